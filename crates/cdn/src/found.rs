@@ -1,6 +1,7 @@
 //! What the laboratory has found: the truth, what the study says of it, and what its policy is worth.
 
 use experiment::{Effect, Measure};
+use record::Validity;
 use serde::Serialize;
 
 /// The sizes whose time small and medium objects are told by, and what large ones are.
@@ -37,6 +38,28 @@ pub struct Found {
     pub redraws: Redraws,
     /// The policy.
     pub policy: String,
+    /// Of a CDN in real time, what is known of how it went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real: Option<Real>,
+}
+
+/// How it went in real time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Real {
+    /// Downloads that were begun.
+    pub downloads: u64,
+    /// Those that came whole.
+    pub whole: u64,
+    /// How often a connection of the server was looked at, and had a controller.
+    pub looks: u64,
+    /// How often it was another one than that which was in force for its client; and the first of these in words.
+    pub others: u64,
+    /// See `others`.
+    pub first_other: Option<String>,
+    /// Connections that got a controller by the program in the kernel, and those of which the kernel refused it.
+    pub assigned: [u64; 2],
+    /// Whether the machine was the paths that were asked for.
+    pub validity: Validity,
 }
 
 /// The truth, and what the study says of it.

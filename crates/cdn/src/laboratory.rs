@@ -1,10 +1,13 @@
 //! All that can happen: each line with each arm, over the same path and with the same objects at the same times.
 
+use std::net::IpAddr;
 use std::path::Path;
 
-use fleet::study::Given;
+use emulator::tunnel::TunnelError;
+use fleet::steer::SteerError;
+use fleet::study::{DataError, Given, GroupError, StudyError};
 use fleet::{Systems, SystemsError};
-use lab::EngineKind;
+use lab::{EngineError, EngineKind};
 use scenario::{ScenarioError, regular};
 use studies::runs::{Batch, BatchError, Findings, Plan};
 
@@ -33,16 +36,45 @@ pub enum LabError {
     },
     /// The study's data cannot be written.
     #[error(transparent)]
-    Study(#[from] fleet::study::StudyError),
+    Study(#[from] StudyError),
     /// Or cannot be read back.
     #[error(transparent)]
-    Data(#[from] fleet::study::DataError),
+    Data(#[from] DataError),
     /// The table of systems cannot be read back.
     #[error(transparent)]
     Systems(#[from] SystemsError),
     /// The study makes no policy.
     #[error("the study makes no policy: {0}")]
     NoPolicy(String),
+    /// Something cannot be in real time.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// What the machine lacks for real time.
+    #[error("{0}")]
+    Lacking(String),
+    /// Namespaces, and commands in them.
+    #[error(transparent)]
+    Linux(#[from] linux::Error),
+    /// The paths.
+    #[error(transparent)]
+    Tunnel(#[from] TunnelError),
+    /// Nginx does not serve.
+    #[error("nginx does not listen; {0} may say why")]
+    Server(String),
+    /// What else crosses a line.
+    #[error("the background of {client}: {error}")]
+    Background {
+        /// Whose line.
+        client: IpAddr,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A policy cannot be in force.
+    #[error(transparent)]
+    Steer(#[from] SteerError),
+    /// Somebody has ended it.
+    #[error("it was ended")]
+    Cancelled,
     /// A file of the results.
     #[error("{path}: {error}")]
     File {
@@ -51,6 +83,21 @@ pub enum LabError {
         /// What the system said.
         error: std::io::Error,
     },
+}
+
+impl LabError {
+    pub(crate) fn file(path: &Path, error: std::io::Error) -> LabError {
+        LabError::File {
+            path: path.display().to_string(),
+            error,
+        }
+    }
+}
+
+impl From<GroupError> for LabError {
+    fn from(error: GroupError) -> LabError {
+        StudyError::from(error).into()
+    }
 }
 
 /// The lines of a CDN, and their runs.

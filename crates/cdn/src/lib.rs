@@ -6,6 +6,8 @@
 //! [`Worlds::prove`] draws who has which arm, records that as a study does, and has the study's own code find what is in it and make
 //! a policy of that; then it puts the truth beside both.
 //!
+//! [`Live`] does the same on the kernel's own TCP, in real time, where the truth is what other people's clients say.
+//!
 //! ```no_run
 //! use cdn::{Laboratory, Spec, tables};
 //! use lab::Cancel;
@@ -26,14 +28,18 @@
 pub mod found;
 mod laboratory;
 mod line;
+pub mod live;
 mod observed;
 mod proof;
+mod redrawn;
 mod spec;
 pub mod tables;
+mod truth;
 
 pub use found::Found;
 pub use laboratory::{LabError, Laboratory, Outcomes, Worlds};
 pub use line::{Line, Visit, When};
+pub use live::Live;
 pub use observed::PORT;
 pub use proof::{POLICY, STUDY, SYSTEMS};
 pub use spec::{Kind, Network, Spec};

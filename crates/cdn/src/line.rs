@@ -144,6 +144,11 @@ impl Line {
         }
     }
 
+    /// What else crosses it.
+    pub(crate) fn background(&self) -> &[FlowSpec] {
+        &self.base.flows
+    }
+
     /// What the hosts at both ends are like.
     pub(crate) fn host(&self) -> &HostSpec {
         &self.base.host

@@ -11,6 +11,8 @@ use transport::app::{Config, Connections, Poisson};
 use units::Duration;
 use units::bounds::positive;
 
+use crate::observed::PORT;
+
 /// A study says nothing of a network with fewer than 20 lines of an arm; with so many, chance seldom leaves one with fewer.
 const LEAST_LINES: u64 = 50;
 
@@ -133,6 +135,24 @@ impl Spec {
     pub fn controllers(&self) -> Vec<&str> {
         let arms = self.arms.iter();
         arms.map(|arm| arm.controller.kernel_name()).collect()
+    }
+
+    /// The plan of a study of it, whose servers are in this control group.
+    pub(crate) fn plan(&self, cgroup: &str) -> String {
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let mut text = format!(
+            "name = {}\ncgroup = {}\nunit = \"prefix\"\nduration = \"{}\"\nseed = \"{}\"\n\
+             [connections]\nlisten = [{PORT}]\n",
+            quoted(&self.name),
+            quoted(cgroup),
+            self.duration,
+            self.seed
+        );
+        for controller in self.controllers() {
+            let share = 1.0 / self.arms.len() as f64;
+            text += &format!("[[arm]]\ncontroller = \"{controller}\"\nshare = {share:.4}\n");
+        }
+        text
     }
 }
 

@@ -1,12 +1,18 @@
 //! What the laboratory has found, for people: tables, and a section of a document.
 
 use experiment::verdict::{change, range};
+use lab::EngineKind;
 use report::{Marks, Table, below, count, known};
 
-use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Told};
+use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Real, Told};
 
-/// What the section stands between.
-pub const MARKS: Marks = Marks("cdn");
+/// What the section of an engine stands between.
+pub fn marks(engine: EngineKind) -> Marks {
+    match engine {
+        EngineKind::Linux => Marks("cdn-linux"),
+        EngineKind::Sim | EngineKind::Quic => Marks("cdn"),
+    }
+}
 
 /// All of it, for a terminal of so many columns.
 pub fn text(found: &Found, width: Option<usize>) -> String {
@@ -171,7 +177,7 @@ fn notes(found: &Found) -> Vec<String> {
             change(worst)
         )
     });
-    vec![
+    let mut notes = vec![
         format!(
             "All is told against {first}. Truth: each line was run with each arm, over the same path and with the same objects; \
              the study has one of the two, as drawn. Intervals are of 95 %."
@@ -184,8 +190,46 @@ fn notes(found: &Found) -> Vec<String> {
             redraws.near_best,
             NEAR * 100.0
         ),
-        "The policy was in force over the same lines with other objects at other times; the networks that it explores are counted. \
-         Small objects: below 10 kB."
-            .to_owned(),
-    ]
+        match found.real {
+            Some(_) => {
+                "The policy was in force over the same lines, and the same objects were fetched once more; the networks that it explores \
+                 are counted. Small objects: below 10 kB."
+            }
+            None => {
+                "The policy was in force over the same lines with other objects at other times; the networks that it explores are \
+                 counted. Small objects: below 10 kB."
+            }
+        }
+        .to_owned(),
+    ];
+    notes.extend(found.real.as_ref().map(of_real));
+    notes
+}
+
+/// How it went in real time.
+fn of_real(real: &Real) -> String {
+    let Real {
+        downloads,
+        whole,
+        looks,
+        others,
+        assigned: [assigned, refused],
+        ..
+    } = real;
+    let mut note = format!(
+        "In real time: {whole} of {} came whole, by curl's word, which the truth is made of. The program gave {} a controller, {refused} \
+         times the kernel refused it. In {} the server's connections had the controller that was in force for their client, in {others} \
+         another one",
+        count(*downloads, "download"),
+        count(*assigned, "connection"),
+        count(looks - others, "look"),
+    );
+    if let Some(first) = &real.first_other {
+        note += &format!(" ({first})");
+    }
+    note += ".";
+    if let Some(warning) = real.validity.warning() {
+        note += &format!(" The paths are {warning}.");
+    }
+    note
 }

@@ -24,6 +24,15 @@ pub enum Unit {
     },
     /// All connections that begin in a stretch of the calendar's time: for congestion that the arms would share.
     Slot(Duration),
+    /// All connections of a client network that begin in a stretch of the calendar's time: each network has each arm in its turn.
+    PrefixInSlot {
+        /// So many bits of an IPv4 address.
+        v4: u8,
+        /// So many bits of an IPv6 address.
+        v6: u8,
+        /// How long such a stretch is.
+        slot: Duration,
+    },
 }
 
 /// What is drawn for: four words, as the kernel's program has them.
@@ -55,19 +64,30 @@ impl Unit {
         match self {
             Unit::Connection => [CONNECTION, cookie, 0, 0],
             Unit::Prefix { v4, v6 } => {
-                let bits = bits(client);
-                let is_v4 = bits >> 32 == 0xffff;
-                let length = if is_v4 { 96 + v4.min(32) } else { v6.min(128) };
-                let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
-                let [high, low] = halves(bits & mask);
+                let [high, low] = network(client, v4, v6);
                 [PREFIX, high, low, 0]
             }
-            Unit::Slot(length) => {
-                let slot = set_up.as_nanos() / length.as_nanos().max(1);
-                [SLOT, slot, 0, 0]
+            Unit::Slot(length) => [SLOT, number(set_up, length), 0, 0],
+            Unit::PrefixInSlot { v4, v6, slot } => {
+                let [high, low] = network(client, v4, v6);
+                [PREFIX, high, low, number(set_up, slot)]
             }
         }
     }
+}
+
+/// The first bits of an address.
+fn network(client: IpAddr, v4: u8, v6: u8) -> [u64; 2] {
+    let bits = bits(client);
+    let is_v4 = bits >> 32 == 0xffff;
+    let length = if is_v4 { 96 + v4.min(32) } else { v6.min(128) };
+    let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+    halves(bits & mask)
+}
+
+/// The number of a slot of such a length.
+fn number(at: Duration, length: Duration) -> u64 {
+    at.as_nanos() / length.as_nanos().max(1)
 }
 
 impl fmt::Display for Unit {
@@ -76,6 +96,9 @@ impl fmt::Display for Unit {
             Unit::Connection => f.write_str("connection"),
             Unit::Prefix { v4, v6 } => write!(f, "client prefix (/{v4}, /{v6})"),
             Unit::Slot(length) => write!(f, "slot of {length}"),
+            Unit::PrefixInSlot { v4, v6, slot } => {
+                write!(f, "client prefix (/{v4}, /{v6}) in a slot of {slot}")
+            }
         }
     }
 }
@@ -230,6 +253,19 @@ mod tests {
         assert_ne!(of(19), of(20));
         let none = Unit::Slot(Duration::ZERO);
         assert_eq!(subject(none, "::1", 1)[1], 1_000_000_000);
+    }
+
+    #[test]
+    fn a_network_in_another_slot_is_another_unit() {
+        let unit = Unit::PrefixInSlot {
+            v4: 24,
+            v6: 48,
+            slot: Duration::from_secs(10),
+        };
+        let of = |client, second| subject(unit, client, second);
+        assert_eq!(of("192.0.2.1", 10), of("192.0.2.255", 19));
+        assert_ne!(of("192.0.2.1", 19), of("192.0.2.1", 20));
+        assert_ne!(of("192.0.2.1", 10), of("192.0.3.1", 10));
     }
 
     #[test]

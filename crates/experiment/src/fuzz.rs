@@ -55,6 +55,7 @@ pub fn policies(bytes: &[u8]) {
                 is_incoming: true,
                 port,
                 rtt: Duration::from_millis(50),
+                at: Duration::from_secs(1_800_000_000),
             };
             let Some(decision) = policy.decide(&of) else {
                 continue;

@@ -1,6 +1,6 @@
 //! A policy from what a study has found: rules with their evidence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::effect::{DOUBT, Interval};
@@ -106,7 +106,9 @@ pub fn policy(
             let _ = writeln!(ports, "{field} = {}", list(of));
         }
     }
+    let mut controllers = BTreeSet::new();
     let mut rule = |name: &str, place: &str, controller: &str, more: &str| {
+        controllers.insert(controller.to_owned());
         let _ = write!(
             text,
             "\n[[rule]]\nname = {}\n{place}{ports}controller = {}\n{more}",
@@ -149,6 +151,9 @@ pub fn policy(
     };
     let evidence = format!("evidence = {}\n", quoted(&findings.verdict));
     rule("rest", &place, rest, &evidence);
+    if controllers.len() == 1 {
+        text += "\n# All rules have one controller: there is nothing to explore, and no rule is found stale.\n";
+    }
     if left_out > 0 {
         let _ = write!(
             text,
@@ -473,6 +478,18 @@ mod tests {
         let found = Policy::parse(&text).unwrap();
         assert_eq!(found.rules.len(), MOST_RULES);
         assert!(text.contains(" more groups differ"), "{text}");
+    }
+
+    #[test]
+    fn a_policy_of_one_controller_says_that_it_explores_nothing() {
+        let plan = Plan::parse(PLAN).unwrap();
+        let text = |effects: &[(&str, f64)]| policy(&plan, &findings(effects), None).unwrap();
+        let one = text(&[("AS1", 0.0), ("AS2", 0.0)]);
+        assert!(!Policy::parse(&one).unwrap().has_explorers());
+        assert!(one.contains("nothing to explore"), "{one}");
+        let two = text(&[("AS1", 0.9), ("AS2", 0.0), ("AS3", -0.5)]);
+        assert!(Policy::parse(&two).unwrap().has_explorers());
+        assert!(!two.contains("nothing to explore"), "{two}");
     }
 
     #[test]

@@ -5,8 +5,11 @@ use crate::observation::{Observation, Scope};
 /// From so many bytes on, an object tells the throughput of its path: those of which a large CDN reported throughput.
 pub const LARGE: u64 = 3_000_000;
 
-/// The kernel counts busy time in ticks of up to 10 ms; less than this is not told apart.
+/// The kernel counts a connection's busy time in ticks of up to 10 ms; less than this is not told apart.
 const LEAST_BUSY: f64 = 0.001;
+
+/// An object's, in microseconds.
+const LEAST_BUSY_OF_OBJECT: f64 = 0.000_001;
 
 units::named! {
     /// What connections, or the objects that they carried, are compared in.
@@ -111,7 +114,11 @@ impl Measure {
         if !self.is_of(of.scope) || !self.sizes().contains(&of.acknowledged) {
             return None;
         }
-        let busy = of.busy.as_secs_f64().max(LEAST_BUSY);
+        let least = match of.scope {
+            Scope::Connection | Scope::Carrier => LEAST_BUSY,
+            Scope::Object | Scope::Part => LEAST_BUSY_OF_OBJECT,
+        };
+        let busy = of.busy.as_secs_f64().max(least);
         let logarithm = |value: f64| Sample {
             value: value.ln(),
             weight: 1.0,
@@ -166,8 +173,22 @@ mod tests {
         assert_eq!(measures(Scope::Part, LARGE - 1), [Measure::Large]);
     }
 
-    fn measures(scope: Scope, bytes: u64) -> Vec<Measure> {
-        let of = Observation {
+    #[test]
+    fn an_object_is_told_apart_below_a_millisecond_and_a_connection_is_not() {
+        let value = |scope, micros| {
+            let of = Observation {
+                busy: Duration::from_micros(micros),
+                ..observation(scope, 8000)
+            };
+            Measure::Time10k.sample(&of).unwrap().value
+        };
+        assert!(value(Scope::Object, 300) < value(Scope::Object, 600));
+        assert_eq!(value(Scope::Connection, 300), value(Scope::Connection, 600));
+        assert!(value(Scope::Object, 0).is_finite());
+    }
+
+    fn observation(scope: Scope, bytes: u64) -> Observation {
+        Observation {
             scope,
             unit: 0,
             arm: 0,
@@ -177,7 +198,11 @@ mod tests {
             resent: 1,
             rtt: Some(Duration::from_millis(9)),
             groups: Vec::new(),
-        };
+        }
+    }
+
+    fn measures(scope: Scope, bytes: u64) -> Vec<Measure> {
+        let of = observation(scope, bytes);
         let all = Measure::ALL.iter();
         let told = all.filter(|measure| measure.sample(&of).is_some());
         told.copied().collect()

@@ -178,7 +178,9 @@ impl TryFrom<Said> for Plan {
             unit,
             washout: said.washout.unwrap_or(match unit {
                 Unit::Slot(length) => Duration::from_nanos(length.as_nanos() / WASHOUT),
-                Unit::Connection | Unit::Prefix { .. } => Duration::ZERO,
+                Unit::Connection | Unit::Prefix { .. } | Unit::PrefixInSlot { .. } => {
+                    Duration::ZERO
+                }
             }),
             duration: said.duration,
             seed: said.seed,
@@ -341,7 +343,7 @@ impl Plan {
             Unit::Slot(slot) => {
                 set_up.as_nanos() % slot.as_nanos().max(1) >= self.washout.as_nanos()
             }
-            Unit::Connection | Unit::Prefix { .. } => true,
+            Unit::Connection | Unit::Prefix { .. } | Unit::PrefixInSlot { .. } => true,
         }
     }
 

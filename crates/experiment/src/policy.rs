@@ -23,8 +23,17 @@ pub const MOST_RULES: usize = 32;
 /// bytes for each.
 pub const MOST_NETWORKS: usize = 2_000_000;
 
-/// Neighbours explore together.
-const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
+/// Neighbours explore together, for this long; then others do. So each network has its turn, and whether a rule holds is told by many
+/// networks also where a policy has few.
+const UNIT: Unit = Unit::PrefixInSlot {
+    v4: 24,
+    v6: 48,
+    slot: TURN,
+};
+
+/// For so long the same networks explore: long beside most connections, so that neighbours seldom have another controller, and short beside
+/// the time in which a rule is to be found stale.
+pub const TURN: Duration = Duration::from_secs(600);
 
 /// Which connections of a control group get which controller.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -32,7 +41,7 @@ const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
 pub struct Policy {
     /// `cgroup`: whose connections.
     pub cgroup: PathBuf,
-    /// `explore`: the share of client networks that get another of the policy's controllers.
+    /// `explore`: the share of client networks that, for a while, get another of the policy's controllers.
     pub explore: Ratio,
     /// `seed`: makes the draws of who explores.
     pub seed: String,
@@ -203,6 +212,8 @@ pub struct Connection {
     pub port: u16,
     /// The RTT of the handshake; zero if it is not known, as with Fast Open.
     pub rtt: Duration,
+    /// When it was set up, since 1970: who explores changes with [`TURN`].
+    pub at: Duration,
 }
 
 /// What a policy decides.
@@ -296,6 +307,11 @@ impl Policy {
         self.rules.iter().map(Rule::controller).collect()
     }
 
+    /// Whether any network explores: not where there is but one controller.
+    pub fn has_explorers(&self) -> bool {
+        self.explore.numerator() > 0 && self.controllers().len() > 1
+    }
+
     /// What draws who explores.
     pub fn key(&self) -> Key {
         Key::of_seed(&self.seed)
@@ -363,7 +379,7 @@ impl Policy {
         };
         let rule = self.rules.iter().find(holds)?;
         let (names, shares) = self.arms(rule);
-        let draw = self.key().draw(UNIT.subject(0, client, Duration::ZERO));
+        let draw = self.key().draw(UNIT.subject(0, client, of.at));
         let arm = shares.arm(draw);
         Some(Decision {
             rule,
@@ -406,6 +422,7 @@ controller = "kernel:fullpipe_bbr3"
             is_incoming: true,
             port,
             rtt: Duration::from_millis(millis),
+            at: Duration::ZERO,
         }
     }
 
@@ -527,26 +544,46 @@ controller = "kernel:fullpipe_bbr3"
     }
 
     #[test]
-    fn some_explore() {
+    fn some_explore_and_later_others() {
         let policy = Policy::parse(&format!("explore = \"10%\"\n{TEXT}")).unwrap();
-        let (mut exploring, mut others) = (0, BTreeSet::new());
-        for number in 0..4000_u32 {
-            let client = std::net::Ipv4Addr::from_bits(10 << 24 | number << 8).into();
-            let decided = policy
-                .decide(&Connection {
+        assert!(policy.has_explorers());
+        let mut others = BTreeSet::new();
+        let mut explorers = |at: Duration| {
+            let mut exploring = BTreeSet::new();
+            for number in 0..4000_u32 {
+                let client = std::net::Ipv4Addr::from_bits(10 << 24 | number << 8).into();
+                let connection = Connection {
                     client,
+                    at,
                     ..of("::1", 443, 1)
-                })
-                .unwrap();
-            assert_eq!(decided.is_exploring, decided.controller != "cubic");
-            if decided.is_exploring {
-                exploring += 1;
-                others.insert(decided.controller.to_owned());
+                };
+                let decided = policy.decide(&connection).unwrap();
+                assert_eq!(decided.is_exploring, decided.controller != "cubic");
+                if decided.is_exploring {
+                    exploring.insert(number);
+                    others.insert(decided.controller.to_owned());
+                }
             }
-        }
+            exploring
+        };
+        let now = TURN * 500_000;
+        let last = Duration::from_nanos((now + TURN).as_nanos() - 1);
+        let (first, then) = (explorers(now), explorers(now + TURN));
+        assert_eq!(first, explorers(last));
         // 400, and five times the deviation of 19.
-        assert!((300..500).contains(&exploring), "{exploring}");
+        assert!((300..500).contains(&first.len()), "{}", first.len());
+        // A tenth of them again, by chance: 40, and five times 6.
+        let again = first.intersection(&then).count();
+        assert!((10..70).contains(&again), "{again}");
         assert_eq!(others.len(), 2);
+    }
+
+    #[test]
+    fn with_one_controller_there_is_nothing_to_explore() {
+        let one = TEXT.replace("\"bbr\"", "\"cubic\"");
+        let one = one.replace("\"kernel:fullpipe_bbr3\"", "\"cubic\"");
+        let policy = Policy::parse(&format!("explore = \"10%\"\n{one}")).unwrap();
+        assert!(!policy.has_explorers());
     }
 
     #[test]

@@ -84,6 +84,18 @@ struct Network {
     loss: f64,
 }
 
+impl Network {
+    /// The same with an arm, of which the second changes its rate by so much.
+    fn helped(self, arm: usize, effect: f64) -> Network {
+        let by = if arm == 1 { 1.0 + effect } else { 1.0 };
+        Network {
+            arm,
+            rate: self.rate * by,
+            ..self
+        }
+    }
+}
+
 impl Model {
     /// Studies in which the effect is the same for each unit.
     pub fn new(units: Units, effect: f64) -> Model {
@@ -99,18 +111,21 @@ impl Model {
         self.drawn(seed, None)
     }
 
-    /// Another time of a study's units: they stay, with their arms and how many connections they have. The connections are others.
-    pub fn again(&self, seed: u64, time: u64) -> Vec<Observation> {
-        let [seed_of_time, _] = Key::of_seed(&format!("time {time} of {seed}")).words();
-        let others = Draws(Xoshiro256PlusPlus::seed_from_u64(seed_of_time));
-        self.drawn(seed, Some(others))
+    /// A slot of a policy in which this share of units explores, the second arm. Units stay from slot to slot, with what they are like
+    /// and how many connections they have; each slot has its own connections, and its own explorers. The effect is the same for each
+    /// unit.
+    pub fn explored(&self, seed: u64, slot: u64, explore: f64) -> Vec<Observation> {
+        let [seed_of_slot, _] = Key::of_seed(&format!("slot {slot} of {seed}")).words();
+        let draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed_of_slot));
+        let shares = Shares::of(&[1.0 - explore, explore]);
+        self.drawn(seed, Some((slot, shares, draws)))
     }
 
-    /// Units by the seed, and their connections by the same or by others.
-    fn drawn(&self, seed: u64, mut others: Option<Draws>) -> Vec<Observation> {
+    /// Units by the seed, and their connections by the same, or by those of a slot, which draws arms anew.
+    fn drawn(&self, seed: u64, mut slot: Option<(u64, Shares, Draws)>) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
         let key = Key::of_seed(&format!("simulated {seed}"));
-        let shares = Shares::of(&[0.5, 0.5]);
+        let halves = Shares::of(&[0.5, 0.5]);
         let (count, most, kind) = match self.units {
             Units::Connections(count) => (count, 1.0, 0),
             Units::Prefixes(count) => (count, 300.0, 1),
@@ -119,16 +134,27 @@ impl Model {
         let mut congestion = 0.0;
         let mut all: Vec<(f64, Observation)> = Vec::new();
         for number in 0..count as u64 {
-            let unit = key.draw([kind, number, 0, 0]);
+            let (place, shares) = match &slot {
+                Some((slot, shares, _)) => (*slot, shares),
+                None => (0, &halves),
+            };
+            let unit = key.draw([kind, number, 0, place]);
+            let arm = shares.arm(unit);
             congestion = 0.8 * congestion + 0.2 * draws.normal();
-            let network = self.network(unit, shares.arm(unit), congestion, &mut draws);
+            let network = match &slot {
+                // What it is like has nothing to do with its arm.
+                Some(_) => self
+                    .network(unit, 0, congestion, &mut draws)
+                    .helped(arm, self.effect),
+                None => self.network(unit, arm, congestion, &mut draws),
+            };
             let connections = match self.units {
                 Units::Connections(_) => 1.0,
                 Units::Prefixes(_) => draws.pareto(1.2).min(most),
                 Units::Slots(_) => (12.0 * draws.pareto(3.0)).min(most),
             };
             // A client network comes and goes all the time, a slot once.
-            let draws = others.as_mut().unwrap_or(&mut draws);
+            let draws = slot.as_mut().map_or(&mut draws, |(_, _, draws)| draws);
             for _ in 0..connections as usize {
                 let at = match self.units {
                     Units::Prefixes(_) => draws.uniform(),
@@ -206,17 +232,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_stay_where_a_study_goes_on_and_connections_do_not() {
-        let model = Model::new(Units::Prefixes(100), 0.0);
-        let units = |of: &[Observation]| {
-            let mut units: Vec<(u64, usize)> = of.iter().map(|of| (of.unit, of.arm)).collect();
-            units.sort_unstable();
-            units
+    fn units_stay_from_slot_to_slot_and_explorers_do_not() {
+        let model = Model::new(Units::Prefixes(400), 0.0);
+        let (one, other) = (model.explored(7, 1, 0.2), model.explored(7, 2, 0.2));
+        assert_eq!(one, model.explored(7, 1, 0.2));
+        // As many connections, of units that are as fast on the whole.
+        assert_eq!(one.len(), other.len());
+        let exploring = |of: &[Observation]| {
+            let of = of.iter().filter(|of| of.arm == 1).map(|of| of.unit);
+            of.collect::<std::collections::BTreeSet<u64>>()
         };
-        let (one, other) = (model.again(7, 1), model.again(7, 2));
-        assert_eq!(units(&one), units(&other));
-        assert_ne!(one, other);
-        assert_eq!(one, model.again(7, 1));
-        assert_ne!(units(&one), units(&model.again(8, 1)));
+        let (one, other) = (exploring(&one), exploring(&other));
+        // 80, and five times the deviation of 8; a unit has a number for each slot.
+        assert!((40..120).contains(&one.len()), "{}", one.len());
+        assert!(one.is_disjoint(&other));
     }
 }

@@ -167,12 +167,15 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     (decision, text)
 }
 
-/// In what else it is better, or worse, beyond doubt.
+/// What is shown in tenths of a per cent has this much, or is nothing: however sure that is, nobody is better or worse off.
+const SHOWN: f64 = 0.000_5;
+
+/// In what else it is better, or worse, beyond doubt and by as much as is shown.
 fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
     sure.filter_map(|row| {
-        let effect = row.effect?;
+        let effect = row.effect.filter(|effect| effect.change.abs() >= SHOWN)?;
         let is_better = row.measure.is_more_better()? == (effect.change > 0.0);
         let told = format!("{} ({})", row.measure.title(), change(effect.change));
         (is_better == better).then_some(told)
@@ -200,7 +203,7 @@ fn interval(effect: &Effect) -> String {
 pub fn change(share: f64) -> String {
     let percent = share * 100.0;
     // The sign of nothing would mislead.
-    let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
+    let percent = if share.abs() < SHOWN { 0.0 } else { percent };
     let sign = if percent > 0.0 { "+" } else { "" };
     format!("{sign}{percent:.1} %").replace('-', "−")
 }
@@ -242,6 +245,34 @@ mod tests {
             joined(["a", "b", "c"].map(str::to_owned).into_iter()),
             "a, b and c"
         );
+    }
+
+    #[test]
+    fn what_is_sure_and_shown_as_nothing_is_not_told() {
+        let interval = |change: f64| Interval {
+            low: change - 1e-6,
+            high: change + 1e-6,
+        };
+        let row = |measure, change| Row {
+            measure,
+            effect: Some(Effect {
+                change,
+                once: interval(change),
+                always: interval(change),
+                p: 1e-9,
+                p_always: 1e-9,
+                units: [100, 100],
+                connections: [100, 100],
+            }),
+            p_corrected: Some(1e-9),
+        };
+        let rows = [
+            row(Measure::Time10k, -0.000_4),
+            row(Measure::Time100k, -0.000_6),
+            row(Measure::Rtt, 0.000_4),
+        ];
+        assert_eq!(told(&rows, true), ["time from 10 to 100 kB (−0.1 %)"]);
+        assert!(told(&rows, false).is_empty());
     }
 
     #[test]

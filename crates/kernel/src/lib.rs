@@ -44,7 +44,7 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Attached, Loaded, attach, flows, keep, load, release, unload};
+pub use bpf::{Attached, Loaded, attach, flows, is_kept, keep, load, release, unload};
 pub use check::{Requirement, check, check_controller, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};

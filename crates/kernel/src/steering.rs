@@ -45,6 +45,17 @@ pub enum DrawnUnit {
         /// When the machine was started, since 1970.
         boot: Duration,
     },
+    /// A client network in a stretch of the calendar's time.
+    PrefixInSlot {
+        /// So many bits of IPv4.
+        v4: u8,
+        /// So many bits of IPv6.
+        v6: u8,
+        /// How long a stretch is.
+        length: Duration,
+        /// When the machine was started, since 1970.
+        boot: Duration,
+    },
 }
 
 /// Which controllers some connections get.
@@ -76,15 +87,24 @@ fn mask(length: u8) -> [u64; 2] {
     [(mask >> 64) as u64, mask as u64]
 }
 
+/// `struct unit` of a client network; a slot of no length is none.
+fn prefix(v4: u8, v6: u8, slot: u64, boot: u64) -> [u64; 7] {
+    let ([a, b], [c, d]) = (mask(96 + v4.min(32)), mask(v6));
+    [1, a, b, c, d, slot, boot]
+}
+
 impl DrawnUnit {
     /// `struct unit` of `bpf/steer/assign.h`.
     pub fn words(self) -> [u64; 7] {
         match self {
             DrawnUnit::Connection => [0; 7],
-            DrawnUnit::Prefix(v4, v6) => {
-                let ([a, b], [c, d]) = (mask(96 + v4.min(32)), mask(v6));
-                [1, a, b, c, d, 0, 0]
-            }
+            DrawnUnit::Prefix(v4, v6) => prefix(v4, v6, 0, 0),
+            DrawnUnit::PrefixInSlot {
+                v4,
+                v6,
+                length,
+                boot,
+            } => prefix(v4, v6, length.as_nanos(), boot.as_nanos()),
             DrawnUnit::Slot { length, boot } => [2, 0, 0, 0, 0, length.as_nanos(), boot.as_nanos()],
         }
     }

@@ -133,6 +133,16 @@ fn a_policy_explains_itself() {
         .stdout(contains("far: 1 network: reno 100.0 %"))
         .stderr(contains(name).and(contains("cgroup")));
     refused(["steer", name, "--lease", "1s"], 2, &["--lease", "10s"]);
+    let journal = directory.path().join("no-such/journal");
+    let journal = journal.to_str().expect("a name");
+    refused(
+        ["steer", name, "--dry-run", "--journal", journal],
+        2,
+        &["--journal", "no-such"],
+    );
+    fs::write(&file, format!("explore = \"2%\"\n{POLICY}")).expect("a policy");
+    let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
+    dry_run.stderr(contains("nothing is explored"));
     fs::write(&file, POLICY.replace("rtt_from", "rtt_form")).expect("a policy");
     refused(
         ["steer", name, "--dry-run"],
@@ -244,6 +254,11 @@ fn a_laboratory_s_study_is_a_study_and_its_policy_is_what_is_learned_of_it() {
     .success()
     .stdout(contains("bbr"));
     refused(run, 2, &["--out", "there is a study already"]);
+    let engine = |name| run.into_iter().chain(["--engine", name]);
+    refused(engine("quic"), 2, &["--engine quic", "linux"]);
+    let hosts = CDN.replace("lines = 60", "lines = 60, host = { ecn = true }");
+    fs::write(path("cdn.toml"), hosts).expect("a CDN");
+    refused(engine("linux"), 2, &["cdn.toml", "network[0].host"]);
     fs::write(path("cdn.toml"), CDN.replace("60,", "6,")).expect("a CDN");
     let other = path("other");
     refused(

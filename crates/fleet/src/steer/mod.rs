@@ -11,13 +11,13 @@ use std::time::Instant;
 
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
-use kernel::{
-    DrawnUnit, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
-};
+use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
 
-use crate::study::{Calendar, ControlGroup, GroupError, Hold, HoldError, Step, Told};
+use crate::study::{
+    Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
+};
 use journal::Journal;
 use metrics::Metrics;
 use stale::Keeper;
@@ -86,8 +86,8 @@ pub(crate) fn offered(controller: &str) -> Result<(), String> {
     linux::socket::set_controller(&socket, controller).map_err(|error| error.to_string())
 }
 
-/// What the program in the kernel is told.
-fn steering(policy: &Policy) -> Steering {
+/// What the program in the kernel is told, on a machine that was started then.
+fn steering(policy: &Policy, boot: Duration) -> Steering {
     let (networks, everywhere) = policy.networks();
     let rule = |rule: &Rule| {
         let (names, shares) = policy.arms(rule);
@@ -101,15 +101,7 @@ fn steering(policy: &Policy) -> Steering {
     };
     Steering {
         key: policy.key().words(),
-        unit: match policy.unit() {
-            experiment::Unit::Connection => DrawnUnit::Connection,
-            experiment::Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-            // No policy draws by time.
-            experiment::Unit::Slot(length) => DrawnUnit::Slot {
-                length,
-                boot: Duration::ZERO,
-            },
-        },
+        unit: drawn_unit(policy.unit(), boot),
         rules: policy.rules.iter().map(rule).collect(),
         networks: table(networks, everywhere),
         is_followed: false,
@@ -130,7 +122,7 @@ impl Steer {
             })?;
         }
         let group = ControlGroup::at(&policy.cgroup)?;
-        group.open()?;
+        group.claim(Claim::Shared)?;
         Ok(group)
     }
 
@@ -151,7 +143,7 @@ impl Steer {
         let journal = journal.map_err(SteerError::Journal)?;
         let now = since_boot().map_err(HoldError::from)?;
         let mut steer = Steer {
-            hold: Hold::begin(group, steering(&policy), lease, true)?,
+            hold: Hold::begin(group, steering(&policy, booted(now)), lease, true)?,
             keeper: Keeper::new(&policy, now),
             metrics: Metrics::default(),
             policy,
@@ -219,7 +211,7 @@ impl Steer {
         };
         let mut rest = self.policy.clone();
         rest.rules.retain(|rule| *rule != taken.rule);
-        self.hold.replace(steering(&rest))?;
+        self.hold.replace(steering(&rest, booted(now)))?;
         let now = since_boot().map_err(HoldError::from)?;
         self.policy = rest;
         self.keeper.begin(&self.policy, now);
@@ -250,7 +242,8 @@ impl Steer {
             return Err(SteerError::OtherGroup);
         }
         Steer::check(&policy)?;
-        self.hold.replace(steering(&policy))?;
+        let now = since_boot().map_err(HoldError::from)?;
+        self.hold.replace(steering(&policy, booted(now)))?;
         // Loading many networks takes seconds, in which connections still get the old rules.
         let now = since_boot().map_err(HoldError::from)?;
         self.policy = policy;
@@ -350,7 +343,7 @@ mod tests {
                  [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n"
             );
             let policy = Policy::parse(&text).unwrap();
-            let table = steering(&policy).networks;
+            let table = steering(&policy, Duration::ZERO).networks;
             assert_eq!(bits(&table, "192.0.2.7"), v4, "{prefix}");
             assert_eq!(bits(&table, "2001:db8::1"), v6, "{prefix}");
         }

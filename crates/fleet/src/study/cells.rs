@@ -66,14 +66,23 @@ pub(super) fn span(seconds: f64) -> Duration {
         .into()
 }
 
-/// Gives each row of a file to `take`, which answers nothing where it lacks a column.
+/// A study's files have far fewer rows than this.
+const MOST: i64 = 1 << 22;
+
+/// Gives each row of a file to `take`, which answers nothing where it lacks a column. Of a file that cannot be read to its end, it gets
+/// none.
 pub(super) fn each_row(
     path: &Path,
     mut take: impl FnMut(&Cells<'_>) -> Option<()>,
 ) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(File::open(path)?)?;
-    for row in reader.get_row_iter(None)? {
-        take(&Cells::of(&row?))
+    if reader.metadata().file_metadata().num_rows() > MOST {
+        let many = "has more rows than a study's".to_owned();
+        return Err(ParquetError::General(many));
+    }
+    let rows: Vec<Row> = reader.get_row_iter(None)?.collect::<Result<_, _>>()?;
+    for row in &rows {
+        take(&Cells::of(row))
             .ok_or_else(|| ParquetError::General("has other columns than a study's".to_owned()))?;
     }
     Ok(())

@@ -1,11 +1,13 @@
 //! What a study has recorded, read back.
 
-use std::collections::HashMap;
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use experiment::plan::Kept;
 use experiment::{Gathered, Key, Observation, Scope};
+use units::Duration;
 
 use super::cells::{Cells, each_row};
 use super::join::{Join, Joined, Life, Sent, timed};
@@ -37,15 +39,16 @@ pub enum DataError {
          join = true in its plan"
     )]
     NoEnds(Kept),
-    /// A file is damaged.
-    #[error("{}: {why}", path.display())]
-    File {
-        /// Which one.
+    /// The seed is gone, by which a client's hash is found.
+    #[error("{}: no log can be joined: study.json has no seed any more", path.display())]
+    NoSeed {
+        /// Of which directory.
         path: PathBuf,
-        /// What is wrong.
-        why: String,
     },
 }
+
+/// A log's times are of whole milliseconds: of less it says nothing.
+const LOGGED: Duration = Duration::from_millis(1);
 
 /// An access log.
 #[derive(Debug)]
@@ -67,6 +70,23 @@ pub struct Read {
     pub gathered: Gathered,
     /// What became of the requests of logs, if there were any.
     pub joined: Option<Joined>,
+    /// What was left out, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What was not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A file, or a directory.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is left out: {}", self.path.display(), self.why)
+    }
 }
 
 /// The latest that is known of a connection.
@@ -92,9 +112,10 @@ type Connection = (usize, u64, u64);
 ///
 /// # Errors
 ///
-/// There is none, they are of several plans, data is damaged, or nothing can be joined to logs.
+/// There is none, they are of several plans, or nothing can be joined to logs.
 pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, DataError> {
-    let places = find(directories)?;
+    let mut left_out = Vec::new();
+    let places = find(directories, &mut left_out)?;
     let Some(place) = places.first().cloned() else {
         return Err(DataError::NoPlace);
     };
@@ -104,11 +125,12 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     if !places.iter().all(Place::is_over) {
         gathered.goes_on();
     }
-    let joined = each(&places, logs, |of| gathered.add(of))?;
+    let joined = each(&places, logs, &mut left_out, |of| gathered.add(of))?;
     Ok(Read {
         place,
         gathered,
         joined,
+        left_out,
     })
 }
 
@@ -116,28 +138,35 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
 ///
 /// # Errors
 ///
-/// There is none, or data is damaged.
+/// There is none.
 pub fn each_observation(directory: &Path, take: impl FnMut(&Observation)) -> Result<(), DataError> {
-    each(&[Place::find(directory)?], Vec::new(), take).map(drop)
+    each(
+        &[Place::find(directory)?],
+        Vec::new(),
+        &mut Vec::new(),
+        take,
+    )
+    .map(drop)
 }
 
 /// Gives `take` all connections and objects of a study; what became of the requests of logs, if there were any.
 fn each(
     places: &[Place],
     logs: Vec<Log>,
+    left_out: &mut Vec<LeftOut>,
     mut take: impl FnMut(&Observation),
 ) -> Result<Option<Joined>, DataError> {
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
-        each_file(one, START, |cells| {
+        each_file(one, START, left_out, |cells| {
             connection(cells, number, &mut connections)
-        })?;
+        });
     }
     let has_logs = !logs.is_empty();
     let mut join = joined(places, &connections, logs)?;
     let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
-        each_file(one, OBJECTS, |cells| {
+        each_file(one, OBJECTS, left_out, |cells| {
             let (connection, observation) = object(cells, number)?;
             if cells.whole("evaluated")? == 0 {
                 return Some(());
@@ -157,7 +186,7 @@ fn each(
                 take(&observation);
             }
             Some(())
-        })?;
+        });
     }
     // In the same order each time: sums of fractions depend on it.
     let mut all: Vec<_> = connections.into_iter().collect();
@@ -168,10 +197,15 @@ fn each(
             let sent = sent.get(&connection).map_or(&[][..], Vec::as_slice);
             for timed in timed(answers, sent) {
                 join.joined.timed_by_kernel += u64::from(timed.is_by_kernel);
+                let least = if timed.is_by_kernel {
+                    Duration::ZERO
+                } else {
+                    LOGGED
+                };
                 take(&Observation {
                     scope: timed.scope,
                     acknowledged: timed.bytes,
-                    busy: timed.busy,
+                    busy: timed.busy.max(least),
                     rtt: None,
                     groups: observation.groups.clone(),
                     ..observation
@@ -201,6 +235,13 @@ fn joined(
     {
         return Err(DataError::NoEnds(place.plan.address));
     }
+    if let Some(place) = places.iter().find(|place| place.about.seed.is_empty())
+        && !logs.is_empty()
+    {
+        return Err(DataError::NoSeed {
+            path: place.directory().to_owned(),
+        });
+    }
     // Without a seed in the plan, each machine has drawn its own.
     let mut keys: Vec<Key> = Vec::new();
     for key in places.iter().map(Place::key) {
@@ -220,11 +261,24 @@ fn joined(
     Ok(join)
 }
 
-/// The places of one study.
-fn find(directories: &[impl AsRef<Path>]) -> Result<Vec<Place>, DataError> {
+/// The places of one study, each once.
+fn find(
+    directories: &[impl AsRef<Path>],
+    left_out: &mut Vec<LeftOut>,
+) -> Result<Vec<Place>, DataError> {
     let mut places: Vec<Place> = Vec::new();
+    let mut known = HashSet::new();
     for directory in directories {
-        let place = Place::find(directory.as_ref())?;
+        let path = directory.as_ref();
+        let place = Place::find(path)?;
+        let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !known.insert(own) {
+            left_out.push(LeftOut {
+                path: path.to_owned(),
+                why: "it is given twice, and counts once".to_owned(),
+            });
+            continue;
+        }
         if let Some(first) = places.first()
             && first.text != place.text
         {
@@ -242,15 +296,15 @@ fn find(directories: &[impl AsRef<Path>]) -> Result<Vec<Place>, DataError> {
 fn each_file(
     place: &Place,
     start: &str,
+    left_out: &mut Vec<LeftOut>,
     mut take: impl FnMut(&Cells<'_>) -> Option<()>,
-) -> Result<(), DataError> {
+) {
     for (path, _) in files(place.directory(), start) {
-        each_row(&path, &mut take).map_err(|why| DataError::File {
-            path,
-            why: why.to_string(),
-        })?;
+        if let Err(error) = each_row(&path, &mut take) {
+            let why = format!("it is damaged: {error}");
+            left_out.push(LeftOut { path, why });
+        }
     }
-    Ok(())
 }
 
 /// Takes a connection's row in; nothing if it is none.
@@ -619,26 +673,69 @@ mod tests {
             .map(|arm| arm.connections)
             .sum();
         assert_eq!(connections, 2);
-        let both = [directory.path(), directory.path()];
-        let twice = read(&both, Vec::new()).unwrap().gathered;
-        let connections: u64 = twice
+        // Given twice, it counts once, and is named; so by a link.
+        let (both, other) = (directory.path().join("."), tempfile::tempdir().unwrap());
+        let link = other.path().join("link");
+        std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+        let given = [directory.path(), &both, &link];
+        let twice = read(&given, Vec::new()).unwrap();
+        let all: u64 = twice
+            .gathered
             .findings()
             .arms
             .iter()
             .map(|arm| arm.connections)
             .sum();
-        assert_eq!(connections, 4);
+        assert_eq!(all, connections);
+        let left_out: Vec<&Path> = twice.left_out.iter().map(|of| of.path.as_path()).collect();
+        assert_eq!(left_out, given[1..]);
         assert_eq!(gathered.effect(1, Measure::Throughput), None);
     }
 
     #[test]
-    fn damage_is_told() {
+    fn what_is_damaged_is_named_and_left_out() {
         let directory = tempfile::tempdir().unwrap();
-        write(directory.path(), vec![row(1, &model()[0])]);
-        std::fs::write(directory.path().join("study-1700000000000.parquet"), "PAR1").unwrap();
-        let error = read(&[directory.path()], Vec::new())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("study-1700000000000.parquet"), "{error}");
+        let of = &model()[0];
+        write(directory.path(), vec![row(1, of)]);
+        let whole = files(directory.path(), START).remove(0).0;
+        let bytes = std::fs::read(&whole).unwrap();
+        let damaged = [
+            ("study-1700000000000.parquet", b"PAR1".to_vec()),
+            (
+                "study-1700000000001.parquet",
+                bytes[..bytes.len() / 2].to_vec(),
+            ),
+            ("objects-1700000000000.parquet", bytes),
+        ];
+        for (name, bytes) in &damaged {
+            std::fs::write(directory.path().join(name), bytes).unwrap();
+        }
+        let read = read(&[directory.path()], Vec::new()).unwrap();
+        let named: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(named.len(), damaged.len(), "{named:?}");
+        for ((name, _), told) in damaged.iter().zip(&named) {
+            assert!(told.contains(name) && told.contains("damaged"), "{told}");
+        }
+        let arms = read.gathered.findings().arms;
+        assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn without_its_seed_a_study_can_be_read_and_not_joined() {
+        let directory = tempfile::tempdir().unwrap();
+        let ended = Written {
+            end: Some(7),
+            ..row(1, &model()[0])
+        };
+        write(directory.path(), vec![ended]);
+        let mut place = Place::find(directory.path()).unwrap();
+        place.about.seed.clear();
+        place.save().unwrap();
+        read(&[directory.path()], Vec::new()).unwrap();
+        let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+        assert!(matches!(error, DataError::NoSeed { .. }), "{error}");
+        let plan = experiment::Plan::parse(PLAN).unwrap();
+        let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
+        assert!(again.to_string().contains("seed"), "{again}");
     }
 }

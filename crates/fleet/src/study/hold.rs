@@ -4,6 +4,7 @@ use kernel::{Attached, EndedConnection, Error, Kept, Steering, SteeringCounts, T
 use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
+use super::lock::Claim;
 
 /// Why nothing is attached.
 #[derive(Debug, thiserror::Error)]
@@ -84,17 +85,26 @@ impl Hold {
 
     /// Attaches the program, in place of one that is attached. Whether one was kept.
     fn attach(&mut self) -> Result<bool, HoldError> {
-        let opened = self.group.open()?;
+        let opened = match &self.attached {
+            // What it has locked stays locked.
+            Some((_, opened)) if self.group.is(opened) => self.group.again(opened)?,
+            _ => self.group.claim(self.claim())?,
+        };
         let mut attached = kernel::attach(&opened.directory, &self.steering)?;
         attached.renew(self.lease)?;
         let was_kept = self.is_kept && attached.keep(&opened.name())?;
-        if self.is_kept {
-            // Nobody waits for it: it only shows that somebody tends the program.
-            let _ = opened.directory.try_lock_shared();
-        }
         self.counts = SteeringCounts::default();
         self.attached = Some((attached, opened));
         Ok(was_kept)
+    }
+
+    /// Who works on without its process may be taken over from, and nobody else.
+    fn claim(&self) -> Claim {
+        if self.is_kept {
+            Claim::Shared
+        } else {
+            Claim::Alone
+        }
     }
 
     /// Whether this process took over what an earlier one has left, which was killed.

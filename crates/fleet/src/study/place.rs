@@ -39,6 +39,12 @@ pub enum PlaceError {
         /// Which directory.
         path: PathBuf,
     },
+    /// Its seed is gone: the draws would be others.
+    #[error("{}: study.json has no seed any more, and the study cannot go on; give another directory", path.display())]
+    NoSeed {
+        /// Which directory.
+        path: PathBuf,
+    },
     /// It has another study's data.
     #[error(
         "{} has the data of another plan; give another directory, or the plan that it had: {}/plan.toml",
@@ -55,7 +61,9 @@ pub enum PlaceError {
 pub struct About {
     /// Whose it is.
     pub version: String,
-    /// What makes its draws: with it, clients could choose their arm.
+    /// What makes its draws, and the hashes of addresses: with it, clients could choose their arm. Empty where somebody has taken it
+    /// away, so that nobody can tell whose hash is whose.
+    #[serde(default)]
     pub seed: String,
     /// When it began, in seconds since 1970.
     pub began_unix_s: f64,
@@ -104,6 +112,11 @@ impl Place {
         made.map_err(|error| system(directory, error))?;
         if directory.join(FILE).exists() {
             let earlier = Place::find(directory)?;
+            if earlier.text == text && earlier.about.seed.is_empty() {
+                return Err(PlaceError::NoSeed {
+                    path: directory.to_owned(),
+                });
+            }
             if earlier.text == text {
                 return Ok(earlier);
             }

@@ -13,6 +13,7 @@ use units::{Bytes, Duration};
 use super::calendar::Calendar;
 use super::group::{ControlGroup, GroupError};
 use super::hold::{Hold, HoldError};
+use super::lock::Claim;
 use super::object::{ObjectRow, write_objects};
 use super::place::{Place, PlaceError};
 use super::row::{self, Maker, Now, Row, write_rows};
@@ -111,8 +112,23 @@ impl std::fmt::Debug for Study {
     }
 }
 
+/// What the program draws for, on a machine that was started then.
+pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
+    match unit {
+        Unit::Connection => DrawnUnit::Connection,
+        Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
+        Unit::Slot(length) => DrawnUnit::Slot { length, boot },
+        Unit::PrefixInSlot { v4, v6, slot } => DrawnUnit::PrefixInSlot {
+            v4,
+            v6,
+            length: slot,
+            boot,
+        },
+    }
+}
+
 /// When the machine was started, since 1970, by the clock as it is set now.
-fn booted(now: Duration) -> Duration {
+pub(crate) fn booted(now: Duration) -> Duration {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let since_1970 = since_1970.map_or(Duration::ZERO, |since| {
         Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
@@ -137,11 +153,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
     let networks = table(networks, prefix.is_empty().into());
     Steering {
         key: place.key().words(),
-        unit: match plan.unit {
-            Unit::Connection => DrawnUnit::Connection,
-            Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-            Unit::Slot(length) => DrawnUnit::Slot { length, boot },
-        },
+        unit: drawn_unit(plan.unit, boot),
         rules: vec![SteeringRule {
             listen: listen.iter().map(experiment::Ports::ends).collect(),
             connect: connect.iter().map(experiment::Ports::ends).collect(),
@@ -164,7 +176,7 @@ impl Study {
             offered(arm).map_err(|why| StudyError::Controller { place, why })?;
         }
         let group = ControlGroup::at(&plan.cgroup)?;
-        group.open()?;
+        group.claim(Claim::Alone)?;
         Ok(group)
     }
 

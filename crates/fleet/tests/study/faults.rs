@@ -126,6 +126,8 @@ fn killed_at_any_moment_nothing_is_left_broken() {
 
 fn killed(world: &World<'_>) {
     let (path, data) = (world.path(), world.path().join("data"));
+    let text = fs::read_to_string(path.join("policy.toml")).expect("a policy");
+    let policy = Policy::parse(&text).expect("a policy");
     let mut random: u64 = 19;
     for round in 0..14 {
         // Knuth's generator: moments within what a start and some steps take.
@@ -133,6 +135,8 @@ fn killed(world: &World<'_>) {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         let running = if round % 2 == 0 {
+            // A study does not begin beside a policy that was left.
+            steer::stop(&policy).expect("taken away");
             world.study()
         } else {
             world.policy()
@@ -154,8 +158,7 @@ fn killed(world: &World<'_>) {
     }
     download(&world.clients[..4]);
     // The last policy is in force until its lease is over, unless it is taken away; and none other is there.
-    let text = fs::read_to_string(path.join("policy.toml")).expect("a policy");
-    steer::stop(&Policy::parse(&text).expect("a policy")).expect("taken away");
+    steer::stop(&policy).expect("taken away");
     world.wait("stopped", &world.default);
     let running = world.study();
     world.wait("a study", &world.arms());
@@ -331,6 +334,69 @@ fn evicted(mut world: World<'_>) {
     assert!(first.0.wait().expect("it ends").success());
     assert_eq!(controllers(&world.clients), steered);
     world.stop(second);
+}
+
+#[test]
+fn a_control_group_has_one_study_or_a_policy_and_says_who_that_is() {
+    alone("two processes for a control group", |group| {
+        one_at_a_time(&World::new(group));
+    });
+}
+
+/// A second process, which works in a directory of its own; what it says.
+struct Second<'w> {
+    world: &'w World<'w>,
+    directory: tempfile::TempDir,
+}
+
+impl Second<'_> {
+    fn new<'w>(world: &'w World<'w>) -> Second<'w> {
+        let directory = tempfile::tempdir().expect("a directory");
+        for name in ["given.toml", "policy.toml"] {
+            fs::copy(world.path().join(name), directory.path().join(name)).expect("a file");
+        }
+        Second { world, directory }
+    }
+
+    /// It does not begin, as this process has the control group; and that one goes on.
+    fn is_refused(&self, test: &str, by: &Running, wanted: &[String]) {
+        let path = self.directory.path();
+        let mut second = Running::start_test(test, path);
+        assert!(!second.0.wait().expect("it ends").success(), "{test}");
+        let log = fs::read_to_string(path.join("log")).expect("a log");
+        let named = format!("is in use by process {} (", by.0.id());
+        assert!(log.contains(&named), "{log}");
+        assert_eq!(controllers(&self.world.clients), wanted);
+    }
+}
+
+fn one_at_a_time(world: &World<'_>) {
+    let second = Second::new(world);
+    let study = world.study();
+    let arms = world.arms();
+    world.wait("a study", &arms);
+    second.is_refused("runs_a_study", &study, &arms);
+    second.is_refused("policy::runs_a_policy", &study, &arms);
+    study.send(Signal::KILL);
+    drop(study);
+    // Whoever is killed holds nothing.
+    let policy = world.policy();
+    let steered = world.steered();
+    world.wait("a policy", &steered);
+    second.is_refused("runs_a_study", &policy, &steered);
+    policy.send(Signal::KILL);
+    drop(policy);
+    // But his policy is still in force.
+    let path = second.directory.path();
+    let mut beside = Running::start(path);
+    assert!(!beside.0.wait().expect("it ends").success());
+    let log = fs::read_to_string(path.join("log")).expect("a log");
+    assert!(log.contains("steer stop"), "{log}");
+    let text = fs::read_to_string(path.join("policy.toml")).expect("a policy");
+    steer::stop(&Policy::parse(&text).expect("a policy")).expect("taken away");
+    let study = world.study();
+    world.wait("a study again", &arms);
+    world.stop(study);
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn runs_a_study() {
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
-    let mut study = Study::begin(place, Bytes::new(100_000_000), None).expect("a study");
+    let study = Study::begin(place, Bytes::new(100_000_000), None);
+    let mut study = study.unwrap_or_else(|error| panic!("{error}"));
     loop {
         let step = study.step(clock(&directory), |trouble| {
             eprintln!("trouble: {trouble}");

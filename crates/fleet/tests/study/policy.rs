@@ -29,7 +29,8 @@ fn runs_a_policy() {
         Policy::parse(&read("policy.toml").expect("a policy")).expect("one that makes sense");
     let journal = directory.join("journal");
     let lease = units::Duration::from_secs(30);
-    let mut steer = Steer::begin(policy, lease, Some(&journal), now()).expect("in force");
+    let steer = Steer::begin(policy, lease, Some(&journal), now());
+    let mut steer = steer.unwrap_or_else(|error| panic!("{error}"));
     while !directory.join("stop").exists() {
         let step = steer.step(clock(&directory), |trouble| {
             eprintln!("trouble: {trouble}");

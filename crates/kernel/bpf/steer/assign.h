@@ -21,7 +21,7 @@ struct unit {
 	u64 kind;
 	u64 v4_mask[2]; /* of an IPv4 address in an IPv6 one */
 	u64 v6_mask[2];
-	u64 slot; /* nanoseconds */
+	u64 slot; /* nanoseconds; of a prefix none: it is one for ever */
 	u64 boot; /* when the machine was started, in nanoseconds since 1970: slots are the calendar's, on each machine the same */
 };
 
@@ -41,6 +41,13 @@ static inline bool is_v4(const u64 *address)
 	return !address[0] && address[1] >> 32 == 0xffff;
 }
 
+static inline u64 slot_of(const struct unit *unit, const struct candidate *of)
+{
+	u64 at = unit->boot + of->set_up;
+
+	return unit->slot ? at / unit->slot : at;
+}
+
 static inline void subject_of(struct subject *subject, const struct unit *unit, const struct candidate *of)
 {
 	subject->words[0] = unit->kind;
@@ -52,10 +59,10 @@ static inline void subject_of(struct subject *subject, const struct unit *unit, 
 
 		subject->words[1] = of->client[0] & (v4 ? unit->v4_mask[0] : unit->v6_mask[0]);
 		subject->words[2] = of->client[1] & (v4 ? unit->v4_mask[1] : unit->v6_mask[1]);
+		if (unit->slot)
+			subject->words[3] = slot_of(unit, of);
 	} else if (unit->kind == UNIT_SLOT) {
-		u64 at = unit->boot + of->set_up;
-
-		subject->words[1] = unit->slot ? at / unit->slot : at;
+		subject->words[1] = slot_of(unit, of);
 	} else {
 		subject->words[1] = of->cookie;
 	}

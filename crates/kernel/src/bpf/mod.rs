@@ -12,7 +12,7 @@ pub use keep::keep;
 pub use load::{Loaded, load};
 pub(crate) use registered::find;
 pub use registered::{flows, unload};
-pub use steer::{Attached, attach, release};
+pub use steer::{Attached, attach, is_kept, release};
 
 use libbpf_rs::Error as BpfError;
 

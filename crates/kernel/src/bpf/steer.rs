@@ -328,6 +328,15 @@ impl Attached {
     }
 }
 
+/// Whether a program is kept under this name.
+///
+/// # Errors
+///
+/// The BPF file system cannot be used.
+pub fn is_kept(name: &str) -> Result<bool, Error> {
+    Ok(kept(name)?.is_some())
+}
+
 /// What is kept under a name, and its file.
 fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     let path = bpffs::file(name);

@@ -108,6 +108,15 @@ pub fn release(_name: &str) -> Result<bool, Error> {
     Err(Error::NotBuilt)
 }
 
+/// Whether a program is kept under this name; here none is.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn is_kept(_name: &str) -> Result<bool, Error> {
+    Err(Error::NotBuilt)
+}
+
 impl Attached {
     /// It would be kept.
     ///

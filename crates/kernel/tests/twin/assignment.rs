@@ -27,13 +27,13 @@ struct Question {
 impl Question {
     fn draw(random: &mut Xoshiro256PlusPlus) -> Question {
         let mut below = |end: u64| random.next_u64() % end;
-        let unit = match below(3) {
+        let (v4, v6) = (below(33) as u8, below(129) as u8);
+        let slot = Duration::from_nanos(below(1 << 40) + 1);
+        let unit = match below(4) {
             0 => Unit::Connection,
-            1 => Unit::Prefix {
-                v4: below(33) as u8,
-                v6: below(129) as u8,
-            },
-            _ => Unit::Slot(Duration::from_nanos(below(1 << 40) + 1)),
+            1 => Unit::Prefix { v4, v6 },
+            2 => Unit::PrefixInSlot { v4, v6, slot },
+            _ => Unit::Slot(slot),
         };
         let parts: Vec<f64> = (0..2 + below(MOST_ARMS as u64 - 1))
             .map(|_| (1 + below(100)) as f64)
@@ -65,6 +65,12 @@ impl Question {
         let unit = match self.unit {
             Unit::Connection => DrawnUnit::Connection,
             Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
+            Unit::PrefixInSlot { v4, v6, slot } => DrawnUnit::PrefixInSlot {
+                v4,
+                v6,
+                length: slot,
+                boot: self.boot,
+            },
             Unit::Slot(length) => DrawnUnit::Slot {
                 length,
                 boot: self.boot,

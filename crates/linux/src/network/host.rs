@@ -85,6 +85,21 @@ impl Host {
         self.ipv6
     }
 
+    /// Makes all addresses of a network the host's own: the first so many bits of `network` count. Many clients, or servers,
+    /// are one host that way.
+    ///
+    /// # Errors
+    ///
+    /// When the namespace cannot be entered, or the kernel refuses.
+    pub fn own(&self, network: IpAddr, length: u8) -> Result<(), Error> {
+        self.inside(|| {
+            let mut netlink = Netlink::open().context("cannot open a netlink socket")?;
+            netlink
+                .add_own_network(LOOPBACK, network, length)
+                .context(format!("cannot make {network}/{length} the host's own"))
+        })?
+    }
+
     /// Packets that the host has sent and that the kernel threw away since nobody had fetched them from the device.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
+/// The table of the host's own addresses (linux/rtnetlink.h, RT_TABLE_LOCAL).
+const TABLE_LOCAL: u8 = 255;
+
 /// A socket to the kernel's routing tables.
 pub(super) struct Netlink {
     socket: Socket,
@@ -88,6 +91,31 @@ impl Netlink {
         if !metrics.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(metrics));
         }
+        self.request(
+            RouteNetlinkMessage::NewRoute(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
+    }
+
+    /// Makes every address of a network this host's own, without one entry each: the kernel takes packets to it, and lets
+    /// sockets bind to it.
+    pub(super) fn add_own_network(
+        &mut self,
+        device: u32,
+        network: IpAddr,
+        length: u8,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(network);
+        message.header.destination_prefix_length = length;
+        message.header.table = TABLE_LOCAL;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Host;
+        message.header.kind = RouteType::Local;
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(network)),
+            RouteAttribute::Oif(device),
+        ];
         self.request(
             RouteNetlinkMessage::NewRoute(message),
             NLM_F_CREATE | NLM_F_EXCL,

@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         trial("nothing but lo and the device is there", devices),
         trial("a host sends nothing on its own", silence),
         trial("the MTU is what was asked for", mtu),
+        trial("a host has all addresses of a network", own),
     ]
 }
 
@@ -146,4 +147,27 @@ fn mtu() {
     })
     .expect_err("IPv4 takes 68");
     assert!(line(&error).contains("MTU 60"), "{error}");
+}
+
+fn own() {
+    let network = network();
+    let bind = |address: [u8; 4]| {
+        let address = IpAddr::from(address);
+        network
+            .far
+            .inside(|| UdpSocket::bind((address, 0)))
+            .expect("inside")
+    };
+    assert!(bind([10, 77, 3, 4]).is_err());
+    network
+        .far
+        .own(IpAddr::from([10, 77, 0, 0]), 16)
+        .expect("a network");
+    for own in [[10, 77, 3, 4], [10, 77, 255, 1]] {
+        bind(own).expect("an own address");
+    }
+    assert!(bind([10, 78, 0, 1]).is_err());
+    let again = network.far.own(IpAddr::from([10, 77, 0, 0]), 16);
+    let again = line(&again.expect_err("it is there"));
+    assert!(again.contains("10.77.0.0/16"), "{again}");
 }

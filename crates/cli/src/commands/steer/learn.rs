@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use experiment::learn::{self, Nothing};
-use fleet::study::{DataError, read};
+use experiment::policy::Policy;
+use fleet::study::read;
 
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -30,15 +31,18 @@ pub struct Options {
 /// Writes it.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let earlier = options.earlier.as_deref().map(super::read).transpose()?;
-    let read = read(&options.directories, Vec::new()).map_err(|error| match error {
-        DataError::File { .. } => Failure::failed(error),
-        error => Failure::usage(error),
-    })?;
+    let read = read(&options.directories, Vec::new()).map_err(Failure::usage)?;
+    for of in &read.left_out {
+        output::note(of);
+    }
     let findings = read.gathered.findings();
     let text = learn::policy(&read.place.plan, &findings, earlier.as_ref());
     let text = text.map_err(|nothing| match nothing {
         Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
         Nothing::TooLittle => Failure::failed("no policy: the study has too little data yet"),
     })?;
+    if let Ok(policy) = Policy::parse(&text) {
+        super::tell_of_explorers(&policy);
+    }
     output::result(text.trim_end())
 }

@@ -14,6 +14,7 @@ use fleet::Systems;
 use scenario::regular;
 
 use crate::failure::Failure;
+use crate::terminal::output;
 
 /// Give the connections of a server the controllers that a policy says, by client network, port and round-trip time
 #[derive(Debug, Args)]
@@ -54,6 +55,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Some(Action::Learn(options)) => learn::run(options),
         Some(Action::Why(options)) => why::run(options),
         Some(Action::Stop(options)) => stop::run(options),
+    }
+}
+
+/// Says so if a policy is to explore, and cannot.
+fn tell_of_explorers(policy: &Policy) {
+    if policy.explore.numerator() > 0 && !policy.has_explorers() {
+        output::note(
+            "all rules have one controller: nothing is explored, and no rule is found stale",
+        );
     }
 }
 

@@ -1,5 +1,6 @@
 //! `fullpipe steer POLICY.toml`.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,12 +11,14 @@ use experiment::policy::{Policy, Rule};
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
 use fleet::study::Step;
+use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::Duration;
 
 use super::super::{study, watch};
-use super::read_with;
+use super::{read_with, tell_of_explorers};
 use crate::failure::Failure;
+use crate::files::whole;
 use crate::options::usage;
 use crate::terminal::output;
 
@@ -67,7 +70,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     let systems = options.systems.as_deref();
     let policy = read_with(file, systems)?;
+    tell_of_explorers(&policy);
     if options.dry_run {
+        if let Some(journal) = &options.journal {
+            can_append(journal)
+                .map_err(|error| Failure::usage(format_args!("--journal: {error}")))?;
+        }
         for rule in &policy.rules {
             output::result(words(&policy, rule))?;
         }
@@ -132,6 +140,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether lines can be appended to a file, which need not be there yet.
+fn can_append(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return regular::append_own(path).map(drop);
+    }
+    whole::check(path)
+}
+
 fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     let next = read_with(file, systems);
     let outcome = next.and_then(|next| {
@@ -165,6 +181,9 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
 
 fn told(file: &Path, error: SteerError) -> Failure {
     match error {
+        SteerError::Group(error) if error.is_in_use() => {
+            Failure::failed(format_args!("{}: {error}", file.display()))
+        }
         SteerError::Controller { .. } | SteerError::Group(_) | SteerError::OtherGroup => {
             Failure::usage(format_args!("{}: {error}", file.display()))
         }

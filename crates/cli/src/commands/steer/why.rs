@@ -7,6 +7,7 @@ use clap::Args;
 use experiment::policy::Connection;
 use units::Duration;
 
+use super::super::study;
 use super::read_with;
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -42,6 +43,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         is_incoming: !options.outgoing,
         port: options.port,
         rtt: options.rtt,
+        at: std::time::Duration::try_from_secs_f64(study::unix_s())
+            .unwrap_or_default()
+            .into(),
     };
     let Some(decision) = policy.decide(&of) else {
         return output::result("no rule holds: it has the default");
@@ -50,7 +54,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut text = format!("{}: rule \"{}\"", decision.controller, rule.name);
     if decision.is_exploring {
         text += &format!(
-            " says {}, and this client network is among the {} that explore",
+            " says {}, and in these ten minutes this client network is among the {} that explore",
             rule.controller(),
             policy.explore
         );

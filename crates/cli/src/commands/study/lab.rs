@@ -3,27 +3,34 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use cdn::{LabError, Laboratory, POLICY, STUDY, Spec, tables};
+use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
 use lab::EngineKind;
+use linux::command::Init;
 use studies::runs;
 
+use super::super::shell::INIT;
 use crate::failure::Failure;
 use crate::files::document::Document;
 use crate::files::{machine, whole};
+use crate::options::awake_option::AwakeOption;
 use crate::options::{command_line, usage};
 use crate::terminal::work_bar::WorkBar;
 use crate::terminal::{interrupt, output};
 
-/// Study a small CDN that is simulated, and put the truth beside what the study says
+/// Study a small CDN of which the truth is known, and put that beside what the study says
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each client network is simulated with each controller, so that the truth is known: what the other controller would have been for \
 the same clients. What the study would have recorded is in DIR/study, and `fullpipe study report DIR/study` evaluates it as any \
 study. DIR/policy.toml is what `fullpipe steer learn DIR/study` makes of it, and DIR/systems.txt has the networks of its systems.
 
-Example:
-  fullpipe study lab scenarios/cdn.toml --out cdn")]
+With --engine linux, nginx serves and curl fetches over emulated paths, in real time: with each controller, while a study runs, and with \
+its policy in force. It takes root, nginx, curl, and a fullpipe that was built with --features kernel.
+
+Examples:
+  fullpipe study lab scenarios/cdn.toml --out cdn
+  fullpipe study lab scenarios/cdn-linux.toml --engine linux --out cdn")]
 pub struct Options {
     /// The CDN: its networks, what is fetched, and the controllers
     #[arg(value_name = "CDN.toml")]
@@ -31,15 +38,20 @@ pub struct Options {
     /// Where the study's data and its policy go; there must be no study yet
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// How it is run: sim, or linux for the kernel's own TCP in real time
+    #[arg(long, value_name = "ENGINE", default_value_t)]
+    engine: EngineKind,
     /// What all random choices derive from, in place of the file's
     #[arg(long, value_name = "N", value_parser = usage::whole)]
     seed: Option<u64>,
-    /// Runs at a time [default: as many as there are processors]
+    /// Runs of the simulator at a time [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`
+    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`, with --engine linux of `cdn-linux`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
+    #[command(flatten)]
+    awake: AwakeOption,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
@@ -50,16 +62,46 @@ pub struct Options {
 
 /// Runs everything, and shows what was found.
 pub fn run(options: &Options) -> Result<(), Failure> {
+    if options.engine == EngineKind::Quic {
+        return Err(Failure::usage(
+            "--engine quic: a study is of TCP; give sim or linux",
+        ));
+    }
     let name = options.file.display().to_string();
     let wrong = |error: LabError| match error {
         LabError::Spec(error) => Failure::usage(format_args!("{name}: {error}")),
+        LabError::Engine(error) => Failure::usage(format_args!("{name}: {error}")),
         LabError::Batch(error) => Failure::usage(error),
+        LabError::Cancelled => Failure::interrupted("nothing is kept"),
         error => Failure::failed(error),
     };
     let mut spec = Spec::load(&options.file).map_err(|error| wrong(error.into()))?;
     spec.seed = options.seed.unwrap_or(spec.seed);
-    let laboratory = Laboratory::new(spec, &name).map_err(wrong)?;
-    let document = Document::asked(options.document.as_deref(), tables::MARKS)?;
+    let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
+    let found = match options.engine {
+        EngineKind::Linux => in_real_time(options, &spec, &wrong)?,
+        _ => simulated(options, spec, &name, &wrong)?,
+    };
+    if let Some(document) = document {
+        let origin = format!(
+            "Made with `{}`; {}.",
+            command_line::again(),
+            machine::version(options.engine)
+        );
+        document.write(&tables::section(&found, &origin))?;
+    }
+    output::show(options.json, || &found, |width| tables::text(&found, width))?;
+    if !options.quiet {
+        output::note(format_args!(
+            "the policy is in {}",
+            options.out.join(POLICY).display()
+        ));
+    }
+    Ok(())
+}
+
+/// The directory of the results, which has none yet.
+fn make_directory(options: &Options) -> Result<(), Failure> {
     whole::make_directory("--out", &options.out)?;
     if options.out.join(STUDY).exists() {
         return Err(Failure::usage(format_args!(
@@ -67,6 +109,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             options.out.display()
         )));
     }
+    Ok(())
+}
+
+fn simulated(
+    options: &Options,
+    spec: Spec,
+    name: &str,
+    wrong: &dyn Fn(LabError) -> Failure,
+) -> Result<Found, Failure> {
+    let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
+    make_directory(options)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let batch = laboratory.batch();
     let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
@@ -82,26 +135,37 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     );
     bar.finish();
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("nothing is kept"));
+        return Err(wrong(LabError::Cancelled));
     }
-    let found = outcomes
+    outcomes
         .finish()
         .and_then(|worlds| worlds.prove(&options.out))
-        .map_err(wrong)?;
-    if let Some(document) = document {
-        let origin = format!(
-            "Made with `{}`; {}.",
-            command_line::again(),
-            machine::version(EngineKind::Sim)
-        );
-        document.write(&tables::section(&found, &origin))?;
+        .map_err(wrong)
+}
+
+fn in_real_time(
+    options: &Options,
+    spec: &Spec,
+    wrong: &dyn Fn(LabError) -> Failure,
+) -> Result<Found, Failure> {
+    let live = Live::new(spec).map_err(wrong)?;
+    if let Some(lack) = cdn::live::lacking() {
+        return Err(wrong(LabError::Lacking(lack)));
     }
-    output::show(options.json, || &found, |width| tables::text(&found, width))?;
-    if !options.quiet {
-        output::note(format_args!(
-            "the policy is in {}",
-            options.out.join(POLICY).display()
-        ));
-    }
-    Ok(())
+    make_directory(options)?;
+    let _awake = options.awake.keep();
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let mut tell = |text: &str| {
+        if !options.quiet {
+            output::note(text);
+        }
+    };
+    tell(&format!(
+        "everything is fetched {} times, for {} to {} each",
+        live.passes(),
+        spec.duration,
+        spec.duration * 2
+    ));
+    live.run(&options.out, &Init::subcommand(INIT), &cancel, &mut tell)
+        .map_err(wrong)
 }

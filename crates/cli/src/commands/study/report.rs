@@ -6,7 +6,7 @@ use clap::Args;
 use experiment::Findings;
 use fleet::study::log::Format;
 use fleet::study::report::{html, tables};
-use fleet::study::{DataError, Log, Read, read};
+use fleet::study::{LeftOut, Log, Read, read};
 use report::below;
 use scenario::regular;
 use serde_json::{Value, json};
@@ -49,10 +49,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .transpose()?;
     let logs: Result<Vec<Log>, Failure> =
         options.logs.iter().map(|path| log(options, path)).collect();
-    let read = read(&options.directories, logs?).map_err(|error| match error {
-        DataError::File { .. } => Failure::failed(error),
-        error => Failure::usage(error),
-    })?;
+    let read = read(&options.directories, logs?).map_err(Failure::usage)?;
     let findings = read.gathered.findings();
     output::show(
         options.json,
@@ -78,6 +75,7 @@ fn log(options: &Options, path: &Path) -> Result<Log, Failure> {
 
 fn json_of(read: &Read, findings: &Findings) -> Value {
     let place = &read.place;
+    let left_out = |of: &LeftOut| json!({ "path": of.path, "why": of.why });
     json!({
         "study": place.plan.name,
         "unit": place.plan.unit.to_string(),
@@ -86,6 +84,7 @@ fn json_of(read: &Read, findings: &Findings) -> Value {
         "ended": place.about.ended,
         "findings": findings,
         "logs": read.joined,
+        "left_out": read.left_out.iter().map(left_out).collect::<Vec<_>>(),
     })
 }
 

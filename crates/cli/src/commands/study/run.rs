@@ -1,7 +1,7 @@
 //! `fullpipe study PLAN.toml`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let plan = Plan::parse(&text)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     if options.dry_run {
-        return dry_run(&plan);
+        return dry_run(file, &plan);
     }
     let systems = options.systems.as_ref().map(|path| {
         let read = regular::open(path)
@@ -73,13 +73,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             out.display()
         )));
     }
-    let mut study = Study::begin(place, options.keep, systems).map_err(|error| match error {
-        StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
-        StudyError::Controller { .. } | StudyError::Group(_) => {
-            Failure::usage(format_args!("{}: {error}", file.display()))
-        }
-        error => Failure::failed(error),
-    })?;
+    let study = Study::begin(place, options.keep, systems);
+    let mut study = study.map_err(|error| told(file, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
     let mut over = None;
@@ -123,9 +118,19 @@ pub fn kernel_is_able() -> Result<(), Failure> {
     lacking.map_or(Ok(()), Err)
 }
 
-fn dry_run(plan: &Plan) -> Result<(), Failure> {
+fn told(file: &Path, error: StudyError) -> Failure {
+    let of_file = format!("{}: {error}", file.display());
+    match error {
+        StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
+        StudyError::Group(error) if error.is_in_use() => Failure::failed(of_file),
+        StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_file),
+        error => Failure::failed(error),
+    }
+}
+
+fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
     output::result(words(plan))?;
-    Study::check(plan).map_err(Failure::usage)?;
+    Study::check(plan).map_err(|error| told(file, error))?;
     kernel_is_able()?;
     output::result("this machine can run it")
 }

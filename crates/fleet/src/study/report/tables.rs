@@ -26,6 +26,7 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
         of_what(findings),
     ];
     notes.extend(read.joined.iter().flat_map(of_logs));
+    notes.extend(read.left_out.iter().map(|of| format!("{of}.")));
     notes
 }
 

@@ -26,6 +26,7 @@ fn read(studies: usize) -> Read {
         place,
         gathered,
         joined: None,
+        left_out: Vec::new(),
     }
 }
 

@@ -1,0 +1,134 @@
+//! Clients that are not ours: curl, which a shell starts at its times.
+
+use std::fs;
+use std::path::Path;
+
+use experiment::{Observation, Scope};
+use linux::Host;
+use linux::command::{Command, Init, Running};
+use units::Duration;
+
+use super::paths::server;
+use super::server::OBJECT;
+use crate::laboratory::LabError;
+use crate::line::Line;
+use crate::observed::PORT;
+use crate::proof::write;
+
+/// What curl says of a download that came whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Download {
+    /// The place of its line.
+    line: usize,
+    /// With the headers.
+    bytes: u64,
+    /// From the request to the last byte. What is told of an object in the kernel, from its first packet to the acknowledgement of its
+    /// last one, takes as long.
+    took: Duration,
+}
+
+impl Download {
+    /// The place of its line.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// As an experiment sees it.
+    pub fn observation(&self, groups: Vec<String>) -> Observation {
+        Observation {
+            scope: Scope::Connection,
+            unit: 0,
+            arm: 0,
+            acknowledged: self.bytes,
+            busy: self.took,
+            packets: 0,
+            resent: 0,
+            rtt: None,
+            groups,
+        }
+    }
+}
+
+/// Starts all downloads of some lines. What curl says of them goes to the file `told`; who has not finished by `end` is cut off.
+pub(super) fn start(
+    host: &Host,
+    init: &Init,
+    lines: &[Line],
+    end: Duration,
+    told: &Path,
+) -> Result<Running, LabError> {
+    let file = told.with_extension("sh");
+    write(&file, &script(lines, end, told))?;
+    Ok(Command::new(["sh".as_ref(), file.as_os_str()])
+        .service()
+        .spawn(host, init)?)
+}
+
+/// A shell's script.
+fn script(lines: &[Line], end: Duration, told: &Path) -> String {
+    // Neither the user's settings nor a proxy are the laboratory's.
+    let mut text = format!(
+        "# Delay, longest time, line, client, server, bytes.\nget() {{\n  sleep \"$1\"\n  exec curl --disable --noproxy '*' --silent --fail \
+         --output /dev/null --max-time \"$2\" \\\n    --interface \"$4\" --range \"0-$(($6 - 1))\" --write-out \"$3 $6 %{{exitcode}} \
+         %{{size_download}} %{{size_header}} %{{time_pretransfer}} %{{time_total}}\\n\" \\\n    \"http://$5:{PORT}/{OBJECT}\"\n}}\n\
+         exec >'{}'\n",
+        told.display()
+    );
+    for (place, line) in lines.iter().enumerate() {
+        for visit in &line.visits {
+            text += &format!(
+                "(get {:.3} {:.3} {place} {} {} {}) &\n",
+                visit.at.as_secs_f64(),
+                end.saturating_sub(visit.at).as_secs_f64(),
+                line.client,
+                server(line),
+                visit.bytes.get()
+            );
+        }
+    }
+    text + "wait\n"
+}
+
+/// What curl has said: the downloads that came whole.
+pub(super) fn read(told: &Path) -> Result<Vec<Download>, LabError> {
+    let text = fs::read_to_string(told).map_err(|error| LabError::file(told, error))?;
+    Ok(text.lines().filter_map(download).collect())
+}
+
+/// A line of it; nothing if the download did not come whole.
+fn download(line: &str) -> Option<Download> {
+    let mut words = line.split(' ');
+    let line = words.next()?.parse().ok()?;
+    let mut whole = || words.next()?.parse::<u64>().ok();
+    let (asked, exit, came, headers) = (whole()?, whole()?, whole()?, whole()?);
+    let mut seconds = || {
+        let seconds: f64 = words.next()?.parse().ok()?;
+        std::time::Duration::try_from_secs_f64(seconds).ok()
+    };
+    let (asked_at, over_at) = (seconds()?, seconds()?);
+    (exit == 0 && came == asked).then_some(Download {
+        line,
+        bytes: came + headers,
+        took: over_at.saturating_sub(asked_at).into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_curl_says_is_understood_and_what_is_not_whole_is_left_out() {
+        let found = download("7 3000000 0 3000000 250 0.020500 1.020500").unwrap();
+        assert_eq!(found.bytes, 3_000_250);
+        assert_eq!((found.line, found.took), (7, Duration::from_secs(1)));
+        for broken in [
+            "7 3000000 28 1000000 250 0.020500 1.020500",
+            "7 3000000 0 2999999 250 0.020500 1.020500",
+            "7 3000000 0 3000000 250 0.0",
+            "",
+        ] {
+            assert_eq!(download(broken), None, "{broken}");
+        }
+    }
+}

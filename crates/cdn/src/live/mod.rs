@@ -1,0 +1,293 @@
+//! The same CDN on the kernel's own TCP, in real time.
+//!
+//! ```text
+//!  clients: curl ── TUN ──► a path for each line, in user space ──► TUN ── servers: nginx
+//!                ◄──────────────────────────────────────────────
+//! ```
+//!
+//! All clients are one network namespace, all servers another one, and nginx is in a control group of its own. The same objects are
+//! fetched over the same lines again and again: with each controller in force everywhere, which is the truth; while a study runs;
+//! and with its policy in force. How long a download took, curl says, and neither the study nor this program.
+//!
+//! Processes, namespaces and paths end with this process, however it ends. A control group that it leaves when it is killed goes
+//! with the next start.
+
+mod background;
+mod clients;
+mod group;
+mod pass;
+mod paths;
+mod server;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use experiment::policy::Policy;
+use experiment::{Findings, Plan};
+use fleet::steer::Steer;
+use fleet::study::{Place, Study, StudyError, read};
+use lab::{Cancel, EngineKind};
+use linux::Network;
+use linux::command::Init;
+use record::{PathSummary, Validity};
+use scenario::{FlowSpec, HostSpec, ScenarioError};
+use units::{Bytes, Duration};
+
+use crate::found::{Found, Real};
+use crate::laboratory::{LabError, systems};
+use crate::line::{Line, When};
+use crate::observed::{PORT, drawn};
+use crate::proof::{KEEP, STUDY, SYSTEMS, policy, write};
+use crate::spec::Spec;
+use crate::truth::{Seen, Truth, decide, read_policy};
+use group::Group;
+use pass::{Force, Pass, Stage};
+
+/// A policy outlives this process for no longer than it must.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// Where what curl has said goes, in the directory of the results.
+const DOWNLOADS: &str = "downloads";
+
+/// A CDN in real time.
+#[derive(Debug)]
+pub struct Live<'s> {
+    spec: &'s Spec,
+    lines: Vec<Line>,
+}
+
+/// What this machine lacks for one.
+pub fn lacking() -> Option<String> {
+    let required = kernel::check_steering().into_iter().find_map(|required| {
+        let lack = required.lack?;
+        Some(format!("{}: {lack}", required.what))
+    });
+    let missing = |program: &str, option: &str| {
+        let found = Command::new(program).arg(option).output();
+        found.is_err().then(|| format!("there is no {program}"))
+    };
+    required
+        .or_else(|| {
+            let lack = "there are no control groups of version 2";
+            fleet::who::root().is_none().then(|| lack.to_owned())
+        })
+        .or_else(|| missing("nginx", "-v"))
+        .or_else(|| missing("curl", "--version"))
+}
+
+/// A policy that gives all connections of a control group the same controller.
+fn everywhere(group: &Path, controller: &str) -> String {
+    format!(
+        "cgroup = {group:?}\n[[rule]]\nname = \"everywhere\"\nlisten = [{PORT}]\ncontroller = \"{controller}\"\n"
+    )
+}
+
+/// By the calendar: seconds since 1970.
+fn unix_s() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs_f64()
+}
+
+impl<'s> Live<'s> {
+    /// Draws the lines of a CDN.
+    ///
+    /// # Errors
+    ///
+    /// What it says makes no sense, or cannot be in real time.
+    pub fn new(spec: &'s Spec) -> Result<Live<'s>, LabError> {
+        let cannot = |field: &str, reason: &str| {
+            let reason = format!("engine linux cannot: {reason}");
+            ScenarioError::new(field, reason)
+        };
+        if spec.networks.len() > paths::MOST_NETWORKS {
+            let reason = format!("it has room for {}", paths::MOST_NETWORKS);
+            return Err(cannot("network", &reason).into());
+        }
+        let lines = spec.lines(When::Study)?;
+        for line in &lines {
+            let of_network = |error: ScenarioError| error.item(line.network).within("network");
+            if *line.host() != HostSpec::default() {
+                let reason = "its hosts are the kernel's; leave it out";
+                return Err(of_network(cannot("host", reason)).into());
+            }
+            let is_endless = |flow: &FlowSpec| *flow == FlowSpec::new(flow.controller);
+            if !line.background().iter().all(is_endless) {
+                let reason =
+                    "its background has no end and no settings; give a controller and nothing else";
+                return Err(of_network(cannot("background", reason)).into());
+            }
+        }
+        // Whether the kernel's controllers are those of the arms.
+        if let Some(line) = lines.first() {
+            let engine = EngineKind::Linux.engine();
+            for arm in &spec.arms {
+                engine.check(&line.scenario(arm))?;
+            }
+        }
+        Ok(Live { spec, lines })
+    }
+
+    /// So often everything is fetched: with each arm, in the study, and with the policy.
+    pub fn passes(&self) -> usize {
+        self.spec.arms.len() + 2
+    }
+
+    /// Fetches everything, studies it, puts the policy in force, and puts the truth beside both. The study's data, the policy and
+    /// what curl has said go to the directory. `init` is how this program is started as the first process of a command; `tell` is
+    /// told how far it is, and what is wrong.
+    ///
+    /// # Errors
+    ///
+    /// What the machine lacks, or the study says too little.
+    pub fn run(
+        &self,
+        directory: &Path,
+        init: &Init,
+        cancel: &Cancel,
+        tell: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Found, LabError> {
+        if let Some(lack) = lacking() {
+            return Err(LabError::Lacking(lack));
+        }
+        let directory =
+            &std::path::absolute(directory).map_err(|error| LabError::file(directory, error))?;
+        let downloads = directory.join(DOWNLOADS);
+        std::fs::create_dir_all(&downloads).map_err(|error| LabError::file(&downloads, error))?;
+        write(&directory.join(SYSTEMS), &self.spec.systems())?;
+        let group = Group::make()?;
+        let network = paths::hosts(self.spec.networks.len())?;
+        let visits = self.lines.iter().flat_map(|line| &line.visits);
+        let largest = visits.map(|visit| visit.bytes).max().unwrap_or(Bytes::ZERO);
+        let files = directory.join("server");
+        let server = server::start(&network.far, &group, init, &files, largest)?;
+        let stage = Stage {
+            network: &network,
+            lines: &self.lines,
+            init,
+            seed: self.spec.seed,
+            duration: self.spec.duration,
+            downloads: &downloads,
+            cancel,
+        };
+        // Programs and sockets are the server's.
+        let found = network
+            .far
+            .inside(|| self.passed(&stage, directory, &group, tell))?;
+        drop(server);
+        found
+    }
+
+    fn passed(
+        &self,
+        stage: &Stage<'_>,
+        directory: &Path,
+        group: &Group,
+        tell: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Found, LabError> {
+        let names = self.spec.controllers();
+        let mut passes = Vec::new();
+        for name in &names {
+            let policy = Policy::parse(&everywhere(group.path(), name))?;
+            let force = Force::policy(Steer::begin(policy, LEASE, None, unix_s())?);
+            let is_right = |_: &Line, has: &str| has == *name;
+            passes.push(stage.pass(name, force, &is_right, tell)?);
+        }
+        let table = directory.join(SYSTEMS);
+        let (plan, findings, studied) = self.study(stage, directory, group, tell)?;
+        let text = policy(&plan, &findings, directory)?;
+        let systems = systems(&table)?;
+        let learned = read_policy(&text, &systems)?;
+        let begin = unix_s();
+        let force = Force::policy(Steer::begin(learned.clone(), LEASE, None, begin)?);
+        let is_right = |line: &Line, has: &str| {
+            // Who explores may change meanwhile.
+            let mut times = [begin, unix_s()].into_iter();
+            times.any(|at| decide(&learned, line, at).is_some_and(|of| of.controller == has))
+        };
+        passes.push(stage.pass("policy", force, &is_right, tell)?);
+        let truth = Truth {
+            spec: self.spec,
+            plan: &plan,
+            systems: &systems,
+            study: self.seen(&passes[..names.len()]),
+            after: self.seen(&passes),
+            connections: passes.iter().map(|pass| pass.downloads.len() as u64).sum(),
+        };
+        let mut found = truth.beside(&findings, text)?;
+        passes.push(studied);
+        found.real = Some(self.real(stage.network, &passes)?);
+        Ok(found)
+    }
+
+    /// Runs a study: its plan, what it has found, and its downloads.
+    fn study(
+        &self,
+        stage: &Stage<'_>,
+        directory: &Path,
+        group: &Group,
+        tell: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<(Plan, Findings, Pass), LabError> {
+        let text = self.spec.plan(&group.path().display().to_string());
+        let plan = Plan::parse(&text)?;
+        let data = directory.join(STUDY);
+        let place = Place::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
+        let (key, shares, names) = (place.key(), plan.shares(), plan.names());
+        let systems = systems(&directory.join(SYSTEMS))?;
+        let force = Force::study(Study::begin(place, KEEP, Some(systems))?);
+        let is_right =
+            |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
+        let studied = stage.pass("study", force, &is_right, tell)?;
+        let findings = read(&[&data], Vec::new())?.gathered.findings();
+        Ok((plan, findings, studied))
+    }
+
+    /// What an experiment would see of each line in each pass, by curl's word.
+    fn seen(&self, passes: &[Pass]) -> Vec<Seen<'_>> {
+        let lines = self.lines.iter().map(|line| Seen {
+            line,
+            arms: vec![Vec::new(); passes.len()],
+        });
+        let mut lines: Vec<Seen<'_>> = lines.collect();
+        for (arm, pass) in passes.iter().enumerate() {
+            for download in &pass.downloads {
+                let Some(seen) = lines.get_mut(download.line()) else {
+                    continue;
+                };
+                let system = self.spec.networks[seen.line.network].system;
+                seen.arms[arm].push(download.observation(vec![format!("AS{system}")]));
+            }
+        }
+        lines
+    }
+
+    /// How it went.
+    fn real(&self, network: &Network, passes: &[Pass]) -> Result<Real, LabError> {
+        let sum = |of: fn(&Pass) -> u64| passes.iter().map(of).sum::<u64>();
+        let written = sum(|pass| pass.tun.written_packets);
+        let mut path = PathSummary::default();
+        path.released_packets = Some(written);
+        path.late_packets = Some(sum(|pass| pass.tun.late_packets));
+        path.lateness_mean_ms =
+            Some(sum(|pass| pass.tun.lateness_total_ns) as f64 / 1e6 / written.max(1) as f64);
+        path.overflows = Some(network.near.overflows()? + network.far.overflows()?);
+        let rtts = self.lines.iter().map(|line| line.rtt().as_millis_f64());
+        let shortest = rtts.fold(f64::INFINITY, f64::min);
+        let mut first = passes.iter().filter_map(|pass| {
+            let other = pass.looks.first_other.as_ref()?;
+            Some(format!("{}: {other}", pass.name))
+        });
+        Ok(Real {
+            downloads: sum(|pass| pass.begun as u64),
+            whole: sum(|pass| pass.downloads.len() as u64),
+            looks: sum(|pass| pass.looks.all),
+            others: sum(|pass| pass.looks.others),
+            first_other: first.next(),
+            assigned: [
+                sum(|pass| pass.counts.assigned),
+                sum(|pass| pass.counts.refused),
+            ],
+            validity: Validity::at(shortest, [&path].into_iter()),
+        })
+    }
+}

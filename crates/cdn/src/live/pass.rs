@@ -1,0 +1,199 @@
+//! Everything is fetched once, with something in force.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Instant;
+
+use emulator::tunnel::TunCounters;
+use fleet::steer::Steer;
+use fleet::study::Study;
+use kernel::SteeringCounts;
+use lab::Cancel;
+use linux::Network;
+use linux::command::Init;
+use linux::diag::{Diag, Filter, TcpState};
+use units::Duration;
+
+use super::background::Background;
+use super::clients::{self, Download};
+use super::{paths, unix_s};
+use crate::laboratory::LabError;
+use crate::line::Line;
+use crate::observed::PORT;
+
+/// So often what is in force is looked after, and the server's connections are looked at.
+const STEP: Duration = Duration::from_millis(200);
+
+/// When the last client has gone, the last connections take so long to end at the server.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// What stays as it is from pass to pass.
+pub(super) struct Stage<'s> {
+    pub network: &'s Network,
+    pub lines: &'s [Line],
+    pub init: &'s Init,
+    pub seed: u64,
+    /// For so long downloads begin; twice as long they may last.
+    pub duration: Duration,
+    /// Where what curl says goes.
+    pub downloads: &'s Path,
+    pub cancel: &'s Cancel,
+}
+
+/// What gives connections their controllers meanwhile.
+pub(super) enum Force {
+    Policy(Box<Steer>),
+    Study(Box<Study>),
+}
+
+/// How a pass went.
+#[derive(Debug)]
+pub(super) struct Pass {
+    pub name: String,
+    /// Those that came whole.
+    pub downloads: Vec<Download>,
+    /// How many were begun.
+    pub begun: usize,
+    pub looks: Looks,
+    pub counts: SteeringCounts,
+    /// Of both ways together.
+    pub tun: TunCounters,
+}
+
+/// Which controllers the server's connections have, by the kernel's word.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// How often one was looked at.
+    pub all: u64,
+    /// How often it was not the one that was in force for the client.
+    pub others: u64,
+    pub first_other: Option<String>,
+}
+
+impl Force {
+    pub fn policy(steer: Steer) -> Force {
+        Force::Policy(Box::new(steer))
+    }
+
+    pub fn study(study: Study) -> Force {
+        Force::Study(Box::new(study))
+    }
+
+    fn step(&mut self, tell: &mut (dyn FnMut(&str) + Send)) {
+        // A study whose time is over goes on until its last download has come.
+        let _ = match self {
+            Force::Policy(steer) => steer.step(unix_s(), tell),
+            Force::Study(study) => study.step(unix_s(), tell),
+        };
+    }
+
+    fn finish(self) -> Result<SteeringCounts, LabError> {
+        match self {
+            Force::Policy(steer) => {
+                let counts = steer.counts();
+                steer.finish(unix_s());
+                Ok(counts)
+            }
+            Force::Study(study) => {
+                let counts = study.counts();
+                study.finish(unix_s(), Some("its time is over".to_owned()))?;
+                Ok(counts)
+            }
+        }
+    }
+}
+
+impl Looks {
+    /// Looks at the connections of the server, in whose namespace the thread is.
+    fn look(
+        &mut self,
+        diag: &mut Diag,
+        lines: &HashMap<IpAddr, &Line>,
+        is_right: &dyn Fn(&Line, &str) -> bool,
+    ) -> Result<(), LabError> {
+        let served = Filter {
+            local_ports: Some(PORT..=PORT),
+            ..Filter::default()
+        };
+        diag.sockets(&served, |socket| {
+            let line = lines.get(&socket.remote.ip().to_canonical());
+            let (Some(line), TcpState::Established | TcpState::CloseWait) = (line, socket.state)
+            else {
+                return;
+            };
+            self.all += 1;
+            let has = socket.controller.as_str();
+            if !is_right(line, has) {
+                self.others += 1;
+                self.first_other
+                    .get_or_insert_with(|| format!("{} has {has}", line.client));
+            }
+        })?;
+        Ok(())
+    }
+}
+
+impl Stage<'_> {
+    /// Has everything fetched. `is_right` says whether a line's connections are to have this controller.
+    pub fn pass(
+        &self,
+        name: &str,
+        mut force: Force,
+        is_right: &dyn Fn(&Line, &str) -> bool,
+        tell: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Pass, LabError> {
+        let mut diag = Diag::open_here()?;
+        let lines: HashMap<IpAddr, &Line> =
+            self.lines.iter().map(|line| (line.client, line)).collect();
+        let tunnel = paths::join(self.network, self.lines, self.seed)?;
+        let background = Background::start(self.network, self.lines)?;
+        let told = self.downloads.join(format!("{name}.txt"));
+        let (begin, longest) = (Instant::now(), self.duration * 2);
+        let mut running =
+            clients::start(&self.network.near, self.init, self.lines, longest, &told)?;
+        let mut looks = Looks::default();
+        let mut over = None;
+        loop {
+            force.step(tell);
+            looks.look(&mut diag, &lines, is_right)?;
+            if self.cancel.is_cancelled() {
+                return Err(LabError::Cancelled);
+            }
+            let now = Duration::from(begin.elapsed());
+            match over {
+                None => {
+                    if running.wait_for(STEP)?.is_some() {
+                        over = Some(self.duration.max(now + SETTLE));
+                    }
+                }
+                Some(over) if now >= over => break,
+                Some(_) => std::thread::sleep(STEP.into()),
+            }
+        }
+        drop(background);
+        let counters = tunnel.stop();
+        let [up, down] = [counters.forward.tun, counters.reverse.tun];
+        let downloads = clients::read(&told)?;
+        let begun = self.lines.iter().map(|line| line.visits.len()).sum();
+        let counts = force.finish()?;
+        tell(&format!(
+            "{name}: {} of {begun} downloads came whole, in {:.0} s",
+            downloads.len(),
+            begin.elapsed().as_secs_f64()
+        ));
+        Ok(Pass {
+            name: name.to_owned(),
+            downloads,
+            begun,
+            looks,
+            counts,
+            tun: TunCounters {
+                written_packets: up.written_packets + down.written_packets,
+                late_packets: up.late_packets + down.late_packets,
+                lateness_total_ns: up.lateness_total_ns + down.lateness_total_ns,
+                ..TunCounters::default()
+            },
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! An ordinary HTTP server: nginx, with one file of which clients fetch as much as they want.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linux::Host;
+use linux::command::{Command, Init, Running};
+use units::Bytes;
+
+use super::group::Group;
+use crate::laboratory::LabError;
+use crate::observed::PORT;
+use crate::proof::write;
+
+/// The file that is fetched from.
+pub(super) const OBJECT: &str = "object";
+
+/// For so long nginx may take to listen.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts it in a host and a control group; it ends with the result. The file is as large as the largest object.
+pub(super) fn start(
+    host: &Host,
+    group: &Group,
+    init: &Init,
+    directory: &Path,
+    largest: Bytes,
+) -> Result<Running, LabError> {
+    let files = directory.join("files");
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |error| LabError::file(&path, error)
+    };
+    fs::create_dir_all(&files).map_err(wrong(&files))?;
+    let object = files.join(OBJECT);
+    // It has no content, and takes no room.
+    File::create(&object)
+        .and_then(|file| file.set_len(largest.get()))
+        .map_err(wrong(&object))?;
+    let configuration = directory.join("nginx.conf");
+    write(&configuration, &configured(directory, &files))?;
+    let log = directory.join("nginx.log");
+    let line = [
+        "nginx".as_ref(),
+        "-e".as_ref(),
+        log.as_os_str(),
+        "-c".as_ref(),
+    ];
+    let line = line.into_iter().chain([configuration.as_os_str()]);
+    let mut running = Command::new(line)
+        .service()
+        .spawn(host, &group.entered(init)?)?;
+    let begin = Instant::now();
+    let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_ok();
+    while !host.inside(listens)? {
+        let has_ended = running.wait_for(units::Duration::ZERO)?.is_some();
+        if has_ended || begin.elapsed() > PATIENCE {
+            return Err(LabError::Server(log.display().to_string()));
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(running)
+}
+
+fn configured(directory: &Path, files: &Path) -> String {
+    let (at, files) = (directory.display(), files.display());
+    format!(
+        "daemon off;\nmaster_process off;\npid \"{at}/nginx.pid\";\nerror_log \"{at}/nginx.log\";\n\
+         events {{ worker_connections 8192; }}\nhttp {{\n  access_log off;\n  sendfile on;\n  \
+         client_body_temp_path \"{at}/body\";\n  proxy_temp_path \"{at}/proxy\";\n  fastcgi_temp_path \"{at}/fast\";\n  \
+         uwsgi_temp_path \"{at}/uwsgi\";\n  scgi_temp_path \"{at}/scgi\";\n  \
+         server {{ listen {PORT}; root \"{files}\"; }}\n}}\n"
+    )
+}

@@ -1,0 +1,137 @@
+//! What comes of other draws of who has which arm.
+
+use experiment::{Findings, Gathered, Key, Measure, Measured, Observation, learn};
+use record::statistics::Sorted;
+
+use crate::found::{NEAR, Redraws};
+use crate::line::Line;
+use crate::observed::drawn;
+use crate::spec::Spec;
+use crate::truth::{InForce, Seen, Truth, read_policy, told_of};
+
+/// So often, it is drawn again who has which arm.
+const REDRAWS: u64 = 100;
+
+/// Studies of the same lines with other draws of who has which arm.
+pub(crate) struct Redrawn {
+    findings: Vec<Findings>,
+    /// Of each that made a policy, how far from the best arm's throughput the worst network is.
+    worst: Vec<f64>,
+}
+
+impl Redrawn {
+    pub fn of(truth: &Truth<'_>) -> Redrawn {
+        let Truth { spec, plan, .. } = *truth;
+        let (names, shares) = (plan.names(), plan.shares());
+        let sums = Sums::of(&truth.after, names.len(), spec.networks.len());
+        let mut redrawn = Redrawn {
+            findings: Vec::new(),
+            worst: Vec::new(),
+        };
+        for draw in 0..REDRAWS {
+            let key = Key::of_seed(&format!("{}, drawn again: {draw}", spec.seed));
+            let mut gathered = Gathered::new(&names, &shares.shares());
+            for seen in &truth.study {
+                let (unit, arm) = drawn(seen.line, &key, &shares);
+                for of in seen.arms.get(arm).into_iter().flatten() {
+                    gathered.add(&Observation {
+                        unit,
+                        arm,
+                        groups: of.groups.clone(),
+                        ..*of
+                    });
+                }
+            }
+            let findings = gathered.findings();
+            let policy = learn::policy(plan, &findings, None).ok();
+            let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
+            redrawn.worst.extend(policy.and_then(|policy| {
+                let policy = InForce::Policy(&policy);
+                sums.worst(|line| policy.arm(line, &names))
+            }));
+            redrawn.findings.push(findings);
+        }
+        redrawn
+    }
+
+    /// In how many the interval has the truth, and how many have one.
+    pub fn covered(
+        &self,
+        spec: &Spec,
+        arm: usize,
+        network: Option<usize>,
+        measure: Measure,
+        truth: &Measured,
+    ) -> [usize; 2] {
+        let Some(truth) = truth.effect(arm, measure) else {
+            return [0, 0];
+        };
+        let told = self.findings.iter();
+        let told = told.filter_map(|findings| told_of(spec, findings, arm, network, measure));
+        let has: Vec<bool> = told.map(|effect| effect.once.has(truth.change)).collect();
+        [has.iter().filter(|has| **has).count(), has.len()]
+    }
+
+    /// What came of them.
+    pub fn redraws(&self) -> Redraws {
+        let sorted: Sorted = self.worst.iter().copied().collect();
+        let near = self.worst.iter().filter(|worst| **worst >= -NEAR);
+        Redraws {
+            studies: self.findings.len(),
+            policies: self.worst.len(),
+            near_best: near.count(),
+            worst: sorted
+                .median()
+                .zip(sorted.min())
+                .map(|(median, worst)| [median, worst]),
+        }
+    }
+}
+
+/// Logarithms of the throughput of large objects and how many there are.
+type Sum = (f64, f64);
+
+/// What each line has with each arm, added up: so that a policy of each redraw is told from the best arm without looking at every
+/// connection again.
+struct Sums<'l> {
+    lines: Vec<(&'l Line, Vec<Sum>)>,
+    arms: usize,
+    networks: usize,
+}
+
+impl<'l> Sums<'l> {
+    fn of(seen: &[Seen<'l>], arms: usize, networks: usize) -> Sums<'l> {
+        let sum = |all: &Vec<Observation>| -> Sum {
+            let samples = all.iter().filter_map(|of| Measure::Throughput.sample(of));
+            samples.fold((0.0, 0.0), |sum, of| (sum.0 + of.value, sum.1 + of.weight))
+        };
+        let line = |seen: &Seen<'l>| (seen.line, seen.arms.iter().map(sum).collect());
+        Sums {
+            lines: seen.iter().map(line).collect(),
+            arms,
+            networks,
+        }
+    }
+
+    /// How far from that of the best arm the throughput is in the worst network, if lines have these arms.
+    fn worst(&self, chosen: impl Fn(&Line) -> usize) -> Option<f64> {
+        let of = |network: usize| {
+            let lines = || {
+                self.lines
+                    .iter()
+                    .filter(move |(line, _)| line.network == network)
+            };
+            let mean = |arm: &dyn Fn(&Line) -> usize| {
+                let sums =
+                    lines().map(|(line, sums)| sums.get(arm(line)).copied().unwrap_or_default());
+                let all = sums.fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
+                (all.1 > 0.0).then(|| all.0 / all.1)
+            };
+            let best = (0..self.arms)
+                .filter_map(|arm| mean(&|_| arm))
+                .reduce(f64::max)?;
+            Some((mean(&chosen)? - best).exp_m1())
+        };
+        (0..self.networks).filter_map(of).reduce(f64::min)
+    }
+}

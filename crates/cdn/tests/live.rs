@@ -1,0 +1,201 @@
+//! A small CDN on the kernel's own TCP: nginx, curl, emulated paths, a study of them, and its policy in force.
+//!
+//! What is asserted is no throughput of this machine: every download came whole, connections had the controllers that they should,
+//! and where the truth is large the study has its sign. Nothing is left behind, also by one that was killed.
+//!
+//! Without the standard harness: this program is the first process of commands, too, and the laboratory that is killed.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cdn::{Found, Live, STUDY, Spec, When, live, tables};
+use lab::Cancel;
+use libtest_mimic::{Arguments, Trial};
+use linux::command::{Init, init_main};
+use nix::sched::{CloneFlags, unshare};
+
+/// What this program is when it is not to run tests.
+const INIT: &str = "as-init";
+const LABORATORY: &str = "as-laboratory";
+
+/// For as long something may take that takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// From so large a change on, a study must not have the other sign.
+const LARGE: f64 = 0.5;
+
+const TEXT: &str = r#"
+name = "two in real time"
+duration = "20s"
+[[arm]]
+controller = "cubic"
+[[arm]]
+controller = "bbr1"
+[[traffic]]
+interval = "10s"
+sizes = "8kb"
+[[traffic]]
+interval = "7s"
+sizes = "3200kb"
+[[network]]
+name = "near"
+kind = "clients"
+as = 64501
+lines = 60
+path = { rate = "40mbit", rtt = { from = "10ms", to = "20ms" }, buffer = "250kb" }
+[[network]]
+name = "far and lossy"
+kind = "clients"
+as = 64502
+lines = 60
+path = { rate = "20mbit", rtt = "80ms", buffer = "2bdp", loss = "1%" }
+"#;
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    match arguments.next().as_deref().and_then(OsStr::to_str) {
+        Some(INIT) => return ExitCode::from(init_main(arguments)),
+        Some(LABORATORY) => {
+            let directory = arguments.next().expect("a directory");
+            run(Path::new(&directory));
+            return ExitCode::SUCCESS;
+        }
+        _ => (),
+    }
+    if let Some(lack) = lacking() {
+        eprintln!("SKIPPED: a small CDN in the kernel: {lack}");
+        return ExitCode::SUCCESS;
+    }
+    let trial = Trial::test("a study of servers in this kernel has the truth", || {
+        own_mounts();
+        is_killed();
+        is_whole();
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+}
+
+fn lacking() -> Option<String> {
+    live::lacking().or_else(|| {
+        let offered = linux::controllers_here().unwrap_or_default();
+        let mut needed = ["cubic", "bbr"].into_iter();
+        let lack = needed.find(|name| !offered.iter().any(|one| one == name))?;
+        Some(format!("the kernel offers no {lack}"))
+    })
+}
+
+/// A BPF file system of this thread's and its processes' own, and mounts that nobody else sees.
+fn own_mounts() {
+    unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+    for arguments in [
+        &["--make-rprivate", "/"][..],
+        &["-t", "bpf", "bpf", "/sys/fs/bpf"],
+    ] {
+        let status = Command::new("mount").args(arguments).status();
+        assert!(status.expect("mount runs").success(), "{arguments:?}");
+    }
+}
+
+fn run(directory: &Path) -> (Found, usize) {
+    let spec = Spec::parse(TEXT, Path::new("")).expect("it makes sense");
+    let lines = spec.lines(When::Study).expect("lines");
+    let visits = lines.iter().map(|line| line.visits.len()).sum();
+    let live = Live::new(&spec).expect("it can be in real time");
+    let init = Init::subcommand(INIT);
+    let mut tell = |text: &str| eprintln!("{text}");
+    let found = live.run(directory, &init, &Cancel::new(), &mut tell);
+    (found.unwrap_or_else(|error| panic!("{error}")), visits)
+}
+
+/// The control groups of laboratories.
+fn groups() -> Vec<PathBuf> {
+    let root = fleet::who::root().expect("control groups");
+    let entries = fs::read_dir(root).expect("the root").flatten();
+    let is_one = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("fullpipe-cdn-")
+    };
+    entries.map(|entry| entry.path()).filter(is_one).collect()
+}
+
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// One that is killed in its first downloads leaves no process.
+fn is_killed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let laboratory = Command::new("/proc/self/exe")
+        .arg(LABORATORY)
+        .arg(directory.path())
+        .spawn();
+    let laboratory = Killed(laboratory.expect("this program starts once more"));
+    let told = directory.path().join("downloads/cubic.txt");
+    let own = format!("fullpipe-cdn-{}", laboratory.0.id());
+    wait_until("downloads", || {
+        fs::metadata(&told).is_ok_and(|about| about.len() > 0)
+    });
+    let group = groups().into_iter().find(|path| path.ends_with(&own));
+    let group = group.expect("its control group");
+    drop(laboratory);
+    wait_until("nginx has gone", || {
+        fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|text| text.is_empty())
+    });
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn is_whole() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (found, visits) = run(directory.path());
+    eprintln!("{}", tables::text(&found, None));
+    assert!(groups().is_empty(), "{:?}", groups());
+    let real = found.real.as_ref().expect("it was in real time");
+    assert_eq!(real.whole, real.downloads);
+    assert_eq!(real.downloads as usize, visits * 4);
+    assert_eq!(real.first_other, None);
+    assert!(real.looks > 1000, "{}", real.looks);
+    let [assigned, refused] = real.assigned;
+    assert!(assigned >= real.downloads && refused == 0, "{real:?}");
+
+    // The study has seen each connection, and its arm is the one that was drawn.
+    assert_eq!(found.connections as usize, visits);
+    let read = fleet::study::read(&[directory.path().join(STUDY)], Vec::new()).expect("a study");
+    assert_eq!(read.gathered.findings().verdict, found.verdict);
+    let told = found
+        .networks
+        .iter()
+        .flat_map(|network| &network.throughput);
+    let mut large = 0;
+    for told in told {
+        let truth = told.truth.expect("large objects");
+        let effect = told.told.expect("enough lines of each arm");
+        if truth.ln_1p().abs() > LARGE.ln_1p() {
+            large += 1;
+            assert_eq!(effect.change > 0.0, truth > 0.0, "{told:?}");
+        }
+    }
+    assert!(large > 0, "{:?}", found.networks);
+    let rules: Vec<&str> = found
+        .networks
+        .iter()
+        .map(|network| network.rule[1].as_str())
+        .collect();
+    assert_eq!(rules[1], "bbr", "{}", found.policy);
+}
