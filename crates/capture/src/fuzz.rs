@@ -8,7 +8,7 @@ use crate::{Summary, Trace};
 /// A number of the answer is impossible.
 pub fn files(bytes: &[u8]) {
     let mut trace = Trace::new();
-    if let Err(error) = trace.read(bytes, |_| true) {
+    if let Err(error) = trace.read(bytes, &|| true) {
         assert!(!error.to_string().contains('\n'), "{error}");
     }
     let (summary, _) = Summary::of(trace);

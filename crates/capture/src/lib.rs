@@ -8,7 +8,7 @@
 //! use capture::{Summary, Trace};
 //!
 //! let mut trace = Trace::new();
-//! trace.read(std::fs::File::open("capture.pcapng")?, |_| true)?;
+//! trace.read(std::fs::File::open("capture.pcapng")?, &|| true)?;
 //! let (summary, _) = Summary::of(trace);
 //! for connection in &summary.connections {
 //!     for flow in &connection.flows {
@@ -22,6 +22,7 @@ pub mod connection;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod guess;
+mod memory;
 pub mod packet;
 pub mod quic;
 pub mod read;
@@ -38,7 +39,8 @@ pub use guess::{Family, Guess};
 pub use scenario::{ranges, scenario};
 pub use signs::Signs;
 pub use summary::{
-    ConnectionSummary, FlowSummary, KnownPath, LimitedBy, Place, RttSummary, Spread, Summary,
+    ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary, Spread,
+    Summary, Timeline,
 };
 pub use table::MOST as MOST_CONNECTIONS;
 pub use trace::{Counts, Trace};

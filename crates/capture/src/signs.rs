@@ -54,9 +54,9 @@ pub struct Signs {
 impl Signs {
     /// Of a flow; `is_at_sender` if it was captured where it is sent.
     pub fn of(flow: &Flow, is_at_sender: bool) -> Signs {
-        let mss = flow.mss.max(1) as f64;
-        let packets = |round: &Round| round.most.get() as f64 / mss;
-        let is_free = |round: &&Round| !round.is_held && !round.most.is_zero();
+        let mss = flow.mss() as f64;
+        let packets = |round: &Round| round.most().get() as f64 / mss;
+        let is_free = |round: &&Round| !round.is_held && !round.most().is_zero();
         let rounds: Vec<Round> = flow.rounds.done().iter().filter(is_free).copied().collect();
         let later = rounds.get(FIRST_ROUNDS..).unwrap_or_default();
         let steps: Vec<f64> = clean(later)

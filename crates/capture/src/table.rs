@@ -1,9 +1,10 @@
 //! The connections of a capture: a bounded number of them, in bounded memory.
 
 use hashbrown::HashMap;
-use units::{Duration, Time};
+use units::Duration;
 
-use crate::connection::{Connection, Room};
+use crate::connection::Connection;
+use crate::memory::{Holder, Memory};
 use crate::packet::{Endpoint, Packet, Segment};
 
 /// So many connections are kept, those that are over among them.
@@ -11,9 +12,6 @@ pub const MOST: usize = 100_000;
 
 /// When there are too many, one of so many goes: those with the least payload.
 const SHARE: usize = 10;
-
-/// All connections together hold no more bytes of packets, samples and rounds; beyond it, each holds few.
-const MOST_HELD: usize = 224 << 20;
 
 /// A connection from which nothing comes for so long is over: NATs forget it then (RFC 5382, section 5).
 const SILENCE: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
@@ -28,11 +26,10 @@ pub struct Table {
     places: HashMap<Key, usize>,
     connections: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
-    /// Bytes of packets, samples and rounds that they hold.
-    held: usize,
     /// Connections that were let go, because there were too many.
     evicted: u64,
-    latest: Option<(Key, usize)>,
+    /// Where the latest packet's connection is, and its ends, in either order.
+    latest: Option<([Endpoint; 2], usize)>,
 }
 
 fn key(ends: [Endpoint; 2]) -> Key {
@@ -43,28 +40,25 @@ fn key(ends: [Endpoint; 2]) -> Key {
 impl Table {
     /// A segment of TCP.
     #[inline]
-    pub fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment) {
-        let key = key([packet.from, packet.to]);
+    pub fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment, memory: &mut Memory) {
+        let ends = [packet.from, packet.to];
         // Packets of one connection often come together.
+        let is_latest =
+            |latest: [Endpoint; 2]| latest == ends || latest == [packet.to, packet.from];
         let place = match self.latest {
-            Some((latest, place)) if latest == key => Some(place),
-            _ => self.places.get(&key).copied(),
+            Some((latest, place)) if is_latest(latest) => Some(place),
+            _ => self.places.get(&key(ends)).copied(),
         };
         let place = match place {
-            Some(place) if !self.is_over(place, packet.at, segment) => place,
-            _ => self.open(key, packet, segment),
+            Some(place) if !self.is_over(place, packet, segment) => place,
+            _ => self.open(key(ends), packet, segment, memory),
         };
-        self.latest = Some((key, place));
+        self.latest = Some((ends, place));
         if let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) {
-            let room = if self.held < MOST_HELD {
-                Room::Plenty
-            } else {
-                Room::Little
-            };
-            connection.on_packet(packet, segment, room);
-            let held = connection.held();
-            self.held = self.held + held - connection.counted;
-            connection.counted = held;
+            connection.on_packet(packet, segment, memory.room());
+            if connection.is_to_be_counted() {
+                memory.count(connection.as_mut());
+            }
         }
     }
 
@@ -73,17 +67,30 @@ impl Table {
         (self.connections.into_iter().flatten(), self.evicted)
     }
 
-    fn is_over(&self, place: usize, at: Time, segment: &Segment) -> bool {
+    /// The connections.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut Connection> {
+        let there = self.connections.iter_mut().flatten();
+        there.map(Box::as_mut)
+    }
+
+    #[inline]
+    fn is_over(&self, place: usize, packet: &Packet<'_>, segment: &Segment) -> bool {
         let connection = self.connections.get(place).and_then(Option::as_ref);
         connection.is_none_or(|connection| {
-            connection.is_over_at(segment) || at.since(connection.last) > SILENCE
+            connection.is_over_at(packet, segment) || packet.at.since(connection.last) > SILENCE
         })
     }
 
     /// The place of a new connection. One that had these ends is over.
-    fn open(&mut self, key: Key, packet: &Packet<'_>, segment: &Segment) -> usize {
+    fn open(
+        &mut self,
+        key: Key,
+        packet: &Packet<'_>,
+        segment: &Segment,
+        memory: &mut Memory,
+    ) -> usize {
         if self.connections.len() - self.free.len() >= MOST {
-            self.make_room();
+            self.make_room(memory);
         }
         let connection = Some(Box::new(Connection::new(packet, segment)));
         let place = match self.free.pop() {
@@ -101,7 +108,7 @@ impl Table {
     }
 
     /// Lets those go that have the least payload, the ones first from which nothing came for longest.
-    fn make_room(&mut self) {
+    fn make_room(&mut self, memory: &mut Memory) {
         let weight = |connection: &Connection| (connection.payload(), connection.last);
         let places = self.connections.iter().enumerate();
         let mut all: Vec<_> = places
@@ -119,7 +126,7 @@ impl Table {
             if self.places.get(&key) == Some(&place) {
                 self.places.remove(&key);
             }
-            self.held -= connection.counted;
+            memory.release(connection.counted());
             self.free.push(place);
             self.evicted += 1;
         }

@@ -1,15 +1,16 @@
 //! A whole capture, or several, as connections.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Cursor, Read};
 
 use serde::Serialize;
 
 use crate::connection::Connection;
+use crate::memory::{Holder, Memory};
 use crate::packet::{self, Body, Seen, Tunnel};
 use crate::quic::qlog;
 use crate::quic::{self, KeyLogError, QuicConnection};
-use crate::read::{End, Frames, ReadError, compression};
+use crate::read::{End, Frames, Opened, Pieces, ReadError, Wanted, compression};
 use crate::table::Table;
 
 /// What was read.
@@ -47,7 +48,11 @@ pub struct Trace {
     quic: quic::Table,
     /// Connections that qlogs have told of.
     logged: Vec<Connection>,
+    memory: Memory,
 }
+
+/// A stream that can be read.
+type Plain<'s> = Box<dyn Read + 's>;
 
 impl Trace {
     /// Nothing yet.
@@ -55,36 +60,111 @@ impl Trace {
         Trace::default()
     }
 
-    /// Reads a capture or a qlog to its end, or until `goes_on` says no, which is asked now and then. The captures of one trace are read in
-    /// the order of their times.
+    /// Nothing yet; connections may hold so many bytes of memory. If they come to it, they are left with fewer samples.
+    pub fn within(bytes: usize) -> Trace {
+        Trace {
+            memory: Memory::new(bytes),
+            ..Trace::default()
+        }
+    }
+
+    /// Reads a capture or a qlog to its end, or until `goes_on` says no, which is asked for each piece of some hundred kilobytes.
     ///
     /// # Errors
     /// It is no capture, or cannot be read. What it had before that is kept.
-    pub fn read(
+    pub fn read<'s>(
         &mut self,
-        source: impl Read,
-        mut goes_on: impl FnMut(&Counts) -> bool,
+        source: impl Read + 's,
+        goes_on: &'s dyn Fn() -> bool,
     ) -> Result<(), ReadError> {
-        let mut plain = compression::plain(source)?;
-        let mut first = [0];
-        let read = plain.read(&mut first)?;
-        let source = first[..read].chain(plain);
-        if read > 0 && qlog::is_one(first[0]) {
-            self.logged.extend(qlog::read(source)?);
-            return Ok(());
+        let mut source = Some(source);
+        let open = |_: usize| -> io::Result<Opened<'s>> {
+            let source = source.take().ok_or(io::ErrorKind::NotFound)?;
+            Ok(Opened {
+                source: Box::new(source),
+                is_lasting: false,
+            })
+        };
+        self.read_all(1, open, goes_on).map_err(|(_, error)| error)
+    }
+
+    /// Reads so many captures and qlogs as one: packets in the order of their times, in whatever order the files are given. `open` opens
+    /// one of them; what lasts may be opened twice.
+    ///
+    /// # Errors
+    /// As with [`Trace::read`], with the number of the file.
+    pub fn read_all<'s>(
+        &mut self,
+        files: usize,
+        mut open: impl FnMut(usize) -> io::Result<Opened<'s>>,
+        goes_on: &'s dyn Fn() -> bool,
+    ) -> Result<(), (usize, ReadError)> {
+        let plain = |file| -> Result<(Plain<'s>, bool), ReadError> {
+            let Opened { source, is_lasting } = open(file)?;
+            let source = compression::plain(Wanted { source, goes_on })?;
+            Ok((Box::new(Wanted { source, goes_on }), is_lasting))
+        };
+        match self.merge(files, plain, goes_on) {
+            // It has ended so because nobody wanted more of it.
+            Err(_) if !goes_on() => Ok(()),
+            read => read,
         }
-        let mut frames = Frames::new(source)?;
-        while let Some(frame) = frames.next_frame()? {
+    }
+
+    fn merge<'s>(
+        &mut self,
+        files: usize,
+        mut plain: impl FnMut(usize) -> Result<(Plain<'s>, bool), ReadError>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), (usize, ReadError)> {
+        let mut pieces = Pieces::default();
+        for file in 0..files {
+            let looked = self.look(file, files == 1, &mut plain, &mut pieces);
+            looked.map_err(|error| (file, error))?;
+        }
+        let mut again = |file| Frames::of_plain(plain(file)?.0);
+        while let Some(frame) = pieces.next_frame(&mut again)? {
             self.counts.packets += 1;
-            if self.counts.packets.is_multiple_of(1 << 14) && !goes_on(&self.counts) {
-                return Ok(());
-            }
             self.on_frame(packet::parse(&frame));
         }
-        match frames.end() {
-            End::Whole => {}
-            End::Cut => self.counts.cut += 1,
-            End::Damaged(_) => self.counts.damaged += 1,
+        for end in pieces.ends.into_iter().filter(|_| goes_on()) {
+            match end {
+                End::Whole => {}
+                End::Cut => self.counts.cut += 1,
+                End::Damaged(_) => self.counts.damaged += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file if it is a qlog, and else looks when its first packet passed.
+    fn look<'s>(
+        &mut self,
+        file: usize,
+        is_alone: bool,
+        plain: &mut impl FnMut(usize) -> Result<(Plain<'s>, bool), ReadError>,
+        pieces: &mut Pieces<'s>,
+    ) -> Result<(), ReadError> {
+        let (mut source, is_lasting) = plain(file)?;
+        let mut first = Vec::new();
+        source.by_ref().take(1).read_to_end(&mut first)?;
+        let is_log = first.first().copied().is_some_and(qlog::is_one);
+        let source: Plain<'s> = Box::new(Cursor::new(first).chain(source));
+        if is_log {
+            let logged = qlog::read(source, &mut self.memory)?;
+            self.logged.extend(logged);
+            if self.memory.is_full() {
+                self.thin();
+            }
+            return Ok(());
+        }
+        let mut frames = Frames::of_plain(source)?;
+        match frames.next_at()? {
+            Some(first) => {
+                let is_kept = is_alone || !is_lasting;
+                pieces.add(file, first, is_kept.then_some(frames));
+            }
+            None => pieces.ends.push(frames.end()),
         }
         Ok(())
     }
@@ -93,22 +173,39 @@ impl Trace {
     fn on_frame(&mut self, seen: Seen<'_>) {
         let counts = &mut self.counts;
         match seen {
-            Seen::Packet(packet) => match &packet.body {
-                Body::Tcp(segment) => {
-                    counts.tcp += 1;
-                    self.table.on_segment(&packet, segment);
+            Seen::Packet(packet) => {
+                match &packet.body {
+                    Body::Tcp(segment) => {
+                        counts.tcp += 1;
+                        self.table.on_segment(&packet, segment, &mut self.memory);
+                    }
+                    Body::Udp { len, payload } => {
+                        counts.udp += 1;
+                        let memory = &mut self.memory;
+                        let is_quic = self.quic.on_datagram(&packet, *len, payload, memory);
+                        counts.quic += u64::from(is_quic);
+                    }
                 }
-                Body::Udp { len, payload } => {
-                    counts.udp += 1;
-                    counts.quic += u64::from(self.quic.on_datagram(&packet, *len, payload));
+                if self.memory.is_full() {
+                    self.thin();
                 }
-            },
+            }
             Seen::Fragment => counts.fragments += 1,
             Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
             Seen::Other => counts.other += 1,
             Seen::Short => counts.short += 1,
             Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,
         }
+    }
+
+    /// Connections hold too much: they are left with fewer samples.
+    #[cold]
+    fn thin(&mut self) {
+        let tcp = self.table.all().chain(&mut self.logged);
+        let tcp = tcp.map(|one| one as &mut dyn Holder);
+        let quic = self.quic.all().map(|one| one as &mut dyn Holder);
+        let mut all: Vec<&mut dyn Holder> = tcp.chain(quic).collect();
+        self.memory.thin(&mut all);
     }
 
     /// Takes the secrets of a key log, as SSLKEYLOGFILE names it: before the captures, whose QUIC connections they open.
@@ -122,6 +219,11 @@ impl Trace {
     /// What was read so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// How many bytes of memory connections hold.
+    pub fn held(&self) -> usize {
+        self.memory.held()
     }
 
     /// The connections of TCP, those of QUIC, and how many were let go because there were too many.

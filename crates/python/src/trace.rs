@@ -1,11 +1,12 @@
 //! `fullpipe.trace`.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use capture::connection::Connection;
+use capture::read::Opened;
 use capture::read::ReadError;
-use capture::{Counts, Summary};
+use capture::{Summary, Timeline};
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -26,7 +27,7 @@ const SHOWN: usize = 20;
 #[pyclass(frozen, module = "fullpipe")]
 pub struct Trace {
     summary: Summary,
-    connections: Vec<Connection>,
+    timelines: Vec<Timeline>,
 }
 
 #[pymethods]
@@ -49,7 +50,7 @@ impl Trace {
     /// One row a sample of a direction, at the time ``at_s`` (s), as in ``samples.parquet``.
     #[getter]
     fn samples(&self, py: Python<'_>) -> PyResult<Table> {
-        let made = py.detach(|| batch(report::trace::samples(&self.connections)));
+        let made = py.detach(|| batch(report::trace::samples(&self.timelines)));
         made.map(Table::new)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
@@ -75,10 +76,8 @@ impl Trace {
             command: "fullpipe.trace".to_owned(),
             generated: SystemTime::now(),
         };
-        py.detach(|| {
-            report::trace::write_dir(&directory, &self.summary, &self.connections, &origin)
-        })
-        .map_err(|error| error::of_files(&error))
+        py.detach(|| report::trace::write_dir(&directory, &self.summary, &self.timelines, &origin))
+            .map_err(|error| error::of_files(&error))
     }
 
     /// What ``fullpipe trace`` prints: the 20 connections with the most payload.
@@ -97,8 +96,8 @@ impl Trace {
 
 /// Reads packet captures, and shows what the TCP connections in them and their paths were like.
 ///
-/// ``files`` is the path of a capture, or a list of them in the order of their times: pcap or pcapng, also compressed with
-/// gzip or zstd. ``tcpdump -s 128 -w FILE`` captures enough of each packet.
+/// ``files`` is the path of a capture, or a list of them in any order: pcap or pcapng, also compressed with gzip or zstd. They are
+/// read as one, in the order of their packets' times. ``tcpdump -s 128 -w FILE`` captures enough of each packet.
 ///
 /// A file that ends within a packet, or is damaged, is read as far as it goes; ``summary["read"]`` says so.
 ///
@@ -122,20 +121,18 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     let cancel = Cancel::new();
     let read = interruptible(py, &cancel, || {
         let mut trace = capture::Trace::new();
-        for file in &files {
-            read(&mut trace, file, &cancel).map_err(|error| wrong(file, error))?;
-        }
+        let open = |place: usize| -> io::Result<Opened<'static>> {
+            Ok(Opened {
+                source: Box::new(regular::open(&files[place])?),
+                is_lasting: true,
+            })
+        };
+        let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
+        read.map_err(|(place, error)| wrong(&files[place], error))?;
         Ok::<_, PyErr>(Summary::of(trace))
     })?;
-    let (summary, connections) = read?;
-    Ok(Trace {
-        summary,
-        connections,
-    })
-}
-
-fn read(trace: &mut capture::Trace, file: &Path, cancel: &Cancel) -> Result<(), ReadError> {
-    trace.read(regular::open(file)?, |_: &Counts| !cancel.is_cancelled())
+    let (summary, timelines) = read?;
+    Ok(Trace { summary, timelines })
 }
 
 fn wrong(file: &Path, error: ReadError) -> PyErr {

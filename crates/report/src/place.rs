@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use super::left::{Left, OLD, PART, beside, hold, left_behind, parent};
 use super::page;
@@ -176,6 +178,25 @@ pub fn write(
 pub fn write_text(directory: &Path, name: &str, text: &str) -> Result<(), DirectoryError> {
     let path = directory.join(name);
     fs::write(&path, text).map_err(|source| DirectoryError::System { path, source })
+}
+
+/// Writes a value as JSON into a file of the directory, in a form for people to read too, and without having all of it in memory.
+pub fn write_json(
+    directory: &Path,
+    name: &str,
+    value: &impl Serialize,
+) -> Result<(), DirectoryError> {
+    let path = directory.join(name);
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(&path)?);
+        serde_json::to_writer_pretty(&mut file, value)?;
+        writeln!(file)?;
+        file.flush()
+    };
+    write().map_err(|source| DirectoryError::System {
+        path: path.clone(),
+        source,
+    })
 }
 
 /// Writes a table as a file of the directory.

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use crate::memory::reserve;
 use congestion::{Bytes, Duration, Rate, Time};
 
 /// How long the bottleneck must have been busy.
@@ -58,10 +59,24 @@ impl Busy {
         let span = mark.at.since(first.at).max(mark.sent.since(first.sent));
         Some(Rate::from_transfer(mark.delivered - first.delivered, span))
     }
+
+    /// How many bytes it takes.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.marks.capacity() * size_of::<Mark>()
+    }
+
+    /// Gives back what it does not need.
+    pub fn shrink(&mut self) {
+        self.marks.shrink_to_fit();
+    }
 }
 
 /// No flow keeps more rates: if there are more, every second one goes, and of the next ones only so many are kept.
 const MOST: usize = 64;
+
+/// A flow keeps so many, however little memory there is.
+const LEAST: usize = 16;
 
 /// One of so many rates is greater than the bottleneck's: acknowledgements were held back before, in the network or by a machine
 /// that was busy.
@@ -98,18 +113,37 @@ impl Rates {
         }
         self.left_out = 0;
         if self.kept.len() == MOST {
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % 2 == 0
-            });
-            self.stride = self.stride.saturating_mul(2);
+            self.halve();
         }
+        reserve(&mut self.kept);
         self.kept.push(rate);
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
         let wrong = sorted.len().div_ceil(GREATER).min(sorted.len() / 2);
         self.believed = sorted.get(sorted.len() - 1 - wrong).copied();
+    }
+
+    fn halve(&mut self) {
+        let mut place = 0;
+        self.kept.retain(|_| {
+            place += 1;
+            place % 2 == 0
+        });
+        self.stride = self.stride.saturating_mul(2);
+    }
+
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.kept.capacity() * size_of::<Rate>()
+    }
+
+    /// Keeps few of them.
+    pub fn thin(&mut self) {
+        while self.kept.len() > LEAST {
+            self.halve();
+        }
+        self.kept.shrink_to_fit();
     }
 
     /// The bottleneck's, if there were any: the one that a tenth of them exceeds.

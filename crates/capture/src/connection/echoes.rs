@@ -3,10 +3,14 @@
 
 use std::collections::VecDeque;
 
+use super::Room;
 use units::{Bytes, Time};
 
 /// No more acknowledgements are remembered; so many have different timestamps in a second at most.
 const MOST: usize = 1024;
+
+/// And so many if there is little memory.
+const FEW: usize = 16;
 
 /// An acknowledgement that passed.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +36,14 @@ pub struct Echoes {
 impl Echoes {
     /// An acknowledgement passes.
     #[inline]
-    pub fn on_ack(&mut self, at: Time, value: u32, delivered: Bytes, edge: Option<u64>) {
+    pub fn on_ack(
+        &mut self,
+        at: Time,
+        value: u32,
+        delivered: Bytes,
+        edge: Option<u64>,
+        room: Room,
+    ) {
         if let Some(last) = self.passed.back_mut() {
             if last.value == value {
                 last.edge = edge;
@@ -43,7 +54,11 @@ impl Echoes {
                 return;
             }
         }
-        if self.passed.len() >= MOST {
+        let most = match room {
+            Room::Plenty => MOST,
+            Room::Little => FEW,
+        };
+        if self.passed.len() >= most {
             self.passed.pop_front();
         }
         self.passed.push_back(Passed {
@@ -52,6 +67,19 @@ impl Echoes {
             delivered,
             edge,
         });
+    }
+
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.passed.capacity() * size_of::<Passed>()
+    }
+
+    /// Keeps the latest ones.
+    pub fn thin(&mut self) {
+        let gone = self.passed.len().saturating_sub(FEW);
+        self.passed.drain(..gone);
+        self.passed.shrink_to_fit();
     }
 
     /// What a segment echoes, and whether it is the first that does.

@@ -4,6 +4,9 @@ use units::{Duration, Time};
 
 use crate::packet::{Flags, Segment};
 
+/// What comes again so soon is the same packet at another place: nobody asks again before a second is over (RFC 6298, section 2).
+const SOON: Duration = Duration::from_millis(100);
+
 /// The handshake of a connection, as far as it was seen.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Handshake {
@@ -23,6 +26,10 @@ impl Handshake {
     /// A segment of the end that asked (`is_client`), or of the other.
     pub fn on_segment(&mut self, at: Time, segment: &Segment, is_client: bool) {
         let is_syn = segment.flags.has(Flags::SYN);
+        let before = if is_client { self.syn } else { self.syn_ack };
+        if is_syn && before.is_some_and(|before| at.since(before) < SOON) {
+            return;
+        }
         match (is_client, is_syn) {
             (true, true) => {
                 self.syns = self.syns.saturating_add(1);

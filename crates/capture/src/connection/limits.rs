@@ -90,7 +90,7 @@ pub struct Limits {
 }
 
 /// What a departure is judged by, beside what is known of the flow.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Patience {
     /// How long a sender may be silent with everything acknowledged although it could send.
     pub silence: Duration,

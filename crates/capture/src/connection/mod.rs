@@ -3,10 +3,12 @@
 mod busy;
 mod echoes;
 mod flow;
+mod full;
 mod handshake;
 mod limits;
 mod model;
 mod peaks;
+mod plateau;
 mod ranges;
 mod recoveries;
 mod repeats;
@@ -27,7 +29,8 @@ pub use recoveries::Cut;
 pub use rounds::Round;
 pub use series::Sample;
 
-use flow::Vantage;
+use crate::memory::Holder;
+use flow::{Ip, Vantage};
 
 /// A share of the round trip below which one is at its end.
 const NEAR: u64 = 10;
@@ -81,10 +84,14 @@ pub struct Connection {
     pub is_reset: bool,
     /// Whether it is of QUIC, and its packets could be opened.
     pub is_quic: bool,
+    /// Segments.
+    segments: u64,
+    /// Where the capture is, for the data of each side.
+    vantages: [Vantage; 2],
     /// The least time to each side and back, as far as its protocol tells that beyond what TCP does.
-    pub measured: [Option<Duration>; 2],
-    /// What of [`Connection::held`] is counted among what all hold.
-    pub(crate) counted: usize,
+    measured: [Option<Duration>; 2],
+    /// What of it is counted among what all hold.
+    counted: usize,
 }
 
 impl Connection {
@@ -106,15 +113,41 @@ impl Connection {
             fins: 0,
             is_reset: false,
             is_quic: false,
+            segments: 0,
+            vantages: [Vantage::Elsewhere; 2],
             measured: [None; 2],
             counted: 0,
         }
     }
 
-    /// Whether a SYN begins another connection between the same ends.
-    pub fn is_over_at(&self, segment: &Segment) -> bool {
-        let is_request = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
-        is_request && (self.fins == 3 || self.is_reset)
+    /// Whether a SYN begins another connection between the same ends: this one was closed, or the SYN is not its own.
+    pub fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
+        if !segment.flags.has(Flags::SYN) {
+            return false;
+        }
+        let side = &self.sides[usize::from(packet.from != self.ends[0])];
+        let is_answer = segment.flags.has(Flags::ACK);
+        let is_own = match side.start {
+            Some(start) => start == segment.seq.wrapping_add(1),
+            // Both may ask at once (RFC 9293, section 3.5).
+            None => side.segments == 0 && (is_answer || self.is_young()),
+        };
+        if is_answer {
+            // An answer that has forgotten the one before, as with SYN cookies, is of the same connection.
+            !is_own && !self.is_young()
+        } else {
+            !is_own || self.is_closed()
+        }
+    }
+
+    /// Whether no more than a handshake was seen.
+    fn is_young(&self) -> bool {
+        !self.handshake.is_done() && self.sides.iter().all(|side| side.flow.is_none())
+    }
+
+    /// Whether it is over: FIN of both ends, or RST.
+    fn is_closed(&self) -> bool {
+        self.fins == 3 || self.is_reset
     }
 
     /// A packet of this connection.
@@ -122,50 +155,45 @@ impl Connection {
         let from = usize::from(packet.from != self.ends[0]);
         let at = packet.at.max(self.last);
         self.last = at;
+        self.segments += 1;
         if segment.flags.has(Flags::RST) {
             self.is_reset = true;
             return;
         }
         if !self.handshake.is_done() {
             self.handshake.on_segment(at, segment, from == 0);
+            self.look_around();
         }
         self.sides[from].on_segment(segment);
+        let mut has_moved = false;
         // First what it acknowledges: a sender does so before it sends.
         if segment.flags.has(Flags::ACK)
             && !segment.flags.has(Flags::SYN)
             && self.sides[1 - from].flow.is_some()
         {
             let scale = self.scale_of(from);
-            let of_other = self.vantage(1 - from);
+            let of_other = self.vantages[1 - from];
             if let Some(flow) = &mut self.sides[1 - from].flow {
-                flow.on_ack(at, segment, scale, of_other, room);
+                has_moved = flow.on_ack(at, segment, scale, of_other, room);
             }
         }
         if segment.len > 0 {
-            let vantage = self.vantage(from);
-            let mss = self.mss_of(from);
-            let opened = self.handshake.done.unwrap_or(at);
-            let side = &mut self.sides[from];
-            let (start, full) = (side.start, mss);
-            // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
-            let is_known = vantage == Vantage::Sender || side.has_timestamps;
-            let handshake = self.handshake.rtt().filter(|_| is_known && !self.is_quic);
-            let flow = side.flow.get_or_insert_with(|| {
-                let mut flow = Flow::new(opened, start, full);
-                if let Some(rtt) = handshake {
-                    flow.model.on_rtt(opened, rtt);
-                }
-                Box::new(flow)
-            });
-            if full.is_none() {
-                flow.mss = flow.mss.max(u64::from(segment.len).min(1460));
+            let vantage = self.vantages[from];
+            if self.sides[from].flow.is_none() {
+                self.open(from, at, vantage);
             }
-            // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
-            let payload = u64::from(segment.len);
-            let headers = u64::from(packet.ip_len).saturating_sub(payload);
-            flow.totals.ip_bytes += payload + headers * payload.div_ceil(flow.mss.max(1));
-            flow.totals.marked += u64::from(packet.is_marked);
-            flow.on_data(at, segment, vantage, room);
+            if let Some(flow) = &mut self.sides[from].flow {
+                let headers = packet.ip_len.saturating_sub(segment.len).into();
+                let ip = Ip {
+                    headers,
+                    id: packet.id,
+                };
+                flow.totals.marked += u64::from(packet.is_marked);
+                has_moved |= flow.on_data(at, segment, ip, vantage, room);
+            }
+        }
+        if has_moved {
+            self.look_around();
         }
         if segment.flags.has(Flags::FIN) {
             self.fins |= 1 << from;
@@ -175,23 +203,49 @@ impl Connection {
         }
     }
 
-    /// How long what limited this side's data.
+    /// This side has data for the first time.
+    fn open(&mut self, from: usize, at: Time, vantage: Vantage) {
+        let opened = self.handshake.done.unwrap_or(at);
+        let handshake = self.handshake.rtt().filter(|_| !self.is_quic);
+        let full = self.mss_of(from);
+        let side = &mut self.sides[from];
+        let mut flow = Flow::new(opened, side.start, full, handshake);
+        // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
+        let is_known = vantage == Vantage::Sender || side.has_timestamps;
+        if let Some(rtt) = handshake.filter(|_| is_known) {
+            flow.model.on_rtt(opened, rtt);
+        }
+        flow.refresh(vantage);
+        side.flow = Some(Box::new(flow));
+    }
+
+    /// How long what limited this side's data: nothing tells without its acknowledgements.
     pub fn shares(&self, side: usize) -> Option<Shares> {
         let flow = self.sides[side].flow.as_deref()?;
-        Some(flow.shares(self.last, self.vantage(side)))
+        (flow.totals.acks > 0).then(|| flow.shares(self.last, self.vantages[side]))
     }
 
     /// The payload of both directions.
     pub fn payload(&self) -> u64 {
-        let flows = self.sides.iter().filter_map(|side| side.flow.as_deref());
-        flows.map(|flow| flow.totals.bytes).sum()
+        self.flows().map(|flow| flow.totals.bytes).sum()
     }
 
-    /// How many bytes there are of packets, samples and rounds that it holds.
+    /// Whether it is time to count what it holds: with each of its first packets, and then with each sixteenth.
     #[inline]
-    pub fn held(&self) -> usize {
-        let flows = self.sides.iter().filter_map(|side| side.flow.as_deref());
-        flows.map(Flow::held).sum()
+    pub(crate) fn is_to_be_counted(&self) -> bool {
+        self.segments < 16 || self.segments.is_multiple_of(16)
+    }
+
+    /// The directions that had data.
+    pub fn flows(&self) -> impl Iterator<Item = &Flow> {
+        self.sides.iter().filter_map(|side| side.flow.as_deref())
+    }
+
+    /// There will be no more packets.
+    pub(crate) fn rest(&mut self) {
+        let sides = self.sides.iter_mut();
+        let flows = sides.filter_map(|side| side.flow.as_deref_mut());
+        flows.for_each(Flow::rest);
     }
 
     /// How far the windows of this side are to be shifted; `None` if that is not known.
@@ -219,6 +273,20 @@ impl Connection {
             0
         };
         Some(own.min(other).saturating_sub(option).max(1))
+    }
+
+    /// A protocol that tells more than TCP does has measured the time to this side and back.
+    pub(crate) fn on_measured(&mut self, side: usize, span: Duration) {
+        let half = &mut self.measured[side];
+        if half.is_none_or(|least| span < least) {
+            *half = Some(span);
+            self.look_around();
+        }
+    }
+
+    /// The least times to both sides may have changed.
+    fn look_around(&mut self) {
+        self.vantages = [self.vantage(0), self.vantage(1)];
     }
 
     /// Where the capture is, for the data of this side.
@@ -250,6 +318,35 @@ impl Connection {
     /// Whether this side's segments have timestamps.
     pub fn has_timestamps(&self, side: usize) -> bool {
         self.sides[side].has_timestamps
+    }
+}
+
+impl Holder for Connection {
+    #[inline]
+    fn held(&self) -> usize {
+        size_of::<Connection>() + self.flows().map(Flow::held).sum::<usize>()
+    }
+
+    fn course(&self) -> usize {
+        self.flows().map(Flow::course).sum()
+    }
+
+    fn thin(&mut self, most: usize) {
+        if self.is_closed() {
+            self.rest();
+        }
+        let each = most / self.flows().count().max(1);
+        let sides = self.sides.iter_mut();
+        let flows = sides.filter_map(|side| side.flow.as_deref_mut());
+        flows.for_each(|flow| flow.thin(each));
+    }
+
+    fn counted(&self) -> usize {
+        self.counted
+    }
+
+    fn set_counted(&mut self, held: usize) {
+        self.counted = held;
     }
 }
 

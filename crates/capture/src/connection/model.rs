@@ -38,6 +38,10 @@ pub struct Model {
     bottleneck: Rates,
     /// The greatest delivery rate, whether or not it is to be believed.
     fastest: Rate,
+    /// The greatest that is, and what the pipe then holds: each packet asks for them.
+    best: Rate,
+    bdp: Option<Bytes>,
+    is_filled: bool,
     /// The least RTT ever, and the greatest.
     pub rtt_min: Option<Duration>,
     pub rtt_max: Option<Duration>,
@@ -58,21 +62,19 @@ struct Full {
 /// A mean of spans.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
-    nanos: u128,
+    nanos: u64,
     count: u64,
 }
 
 impl Mean {
     fn add(&mut self, span: Duration) {
-        self.nanos = self.nanos.saturating_add(span.as_nanos().into());
+        self.nanos = self.nanos.saturating_add(span.as_nanos());
         self.count += 1;
     }
 
     fn get(&self) -> Option<Duration> {
-        let mean = self.nanos.checked_div(self.count.into())?;
-        Some(Duration::from_nanos(
-            u64::try_from(mean).unwrap_or(u64::MAX),
-        ))
+        let mean = self.nanos.checked_div(self.count)?;
+        Some(Duration::from_nanos(mean))
     }
 }
 
@@ -88,6 +90,9 @@ impl Model {
             busy: Busy::default(),
             bottleneck: Rates::default(),
             fastest: Rate::ZERO,
+            best: Rate::ZERO,
+            bdp: None,
+            is_filled: false,
             rtt_min: None,
             rtt_max: None,
             has_lost: false,
@@ -95,6 +100,18 @@ impl Model {
             jitter: Mean::default(),
             last_rtt: None,
         }
+    }
+
+    /// How many bytes its lists take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.peaks.held() + self.busy.held() + self.bottleneck.held()
+    }
+
+    /// Keeps less of them.
+    pub fn thin(&mut self) {
+        self.busy.shrink();
+        self.bottleneck.thin();
     }
 
     /// The propagation delay, if any RTT was measured.
@@ -109,13 +126,29 @@ impl Model {
 
     /// The greatest delivery rate of the connection that is to be believed: of times in which the bottleneck was busy, if there
     /// were any.
+    #[inline]
     pub fn btl_bw_max(&self) -> Rate {
-        self.bottleneck().unwrap_or_else(|| self.peaks.get())
+        self.best
+    }
+
+    /// Takes in what was told since the last time.
+    pub fn refresh(&mut self) {
+        let bottleneck = self.bottleneck();
+        self.is_filled = bottleneck.is_some();
+        self.best = bottleneck.unwrap_or_else(|| self.peaks.get());
+        let bdp = self.rt_prop().map(|rt_prop| self.best.bytes_in(rt_prop));
+        self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
     /// Whether the bottleneck was ever busy for a while.
     pub fn is_filled(&self) -> bool {
-        self.bottleneck().is_some()
+        self.is_filled
+    }
+
+    /// Whether the flow has met what bounds it on the path: a loss, or the bottleneck.
+    #[inline]
+    pub fn has_shown_path(&self) -> bool {
+        self.has_lost || self.is_filled
     }
 
     /// The bottleneck's rate. Nothing passes it much faster: if rounds did, a sender that waited was taken for a queue.
@@ -131,9 +164,9 @@ impl Model {
     }
 
     /// What the pipe holds, as far as it was ever seen.
+    #[inline]
     pub fn bdp(&self) -> Option<Bytes> {
-        let bdp = self.btl_bw_max().bytes_in(self.rt_prop()?);
-        (!bdp.is_zero()).then_some(bdp)
+        self.bdp
     }
 
     /// Whether the delivery rate has stopped to grow.

@@ -4,6 +4,7 @@
 //! BBR's filter forgets it after ten rounds. Over a whole connection it would never be forgotten. So the greatest rate is the one
 //! that one of ten such windows exceeds.
 
+use crate::memory::reserve;
 use congestion::Rate;
 
 /// A window: so many rounds.
@@ -31,13 +32,22 @@ impl Peaks {
     pub fn on_rate(&mut self, round: u64, rate: Rate) {
         if round >= self.since + WINDOW {
             let place = self.greatest.partition_point(|one| *one > self.present);
-            self.greatest.insert(place, self.present);
-            self.greatest.truncate(MOST);
+            if place < MOST {
+                self.greatest.truncate(MOST - 1);
+                reserve(&mut self.greatest);
+                self.greatest.insert(place, self.present);
+            }
             self.windows += 1;
             self.present = Rate::ZERO;
             self.since = round;
         }
         self.present = self.present.max(rate);
+    }
+
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.greatest.capacity() * size_of::<Rate>()
     }
 
     /// The greatest rate that is to be believed.

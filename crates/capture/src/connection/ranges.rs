@@ -71,6 +71,17 @@ impl Ranges {
         bytes
     }
 
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.ranges.capacity() * size_of::<Range<u64>>()
+    }
+
+    /// Gives back what it does not need.
+    pub fn shrink(&mut self) {
+        self.ranges.shrink_to_fit();
+    }
+
     /// Where the range ends that begins at `position`, if that is the first.
     pub fn first_from(&self, position: u64) -> Option<u64> {
         let first = self.ranges.first()?;

@@ -1,9 +1,10 @@
 //! How much a sender reduces what it has in flight after a loss: the sign by which loss-based controllers are told.
 
+use crate::memory::reserve;
 use congestion::Bytes;
 
 /// No more recoveries are remembered.
-const MOST: usize = 512;
+const MOST: usize = 128;
 
 /// What was in flight before and after a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +82,7 @@ impl Recoveries {
         if let Phase::Ending { before, is_timeout } = self.phase {
             self.phase = Phase::Open;
             if !is_timeout && self.cuts.len() < MOST {
+                reserve(&mut self.cuts);
                 self.cuts.push(Cut {
                     before,
                     after: inflight,
@@ -92,6 +94,12 @@ impl Recoveries {
     /// Whether one is going on.
     pub fn is_going_on(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.cuts.capacity() * size_of::<Cut>()
     }
 
     /// Those without timeout.

@@ -7,6 +7,9 @@ use std::ops::Range;
 /// No more retransmissions are remembered; a D-SACK comes a round trip later.
 const MOST: usize = 4096;
 
+/// And so many if there is little memory.
+const FEW: usize = 64;
+
 /// A retransmission.
 #[derive(Debug, Clone)]
 struct Repeat {
@@ -41,6 +44,19 @@ impl Repeats {
             range,
             is_spurious: has_arrived,
         });
+    }
+
+    /// How many bytes they take.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.recent.capacity() * size_of::<Repeat>()
+    }
+
+    /// Keeps the latest ones.
+    pub fn thin(&mut self) {
+        let gone = self.recent.len().saturating_sub(FEW);
+        self.recent.drain(..gone);
+        self.recent.shrink_to_fit();
     }
 
     /// This range was in no need to be sent again: its latest repeat that is not known to be spurious is.

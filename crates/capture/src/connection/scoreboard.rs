@@ -16,7 +16,7 @@ pub enum Status {
     Sacked,
 }
 
-/// A piece of the stream that was sent as one packet.
+/// A piece of the stream whose packets were sent at once, with the same known to their sender.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Where it begins.
@@ -27,6 +27,8 @@ pub struct Entry {
     pub state: PacketState,
     /// TSval of its first repeat.
     pub repeat_value: Option<u32>,
+    /// The number of the IP packet that it begins with.
+    pub id: u16,
     /// How often it was sent again.
     pub repeats: u8,
     /// Whether its repeat counts as in flight although it is below what has arrived.
@@ -40,6 +42,45 @@ impl Entry {
     pub fn len(&self) -> u64 {
         self.end - self.seq
     }
+
+    /// The packets of so many bytes that it was sent as.
+    pub fn packets(&self, full: u64) -> u64 {
+        self.len().div_ceil(full).max(1)
+    }
+
+    /// Whether what follows can be one piece with it: nothing that is asked for later tells them apart.
+    #[inline]
+    fn is_one_with(&self, next: &Entry) -> bool {
+        let (own, other) = (&self.state, &next.state);
+        own.sent_time == other.sent_time
+            && own.delivered == other.delivered
+            && own.delivered_time == other.delivered_time
+            && own.first_sent_time == other.first_sent_time
+            && own.lost == other.lost
+            && own.is_app_limited == other.is_app_limited
+            && (self.status, next.status) == (Status::Sent, Status::Sent)
+            && self.repeats == next.repeats
+            && self.end == next.seq
+    }
+
+    /// Cuts off what is before `position`, which is within it; `full` bytes are a packet.
+    fn split(&mut self, position: u64, full: u64) -> Entry {
+        let mut before = *self;
+        before.end = position;
+        self.seq = position;
+        before.state.bytes = units::Bytes::new(before.len());
+        self.state.bytes = units::Bytes::new(self.len());
+        self.id = numbered(self.id, before.len() / full);
+        before
+    }
+}
+
+/// The number of the IP packet that comes so many later: what segmentation offload cuts has consecutive ones. 0 is none.
+pub fn numbered(id: u16, later: u64) -> u16 {
+    if id == 0 {
+        return 0;
+    }
+    id.wrapping_add(u16::try_from(later & 0xffff).unwrap_or_default())
 }
 
 /// The pieces, in the stream's order, without gaps.
@@ -55,13 +96,27 @@ impl Scoreboard {
     }
 
     /// How many bytes they take.
+    #[inline]
     pub fn held(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
+    }
+
+    /// Gives back what it does not need.
+    pub fn shrink(&mut self) {
+        self.entries.shrink_to_fit();
     }
 
     /// A piece behind all others.
     #[inline]
     pub fn push(&mut self, entry: Entry) {
+        if let Some(last) = self.entries.back_mut()
+            && last.is_one_with(&entry)
+        {
+            let bytes = last.state.bytes + entry.state.bytes;
+            (last.end, last.state) = (entry.end, entry.state);
+            last.state.bytes = bytes;
+            return;
+        }
         self.entries.push_back(entry);
     }
 
@@ -71,28 +126,28 @@ impl Scoreboard {
         self.entries.front()
     }
 
+    /// The piece that has `position` within it.
+    pub fn at(&self, position: u64) -> Option<&Entry> {
+        let place = self.entries.partition_point(|entry| entry.end <= position);
+        self.entries
+            .get(place)
+            .filter(|entry| entry.seq <= position)
+    }
+
     /// Takes the first piece, or what of it is before `position`, if anything.
     #[inline]
-    pub fn pop_before(&mut self, position: u64) -> Option<Entry> {
+    pub fn pop_before(&mut self, position: u64, full: u64) -> Option<Entry> {
         let first = self.entries.front_mut()?;
         if first.end <= position {
             return self.entries.pop_front();
         }
-        if first.seq >= position {
-            return None;
-        }
-        let mut part = *first;
-        part.end = position;
-        first.seq = position;
-        part.state.bytes = units::Bytes::new(part.len());
-        first.state.bytes = units::Bytes::new(first.len());
-        Some(part)
+        (first.seq < position).then(|| first.split(position, full))
     }
 
     /// Shows each piece within a range, cut at its ends.
-    pub fn each_within(&mut self, range: &Range<u64>, mut see: impl FnMut(&mut Entry)) {
-        self.cut(range.start);
-        self.cut(range.end);
+    pub fn each_within(&mut self, range: &Range<u64>, full: u64, mut see: impl FnMut(&mut Entry)) {
+        self.cut(range.start, full);
+        self.cut(range.end, full);
         let first = self
             .entries
             .partition_point(|entry| entry.end <= range.start);
@@ -113,19 +168,14 @@ impl Scoreboard {
     }
 
     /// Cuts the piece that has `position` within it.
-    fn cut(&mut self, position: u64) {
+    fn cut(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
         let Some(entry) = self.entries.get_mut(place) else {
             return;
         };
-        if entry.seq >= position {
-            return;
+        if entry.seq < position {
+            let before = entry.split(position, full);
+            self.entries.insert(place, before);
         }
-        let mut before = *entry;
-        before.end = position;
-        entry.seq = position;
-        before.state.bytes = units::Bytes::new(before.len());
-        entry.state.bytes = units::Bytes::new(entry.len());
-        self.entries.insert(place, before);
     }
 }

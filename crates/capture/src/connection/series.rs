@@ -4,12 +4,16 @@
 use congestion::{Bytes, Duration, Rate, Time};
 
 use super::limits::Limit;
+use crate::memory::reserve;
 
 /// The first step.
 const STEP: Duration = Duration::from_millis(1);
 
 /// No flow keeps more samples.
 const MOST: usize = 4096;
+
+/// A flow keeps so many, however little memory there is.
+const LEAST: usize = 4;
 
 /// A flow at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -60,14 +64,15 @@ impl Series {
     /// Keeps a sample.
     pub fn push(&mut self, sample: Sample) {
         self.next = sample.at + self.step;
+        reserve(&mut self.samples);
         self.samples.push(sample);
         if self.samples.len() >= MOST {
-            self.step = self.step * 2;
-            self.thin();
+            self.halve();
         }
     }
 
     /// How many bytes they take.
+    #[inline]
     pub fn held(&self) -> usize {
         self.samples.capacity() * size_of::<Sample>()
     }
@@ -77,8 +82,29 @@ impl Series {
         &self.samples
     }
 
-    /// Keeps those that are a step apart.
-    fn thin(&mut self) {
+    /// The samples, and nothing else.
+    pub fn into_samples(mut self) -> Vec<Sample> {
+        self.samples.shrink_to_fit();
+        self.samples
+    }
+
+    /// Keeps half of them; whether that is less.
+    pub fn thin(&mut self) -> bool {
+        let is_more = self.samples.len() > LEAST;
+        if is_more {
+            self.halve();
+        }
+        self.samples.shrink_to_fit();
+        is_more
+    }
+
+    /// Keeps those that are twice as far apart.
+    fn halve(&mut self) {
+        let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
+            return;
+        };
+        let apart = last.at.since(first.at) / (self.samples.len() as u64 / 2).max(1);
+        self.step = apart.max(self.step * 2);
         let mut next = Time::ZERO;
         let step = self.step;
         self.samples.retain(|sample| {

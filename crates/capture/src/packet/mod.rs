@@ -46,6 +46,8 @@ pub struct Packet<'f> {
     pub to: Endpoint,
     /// The length of the IP packet.
     pub ip_len: u32,
+    /// The number that its sender gave an IPv4 packet (RFC 6864); 0 if there is none.
+    pub id: u16,
     /// Whether the network has marked it "congestion experienced" (RFC 3168).
     pub is_marked: bool,
     /// What it was carried in, if that was not IP alone: the innermost.

@@ -11,6 +11,7 @@ use super::protection::Keys;
 use super::spin::Spin;
 use super::wire::{Header, Id, Kind, Long, Short, Version};
 use crate::connection::{Handshake, Room};
+use crate::memory::Holder;
 use crate::packet::{Endpoint, Flags, Packet, Segment};
 
 /// So long a peak is measured.
@@ -107,6 +108,8 @@ pub struct QuicConnection {
     pub ways: [Way; 2],
     initials: u8,
     opening: Opening,
+    /// What of it is counted among what all hold.
+    counted: usize,
 }
 
 impl QuicConnection {
@@ -138,21 +141,13 @@ impl QuicConnection {
             ways: Default::default(),
             initials: 0,
             opening: Opening::Hello(None),
+            counted: 0,
         }
     }
 
     /// All payload.
     pub fn payload(&self) -> u64 {
         self.ways.iter().map(|way| way.bytes).sum()
-    }
-
-    /// How many packets and samples it holds.
-    pub fn held(&self) -> usize {
-        let course = match &self.opening {
-            Opening::Open(open) => open.1.tcp.held(),
-            _ => 0,
-        };
-        self.spin.held() + course
     }
 
     /// A datagram of this connection, whose first packet has this header. Gives connection IDs that it tells of, each with the side
@@ -295,7 +290,7 @@ impl QuicConnection {
         }
         let handshake = self.handshake.rtt();
         self.spin
-            .on_packet(packet.at, side, short.spin(), handshake);
+            .on_packet(packet.at, side, short.spin(), handshake, room);
         let way = &mut self.ways[side];
         way.losses.on_packet(short.square(), short.loss());
         let Opening::Open(open) = &mut self.opening else {
@@ -338,6 +333,13 @@ impl QuicConnection {
         course.on_packet(packet, &opened, room);
     }
 
+    fn opened(&self) -> Option<&Course> {
+        match &self.opening {
+            Opening::Open(open) => Some(&open.1),
+            _ => None,
+        }
+    }
+
     /// The connection as one whose packets were opened, if they were.
     pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
         let mut closed = self;
@@ -349,5 +351,41 @@ impl QuicConnection {
         let has_data =
             |one: &crate::connection::Connection| one.sides.iter().any(|side| side.flow.is_some());
         (closed, opened.filter(has_data))
+    }
+}
+
+impl Holder for QuicConnection {
+    fn held(&self) -> usize {
+        let opening = match &self.opening {
+            Opening::Hello(None) | Opening::Closed => 0,
+            Opening::Hello(Some(reading)) => size_of_val(&**reading) + reading.1.held(),
+            Opening::Open(open) => {
+                let ([own, other], course) = &**open;
+                let keys = (own.capacity() + other.capacity()) * size_of::<Keys>();
+                size_of_val(&**open) + keys + course.held()
+            }
+        };
+        let hello = self.hello.as_ref().map_or(0, ClientHello::held);
+        size_of::<QuicConnection>() + self.spin.held() + hello + opening
+    }
+
+    fn course(&self) -> usize {
+        let course = self.opened().map_or(0, |course| course.tcp.course());
+        self.spin.held() + course
+    }
+
+    fn thin(&mut self, most: usize) {
+        self.spin.thin(most);
+        if let Opening::Open(open) = &mut self.opening {
+            open.1.tcp.thin(most);
+        }
+    }
+
+    fn counted(&self) -> usize {
+        self.counted
+    }
+
+    fn set_counted(&mut self, held: usize) {
+        self.counted = held;
     }
 }

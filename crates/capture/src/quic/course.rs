@@ -13,6 +13,7 @@ use units::{Duration, Time};
 
 use super::frames::Frame;
 use crate::connection::{Connection, Ranges, Room};
+use crate::memory::Holder;
 use crate::packet::{Flags, Packet, Segment};
 
 /// No more packets of a side are waited for, and no more pieces of streams.
@@ -136,6 +137,12 @@ impl Course {
         }
     }
 
+    /// How many bytes it holds beside itself.
+    pub fn held(&self) -> usize {
+        let sides = self.sides.iter().map(Side::held);
+        self.tcp.held() + sides.sum::<usize>()
+    }
+
     /// A packet that was opened.
     pub fn on_packet(&mut self, packet: &Packet<'_>, opened: &Opened<'_>, room: Room) {
         let packet = self.seen_from(packet, opened.side);
@@ -233,8 +240,7 @@ impl Course {
                 .at
                 .since(at)
                 .saturating_sub(Duration::from_micros(delay_us));
-            let half = &mut self.tcp.measured[side];
-            *half = Some(half.map_or(span, |least| least.min(span)));
+            self.tcp.on_measured(side, span);
         }
         let (mut new, mut again) = (Vec::new(), Vec::new());
         other.hear(ranges, &mut new, &mut again);
@@ -276,6 +282,17 @@ impl Course {
 }
 
 impl Side {
+    /// How many bytes its lists take, as if each packet that was sent had its data in one piece.
+    fn held(&self) -> usize {
+        let sent = size_of::<Sent>() + size_of::<Range<u64>>();
+        let streams = self.streams.capacity() * size_of::<(u64, Vec<Piece>)>();
+        self.sent.capacity() * sent
+            + self.acks.capacity() * size_of::<(Time, u32)>()
+            + streams
+            + self.pieces * size_of::<Piece>()
+            + self.arrived.held()
+    }
+
     /// The places of a stream's data: new ones for what was not sent before.
     fn place(&mut self, id: u64, offset: u64, len: u64, places: &mut Vec<Range<u64>>) {
         let Some(to) = offset.checked_add(len).filter(|_| len > 0) else {

@@ -24,7 +24,21 @@ pub struct ClientHello {
     pub protocols: Vec<String>,
 }
 
+impl ClientHello {
+    /// How many bytes its texts take.
+    pub fn held(&self) -> usize {
+        let texts = self.protocols.iter().chain(&self.server_name);
+        let lists = self.protocols.capacity() * size_of::<String>();
+        lists + texts.map(String::capacity).sum::<usize>()
+    }
+}
+
 impl Pieces {
+    /// How many bytes they take.
+    pub fn held(&self) -> usize {
+        self.bytes.capacity() + self.have.capacity() * size_of::<(usize, usize)>()
+    }
+
     /// Takes the CRYPTO frames of an Initial packet's payload; gives the message once it is whole.
     pub fn add(&mut self, payload: &[u8]) -> Option<ClientHello> {
         let mut reader = Reader {

@@ -1,20 +1,37 @@
 //! Connections as QUIC's programs log them themselves: qlog (draft-ietf-quic-qlog-main-schema and -quic-events, also the older
 //! versions that most programs write), as one JSON text or as a sequence of them.
 
+use std::fmt;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr};
 
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use units::{Bytes, Duration, Time};
 
 use super::course::{Course, Opened};
 use super::frames::Frame;
-use crate::connection::{Connection, Room};
+use crate::connection::Connection;
+use crate::memory::Memory;
 use crate::packet::{Body, Endpoint, Flags, Packet};
 use crate::read::ReadError;
 
 /// No text is longer: a log in one piece is in memory as a whole.
 const LONGEST: u64 = 256 << 20;
+
+/// What is longer is no event, and is not looked at. Only so much of a log is taken apart at once.
+const LONGEST_EVENT: usize = 1 << 20;
+
+/// A log has no more connections that are looked at.
+const MOST_TRACES: usize = 4096;
+
+/// No packet acknowledges more ranges that are looked at.
+const MOST_RANGES: usize = 1024;
+
+/// No frame is longer: it is in one packet.
+const LONGEST_FRAME: u64 = u16::MAX as u64;
 
 /// What begins each text of a sequence (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
@@ -27,6 +44,68 @@ pub fn is_one(first: u8) -> bool {
     matches!(first, b'{' | SEPARATOR)
 }
 
+/// A log in one piece, as text.
+#[derive(Deserialize)]
+struct Whole<'t> {
+    #[serde(borrow, default)]
+    traces: Option<&'t RawValue>,
+}
+
+/// A connection of it.
+#[derive(Deserialize)]
+struct Trace<'t> {
+    #[serde(borrow, default)]
+    vantage_point: Option<&'t RawValue>,
+    #[serde(borrow, default)]
+    common_fields: Option<&'t RawValue>,
+    #[serde(borrow, default)]
+    time_format: Option<&'t RawValue>,
+    #[serde(borrow, default)]
+    reference_time: Option<&'t RawValue>,
+    #[serde(borrow, default)]
+    events: Option<&'t RawValue>,
+}
+
+/// Shows the items of a list, one after the other, as long as there are no more than `most`.
+struct Each<F> {
+    most: usize,
+    see: F,
+}
+
+impl<'t, F: FnMut(&'t str)> Visitor<'t> for Each<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(mut self, mut list: A) -> Result<(), A::Error> {
+        for _ in 0..self.most {
+            let Some(item) = list.next_element::<&RawValue>()? else {
+                return Ok(());
+            };
+            (self.see)(item.get());
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Shows the items of a list; what is none has none.
+fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str)) {
+    let Some(list) = list else { return };
+    let mut text = serde_json::Deserializer::from_str(list.get());
+    // What is no list was seen to be none, and has no item that could be shown.
+    let _ = text.deserialize_seq(Each { most, see });
+}
+
+/// A value that is taken apart, if it is not too long for that; else null.
+fn value(text: &str) -> Value {
+    let is_short = text.len() <= LONGEST_EVENT;
+    let value = is_short.then(|| serde_json::from_str(text).ok()).flatten();
+    value.unwrap_or_default()
+}
+
 /// A log that is being read.
 #[derive(Default)]
 struct Log {
@@ -37,34 +116,28 @@ struct Log {
     course: Option<Course>,
     ends: Option<[Endpoint; 2]>,
     packets: u64,
+    /// What of it is counted among what all hold.
+    counted: usize,
 }
 
 /// Reads a log: the connections that it has packets of.
 ///
 /// # Errors
 /// It cannot be read, or is no log of packets.
-pub fn read(source: impl Read) -> Result<Vec<Connection>, ReadError> {
+pub fn read(source: impl Read, memory: &mut Memory) -> Result<Vec<Connection>, ReadError> {
     let mut text = Vec::new();
     source.take(LONGEST).read_to_end(&mut text)?;
     if text.len() as u64 >= LONGEST {
         let most = Bytes::new(LONGEST);
         return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
     }
-    let mut logs = Vec::new();
-    if text.first() == Some(&SEPARATOR) || serde_json::from_slice::<Value>(&text).is_err() {
-        sequence(&text, &mut logs)?;
-    } else {
-        let whole: Value = serde_json::from_slice(&text).unwrap_or_default();
-        let traces = whole["traces"].as_array().map_or(&[][..], Vec::as_slice);
-        for trace in traces {
-            let mut log = Log::default();
-            log.begin(trace);
-            let events = trace["events"].as_array().map_or(&[][..], Vec::as_slice);
-            events.iter().for_each(|event| log.event(event));
-            logs.push(log);
-        }
+    let mut connections = Vec::new();
+    match serde_json::from_slice::<Whole<'_>>(&text) {
+        Ok(whole) => each(whole.traces, MOST_TRACES, |trace| {
+            connections.extend(Log::of(trace, memory));
+        }),
+        Err(_) => connections.extend(sequence(&text, memory)?),
     }
-    let connections: Vec<Connection> = logs.into_iter().filter_map(Log::finish).collect();
     if connections.is_empty() {
         return Err(ReadError::Qlog(
             "it has no packets with their frames: packet_sent and packet_received events"
@@ -75,16 +148,16 @@ pub fn read(source: impl Read) -> Result<Vec<Connection>, ReadError> {
 }
 
 /// Texts one after the other: the first is the header. What is behind a damaged one is read all the same.
-fn sequence(text: &[u8], logs: &mut Vec<Log>) -> Result<(), ReadError> {
+fn sequence(text: &[u8], memory: &mut Memory) -> Result<Option<Connection>, ReadError> {
     let is_end = |byte: &u8| matches!(*byte, SEPARATOR | b'\n');
     let mut log = Log::default();
     let mut has_header = false;
     for text in text.split(is_end).filter(|text| !text.is_empty()) {
-        let Ok(value) = serde_json::from_slice::<Value>(text) else {
+        let Ok(value) = std::str::from_utf8(text).map(value) else {
             continue;
         };
         if has_header {
-            log.event(&value);
+            log.event(&value, memory);
         } else if value.get("qlog_version").is_some() || value.get("trace").is_some() {
             log.begin(&value["trace"]);
             has_header = true;
@@ -93,11 +166,27 @@ fn sequence(text: &[u8], logs: &mut Vec<Log>) -> Result<(), ReadError> {
     if !has_header {
         return Err(ReadError::Qlog("it has no header".to_owned()));
     }
-    logs.push(log);
-    Ok(())
+    Ok(log.finish(memory))
 }
 
 impl Log {
+    /// A connection of a log in one piece.
+    fn of(trace: &str, memory: &mut Memory) -> Option<Connection> {
+        let trace: Trace<'_> = serde_json::from_str(trace).ok()?;
+        let part = |part: Option<&RawValue>| part.map_or(Value::Null, |part| value(part.get()));
+        let mut log = Log::default();
+        log.begin(&serde_json::json!({
+            "vantage_point": part(trace.vantage_point),
+            "common_fields": part(trace.common_fields),
+            "time_format": part(trace.time_format),
+            "reference_time": part(trace.reference_time),
+        }));
+        each(trace.events, usize::MAX, |event| {
+            log.event(&value(event), memory);
+        });
+        log.finish(memory)
+    }
+
     fn begin(&mut self, trace: &Value) {
         let point = &trace["vantage_point"];
         let kind = |name: &str| point[name].as_str();
@@ -110,7 +199,7 @@ impl Log {
         self.origin_ms = of("reference_time").and_then(Value::as_f64).unwrap_or(0.0);
     }
 
-    fn event(&mut self, event: &Value) {
+    fn event(&mut self, event: &Value, memory: &mut Memory) {
         let (Some(name), Some(time)) = (event["name"].as_str(), event["time"].as_f64()) else {
             return;
         };
@@ -122,14 +211,14 @@ impl Log {
         let data = &event["data"];
         let own = usize::from(self.is_server);
         match name.rsplit(':').next() {
-            Some("packet_sent") => self.packet(own, data),
-            Some("packet_received") => self.packet(1 - own, data),
+            Some("packet_sent") => self.packet(own, data, memory),
+            Some("packet_received") => self.packet(1 - own, data, memory),
             Some("connection_started") => self.ends = self.ends.or(ends(data, self.is_server)),
             _ => {}
         }
     }
 
-    fn packet(&mut self, side: usize, data: &Value) {
+    fn packet(&mut self, side: usize, data: &Value, memory: &mut Memory) {
         let (header, Some(listed)) = (&data["header"], data["frames"].as_array()) else {
             return;
         };
@@ -148,6 +237,7 @@ impl Log {
             from: ends[side],
             to: ends[1 - side],
             ip_len: len.saturating_add(HEADERS),
+            id: 0,
             is_marked: false,
             tunnel: None,
             body: Body::Udp { len, payload: &[] },
@@ -181,12 +271,20 @@ impl Log {
             len,
             frames: &frames,
         };
-        course.on_packet(&packet, &opened, Room::Plenty);
+        course.on_packet(&packet, &opened, memory.room());
+        memory.release(self.counted);
+        self.counted = course.held();
+        memory.take(self.counted);
     }
 
-    fn finish(self) -> Option<Connection> {
-        let packets = self.packets;
-        self.course.filter(|_| packets > 0).map(|course| course.tcp)
+    /// The connection, if it had packets, without what was kept for further ones.
+    fn finish(self, memory: &mut Memory) -> Option<Connection> {
+        memory.release(self.counted);
+        let course = self.course.filter(|_| self.packets > 0)?;
+        let mut connection = course.tcp;
+        connection.rest();
+        memory.count(&mut connection);
+        Some(connection)
     }
 }
 
@@ -225,8 +323,11 @@ fn frame(value: &Value) -> Option<Frame> {
                 let last = range.get(1).and_then(Value::as_u64).unwrap_or(first);
                 (first <= last).then_some((first, last))
             };
-            let mut ranges: Vec<_> = listed.filter_map(range).collect();
+            let mut ranges: Vec<(u64, u64)> = listed.filter_map(range).collect();
             ranges.sort_unstable_by_key(|range| u64::MAX - range.1);
+            // What is listed twice arrived once.
+            ranges.dedup_by(|next, before| next.1 >= before.0);
+            ranges.truncate(MOST_RANGES);
             let delay_ms = value["ack_delay"].as_f64().unwrap_or(0.0).max(0.0);
             Frame::Ack {
                 ranges,
@@ -236,7 +337,9 @@ fn frame(value: &Value) -> Option<Frame> {
         "stream" => Frame::Stream {
             id: number("stream_id")?,
             offset: number("offset")?,
-            len: number("length").or(value["raw"]["length"].as_u64())?,
+            len: number("length")
+                .or(value["raw"]["length"].as_u64())
+                .filter(|len| *len <= LONGEST_FRAME)?,
         },
         "max_data" => number("maximum").map_or(Frame::Other, Frame::MaxData),
         "reset_stream" => number("stream_id").map_or(Frame::Other, Frame::Reset),

@@ -5,8 +5,14 @@
 
 use units::{Duration, Time};
 
+use crate::connection::Room;
+use crate::memory::reserve;
+
 /// So many samples are kept; then every second goes, and from then on every second one is kept.
 const MOST: usize = 512;
+
+/// So many are kept, however little memory there is.
+const LEAST: usize = 16;
 
 /// An edge that comes sooner after the one before than this share of the round trip was overtaken by it.
 const SOONEST: u64 = 4;
@@ -52,17 +58,24 @@ pub struct Shown {
 impl Spin {
     /// A packet of this side (0: the client), whose bit is this. `handshake` is the handshake's round trip.
     #[inline]
-    pub fn on_packet(&mut self, at: Time, side: usize, value: bool, handshake: Option<Duration>) {
+    pub fn on_packet(
+        &mut self,
+        at: Time,
+        side: usize,
+        value: bool,
+        handshake: Option<Duration>,
+        room: Room,
+    ) {
         let way = &mut self.ways[side];
         way.packets += 1;
         let before = way.value.replace(value);
         if before.is_some_and(|before| before != value) {
             way.flips += 1;
-            self.on_edge(at, side, handshake);
+            self.on_edge(at, side, handshake, room);
         }
     }
 
-    fn on_edge(&mut self, at: Time, side: usize, handshake: Option<Duration>) {
+    fn on_edge(&mut self, at: Time, side: usize, handshake: Option<Duration>, room: Room) {
         let edge = self.ways[side].edge;
         if let Some(edge) = edge {
             let span = at.since(edge);
@@ -71,7 +84,7 @@ impl Spin {
                 self.rejected += 1;
                 return;
             }
-            self.accept(span);
+            self.accept(span, room);
         }
         self.ways[side].edge = Some(at);
         let made_by = self.ways[1 - side].edge;
@@ -83,27 +96,40 @@ impl Spin {
         }
     }
 
-    fn accept(&mut self, span: Duration) {
+    fn accept(&mut self, span: Duration, room: Room) {
         self.accepted += 1;
         let mean = self.mean.unwrap_or(span);
         self.mean = Some(mean * 7 / 8 + span / 8);
         self.every = self.every.max(1);
-        if self.accepted.is_multiple_of(self.every) {
+        if self.accepted.is_multiple_of(self.every) && room == Room::Plenty {
+            reserve(&mut self.samples);
             self.samples.push(span);
         }
         if self.samples.len() >= MOST {
-            let mut place = 0_usize;
-            self.samples.retain(|_| {
-                place += 1;
-                place.is_multiple_of(2)
-            });
-            self.every *= 2;
+            self.halve();
         }
     }
 
-    /// How many samples are held.
+    fn halve(&mut self) {
+        let mut place = 0_usize;
+        self.samples.retain(|_| {
+            place += 1;
+            place.is_multiple_of(2)
+        });
+        self.every = self.every.max(1) * 2;
+    }
+
+    /// How many bytes its samples take.
     pub fn held(&self) -> usize {
-        self.samples.len()
+        self.samples.capacity() * size_of::<Duration>()
+    }
+
+    /// Keeps no more than so many bytes of samples, or few.
+    pub fn thin(&mut self, most: usize) {
+        while self.samples.len() > LEAST.max(most / size_of::<Duration>()) {
+            self.halve();
+        }
+        self.samples.shrink_to_fit();
     }
 
     /// What it shows, if the ends use it: a bit that is always the same shows nothing, and one that is random flips at every second
@@ -140,10 +166,11 @@ mod tests {
         for at in 0..2000 {
             let late = late_each > 0 && at % late_each == 0;
             let of_client = value(if late { at.saturating_sub(3) } else { at });
-            spin.on_packet(Time::from_nanos(at * MS), 0, of_client, None);
+            let room = Room::Plenty;
+            spin.on_packet(Time::from_nanos(at * MS), 0, of_client, None, room);
             if at >= 10 {
                 let time = Time::from_nanos(at * MS + 1);
-                spin.on_packet(time, 1, value(at - 10), None);
+                spin.on_packet(time, 1, value(at - 10), None, room);
             }
         }
         spin
@@ -173,8 +200,9 @@ mod tests {
                 .wrapping_add(1);
             let time = Time::from_nanos(at * MS);
             for side in 0..2 {
-                stands.on_packet(time, side, true, None);
-                falls.on_packet(time, side, random >> (60 + side) & 1 != 0, None);
+                let is_random = random >> (60 + side) & 1 != 0;
+                stands.on_packet(time, side, true, None, Room::Plenty);
+                falls.on_packet(time, side, is_random, None, Room::Plenty);
             }
         }
         assert!(stands.shown().is_none());

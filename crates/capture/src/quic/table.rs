@@ -5,14 +5,11 @@ use hashbrown::HashMap;
 use super::connection::QuicConnection;
 use super::key_log::KeyLog;
 use super::wire::{Header, Id, Kind};
-use crate::connection::Room;
+use crate::memory::Memory;
 use crate::packet::{Endpoint, Packet};
 
 /// So many connections are kept.
 const MOST: usize = 100_000;
-
-/// So many packets and samples they hold together before each holds few.
-const MOST_HELD: usize = 1 << 21;
 
 /// So many connection IDs are known.
 const MOST_IDS: usize = 4 * MOST;
@@ -29,7 +26,6 @@ pub struct Table {
     /// Which lengths they have.
     lengths: u32,
     connections: Vec<QuicConnection>,
-    held: usize,
     /// Connections that were left out because there were too many.
     pub left_out: u64,
     /// The keys that are known.
@@ -49,7 +45,13 @@ fn key(packet: &Packet<'_>) -> [Endpoint; 2] {
 impl Table {
     /// A datagram. Says whether it is of QUIC.
     #[inline]
-    pub fn on_datagram(&mut self, packet: &Packet<'_>, len: u32, data: &[u8]) -> bool {
+    pub fn on_datagram(
+        &mut self,
+        packet: &Packet<'_>,
+        len: u32,
+        data: &[u8],
+        memory: &mut Memory,
+    ) -> bool {
         let Some(header) = Header::parse(data) else {
             return false;
         };
@@ -65,14 +67,9 @@ impl Table {
         let Some(connection) = self.connections.get_mut(place) else {
             return false;
         };
-        let room = if self.held < MOST_HELD {
-            Room::Plenty
-        } else {
-            Room::Little
-        };
-        let before = connection.held();
+        let room = memory.room();
         let ids = connection.on_datagram(packet, len, data, header, &self.keys, room);
-        self.held = self.held + connection.held() - before;
+        memory.count(connection);
         for (id, side) in ids {
             if self.ids.len() < MOST_IDS {
                 self.lengths |= 1 << id.len();
@@ -124,6 +121,11 @@ impl Table {
         self.connections.push(QuicConnection::new(packet, header));
         self.places.insert(key, place);
         Some(place)
+    }
+
+    /// The connections.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut QuicConnection> {
+        self.connections.iter_mut()
     }
 
     /// All connections.

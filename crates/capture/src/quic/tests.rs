@@ -12,7 +12,7 @@ fn summary(file: &[u8], keys: Option<&[u8]>) -> Summary {
     if let Some(keys) = keys {
         trace.read_keys(keys).expect("secrets");
     }
-    trace.read(file, |_| true).expect("a capture");
+    trace.read(file, &|| true).expect("a capture");
     Summary::of(trace).0
 }
 
@@ -110,7 +110,7 @@ fn a_log_that_is_none_is_answered_in_a_line() {
         "\u{1e}{\"qlog_version\":\"0.3\"}\n\u{1e}{\"name\"",
         "\u{1e}",
     ] {
-        let error = Trace::new().read(text.as_bytes(), |_| true);
+        let error = Trace::new().read(text.as_bytes(), &|| true);
         let error = error.expect_err(text).to_string();
         assert!(!error.contains('\n'), "{error}");
     }
@@ -131,7 +131,7 @@ fn damaged_connections_have_an_answer() {
         }
         let mut trace = Trace::new();
         trace.read_keys(KEYS).expect("secrets");
-        if trace.read(&file[..], |_| true).is_ok() {
+        if trace.read(&file[..], &|| true).is_ok() {
             let _ = Summary::of(trace);
         }
     }

@@ -6,12 +6,16 @@ pub(crate) mod compression;
 mod input;
 mod pcap;
 mod pcapng;
+mod pieces;
 
 use std::io::Read;
 
 use units::Time;
 
 use input::Input;
+
+pub use pieces::Opened;
+pub(crate) use pieces::{Pieces, Wanted};
 
 /// A packet as a capture has it.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +66,8 @@ pub struct Frames<'r> {
     input: Input<'r>,
     format: Format,
     end: End,
+    /// The next packet, if it is known and not yet taken.
+    found: Option<Found>,
 }
 
 enum Format {
@@ -71,15 +77,8 @@ enum Format {
 
 /// What a format finds at the start of what is buffered.
 enum Step {
-    /// A packet: its time, link, length, where its data are, and how long its record is.
-    Packet {
-        at: Time,
-        link: u32,
-        wire_len: u32,
-        from: usize,
-        to: usize,
-        record: usize,
-    },
+    /// A packet.
+    Packet(Found),
     /// Something else of this length, which need not be in the buffer.
     Skip(usize),
     /// At least so many bytes are needed.
@@ -88,13 +87,29 @@ enum Step {
     Damaged,
 }
 
+/// A packet at the start of what is buffered: its time, link, length, where its data are, and how long its record is.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    at: Time,
+    link: u32,
+    wire_len: u32,
+    from: usize,
+    to: usize,
+    record: usize,
+}
+
 impl<'r> Frames<'r> {
     /// The packets of `source`, which may be compressed.
     ///
     /// # Errors
     /// It cannot be read, or is no capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
-        let mut input = Input::new(compression::plain(source)?);
+        Frames::of_plain(compression::plain(source)?)
+    }
+
+    /// The packets of what is not compressed.
+    pub(crate) fn of_plain(source: Box<dyn Read + 'r>) -> Result<Frames<'r>, ReadError> {
+        let mut input = Input::new(source);
         input.want(24)?;
         let start = input.data();
         let magic = match start {
@@ -113,6 +128,7 @@ impl<'r> Frames<'r> {
             input,
             format,
             end: End::Whole,
+            found: None,
         })
     }
 
@@ -120,7 +136,38 @@ impl<'r> Frames<'r> {
     ///
     /// # Errors
     /// The system does not give more, or what is compressed is damaged.
+    #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, ReadError> {
+        let Some(found) = self
+            .found
+            .take()
+            .map_or_else(|| self.find(), |found| Ok(Some(found)))?
+        else {
+            return Ok(None);
+        };
+        let record = self.input.take(found.record);
+        Ok(Some(Frame {
+            at: found.at,
+            link: found.link,
+            wire_len: found.wire_len,
+            data: record.get(found.from..found.to).unwrap_or_default(),
+        }))
+    }
+
+    /// When the next packet passed; `None` at the end.
+    ///
+    /// # Errors
+    /// As with [`Frames::next_frame`].
+    #[inline]
+    pub fn next_at(&mut self) -> Result<Option<Time>, ReadError> {
+        if self.found.is_none() {
+            self.found = self.find()?;
+        }
+        Ok(self.found.map(|found| found.at))
+    }
+
+    #[inline]
+    fn find(&mut self) -> Result<Option<Found>, ReadError> {
         loop {
             let data = self.input.data();
             let step = match &mut self.format {
@@ -128,22 +175,7 @@ impl<'r> Frames<'r> {
                 Format::Pcapng(section) => section.step(data),
             };
             match step {
-                Step::Packet {
-                    at,
-                    link,
-                    wire_len,
-                    from,
-                    to,
-                    record,
-                } => {
-                    let data = self.input.take(record).get(from..to).unwrap_or_default();
-                    return Ok(Some(Frame {
-                        at,
-                        link,
-                        wire_len,
-                        data,
-                    }));
-                }
+                Step::Packet(found) => return Ok(Some(found)),
                 Step::Skip(length) => {
                     if !self.input.skip(length)? {
                         self.end = End::Cut;

@@ -4,7 +4,7 @@ use pcap_parser::{PcapHeader, parse_pcap_header};
 use units::Time;
 
 use super::input::LONGEST;
-use super::{ReadError, Step};
+use super::{Found, ReadError, Step};
 
 /// The length of the file's header.
 pub const HEADER: usize = 24;
@@ -72,13 +72,13 @@ impl Header {
             return Step::Need(record);
         }
         let seconds = u64::from(word(0)) * 1_000_000_000;
-        Step::Packet {
+        Step::Packet(Found {
             at: Time::from_nanos(seconds + u64::from(word(4)) * self.nanos),
             link: self.link,
             wire_len,
             from: self.record,
             to: record,
             record,
-        }
+        })
     }
 }

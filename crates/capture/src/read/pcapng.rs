@@ -3,8 +3,8 @@
 use pcap_parser::{Block, parse_block_be, parse_block_le};
 use units::Time;
 
-use super::Step;
 use super::input::LONGEST;
+use super::{Found, Step};
 
 /// The type of the block that a section begins with; the same in both byte orders.
 pub const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -144,14 +144,14 @@ impl Section {
         let Some(interface) = self.interfaces.get(interface as usize) else {
             return Step::Damaged;
         };
-        Step::Packet {
+        Step::Packet(Found {
             at: interface.time(ticks),
             link: interface.link,
             wire_len,
             from,
             to: from + captured,
             record,
-        }
+        })
     }
 }
 

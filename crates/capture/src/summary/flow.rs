@@ -26,6 +26,10 @@ pub struct FlowSummary {
     pub sent_bytes: u64,
     /// Packets with payload.
     pub packets: u64,
+    /// Packets with payload that were captured once more, at another interface or at the other end. They count nowhere else.
+    pub copies: u64,
+    /// Acknowledgements that were captured. Without any, nothing tells what arrived, nor what limited the flow.
+    pub acks: u64,
     /// Payload of a full packet.
     pub mss_bytes: u64,
     /// Payload acknowledged.
@@ -146,7 +150,8 @@ impl FlowSummary {
         let btl_bw = Some(flow.model.btl_bw_max()).filter(|rate| !rate.is_zero());
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
-        let is_known = place != Place::Unknown;
+        let is_heard = totals.acks > 0;
+        let is_known = place != Place::Unknown && is_heard;
         let mut summary = FlowSummary {
             from,
             to,
@@ -155,9 +160,12 @@ impl FlowSummary {
             to_receiver_ms: millis(far),
             sent_bytes: totals.bytes,
             packets: totals.packets,
-            mss_bytes: flow.mss,
+            copies: totals.copies,
+            acks: totals.acks,
+            mss_bytes: flow.mss(),
             delivered_bytes: totals.delivered,
-            goodput_bps: (!life.is_zero()).then(|| rate(totals.delivered, life).bits_per_sec()),
+            goodput_bps: (is_heard && !life.is_zero())
+                .then(|| rate(totals.delivered, life).bits_per_sec()),
             rtprop_ms: millis(rtprop),
             rtt_ms: rtts(flow),
             jitter_ms: millis(flow.model.jitter()),

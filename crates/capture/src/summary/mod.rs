@@ -3,6 +3,7 @@
 mod flow;
 mod known;
 mod place;
+mod timeline;
 
 use serde::Serialize;
 use units::{Duration, Time};
@@ -15,6 +16,7 @@ pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
 pub(crate) use known::BURST;
 pub use known::KnownPath;
 pub use place::Place;
+pub use timeline::{FlowTimeline, Timeline};
 
 /// What captures show.
 #[derive(Debug, Clone, Serialize)]
@@ -57,10 +59,10 @@ pub struct ConnectionSummary {
 }
 
 impl Summary {
-    /// Of what was read; with it, the connections in the summary's order.
-    pub fn of(trace: Trace) -> (Summary, Vec<Connection>) {
+    /// Of what was read; with it, the connections over time, in the summary's order.
+    pub fn of(trace: Trace) -> (Summary, Vec<Timeline>) {
         let mut kept = Vec::new();
-        let summary = Summary::each(trace, |connection| kept.push(connection));
+        let summary = Summary::each(trace, |connection| kept.push(Timeline::of(connection)));
         (summary, kept)
     }
 
@@ -114,10 +116,9 @@ impl Summary {
 impl ConnectionSummary {
     fn of(id: usize, connection: &Connection, origin: Time) -> ConnectionSummary {
         let [client, server] = connection.ends.map(|end| end.to_string());
-        let mut flows: Vec<FlowSummary> = [0, 1]
-            .into_iter()
-            .filter_map(|side| FlowSummary::of(connection, side))
-            .collect();
+        // There may be many of these: none has room for more.
+        let mut flows = Vec::with_capacity(connection.flows().count());
+        flows.extend((0..2).filter_map(|side| FlowSummary::of(connection, side)));
         flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
         ConnectionSummary {
             id,

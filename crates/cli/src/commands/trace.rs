@@ -1,18 +1,15 @@
 //! `fullpipe trace`: what captures show of connections and of their paths.
 
 use std::fs::File;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use capture::quic::KeyLogError;
-use capture::read::ReadError;
-use capture::{Counts, Summary, Trace};
+use capture::{Summary, Trace};
 use clap::Args;
-use lab::Cancel;
 
 use crate::failure::Failure;
-use crate::files::whole;
+use crate::files::{stream, whole};
 use crate::options::command_line;
 use crate::options::usage;
 use crate::terminal::interrupt;
@@ -26,7 +23,7 @@ and a guess at its congestion control. For other QUIC connections: what can be s
 
 tcpdump -s 128 -w FILE captures enough of each packet.")]
 pub struct Options {
-    /// Captures in the order of their times (pcap or pcapng), or QUIC logs (qlog), also compressed with gzip or zstd; - for stdin
+    /// Captures (pcap or pcapng), or QUIC logs (qlog), in any order, also compressed with gzip or zstd; - for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// A key log, as programs write with SSLKEYLOGFILE: QUIC connections whose secrets it has are analysed as TCP's are
@@ -87,10 +84,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let read = read.and_then(|source| trace.read_keys(source));
         read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
     }
-    for file in &options.files {
-        read(&mut trace, file, &cancel)?;
-    }
-    let (summary, connections) = match options.out {
+    let files = &options.files;
+    let open = |place: usize| stream::open(&files[place], &cancel);
+    let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
+    read.map_err(|(place, error)| {
+        let name = stream::name(&files[place]);
+        Failure::usage(format_args!("{name}: {error}"))
+    })?;
+    let (summary, timelines) = match options.out {
         Some(_) => Summary::of(trace),
         None => (Summary::alone(trace), Vec::new()),
     };
@@ -98,9 +99,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let table = |width| report::trace::table(&summary, top, width);
     output::show(options.json, || &summary, table)?;
     if let Some(directory) = &options.out {
-        report::trace::write_dir(directory, &summary, &connections, &command_line::origin())
+        report::trace::write_dir(directory, &summary, &timelines, &command_line::origin())
             .map_err(Failure::failed)?;
         note(options, format_args!("report: {}", directory.display()));
+        let most = report::trace::MOST_SUMMARIZED;
+        if summary.connections.len().max(summary.quic.len()) > most {
+            let words = "connections with the most payload; connections.parquet has all of TCP";
+            note(options, format_args!("summary.json has the {most} {words}"));
+        }
     }
     for (option, file, of) in options.paths() {
         let text = of(&summary).ok_or_else(|| {
@@ -121,24 +127,4 @@ fn note(options: &Options, text: std::fmt::Arguments<'_>) {
     if !options.quiet {
         output::note(text);
     }
-}
-
-fn read(trace: &mut Trace, file: &Path, cancel: &Cancel) -> Result<(), Failure> {
-    let goes_on = |_: &Counts| !cancel.is_cancelled();
-    let is_stdin = file == Path::new("-");
-    let read = if is_stdin {
-        trace.read(io::stdin().lock(), goes_on)
-    } else {
-        File::open(file)
-            .map_err(ReadError::from)
-            .and_then(|source| trace.read(source, goes_on))
-    };
-    read.map_err(|error| {
-        let name = if is_stdin {
-            "stdin".into()
-        } else {
-            file.display().to_string()
-        };
-        Failure::usage(format_args!("{name}: {error}"))
-    })
 }

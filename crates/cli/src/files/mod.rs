@@ -1,4 +1,4 @@
-//! Files that results go into, and what results depend on.
+//! Files that results go into, and what results depend on or come from.
 
 pub mod captures;
 pub mod document;
@@ -7,4 +7,5 @@ pub mod own_file;
 pub mod program;
 pub mod records;
 pub mod results_directory;
+pub mod stream;
 pub mod whole;

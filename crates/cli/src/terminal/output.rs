@@ -1,7 +1,7 @@
 //! Printing that survives a reader who has gone: results go to stdout, everything else to stderr.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use console::Term;
 use serde::Serialize;
@@ -21,7 +21,12 @@ pub fn result(text: impl Display) -> Result<(), Failure> {
 /// Prints a result like [`result`]; whether there still is a reader, for those who would go on without end.
 pub fn offer(text: impl Display) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
-    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+    told(writeln!(stdout, "{text}").and_then(|()| stdout.flush()))
+}
+
+/// Whether there still is a reader.
+fn told(written: io::Result<()>) -> Result<bool, Failure> {
+    match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(error) => Err(Failure::failed(format_args!(
@@ -36,12 +41,14 @@ pub fn width() -> Option<usize> {
     io::stdout().is_terminal().then(|| columns.into())
 }
 
-/// Prints a result as JSON to stdout, on one line.
+/// Prints a result as JSON to stdout, on one line, without having all of it in memory.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(value).map_err(|error| {
-        Failure::failed(format_args!("cannot write the result as JSON: {error}"))
-    })?;
-    result(text)
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer(&mut stdout, value)
+        .map_err(io::Error::from)
+        .and_then(|()| writeln!(stdout))
+        .and_then(|()| stdout.flush());
+    told(written).map(drop)
 }
 
 /// Prints a result: as JSON for programs, or as a table for people that fits so many columns.

@@ -1,11 +1,13 @@
 //! `fullpipe trace`, on the captures that `fullpipe run` writes.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
+use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{fullpipe, refused};
+use crate::support::{Running, fullpipe, refused};
 
 const SCENARIO: &str = "name = \"two\"\nduration = \"8s\"\n\n[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
                         buffer = \"2bdp\"\n\n[[flow]]\ncontroller = \"bbr1\"\n\n[[flow]]\n\
@@ -46,6 +48,15 @@ fn a_simulation_is_captured_and_traced() {
             "{json}"
         );
     }
+    // Both ends at once: each packet counts once.
+    let both = [
+        "trace",
+        "captures/receiver.pcapng",
+        "captures/sender.pcapng",
+    ];
+    let table = told(at, both);
+    assert_eq!(table.lines().count(), 4, "{table}");
+    assert!(table.contains("2 directions captured twice"), "{table}");
     let file = "captures/sender.pcapng";
     let wanted = ["--out", "out", "--scenario", "path.toml"];
     let wanted = wanted
@@ -70,6 +81,23 @@ fn a_simulation_is_captured_and_traced() {
         let is_rate = |range: &Value| range["field"] == "path.rate";
         assert!(ranges.iter().any(is_rate), "{from}");
     }
+}
+
+/// Nothing comes from the pipe, and nobody closes it.
+#[test]
+fn a_pipe_that_says_nothing_can_be_ended() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let pipe = directory.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
+    assert!(made.success());
+    let trace = Running::start(directory.path(), ["trace", "pipe"]);
+    // This waits until it is read.
+    let writer = OpenOptions::new().write(true).open(&pipe);
+    let writer = writer.expect("a pipe");
+    trace.signal(Signal::INT);
+    let (status, _, stderr) = trace.finish();
+    assert_eq!(status.code(), Some(130), "{stderr}");
+    drop(writer);
 }
 
 #[test]

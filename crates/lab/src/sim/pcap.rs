@@ -39,7 +39,6 @@ pub(super) struct Pcap<W> {
     ends: [Writer<W>; 2],
     /// What could not be written; nothing more is.
     failed: Option<io::Error>,
-    ids: [u16; 2],
     /// What each flow's full packets carry.
     mss: Vec<Bytes>,
 }
@@ -53,7 +52,6 @@ impl<W: Write> Pcap<W> {
                 Writer::new(receiving, "receiver")?,
             ],
             failed: None,
-            ids: [0; 2],
             mss,
         })
     }
@@ -78,14 +76,8 @@ impl<W: Write> Tap for Pcap<W> {
         // Requests go the other way: their sending end is where the data are received.
         let is_at_data = (passing.end == End::Sending) != passing.is_of_requests;
         let place = usize::from(!is_at_data);
-        self.ids[place] = self.ids[place].wrapping_add(1);
-        let written = write(
-            &mut self.ends[place],
-            now,
-            passing,
-            self.ids[place],
-            self.mss[passing.id.flow],
-        );
+        let mss = self.mss[passing.id.flow];
+        let written = write(&mut self.ends[place], now, passing, mss);
         self.failed = written.err();
     }
 }
@@ -113,7 +105,6 @@ fn write<W: Write>(
     to: &mut Writer<W>,
     now: Time,
     passing: &Passing<'_>,
-    id: u16,
     mss: Bytes,
 ) -> io::Result<()> {
     let serial = passing.id.connection;
@@ -142,7 +133,7 @@ fn write<W: Write>(
     let mut packet = TcpPacket {
         from: ends[0],
         to: ends[1],
-        id,
+        id: id_of(&passing.segment.body),
         ecn: match passing.ecn {
             Ecn::NotCapable => 0,
             Ecn::Capable => 2,
@@ -211,6 +202,20 @@ fn write<W: Write>(
     }
     packet.options = &options;
     to.packet(now, &packet)
+}
+
+/// The number of the IP packet, which is the same at both ends, and another one for each packet: of what it carries, and of when it was
+/// sent.
+#[expect(clippy::cast_possible_truncation, reason = "a number of 16 bits")]
+fn id_of(body: &Body) -> u16 {
+    let (position, sent) = match body {
+        Body::Syn { sent } => (0, *sent),
+        Body::SynAck { sent, next, .. } => (*next, *sent),
+        Body::FastOpen(data) | Body::Data(data) => (data.seq, data.sent),
+        Body::Ack(ack) => (ack.next, ack.sent),
+    };
+    let mixed = (position ^ sent.as_nanos().rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 48) as u16
 }
 
 fn flags_of(data: &Data) -> Flags {

@@ -1,7 +1,7 @@
 //! Pictures of connections.
 
-use capture::connection::{Flow, Limit, Sample};
-use capture::{FlowSummary, Summary};
+use capture::connection::{Limit, Sample};
+use capture::{FlowSummary, FlowTimeline, Summary};
 use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
 use units::{Duration, Rate, Time};
 
@@ -22,8 +22,8 @@ const STEPS: u64 = 300;
 
 /// A flow over time (as the paper's figure 2), and its operating point: RTT and delivery rate by what is in flight (as the paper's
 /// figure 1).
-pub fn flow(flow: &Flow, summary: &FlowSummary, origin: Time) -> Option<Picture> {
-    let samples = flow.samples();
+pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<Picture> {
+    let samples = &flow.samples[..];
     let (first, last) = (samples.first()?, samples.last()?);
     if samples.len() < 8 {
         return None;
@@ -138,9 +138,9 @@ fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Char
 }
 
 /// RTT and delivery rate by what is in flight: the middle, and between which nine of ten are.
-fn operating_point(flow: &Flow) -> Vec<Chart> {
-    let samples = flow.samples();
-    let Some(bdp) = flow.model.bdp().map(|bdp| bdp.get() as f64 / 1e3) else {
+fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
+    let samples = &flow.samples[..];
+    let Some(bdp) = flow.bdp.map(|bdp| bdp.get() as f64 / 1e3) else {
         return Vec::new();
     };
     let kilobytes = |sample: &Sample| sample.inflight.get() as f64 / 1e3;

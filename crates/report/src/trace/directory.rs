@@ -3,13 +3,44 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use capture::Summary;
-use capture::connection::Connection;
+use capture::quic::QuicSummary;
+use capture::{ConnectionSummary, Counts, Summary, Timeline};
+use serde::Serialize;
 
 use super::{connections, html, samples};
-use crate::json::pretty;
 use crate::page::Origin;
-use crate::place::{self, DirectoryError, REPORT, write_table, write_text};
+use crate::place::{self, DirectoryError, REPORT, write_json, write_table, write_text};
+
+/// So many connections of TCP, and so many of QUIC, are in the summary: those with the most payload.
+pub const MOST_SUMMARIZED: usize = 10_000;
+
+/// The summary as far as it is written.
+#[derive(Serialize)]
+struct Written<'s> {
+    start_s: Option<f64>,
+    read: &'s Counts,
+    evicted: u64,
+    /// Connections that are in the table alone.
+    left_out: usize,
+    connections: &'s [ConnectionSummary],
+    quic: &'s [QuicSummary],
+}
+
+impl<'s> Written<'s> {
+    fn of(summary: &'s Summary) -> Written<'s> {
+        let (connections, quic) = (&summary.connections, &summary.quic);
+        let written = [connections.len(), quic.len()].map(|all| all.min(MOST_SUMMARIZED));
+        let [tcp, udp] = written;
+        Written {
+            start_s: summary.start_s,
+            read: &summary.read,
+            evicted: summary.evicted,
+            left_out: connections.len() + quic.len() - tcp - udp,
+            connections: &connections[..tcp],
+            quic: &quic[..udp],
+        }
+    }
+}
 
 /// The files.
 pub const FILES: [&str; 4] = [
@@ -41,12 +72,12 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
 pub fn write_dir(
     directory: &Path,
     summary: &Summary,
-    all: &[Connection],
+    all: &[Timeline],
     origin: &Origin,
 ) -> Result<(), DirectoryError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     place::write(directory, is_ours, |part| {
-        write_text(part, "summary.json", &(pretty(summary) + "\n"))?;
+        write_json(part, "summary.json", &Written::of(summary))?;
         write_table(part, "connections.parquet", connections(summary), &about)?;
         write_table(part, "samples.parquet", samples(all), &about)?;
         write_text(part, REPORT, &html(summary, all, origin))

@@ -6,7 +6,7 @@ mod page;
 mod parquet;
 mod table;
 
-pub use directory::{FILES, check_dir, write_dir};
+pub use directory::{FILES, MOST_SUMMARIZED, check_dir, write_dir};
 pub use page::html;
 pub use parquet::{connections, samples};
 pub use table::table;

@@ -1,8 +1,7 @@
 //! Connections as a page that holds everything it needs.
 
 use askama::Template;
-use capture::Summary;
-use capture::connection::Connection;
+use capture::{Summary, Timeline};
 
 use super::{charts, table};
 use crate::page::{Origin, Page};
@@ -24,19 +23,22 @@ struct Body {
 }
 
 /// The summary's connections, in its order, as a page: a table, distributions, and the largest ones over time.
-pub fn html(summary: &Summary, connections: &[Connection], origin: &Origin) -> String {
-    let start = charts::origin(connections.iter().map(|connection| connection.first));
-    let flows = summary.connections.iter().zip(connections).take(PICTURES);
-    let pictures = flows.filter_map(|(summary, connection)| {
-        let flow = summary.flows.first()?;
-        let side = usize::from(flow.from != connection.ends[0].to_string());
-        charts::flow(connection.sides[side].flow.as_deref()?, flow, start)
+pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> String {
+    let start = charts::origin(timelines.iter().map(|timeline| timeline.first));
+    let flows = summary.connections.iter().zip(timelines).take(PICTURES);
+    let pictures = flows.filter_map(|(summary, timeline)| {
+        charts::flow(timeline.flows.first()?, summary.flows.first()?, start)
     });
     let pictures = charts::distributions(summary).into_iter().chain(pictures);
     let mut notes = table::notes(summary);
     if summary.connections.len() > PICTURES {
         notes.push(format!(
             "The {PICTURES} connections with the most payload have a picture."
+        ));
+    }
+    if summary.connections.len() > ROWS {
+        notes.push(format!(
+            "The {ROWS} connections with the most payload are in the table; connections.parquet has all."
         ));
     }
     let page = Page {

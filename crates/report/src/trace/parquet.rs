@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use capture::connection::{Connection, Limit, Sample};
-use capture::{ConnectionSummary, FlowSummary, Summary};
+use capture::connection::{Limit, Sample};
+use capture::packet::Endpoint;
+use capture::{ConnectionSummary, FlowSummary, Summary, Timeline};
 use units::{Duration, Rate, Time};
 
 use crate::parquet::Column;
@@ -17,7 +18,7 @@ pub struct FlowRow<'s> {
 /// A sample of a flow.
 pub struct SampleRow<'s> {
     connection: usize,
-    from: String,
+    from: Endpoint,
     origin: Time,
     sample: &'s Sample,
 }
@@ -95,25 +96,22 @@ pub fn connections(
     (columns, rows)
 }
 
-/// `samples.parquet`: one row a sample, flow by flow; `connections` are the summary's, in its order.
+/// `samples.parquet`: one row a sample, flow by flow; `timelines` are those of the summary's connections, in its order.
 pub fn samples<'s>(
-    connections: &'s [Connection],
+    timelines: &'s [Timeline],
 ) -> (
     Vec<Column<'s, SampleRow<'s>>>,
     impl Iterator<Item = SampleRow<'s>>,
 ) {
     type Table<'s> = Column<'s, SampleRow<'s>>;
-    let firsts = connections.iter().map(|connection| connection.first);
+    let firsts = timelines.iter().map(|timeline| timeline.first);
     let origin = firsts.min().unwrap_or(Time::ZERO);
-    let each = connections.iter().enumerate();
-    let rows = each.flat_map(move |(id, connection)| {
-        let sides = connection.sides.iter().zip(connection.ends);
-        sides.flat_map(move |(side, end)| {
-            let flow = side.flow.as_deref();
-            let samples = flow.map_or(&[][..], |flow| flow.samples());
-            samples.iter().map(move |sample| SampleRow {
+    let each = timelines.iter().enumerate();
+    let rows = each.flat_map(move |(id, timeline)| {
+        timeline.flows.iter().flat_map(move |flow| {
+            flow.samples.iter().map(move |sample| SampleRow {
                 connection: id,
-                from: end.to_string(),
+                from: flow.from,
                 origin,
                 sample,
             })
@@ -122,7 +120,7 @@ pub fn samples<'s>(
     let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
     let columns = vec![
         Table::whole("connection", |row| Some(row.connection as u64)),
-        Table::text("from", |row| Some(Cow::Owned(row.from.clone()))),
+        Table::text("from", |row| Some(Cow::Owned(row.from.to_string()))),
         Table::real("at_s", |row| {
             Some(row.sample.at.since(row.origin).as_secs_f64())
         }),

@@ -7,6 +7,9 @@ use units::Bytes;
 use crate::table::Table;
 use crate::text::{below, bits_per_sec, count, known, percent, size, span};
 
+/// Of fewer packets, acknowledgements may be missing by chance.
+const UNHEARD: u64 = 4;
+
 /// The connections with the most payload, no more than `top` of them, for a terminal of so many columns.
 pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
     let mut notes = notes(summary);
@@ -182,12 +185,14 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "{packets} of a link that is not known (LINKTYPE {link})"
         ))
     });
-    let missed: u64 = summary
-        .connections
-        .iter()
-        .flat_map(|connection| &connection.flows)
-        .map(|flow| flow.missed_bytes)
-        .sum();
+    let flows = || {
+        let connections = summary.connections.iter();
+        connections.flat_map(|connection| &connection.flows)
+    };
+    let missed: u64 = flows().map(|flow| flow.missed_bytes).sum();
+    let is_twice = |flow: &&FlowSummary| flow.copies > 0 && flow.copies * 3 >= flow.packets;
+    let is_unheard = |flow: &&FlowSummary| flow.acks == 0 && flow.packets >= UNHEARD;
+    let (twice, unheard) = (flows().filter(is_twice), flows().filter(is_unheard));
     [
         of(
             summary.evicted,
@@ -203,6 +208,16 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             read.damaged,
             "file",
             "damaged: what is before the damage was read",
+        ),
+        of(
+            twice.count() as u64,
+            "direction",
+            "captured twice, at several interfaces or at both ends: each packet counts once",
+        ),
+        of(
+            unheard.count() as u64,
+            "direction",
+            "captured without acknowledgements: nothing tells what arrived, nor what was in the way",
         ),
         of(read.short, "packet", "captured too short to be told"),
         of(read.fragments, "fragment", "of IP packets left out"),

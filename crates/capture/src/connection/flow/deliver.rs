@@ -7,6 +7,7 @@ use congestion::{Duration, Time};
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
 use crate::connection::busy::Mark;
+use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
@@ -24,8 +25,6 @@ impl Flow {
         };
         if let Some(rtt) = rtt {
             self.model.on_rtt(at, rtt);
-            let round = self.rounds.present();
-            round.rtt = Some(round.rtt.map_or(rtt, |least| least.min(rtt)));
         }
         let least = match vantage {
             Vantage::Sender => self.model.rt_prop(),
@@ -39,13 +38,9 @@ impl Flow {
                 sent: news.sent,
                 delivered: sample.total_delivered,
             };
-            self.model.on_queue(rtt, mark, self.mss);
+            self.model.on_queue(rtt, mark, self.mss());
         }
         let begins_round = self.model.on_sample(&sample);
-        let round = self.rounds.present();
-        if !sample.is_app_limited {
-            round.rate = round.rate.max(sample.delivery_rate.unwrap_or_default());
-        }
         self.extra.on_ack(at, news.bytes, self.model.btl_bw());
         let is_sampled = sample.delivery_rate.is_some();
         if is_sampled || !sample.newly_lost.is_zero() {
@@ -61,11 +56,14 @@ impl Flow {
             self.policed = self.policer.rate().or(self.policed);
         }
         if begins_round {
+            self.plateau
+                .on_round(self.rounds.most(), self.slack(vantage));
             self.rounds.begin(at, room);
             if self.model.is_full() {
                 self.extra.end_round();
             }
         }
+        self.refresh(vantage);
         if self.series.is_due(at) && room == Room::Plenty {
             self.series.push(Sample {
                 at,
@@ -101,6 +99,7 @@ impl News {
     pub fn arrived(
         &mut self,
         entry: &Entry,
+        full: &Full,
         sampler: &mut Sampler,
         totals: &mut Totals,
         repeats_out: &mut u64,
@@ -118,7 +117,9 @@ impl News {
         if entry.repeats == 0 {
             let rtt = self.at.since(entry.state.sent_time);
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
-            totals.reordered += u64::from(entry.end <= self.highest_before);
+            if entry.end <= self.highest_before {
+                totals.reordered += full.packets(entry.len());
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::connection::scoreboard::Status;
 use crate::packet::Segment;
 
 impl Flow {
-    /// An acknowledgement, with the window's scale if it is known.
+    /// An acknowledgement, with the window's scale if it is known. Whether the way to the receiver and back is shorter than was known.
     pub fn on_ack(
         &mut self,
         at: Time,
@@ -19,18 +19,24 @@ impl Flow {
         scale: Option<u8>,
         vantage: Vantage,
         room: Room,
-    ) {
+    ) -> bool {
         if !self.positions.is_known() {
-            return;
+            return false;
         }
         let ack = self.positions.peek(segment.ack);
         if ack.abs_diff(self.end) > FARTHEST {
-            return;
+            return false;
         }
+        let far = self.far;
+        self.totals.acks += 1;
+        self.closed_at = (segment.window == 0).then_some(ack);
         let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
         self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
         if ack > self.end {
-            self.totals.missed += ack - self.end;
+            // The byte of a probe counts as nothing that was sent, and may be taken all the same.
+            if self.probed != Some(ack) {
+                self.totals.missed += ack - self.end;
+            }
             self.end = ack;
         }
         let mut news = News {
@@ -52,9 +58,10 @@ impl Flow {
         }
         if let Some((value, _)) = segment.timestamps {
             let delivered = self.sampler.delivered();
-            self.echoes.on_ack(at, value, delivered, self.edge);
+            self.echoes.on_ack(at, value, delivered, self.edge, room);
         }
         self.last_heard = at;
+        self.far != far
     }
 
     /// The receiver takes data up to this sequence number.
@@ -78,7 +85,10 @@ impl Flow {
             first.end <= ack || blocks.len() > 1 && ranges[1] != first && within(&ranges[1]);
         let mut from = 0;
         if is_duplicate && first.start < first.end {
-            self.repeats.on_duplicate(&first);
+            let is_of_probe = self.probed == Some(first.end) && first.end - first.start == 1;
+            if !is_of_probe {
+                self.repeats.on_duplicate(&first);
+            }
             from = 1;
         }
         for range in &ranges[from..blocks.len()] {
@@ -91,14 +101,14 @@ impl Flow {
     fn hear_sack(&mut self, range: Range<u64>, news: &mut News) {
         let (scoreboard, totals) = (&mut self.scoreboard, &mut self.totals);
         let (sampler, repeats_out) = (&mut self.sampler, &mut self.repeats_out);
-        let sacked_bytes = &mut self.sacked_bytes;
+        let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
-            scoreboard.each_within(&new, |entry| {
+            scoreboard.each_within(&new, full.size(), |entry| {
                 if entry.status == Status::Sacked {
                     return;
                 }
-                news.arrived(entry, sampler, totals, repeats_out);
+                news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
             });
         });
@@ -106,7 +116,7 @@ impl Flow {
 
     fn hear_cumulative(&mut self, ack: u64, news: &mut News) {
         let una = self.una;
-        while let Some(entry) = self.scoreboard.pop_before(ack) {
+        while let Some(entry) = self.scoreboard.pop_before(ack, self.full.size()) {
             if entry.status == Status::Sacked {
                 continue;
             }
@@ -120,6 +130,7 @@ impl Flow {
             }
             news.arrived(
                 &entry,
+                &self.full,
                 &mut self.sampler,
                 &mut self.totals,
                 &mut self.repeats_out,

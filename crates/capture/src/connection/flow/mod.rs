@@ -5,13 +5,17 @@ mod extra;
 mod hear;
 mod send;
 
+pub(super) use send::Ip;
+
 use congestion::bbr1::policer::Policer;
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
 use super::echoes::{Echoes, Passed};
+use super::full::Full;
 use super::limits::{Limit, Limits, Patience, Shares};
 use super::model::Model;
+use super::plateau::{Plateau, Slack};
 use super::ranges::Ranges;
 use super::recoveries::Recoveries;
 use super::repeats::Repeats;
@@ -23,9 +27,6 @@ use extra::Extra;
 
 /// More than any window (RFC 7323, section 2.3): what jumps farther is not of this connection.
 const FARTHEST: u64 = 1 << 30;
-
-/// A segment's payload as long as nobody has said (RFC 9293, section 3.7.1).
-const DEFAULT_MSS: u64 = 536;
 
 /// A sender may be silent for so long although it could send: it has work to do too.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -50,7 +51,7 @@ pub struct Flow {
     /// Where what was sent ends.
     end: u64,
     /// Payload of a full packet.
-    pub mss: u64,
+    pub(super) full: Full,
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
@@ -62,7 +63,18 @@ pub struct Flow {
     known: Option<Passed>,
     /// How far the receive window reaches.
     edge: Option<u64>,
+    /// Where it ends, if it has no room at all.
+    closed_at: Option<u64>,
+    /// Where the byte ends that was sent to have an answer, and for no other reason.
+    probed: Option<u64>,
+    /// The round trip that no sender is ahead of, as long as none was measured: the handshake's.
+    handshake: Option<Duration>,
+    /// The number of the latest IP packet with new data, and whether each has another.
+    id: u16,
+    has_ids: bool,
     limits: Limits,
+    /// What departures are judged by.
+    patience: Patience,
     series: Series,
     policer: Policer,
     last_sent: Time,
@@ -70,6 +82,7 @@ pub struct Flow {
     /// When a repeat last filled a hole.
     last_fill: Time,
     extra: Extra,
+    plateau: Plateau,
     present_limit: Limit,
     /// The rate of a policer that BBR's long-term model believes in, or believed in.
     pub policed: Option<Rate>,
@@ -99,6 +112,10 @@ pub struct Flow {
 pub struct Totals {
     /// Packets with payload.
     pub packets: u64,
+    /// Packets with payload that passed once more, as they were: at another interface, or at the other end.
+    pub copies: u64,
+    /// Acknowledgements.
+    pub acks: u64,
     /// Payload sent, repeats included.
     pub bytes: u64,
     /// IP packets of them, headers included.
@@ -118,9 +135,14 @@ pub struct Totals {
 }
 
 impl Flow {
-    /// A flow of a connection that is open since `at`; `start` is the sequence number of its first byte, if the handshake was
-    /// seen.
-    pub fn new(at: Time, start: Option<u32>, mss: Option<u64>) -> Flow {
+    /// A flow of a connection that is open since `at`. As far as the handshake was seen, it has told the sequence number of the
+    /// first byte (`start`), the payload of a full packet, and the round trip.
+    pub fn new(
+        at: Time,
+        start: Option<u32>,
+        full: Option<u64>,
+        handshake: Option<Duration>,
+    ) -> Flow {
         let mut positions = Positions::default();
         let base = start.map_or(0, |start| positions.of(start));
         Flow {
@@ -128,7 +150,7 @@ impl Flow {
             base,
             una: base,
             end: base,
-            mss: mss.unwrap_or(DEFAULT_MSS),
+            full: Full::new(full),
             scoreboard: Scoreboard::default(),
             sacked: Ranges::default(),
             sacked_bytes: 0,
@@ -137,13 +159,20 @@ impl Flow {
             echoes: Echoes::default(),
             known: None,
             edge: None,
+            closed_at: None,
+            probed: None,
+            handshake,
+            id: 0,
+            has_ids: false,
             limits: Limits::new(at),
+            patience: Patience::default(),
             series: Series::new(),
             policer: Policer::new(),
             last_sent: at,
             last_heard: at,
             last_fill: at,
             extra: Extra::new(at),
+            plateau: Plateau::default(),
             present_limit: Limit::Application,
             policed: None,
             model: Model::new(),
@@ -184,9 +213,49 @@ impl Flow {
         self.near_count
     }
 
-    /// How many bytes there are of packets, samples and rounds that it holds.
+    /// Payload of a full packet.
+    pub fn mss(&self) -> u64 {
+        self.full.size()
+    }
+
+    /// How many bytes it holds, itself included.
     pub fn held(&self) -> usize {
-        self.scoreboard.held() + self.series.held() + self.rounds.held()
+        let outstanding = self.scoreboard.held() + self.sacked.held() + self.echoes.held();
+        let lists = self.repeats.held() + self.recoveries.held() + self.model.held();
+        size_of::<Flow>() + outstanding + lists + self.course()
+    }
+
+    /// How many of them are of its course over time.
+    pub fn course(&self) -> usize {
+        self.series.held() + self.rounds.held()
+    }
+
+    /// Keeps no more of its course than so many bytes, or the least that tells anything.
+    pub fn thin(&mut self, most: usize) {
+        while self.course() > most {
+            let is_less = self.series.thin() | self.rounds.thin();
+            if !is_less {
+                break;
+            }
+        }
+        self.scoreboard.shrink();
+        self.sacked.shrink();
+        self.echoes.thin();
+        self.repeats.thin();
+        self.model.thin();
+    }
+
+    /// There will be no more packets: what was kept for them goes.
+    pub fn rest(&mut self) {
+        self.scoreboard = Scoreboard::default();
+        self.sacked = Ranges::default();
+        self.sacked_bytes = 0;
+        self.echoes = Echoes::default();
+    }
+
+    /// Its samples, and nothing else.
+    pub fn into_samples(self) -> Vec<Sample> {
+        self.series.into_samples()
     }
 
     /// What is in flight: what was sent beyond the highest byte that has arrived, and repeats of what is below it (Mathis and
@@ -206,6 +275,24 @@ impl Flow {
         self.sacked.end().unwrap_or(0).max(self.una)
     }
 
+    /// By how much what is in flight may differ although it stays. Far from the sender, its timestamps tell it, by the millisecond.
+    fn slack(&self, vantage: Vantage) -> Slack {
+        let packets = match vantage {
+            Vantage::Sender => 2,
+            Vantage::Elsewhere => 4,
+        };
+        Slack {
+            packets,
+            full: self.mss(),
+        }
+    }
+
+    /// More is known of the path.
+    pub(super) fn refresh(&mut self, vantage: Vantage) {
+        self.model.refresh();
+        self.patience = self.patience(vantage);
+    }
+
     /// What departures are judged by.
     fn patience(&self, vantage: Vantage) -> Patience {
         let least = self.model.rtt_min.unwrap_or_default();
@@ -215,7 +302,7 @@ impl Flow {
             // What is acknowledged here is news to the sender only later, and what it then sends comes later still.
             Vantage::Elsewhere => most + most / 2,
         };
-        let packets = Bytes::new(self.mss * 3 / 2);
+        let packets = Bytes::new(self.mss() * 3 / 2);
         Patience {
             silence: PATIENCE.max(silence),
             train: self.model.btl_bw_max().time_for(packets),

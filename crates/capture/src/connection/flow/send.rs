@@ -6,17 +6,17 @@ use congestion::sampling::Outstanding;
 use congestion::{Bytes, Duration, PacketState, Time};
 
 use super::{FARTHEST, Flow, Vantage};
-use crate::connection::Room;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
-use crate::connection::scoreboard::{Entry, Status};
+use crate::connection::scoreboard::{Entry, Status, numbered};
+use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
 /// No flow has more packets outstanding that are followed.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// And so many if there is little room.
-const FEW_OUTSTANDING: usize = 32;
+const FEW_OUTSTANDING: usize = 8;
 
 /// So many packets are looked through for holes whose repeats were lost.
 const MOST_HOLES: usize = 4096;
@@ -25,8 +25,16 @@ const MOST_HOLES: usize = 4096;
 const MIN_RTO: Duration = Duration::from_millis(200);
 
 impl Flow {
-    /// Data, or the end of it.
-    pub fn on_data(&mut self, at: Time, segment: &Segment, vantage: Vantage, room: Room) {
+    /// Data, or the end of it. Whether the way to the sender and back is known better than before.
+    pub fn on_data(
+        &mut self,
+        at: Time,
+        segment: &Segment,
+        ip: Ip,
+        vantage: Vantage,
+        room: Room,
+    ) -> bool {
+        let Ip { headers, id } = ip;
         if !self.positions.is_known() {
             self.base = self.positions.of(segment.seq);
             (self.una, self.end) = (self.base, self.base);
@@ -35,26 +43,58 @@ impl Flow {
         if segment.flags.has(Flags::SYN) {
             seq += 1;
         }
-        let end = seq + u64::from(segment.len);
+        let len = u64::from(segment.len);
+        let end = seq + len;
         if segment.len == 0 || seq.abs_diff(self.end) > FARTHEST {
-            return;
+            return false;
         }
-        if end > self.end {
-            self.positions.of(segment.seq);
-        }
-        self.hear_echo(at, segment);
-        self.totals.packets += self.packets(end - seq);
-        self.totals.bytes += end - seq;
         let sent_before = self.end;
+        if end > sent_before {
+            self.positions.of(segment.seq);
+            self.full.see(len, segment.flags.has(Flags::PSH));
+        }
+        if len == 1 && self.is_probe(seq) {
+            self.probed = Some(end);
+            return false;
+        }
+        if end <= sent_before && self.is_copy(at, seq, id) {
+            self.totals.copies += self.full.packets(len);
+            return false;
+        }
+        let has_moved = self.hear_echo(at, segment);
+        self.totals.packets += self.full.packets(len);
+        self.totals.bytes += len;
+        // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
+        self.totals.ip_bytes += len + headers * self.full.packets(len);
         if seq < sent_before {
-            self.repeat(at, seq..end.min(sent_before), segment, vantage);
+            self.repeat(at, seq..end.min(sent_before), segment, id, vantage);
         }
         if end > sent_before {
-            self.send(at, seq, end, segment, vantage, room);
+            self.send(at, seq, end, segment, id, vantage, room);
         }
-        let round = self.rounds.present();
-        round.sent += Bytes::new(end - seq);
         self.last_sent = at;
+        has_moved
+    }
+
+    /// Whether one byte is sent to have an answer alone: by a keepalive, which was acknowledged long ago (RFC 9293, section 3.8.4), or to
+    /// a receiver that has no room (section 3.8.6.1).
+    fn is_probe(&self, seq: u64) -> bool {
+        let is_alive = self.una == self.end && seq + 1 == self.una;
+        is_alive || self.closed_at == Some(seq)
+    }
+
+    /// Whether a packet that passed passes again, as it was: it has the same number, or comes sooner than anybody could have asked for it.
+    fn is_copy(&self, at: Time, seq: u64, id: u16) -> bool {
+        let Some(entry) = self.scoreboard.at(seq) else {
+            return false;
+        };
+        if entry.status == Status::Missing {
+            return false;
+        }
+        let known = numbered(entry.id, (seq - entry.seq) / self.full.size());
+        let is_same = self.has_ids && id != 0 && id == known;
+        let least = self.model.rtt_min.or(self.far).or(self.handshake);
+        is_same || least.is_some_and(|least| at.since(entry.state.sent_time) < least / 4 * 3)
     }
 
     /// The sender says that there will be no more.
@@ -62,78 +102,82 @@ impl Flow {
         self.limits.on_close();
     }
 
-    /// What the segment's TSecr tells of what its sender knows, and of the way to the sender and back.
-    fn hear_echo(&mut self, at: Time, segment: &Segment) {
+    /// What the segment's TSecr tells of what its sender knows, and of the way to the sender and back: whether that is known better.
+    fn hear_echo(&mut self, at: Time, segment: &Segment) -> bool {
         let Some((_, echo)) = segment.timestamps else {
-            return;
+            return false;
         };
         let Some((passed, is_first)) = self.echoes.on_data(echo) else {
-            return;
+            return false;
         };
         self.known = Some(passed);
-        if is_first {
-            let near = at.since(passed.at);
-            self.near = Some(near);
-            self.near_count += 1;
-            self.near_min = Some(self.near_min.map_or(near, |least| least.min(near)));
+        if !is_first {
+            return false;
         }
+        let near = at.since(passed.at);
+        let is_least = self.near_min.is_none_or(|least| near < least);
+        self.near = Some(near);
+        self.near_count += 1;
+        if is_least {
+            self.near_min = Some(near);
+        }
+        is_least || self.near_count <= ENOUGH
     }
 
-    fn packets(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(self.mss.max(1)).max(1)
-    }
-
+    #[expect(clippy::too_many_arguments, reason = "a packet's parts")]
     fn send(
         &mut self,
         at: Time,
         seq: u64,
         end: u64,
         segment: &Segment,
+        id: u16,
         vantage: Vantage,
         room: Room,
     ) {
+        debug_assert!(at >= self.last_sent, "time runs backwards");
         if seq > self.end {
             self.miss(at, seq, segment);
         }
-        let last_departure = self.last_sent;
-        let full = self.mss.max(1);
-        let mut from = self.end;
-        while from < end {
-            let to = end.min(from + full);
-            self.push(at, from..to, vantage, room);
-            from = to;
-        }
+        self.has_ids |= self.id != 0 && id != self.id;
+        self.id = id;
+        let known = numbered(id, (self.end - seq) / self.full.size());
+        self.push(at, self.end..end, known, vantage, room);
         self.end = end;
         let flight = self.flight(vantage);
         self.recoveries.on_new_data(flight);
-        let round = self.rounds.present();
-        round.most = round.most.max(flight);
-        round.least = round.least.min(flight);
+        self.rounds.on_flight(flight);
         self.depart(at, end, segment, flight, vantage);
-        debug_assert!(at >= last_departure, "time runs backwards");
     }
 
     /// Accounts for what has limited the flow until this departure of new data.
     fn depart(&mut self, at: Time, end: u64, segment: &Segment, flight: Bytes, vantage: Vantage) {
-        let is_short = u64::from(segment.len) % self.mss.max(1) != 0;
+        let (len, full) = (u64::from(segment.len), self.full.size());
         let ends_write = segment.flags.has(Flags::FIN)
-            || is_short && segment.flags.has(Flags::PSH) && u64::from(segment.len) != self.mss;
+            || segment.flags.has(Flags::PSH) && len != full && !len.is_multiple_of(full);
         let edge = match vantage {
             Vantage::Sender => self.edge,
             Vantage::Elsewhere => self.known.and_then(|known| known.edge),
         };
-        let is_window_full = edge.is_some_and(|edge| end + self.mss > edge);
+        let is_window_full = edge.is_some_and(|edge| end + full > edge);
         let is_full = self.model.is_grown();
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
+        let is_steady =
+            !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
+        let else_by = if is_steady {
+            Limit::Application
+        } else {
+            Limit::of_flight(flight, self.model.bdp(), is_full, is_losing)
+        };
         let departure = Departure {
             at,
             ends_write,
             is_window_full,
-            else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
+            else_by,
         };
-        self.present_limit = self.limits.on_departure(departure, &self.patience(vantage));
+        self.present_limit = self.limits.on_departure(departure, &self.patience);
         if matches!(self.present_limit, Limit::Application | Limit::Receiver) {
-            self.rounds.present().is_held = true;
+            self.rounds.on_hold();
         }
         if ends_write {
             self.sampler.mark_app_limited(flight);
@@ -152,6 +196,7 @@ impl Flow {
             end: seq,
             state,
             repeat_value: segment.timestamps.map(|(value, _)| value),
+            id: 0,
             repeats: 0,
             is_repeat_out: false,
             status: Status::Missing,
@@ -159,17 +204,15 @@ impl Flow {
         self.end = seq;
     }
 
-    fn push(&mut self, at: Time, range: Range<u64>, vantage: Vantage, room: Room) {
+    fn push(&mut self, at: Time, range: Range<u64>, id: u16, vantage: Vantage, room: Room) {
         let most = match room {
             Room::Plenty => MOST_OUTSTANDING,
             Room::Little => FEW_OUTSTANDING,
         };
-        if self.scoreboard.len() >= most {
+        while self.scoreboard.len() >= most {
             let oldest = self.scoreboard.first().map(|first| first.end);
-            if let Some(end) = oldest {
-                self.scoreboard.pop_before(end);
-                self.totals.unfollowed += 1;
-            }
+            let gone = oldest.and_then(|end| self.scoreboard.pop_before(end, self.full.size()));
+            self.totals.unfollowed += gone.map_or(0, |gone| gone.packets(self.full.size()));
         }
         let out = if self.end == self.una {
             Outstanding::Nothing
@@ -184,6 +227,7 @@ impl Flow {
             end: range.end,
             state,
             repeat_value: None,
+            id,
             repeats: 0,
             is_repeat_out: false,
             status: Status::Sent,
@@ -191,14 +235,27 @@ impl Flow {
     }
 
     /// Bytes pass that are before the end of what passed.
-    fn repeat(&mut self, at: Time, range: Range<u64>, segment: &Segment, vantage: Vantage) {
+    fn repeat(
+        &mut self,
+        at: Time,
+        range: Range<u64>,
+        segment: &Segment,
+        id: u16,
+        vantage: Vantage,
+    ) {
         let value = segment.timestamps.map(|(value, _)| value);
-        let mut from = range.start;
-        // What is acknowledged needs no repeat.
-        while from < range.end.min(self.una) {
-            let to = range.end.min(self.una).min(from + self.mss.max(1));
-            self.repeats.on_repeat(from..to, true);
-            from = to;
+        let (start, full) = (range.start, self.full.size());
+        let mut is_repeat = false;
+        // What is acknowledged needs no repeat. What is no longer followed is not known to have arrived.
+        let acked = range.end.min(self.una).max(range.start);
+        let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
+        let from = range.end.min(followed).max(acked);
+        for packet in packets(range.start..acked, full) {
+            self.repeats.on_repeat(packet, true);
+        }
+        for packet in packets(acked..from, full) {
+            self.repeats.on_repeat(packet, false);
+            is_repeat = true;
         }
         let before = Bytes::new(self.end - self.una - self.sacked_bytes.min(self.end - self.una));
         let (rtt, last_rtt) = (self.model.rt_prop(), self.model.last_rtt());
@@ -212,20 +269,21 @@ impl Flow {
         let rto = self.model.rtt_mean().unwrap_or_default() + MIN_RTO;
         let is_timeout = is_first && silence >= rto;
         let is_tail = range.end >= self.end && !is_timeout;
-        let (mut is_repeat, mut is_fill) = (false, false);
-        self.scoreboard.each_within(&(from..range.end), |entry| {
-            let packet = entry.seq..entry.end;
-            let packets = entry.len().div_ceil(self.mss.max(1)).max(1);
+        let mut is_fill = false;
+        let within = from..range.end;
+        self.scoreboard.each_within(&within, full, |entry| {
+            let range = entry.seq..entry.end;
+            let count = entry.packets(full);
             match entry.status {
                 Status::Missing => {
                     if is_late(at, entry, value, rtt) {
-                        self.totals.reordered += packets;
+                        self.totals.reordered += count;
                     } else {
                         // Holes are filled one after the other. After a pause, it was not the first repeat.
                         let pause = at.since(entry.state.sent_time.max(self.last_fill));
                         let is_second = entry.repeats == 0
                             && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
-                        self.totals.lost_before += packets * (1 + u64::from(is_second));
+                        self.totals.lost_before += count * (1 + u64::from(is_second));
                         is_repeat = true;
                     }
                     entry.status = Status::Sent;
@@ -233,10 +291,12 @@ impl Flow {
                     entry.repeat_value = None;
                     is_fill = true;
                 }
-                Status::Sacked => self.repeats.on_repeat(packet, true),
+                Status::Sacked => {
+                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, true));
+                }
                 Status::Sent => {
                     self.sampler.on_packet_lost(&entry.state);
-                    self.repeats.on_repeat(packet, false);
+                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, false));
                     entry.repeats = entry.repeats.saturating_add(1);
                     entry.repeat_value = entry.repeat_value.or(value);
                     if entry.seq < highest && !entry.is_repeat_out {
@@ -247,6 +307,7 @@ impl Flow {
                 }
             }
             if entry.status == Status::Sent {
+                entry.id = numbered(id, (entry.seq - start) / full);
                 let out = Outstanding::Inflight(flight);
                 entry.state = self
                     .sampler
@@ -258,7 +319,7 @@ impl Flow {
             self.overtake(at, range.start);
         }
         if is_repeat {
-            self.rounds.present().repeats += 1;
+            self.rounds.on_repeat();
             // A repeat of the very last may be a probe, and tells nothing of losses (RFC 8985, section 7.3).
             if !is_tail {
                 self.recoveries.on_repeat(self.end, before, is_timeout);
@@ -272,7 +333,7 @@ impl Flow {
         let Some(rtt) = self.model.last_rtt() else {
             return;
         };
-        let mss = self.mss.max(1);
+        let full = self.full.size();
         let lost_before = &mut self.totals.lost_before;
         self.scoreboard.each_before(filled, MOST_HOLES, |entry| {
             if entry.status != Status::Missing {
@@ -282,13 +343,32 @@ impl Flow {
             // for, after the first was overtaken (RFC 8985, section 6.2).
             let least = rtt + rtt / 2 * u64::from(entry.repeats);
             if at.since(entry.state.sent_time) > least {
-                *lost_before += entry.len().div_ceil(mss);
+                *lost_before += entry.packets(full);
                 entry.state.sent_time = at;
                 entry.repeats = 1;
             }
         });
         self.last_fill = at;
     }
+}
+
+/// What is known of the IP packet that a segment is in.
+#[derive(Debug, Clone, Copy)]
+pub struct Ip {
+    /// The length of its headers, and of TCP's.
+    pub headers: u64,
+    /// Its number.
+    pub id: u16,
+}
+
+/// The packets of so many bytes that a range takes.
+fn packets(range: Range<u64>, full: u64) -> impl Iterator<Item = Range<u64>> {
+    let mut from = range.start;
+    std::iter::from_fn(move || {
+        let packet = from..range.end.min(from + full);
+        from = packet.end;
+        (!packet.is_empty()).then_some(packet)
+    })
 }
 
 /// Far from the sender, what had been delivered when a packet was sent is what the sender had heard of, and not what passed the

@@ -1,5 +1,9 @@
 //! Small captures of each kind, and what becomes of them when they are damaged.
 
+mod memory;
+mod order;
+mod told;
+
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -15,13 +19,13 @@ const B: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 80);
 /// The IP packets of a short connection, with their times in milliseconds: A sends ten segments to B, the third of which is lost and
 /// sent again; the round trip is 20 ms, and the capture is at A.
 fn packets() -> Vec<(u64, Vec<u8>, u32)> {
-    let mut packets = Vec::new();
+    let mut packets: Vec<(u64, Vec<u8>, u32)> = Vec::new();
     let mut add = |at: u64, from_a: bool, seq: u32, ack: u32, flags, options: &[TcpOption], len| {
         let (from, to) = if from_a { (A, B) } else { (B, A) };
         let packet = TcpPacket {
             from,
             to,
-            id: 1,
+            id: 1 + packets.len() as u16,
             ecn: 0,
             seq,
             ack,
@@ -186,9 +190,9 @@ fn zstd(plain: &[u8]) -> Vec<u8> {
 
 /// What has to be damaged: also compressed captures, the beginning of one of QUIC, and of a qlog.
 fn breakable() -> Vec<Vec<u8>> {
-    let quic = include_bytes!("../data/quic.pcap");
+    let quic = include_bytes!("../../data/quic.pcap");
     let mut log = String::new();
-    let whole = flate2::read::GzDecoder::new(&include_bytes!("../data/quic.qlog.gz")[..]);
+    let whole = flate2::read::GzDecoder::new(&include_bytes!("../../data/quic.qlog.gz")[..]);
     whole.take(4_000).read_to_string(&mut log).expect("a qlog");
     let events = log.rfind("}, {\"data\"").expect("an event");
     let qlog = [
@@ -209,7 +213,7 @@ fn breakable() -> Vec<Vec<u8>> {
 
 fn summary(capture: &[u8]) -> Summary {
     let mut trace = Trace::new();
-    trace.read(capture, |_| true).expect("a capture");
+    trace.read(capture, &|| true).expect("a capture");
     Summary::of(trace).0
 }
 
@@ -260,7 +264,7 @@ fn what_is_no_capture_is_answered_in_a_line() {
         (&[0x1f, 0x8b, 8, 0, 0, 0], "cannot be read"),
         (&[0x28, 0xb5, 0x2f, 0xfd, 0], "cannot be read"),
     ] {
-        let error = Trace::new().read(bytes, |_| true).expect_err("no capture");
+        let error = Trace::new().read(bytes, &|| true).expect_err("no capture");
         assert!(error.to_string().contains(says), "{error} for {bytes:?}");
     }
 }

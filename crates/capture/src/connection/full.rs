@@ -1,0 +1,129 @@
+//! How much a full packet carries. The handshake bounds it; the path may take less (RFC 8899), and then its sender sends less.
+//!
+//! A segment that its sender did not push was not the last that there was to send: it is full, or segmentation offload has put
+//! it together from full packets.
+
+/// So many segments in a row must contradict what is believed.
+const ENOUGH: u8 = 4;
+
+/// No more of them are counted for it.
+const MOST: u8 = 16;
+
+/// What is shorter shows no limit of a path (RFC 791 has 576 bytes for IP packets that everybody takes).
+const LEAST: u64 = 500;
+
+/// As long as nobody has said (RFC 9293, section 3.7.1), and the most that is then taken for a packet.
+const UNTOLD: u64 = 536;
+const MOST_UNTOLD: u64 = 1460;
+
+/// The payload of a full packet.
+#[derive(Debug, Clone, Copy)]
+pub struct Full {
+    size: u64,
+    /// What the handshake allows; 0 if it was not seen.
+    told: u64,
+    /// How many segments agreed of late.
+    votes: u8,
+}
+
+impl Full {
+    /// The handshake allows so much.
+    pub fn new(told: Option<u64>) -> Full {
+        Full {
+            size: told.unwrap_or(UNTOLD).max(1),
+            told: told.unwrap_or(0),
+            votes: ENOUGH,
+        }
+    }
+
+    /// The payload of a full packet: never nothing.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The packets that so many bytes take.
+    #[inline]
+    pub fn packets(&self, bytes: u64) -> u64 {
+        if bytes <= self.size {
+            1
+        } else {
+            bytes.div_ceil(self.size)
+        }
+    }
+
+    /// A segment of new data.
+    #[inline]
+    pub fn see(&mut self, len: u64, is_pushed: bool) {
+        if len == self.size {
+            self.votes = (self.votes + 1).min(MOST);
+        } else if self.told == 0 {
+            self.size = self.size.max(len.min(MOST_UNTOLD));
+        } else if !is_pushed && len >= LEAST {
+            self.weigh(len);
+        }
+    }
+
+    fn weigh(&mut self, len: u64) {
+        if len.is_multiple_of(self.size) {
+            self.votes = (self.votes + 1).min(MOST);
+        } else if self.votes > 0 {
+            self.votes -= 1;
+        } else {
+            let fewest = len.div_ceil(self.told);
+            let mut parts = fewest..=len / LEAST;
+            let parts = parts.find(|parts| len.is_multiple_of(*parts));
+            self.size = parts.map_or(self.told, |parts| len / parts);
+            self.votes = ENOUGH;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Full;
+
+    fn after(told: Option<u64>, segments: &[(u64, bool)]) -> u64 {
+        let mut full = Full::new(told);
+        for (len, is_pushed) in segments {
+            full.see(*len, *is_pushed);
+        }
+        full.size()
+    }
+
+    #[test]
+    fn what_is_sent_counts_and_not_what_might_be() {
+        let told = Some(1448);
+        assert_eq!(after(told, &[]), 1448);
+        // A path of 1280 bytes, with and without segmentation offload.
+        let single = [(1228, false), (1228, true)];
+        assert_eq!(after(told, &single.repeat(10)), 1228);
+        let large = [10, 4, 7, 53, 12, 40].map(|packets| (packets * 1228, false));
+        assert_eq!(after(told, &large), 1228);
+        // Jumbo frames are allowed, and not used.
+        assert_eq!(after(Some(8948), &[(1448, false)].repeat(8)), 1448);
+    }
+
+    #[test]
+    fn short_writes_are_no_full_packets() {
+        let told = Some(1448);
+        assert_eq!(after(told, &[(1000, true)].repeat(100)), 1448);
+        assert_eq!(after(told, &[(100, false)].repeat(100)), 1448);
+        let mut few = [(1448, false)].repeat(20);
+        few.extend([(700, false), (900, false)]);
+        assert_eq!(after(told, &few), 1448);
+    }
+
+    #[test]
+    fn a_path_may_take_more_again() {
+        let mut sizes = [(1228, false)].repeat(30);
+        sizes.extend([(1448, false)].repeat(30));
+        assert_eq!(after(Some(1448), &sizes), 1448);
+    }
+
+    #[test]
+    fn without_a_handshake_the_largest_counts() {
+        assert_eq!(after(None, &[(100, true)]), 536);
+        assert_eq!(after(None, &[(1448, false), (14_480, true)]), 1460);
+    }
+}

@@ -1,0 +1,177 @@
+//! How much memory connections take: what is counted is what there is, and there is no more than allowed.
+
+use std::fmt::Write;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use allocation_counter::measure;
+use units::{Duration, Time};
+
+use crate::packet::Flags;
+use crate::write::{TcpOption, TcpPacket, Writer};
+use crate::{Summary, Trace};
+
+const MSS: u32 = 1_000;
+
+/// A packet of each connection: when, in microseconds, and what TCP says.
+struct Packet {
+    at: u64,
+    is_client: bool,
+    seq: u32,
+    ack: u32,
+    flags: Flags,
+    len: u32,
+    sack: Option<(u32, u32)>,
+}
+
+/// Rounds of ten packets over a path with a queue: an acknowledgement comes 50 ms later, and the handshake's after 40 ms. In each fourth round,
+/// the first packet is lost.
+fn packets(rounds: u32) -> Vec<Packet> {
+    let mut packets = Vec::new();
+    let mut say = |at: u64, is_client, seq, ack, flags, len, sack| {
+        packets.push(Packet {
+            at,
+            is_client,
+            seq,
+            ack,
+            flags,
+            len,
+            sack,
+        });
+    };
+    say(0, true, 0, 0, Flags::SYN, 0, None);
+    say(40_000, false, 0, 1, Flags::SYN.with(Flags::ACK), 0, None);
+    say(40_001, true, 1, 1, Flags::ACK, 0, None);
+    for round in 0..rounds {
+        let place = |packet: u32| 1 + (round * 10 + packet) * MSS;
+        let has_hole = round % 4 == 3;
+        for packet in 0..10 {
+            let at = 41_000 + u64::from(round) * 60_000 + u64::from(packet) * 5_000;
+            say(at, true, place(packet), 1, Flags::ACK, MSS, None);
+            let (ack, sack) = match packet {
+                0 if has_hole => continue,
+                1..9 if has_hole => (place(0), Some((place(1), place(packet + 1)))),
+                _ => (place(packet + 1), None),
+            };
+            say(at + 50_000, false, 1, ack, Flags::ACK, 0, sack);
+            if has_hole && packet == 8 {
+                say(at + 51_000, true, place(0), 1, Flags::ACK, MSS, None);
+            }
+        }
+    }
+    packets.sort_by_key(|packet| packet.at);
+    packets
+}
+
+/// A capture of so many connections that do the same.
+fn capture(connections: u16, rounds: u32) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), "many").expect("a vector takes everything");
+    let server = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 443);
+    for said in packets(rounds) {
+        let now = u32::try_from(said.at / 1_000).expect("a short capture");
+        let mut options = vec![TcpOption::Timestamp(now, now.saturating_sub(40))];
+        let block = |sack| TcpOption::SelectiveAcknowledgement(sack, [None; 3]);
+        options.extend(said.sack.map(block));
+        for number in 0..connections {
+            let client = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 1_024 + number);
+            let (from, to) = if said.is_client {
+                (client, server)
+            } else {
+                (server, client)
+            };
+            let packet = TcpPacket {
+                from,
+                to,
+                id: 0,
+                ecn: 0,
+                seq: said.seq,
+                ack: said.ack,
+                flags: said.flags,
+                window: 60_000,
+                options: &options,
+                len: said.len,
+            };
+            let at = Time::ZERO + Duration::from_micros(1_000_000 + said.at);
+            let written = writer.packet(at, &packet);
+            written.expect("a vector takes everything");
+        }
+    }
+    writer.finish().expect("a vector takes everything")
+}
+
+/// What the tables need beside what connections hold, and what reading takes: buffers, the connections' places.
+const BESIDE: u64 = 2 << 20;
+
+#[test]
+fn what_is_held_is_counted_and_bounded() {
+    let file = capture(200, 60);
+    let read = |most: usize| {
+        let mut read = None;
+        let taken = measure(|| {
+            let mut trace = Trace::within(most);
+            trace.read(&file[..], &|| true).expect("a capture");
+            read = Some(trace);
+        });
+        (read.expect("it was read"), taken)
+    };
+    let (trace, taken) = read(usize::MAX);
+    let (held, there) = (trace.held() as f64, taken.bytes_current as f64);
+    assert!((0.9..=1.02).contains(&(held / there)), "{held} of {there}");
+    let plenty = Summary::of(trace).0;
+    let most = (held * 0.4) as usize;
+    let (trace, taken) = read(most);
+    assert!(trace.held() <= most, "{} of {most}", trace.held());
+    assert!(
+        taken.bytes_max <= most as u64 / 10 * 11 + BESIDE,
+        "{taken:?}, {most}"
+    );
+    // What is counted stays exact.
+    let (little, timelines) = Summary::of(trace);
+    for (one, other) in plenty.connections.iter().zip(&little.connections) {
+        let (one, other) = (&one.flows[0], &other.flows[0]);
+        assert_eq!(one.delivered_bytes, other.delivered_bytes);
+        assert_eq!(
+            (one.retransmitted, one.lost),
+            (other.retransmitted, other.lost)
+        );
+        assert_eq!((one.retransmitted, one.rtprop_ms), (15, other.rtprop_ms));
+    }
+    let least = timelines.iter().map(|one| one.flows[0].samples.len()).min();
+    assert!(least >= Some(4), "{least:?}");
+}
+
+/// Many connections of a few lines each, whose packets claim to have and to acknowledge more than there can be.
+#[test]
+fn a_log_that_claims_much_takes_little() {
+    let mut log = String::from("{\"qlog_version\": \"0.3\", \"traces\": [");
+    for number in 0..1_500 {
+        let comma = if number > 0 { "," } else { "" };
+        write!(
+            log,
+            "{comma}{{\"events\": [{{\"name\": \"t:packet_sent\", \"time\": 1, \"data\": {{\"header\": \
+             {{\"packet_number\": 0}}, \"frames\": [{{\"frame_type\": \"stream\", \"stream_id\": 0, \"offset\": 0, \
+             \"length\": 500000000}}]}}}}, {{\"name\": \"t:packet_sent\", \"time\": 2, \"data\": {{\"header\": \
+             {{\"packet_number\": 16000}}, \"frames\": []}}}}]}}"
+        )
+        .expect("text");
+    }
+    log += "]}";
+    let taken = measure(|| {
+        let mut trace = Trace::new();
+        trace.read(log.as_bytes(), &|| true).expect("a qlog");
+        assert_eq!(Summary::of(trace).0.connections.len(), 1_500);
+    });
+    assert!(taken.bytes_max <= 24 << 20, "{} bytes", taken.bytes_max);
+    // One text that would be taken apart into many more bytes than it has.
+    let numbers = "1,".repeat(4 << 20);
+    let log = format!("{{\"traces\": [{{\"events\": [{{\"name\": [{numbers}1]}}]}}]}}");
+    let length = log.len() as u64;
+    let taken = measure(|| {
+        let read = Trace::new().read(log.as_bytes(), &|| true);
+        assert!(read.is_err(), "it has no packets");
+    });
+    assert!(
+        taken.bytes_max <= length * 4,
+        "{} bytes of {length}",
+        taken.bytes_max
+    );
+}

@@ -1,0 +1,69 @@
+//! Files and pipes that are read from their start to their end, or until the user ends the command.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use capture::read::Opened;
+use lab::Cancel;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// What stands for stdin.
+const STDIN: &str = "-";
+
+/// How long nobody looks whether the user ends the command, while a pipe says nothing: 0.1 s.
+const WAIT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+
+/// Opens a file, or stdin for `-`.
+pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
+    let is_stdin = path == Path::new(STDIN);
+    let file = if is_stdin {
+        File::from(io::stdin().as_fd().try_clone_to_owned()?)
+    } else {
+        File::open(path)?
+    };
+    let is_regular = file.metadata()?.is_file();
+    let source: Box<dyn Read + 'c> = if is_regular {
+        Box::new(file)
+    } else {
+        Box::new(Live { file, cancel })
+    };
+    Ok(Opened {
+        source,
+        is_lasting: is_regular && !is_stdin,
+    })
+}
+
+/// What it is called in a message.
+pub fn name(path: &Path) -> String {
+    if path == Path::new(STDIN) {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// What may say nothing for long. It ends when the user ends the command.
+struct Live<'c> {
+    file: File,
+    cancel: &'c Cancel,
+}
+
+impl Read for Live<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        while !self.cancel.is_cancelled() {
+            let mut files = [PollFd::new(&self.file, PollFlags::IN)];
+            match poll(&mut files, Some(&WAIT)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return self.file.read(to),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(0)
+    }
+}
