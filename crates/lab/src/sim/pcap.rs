@@ -206,7 +206,6 @@ fn write<W: Write>(
 
 /// The number of the IP packet, which is the same at both ends, and another one for each packet: of what it carries, and of when it was
 /// sent.
-#[expect(clippy::cast_possible_truncation, reason = "a number of 16 bits")]
 fn id_of(body: &Body) -> u16 {
     let (position, sent) = match body {
         Body::Syn { sent } => (0, *sent),
