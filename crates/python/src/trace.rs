@@ -121,13 +121,14 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     let cancel = Cancel::new();
     let read = interruptible(py, &cancel, || {
         let mut trace = capture::Trace::new();
-        let open = |place: usize| -> io::Result<Opened<'static>> {
+        let goes_on = || !cancel.is_cancelled();
+        let open = |place: usize| -> io::Result<Opened<'_>> {
             Ok(Opened {
                 source: Box::new(regular::open(&files[place])?),
                 is_lasting: true,
             })
         };
-        let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
+        let read = trace.read_all(files.len(), open, &goes_on);
         read.map_err(|(place, error)| wrong(&files[place], error))?;
         Ok::<_, PyErr>(Summary::of(trace))
     })?;
