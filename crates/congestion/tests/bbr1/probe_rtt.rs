@@ -43,6 +43,10 @@ fn at_most_once_in_ten_seconds_and_at_least_200_ms() {
             "{length}"
         );
         assert_eq!(least[least.len() / 2].snapshot.cwnd, MSS * 4);
+        let later = flow.between(from + Duration::from_millis(100), to);
+        // At its ACK, the packet that it lets go is not in flight yet.
+        let inflight = later.iter().map(|point| point.inflight + MSS);
+        assert_eq!(inflight.max(), Some(MSS * 4));
         let emptied = flow.between(from, to).iter().map(|point| point.rtt).min();
         assert!(
             emptied <= Some(RTPROP + Duration::from_millis(2)),

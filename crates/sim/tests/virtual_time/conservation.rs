@@ -72,13 +72,13 @@ fn lost(policer: Option<Policer>, bdps: u64) -> (u64, u64) {
 }
 
 #[test]
-fn less_is_lost_at_a_policer_and_in_a_buffer_of_a_bdp() {
+fn a_third_less_is_lost_at_a_policer_and_in_a_buffer_of_a_bdp() {
     let policer = Policer {
         rate: mbit(5),
         burst: Bytes::new(100_000),
     };
     for (policer, bdps) in [(Some(policer), 4), (None, 1)] {
         let (with, without) = lost(policer, bdps);
-        assert!(with > 0 && with < without, "{with} and {without}");
+        assert!(with > 0 && with * 3 < without * 2, "{with} and {without}");
     }
 }
