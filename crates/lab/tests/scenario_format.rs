@@ -139,11 +139,10 @@ fn every_scenario_that_comes_along_can_be_run() {
     let mut count = 0;
     for file in files {
         let file = file.unwrap().path();
-        // A population is what scenarios are drawn from.
-        let is_population = file
-            .file_name()
-            .is_some_and(|name| name == "population.toml");
-        if file.extension().is_none_or(|extension| extension != "toml") || is_population {
+        // A population and a CDN are what scenarios are drawn from.
+        let others = ["population.toml", "cdn.toml", "cdn-linux.toml"];
+        let is_other = others.iter().any(|name| file.ends_with(name));
+        if file.extension().is_none_or(|extension| extension != "toml") || is_other {
             continue;
         }
         let scenario =
