@@ -137,6 +137,8 @@ fn connection(name: &str) -> (TcpStream, TcpStream) {
     let listener = socket::listen_here(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a listener");
     let client = TcpStream::connect(listener.address()).expect("a connection");
     socket::set_controller(&client, name).expect("its controller");
+    // Thousands that waited in TIME-WAIT would use up the ports.
+    socket::abort_on_close(&client).expect("a socket");
     let server = loop {
         if let Ok((server, _)) = listener.accept() {
             break server;
