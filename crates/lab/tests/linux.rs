@@ -227,20 +227,34 @@ fn a_flow_crosses_its_hops() {
 }
 
 #[test]
-fn a_small_send_buffer_limits_a_flow() {
-    // 200 kB in 100 ms are 16 Mbit/s; the kernel lets the last write exceed it by 64 kB.
-    let Some(record) = run(
-        "duration = \"2s\"\n[path]\nrate = \"100mbit\"\nrtt = \"100ms\"\n\
-         [host]\nsend_buffer = \"200kb\"\n[[flow]]\ncontroller = \"bbr1\"\n",
-    ) else {
-        return;
+fn what_limits_a_flow_is_told_in_shares_that_add_up() {
+    let bulk = |controller: &str, host: &str| {
+        let flow = format!("[[flow]]\ncontroller = \"{controller}\"\n");
+        let path = "[path]\nrate = \"100mbit\"\nrtt = \"100ms\"\n";
+        let record = run(&format!("duration = \"3s\"\n{path}{host}{flow}"))?;
+        let flow = &record.summary.flows[0];
+        let limits = flow.limited_by.unwrap();
+        let sum = limits.application + limits.receiver + limits.send_buffer + limits.congestion;
+        assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
+        assert!(goodput(flow) < 40e6, "{flow:?}");
+        Some((limits.largest().0, limits))
     };
-    let flow = &record.summary.flows[0];
-    assert!(goodput(flow) < 40e6, "{flow:?}");
-    assert!(flow.sndbuf_limited_s.unwrap() > 0.2, "{flow:?}");
-    let limits = flow.limited_by.unwrap();
-    let sum = limits.application + limits.receiver + limits.send_buffer + limits.congestion;
-    assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
+    // 200 kB in 100 ms are 16 Mbit/s; the kernel lets the last write exceed it by 64 kB.
+    for controller in ["bbr1", "cubic"] {
+        let Some((largest, limits)) = bulk(controller, "[host]\nsend_buffer = \"200kb\"\n") else {
+            return;
+        };
+        assert_eq!(largest, "send_buffer", "{controller}: {limits:?}");
+        let told = bulk(controller, "[host]\nreceive_buffer = \"60kb\"\n");
+        let (largest, limits) = told.expect("as before");
+        assert_eq!(largest, "receiver", "{controller}: {limits:?}");
+    }
+    let record = run(
+        "duration = \"3s\"\n[path]\nrate = \"100mbit\"\nrtt = \"100ms\"\n[[flow]]\ncontroller = \"cubic\"\n\
+         app = { kind = \"requests\", response = \"10kb\", think = \"500ms\" }\n",
+    );
+    let limits = record.expect("as before").summary.flows[0].limited_by;
+    assert_eq!(limits.unwrap().largest().0, "application", "{limits:?}");
 }
 
 #[test]

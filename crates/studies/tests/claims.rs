@@ -476,6 +476,54 @@ fn a_count_of_nothing_is_no_zero() {
 }
 
 #[test]
+fn a_flow_that_never_came_to_be_is_noticed() {
+    let study = |rtt: &str| {
+        format!(
+            "name = \"s\"\nduration = \"5s\"\npath = {{ rate = \"4mbit\", rtt = \"20ms\", buffer = \"4bdp\" }}\n\
+             [[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"bbr1\"\nrtt = \"{rtt}\"\n"
+        )
+    };
+    for row in [
+        "measure = \"rtt_p50\"\nat_most = \"9s\"",
+        "measure = \"failed_opens\"\nat_most = 0",
+    ] {
+        assert_eq!(verdict(&study("30ms"), row), Verdict::Holds, "{row}");
+        assert_eq!(verdict(&study("60s"), row), Verdict::Fails, "{row}");
+    }
+}
+
+#[test]
+fn a_run_that_is_missing_or_shows_nothing_fails_the_others() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let table = small(directory.path(), "at_least = \"1mbit\"");
+    let claims = table.choose(&[]).expect("all claims");
+    let shelf = Shelf::Directory(directory.path().to_owned());
+    let mut batch = Batch::new(lab::EngineKind::Sim);
+    let runs = claims[0].runs(&shelf, Length::Whole).expect("a study");
+    runs.add_to(&mut batch).expect("it can be run");
+    let mut found = Vec::new();
+    batch.run(1, &|_| {}, &Cancel::new(), |_, findings| {
+        found.push(findings)
+    });
+    let whole = found.pop().expect("findings");
+    let verdict =
+        |findings: &Findings| Judgement::all(&claims, "s", findings, Length::Whole)[0].verdict;
+    assert_eq!(verdict(&whole), Verdict::Holds);
+    let mut crashed = whole.clone();
+    crashed
+        .failed
+        .push(("s".to_owned(), Reason::Failed("no luck".to_owned())));
+    assert_eq!(verdict(&crashed), Verdict::Fails);
+    // A second run of the first point, in which nothing was delivered.
+    let mut silent = whole;
+    let mut again = silent.runs[0].clone();
+    again.repeat = 1;
+    again.record.summary.flows[0].delivered_bytes = 0;
+    silent.runs.push(again);
+    assert_eq!(verdict(&silent), Verdict::Fails);
+}
+
+#[test]
 fn a_window_beyond_the_study_is_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());

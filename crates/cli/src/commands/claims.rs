@@ -115,15 +115,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::interrupted("nothing is kept"));
     }
     claims::sort(&mut judgements, &claims, &engines);
-    let mut checked = Ok(());
+    // What cannot be written costs no results: they are shown first.
+    let mut kept = Ok(());
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
         let section = claims::section(&judgements, &origin);
-        if options.check {
-            checked = document.compare(&section);
-        } else {
-            document.write(&section)?;
-        }
+        kept = match options.check {
+            true => document.compare(&section),
+            false => document.write(&section),
+        };
     }
     let absent = left_out(&claims, &engines, judgements.len());
     if options.study.length() == Length::Quick && absent > 0 {
@@ -144,7 +144,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let json = claims::json(&judgements);
     if let Some(directory) = &options.out {
-        whole::write(&directory.join(JSON), json.to_string().as_bytes())?;
+        let written = whole::write(&directory.join(JSON), json.to_string().as_bytes());
+        kept = kept.and(written);
     }
     let table = |width| claims::table(&judgements, width);
     output::show(options.json, || &json, table)?;
@@ -156,9 +157,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let tally = Tally::of(&judgements);
     match (tally.fails, tally.untrusted) {
         (0, 0) if is_missing => Err(Failure::failed("not all expectations were judged")),
-        (0, 0) => records
-            .map_or(Ok(()), |records| records.finish())
-            .and(checked),
+        (0, 0) => records.map_or(Ok(()), |records| records.finish()).and(kept),
         (0, untrusted) => Err(Failure::failed(format_args!(
             "expectations that are not judged, since no run was to be trusted: {untrusted} of {}; run them again while \
              the machine has nothing else to do",

@@ -13,7 +13,6 @@ use crate::files::whole;
 pub struct Document<'d> {
     path: &'d Path,
     marks: Marks,
-    text: String,
 }
 
 impl<'d> Document<'d> {
@@ -27,17 +26,28 @@ impl<'d> Document<'d> {
 
     /// Checks, before the work whose result it is to have, that there is a place for it.
     pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
+        let document = Document { path, marks };
+        let text = document.text()?;
+        document
+            .marks
+            .section(&text)
+            .map_err(|error| wrong(path, &error))?;
+        Ok(document)
+    }
+
+    /// What is there now: others may have changed it during the work.
+    fn text(&self) -> Result<String, Failure> {
         let mut text = String::new();
-        let mut file = regular::open(path).map_err(|error| wrong(path, &error))?;
+        let mut file = regular::open(self.path).map_err(|error| wrong(self.path, &error))?;
         let read = file.read_to_string(&mut text);
-        read.map_err(|error| wrong(path, &error))?;
-        marks.section(&text).map_err(|error| wrong(path, &error))?;
-        Ok(Document { path, marks, text })
+        read.map_err(|error| wrong(self.path, &error))?;
+        Ok(text)
     }
 
     /// Compares the section with the one that is there, except for where they come from.
     pub fn compare(&self, section: &str) -> Result<(), Failure> {
-        let there = self.marks.section(&self.text).map_err(Failure::failed)?;
+        let text = self.text()?;
+        let there = self.marks.section(&text).map_err(Failure::failed)?;
         let (mut there, mut here) = (results(there), results(section));
         loop {
             match (there.next(), here.next()) {
@@ -54,9 +64,9 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// Puts the section in its place.
+    /// Puts the section in its place; what is around it stays as it is.
     pub fn write(&self, section: &str) -> Result<(), Failure> {
-        let text = self.marks.replace(&self.text, section);
+        let text = self.marks.replace(&self.text()?, section);
         whole::write(self.path, text.map_err(Failure::failed)?.as_bytes())
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Carried {
     /// Payload that the sending application has written so far, and that the receiving one has got.
     written: AtomicU64,
     received: AtomicU64,
+    /// Whether the sending application has more, and the send buffer no room for it.
+    is_waiting: AtomicBool,
     is_over: AtomicBool,
     is_noted: AtomicBool,
 }
@@ -36,6 +38,7 @@ impl Carried {
             sender_connected,
             written: AtomicU64::default(),
             received: AtomicU64::default(),
+            is_waiting: AtomicBool::default(),
             is_over: AtomicBool::default(),
             is_noted: AtomicBool::default(),
         }
@@ -55,6 +58,15 @@ impl Carried {
 
     pub fn add_received(&self, bytes: u64) {
         self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether the sending application has more, and the send buffer no room for it.
+    pub fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Relaxed)
+    }
+
+    pub fn note_waiting(&self, is_waiting: bool) {
+        self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
     /// Nothing more will be carried. Its sockets stay open until this is [noted](Carried::note_end), so that what the

@@ -206,6 +206,8 @@ impl Connection {
         let written = sender.write(self.app.data_waiting().get())?;
         self.app.on_data_written(Bytes::new(written));
         self.carried.add_written(written);
+        let has_more = !self.app.data_waiting().is_zero();
+        self.carried.note_waiting(has_more && !sender.writable);
         if self.app.is_finished() && !self.has_ended_data {
             // Before the handshake is over, this would be the end of it.
             match sender.stream.shutdown(std::net::Shutdown::Write) {

@@ -35,8 +35,10 @@ struct Live {
     seen: (u32, u32, u32),
     /// When it was opened, once it was seen open.
     opened: Option<Duration>,
-    /// How long it was busy although its application had nothing more to send.
+    /// How long it was busy with nothing left to send, since its application had no more.
     starved: Duration,
+    /// The same, since the send buffer had no room for more, beyond what the kernel counts.
+    cramped: Duration,
 }
 
 /// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
@@ -103,6 +105,7 @@ impl Watch {
                     seen: (0, 0, 0),
                     opened: None,
                     starved: Duration::ZERO,
+                    cramped: Duration::ZERO,
                     carried,
                 };
                 self.live.insert(live.carried.origin, live);
@@ -176,9 +179,11 @@ impl Watch {
 
 impl Live {
     /// What has limited it until now, as far as looks from time to time can tell. The kernel counts when it was busy, and
-    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). The rest since the last look was the
-    /// application's if it has nothing to send now while the window has room (as in `tcp_rate_check_app_limited`), and else
-    /// congestion control's. The kernel's clock for this is coarse, so idle time is told of the whole and not look by look.
+    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). If all is sent now while the window has
+    /// room, the rest since the last look was the application's (as in `tcp_rate_check_app_limited`), or the send buffer's if
+    /// the application waits for it: the kernel counts that only if the buffer was found full before the last of it was sent
+    /// (`tcp_cwnd_validate`). Else it was congestion control's. The kernel's clock for this is coarse, so idle time is told of
+    /// the whole and not look by look.
     fn limits(&mut self, at: Duration, is_open: bool, info: &TcpInfo) -> Limits {
         let before = self.totals.limits.unwrap_or_default();
         if !is_open {
@@ -188,16 +193,22 @@ impl Live {
         let rest = info.controller_limited();
         let has_room = info.inflight() < info.snd_cwnd && info.lost <= info.retrans;
         if info.notsent_bytes.is_zero() && has_room {
-            let known = before.congestion + self.starved;
-            self.starved = self.starved + rest.saturating_sub(known);
+            let known = before.congestion + self.starved + self.cramped;
+            let whose = match self.carried.is_waiting() {
+                true => &mut self.cramped,
+                false => &mut self.starved,
+            };
+            *whose = *whose + rest.saturating_sub(known);
         }
         let idle = at.saturating_sub(opened).saturating_sub(info.busy_time);
         Limits {
             busy: info.busy_time,
             application: idle + self.starved,
             receiver: info.rwnd_limited,
-            send_buffer: info.sndbuf_limited,
-            congestion: rest.saturating_sub(self.starved),
+            send_buffer: info.sndbuf_limited + self.cramped,
+            congestion: rest
+                .saturating_sub(self.starved)
+                .saturating_sub(self.cramped),
             pacing: None,
         }
     }

@@ -1,8 +1,8 @@
 //! What limits a flow over QUIC.
 
-use quic::observer::{Limit, Sample};
+use quic::observer::Limit;
 use record::Limits;
-use units::Duration;
+use units::{Bytes, Duration};
 
 /// Adds up what has limited a flow, from ACK to ACK.
 #[derive(Debug, Default)]
@@ -27,21 +27,21 @@ impl Limiting {
         self.limits
     }
 
-    /// Notes what has limited it since the last ACK. noq has one word for an application that has no more, a full send window and
+    /// Notes what has limited it since the last ACK, after which so much is in flight. noq has one word for an application that has no more, a full send window and
     /// flow control that takes no more. The first is the case once all is sent. The second is not, as the [send
     /// window](quic::endpoint) is twice the receiver's.
-    pub fn note(&mut self, at: Duration, sample: &Sample, is_all_sent: bool) {
+    pub fn note(&mut self, at: Duration, limit: Limit, inflight: Bytes, is_all_sent: bool) {
         if self.heard.is_none() {
             self.begin(at);
         }
-        let last = self.heard.replace((at, !sample.inflight.is_zero()));
+        let last = self.heard.replace((at, !inflight.is_zero()));
         let (since, was_busy) = last.unwrap_or((at, true));
         let span = at.saturating_sub(since);
         let limits = &mut self.limits;
         if was_busy {
             limits.busy = limits.busy + span;
         }
-        let time = match sample.limit {
+        let time = match limit {
             Limit::Data if is_all_sent => &mut limits.application,
             Limit::Data => &mut limits.receiver,
             Limit::CongestionWindow => &mut limits.congestion,
@@ -51,5 +51,40 @@ impl Limiting {
             }
         };
         *time = *time + span;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_span_between_acks_is_what_limited_it() {
+        let mut limiting = Limiting::default();
+        let mut at = Duration::ZERO;
+        limiting.begin(at);
+        for (span_ms, limit, is_all_sent) in [
+            (1, Limit::Data, true),
+            (20, Limit::Data, false),
+            (300, Limit::CongestionWindow, false),
+            (4_000, Limit::Pacing, true),
+        ] {
+            at = at + Duration::from_millis(span_ms);
+            limiting.note(at, limit, Bytes::new(1_200), is_all_sent);
+        }
+        // Nothing is in flight after this ACK, so it is not busy until the next one.
+        at = at + Duration::from_millis(50_000);
+        limiting.note(at, Limit::Pacing, Bytes::ZERO, false);
+        at = at + Duration::from_millis(600_000);
+        limiting.note(at, Limit::Data, Bytes::ZERO, true);
+        let expected = Limits {
+            busy: Duration::from_millis(54_321),
+            application: Duration::from_millis(600_001),
+            receiver: Duration::from_millis(20),
+            send_buffer: Duration::ZERO,
+            congestion: Duration::from_millis(54_300),
+            pacing: Some(Duration::from_millis(54_000)),
+        };
+        assert_eq!(limiting.limits(), expected);
     }
 }

@@ -186,7 +186,8 @@ impl Observer for Sending {
         let carried = |bytes: Bytes| (bytes.get() as f64 * share) as u64;
         let most = self.payload.len().unwrap_or(u64::MAX);
         let is_all_sent = carried(sample.rate.total_delivered + sample.inflight) >= most;
-        seen.limiting.note(at, sample, is_all_sent);
+        seen.limiting
+            .note(at, sample.limit, sample.inflight, is_all_sent);
         let limits = seen.limiting.limits();
         let flow = &mut seen.flow;
         if !flow.is_over() {

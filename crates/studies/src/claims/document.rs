@@ -1,5 +1,6 @@
 //! The judgements as a section of a document that people write around it.
 
+use super::Claim;
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use crate::runs::distinct;
@@ -71,10 +72,7 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     let Some(claim) = judgements.first().map(|one| one.claim) else {
         return String::new();
     };
-    let mut text = format!(
-        "\n### {}\n\n{} ({}). Published: {}.\n",
-        claim.id, claim.setting, claim.source, claim.published
-    );
+    let mut text = format!("\n### {}\n\n{}\n", claim.id, introduction(claim));
     if let Some(note) = &claim.note {
         text += &format!("{note}\n");
     }
@@ -92,6 +90,14 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     }
     let seeds = seeds(judgements);
     text + &format!("\nStudy `{}`; seeds {seeds}.\n", claim.study)
+}
+
+/// What was published, where, and what is measured of it.
+fn introduction(claim: &Claim) -> String {
+    format!(
+        "{} ({}). Published: {}.",
+        claim.setting, claim.source, claim.published
+    )
 }
 
 /// A row for each expectation, a column for each engine.
@@ -141,3 +147,99 @@ fn seeds(judgements: &[Judgement<'_>]) -> String {
 
 /// So many seeds are named: all of them are those of the study's sweep.
 const SEEDS: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::claims::{Claim, Table};
+    use crate::study::Shelf;
+
+    /// What in the section is not as the table has it: whatever a run writes there of the table alone.
+    fn stale(section: &str, claims: &[Claim]) -> Vec<String> {
+        let mut stale = Vec::new();
+        for part in section.split("\n### ").skip(1) {
+            let id = part.lines().next().unwrap_or_default();
+            let Some(claim) = claims.iter().find(|claim| claim.id == id) else {
+                stale.push(format!("there is no claim {id}"));
+                continue;
+            };
+            let note = claim.note.iter().cloned();
+            let texts = [introduction(claim)].into_iter().chain(note);
+            let untold = texts.filter(|text| !part.contains(text.trim()));
+            stale.extend(untold.map(|text| format!("{id}: it does not say “{text}”")));
+            let heading = part.lines().find(|line| line.starts_with("| what |"));
+            let cells = |line: &str| {
+                line.trim_matches(['|', ' '])
+                    .split(" | ")
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            let engines = heading.map(cells).unwrap_or_default();
+            for row in part
+                .lines()
+                .filter(|line| line.starts_with("| "))
+                .skip(2)
+                .map(cells)
+            {
+                let of_row = claim
+                    .expectations
+                    .iter()
+                    .find(|of| Some(&of.what) == row.first());
+                let Some(expectation) = of_row else {
+                    stale.push(format!("{id}: there is no row {row:?}"));
+                    continue;
+                };
+                let (what, band) = (&expectation.what, words::band(expectation));
+                if row.get(1) != Some(&band) {
+                    stale.push(format!(
+                        "{id}, {what}: the band is {band}, and not {:?}",
+                        row.get(1)
+                    ));
+                }
+                let verdicts = engines.iter().zip(&row).skip(2);
+                for (engine, _) in verdicts.filter(|(_, cell)| cell.contains("**differs**")) {
+                    let mut kinds = lab::EngineKind::ALL.iter();
+                    let kind = kinds.find(|kind| kind.to_string() == *engine);
+                    let why = kind.and_then(|kind| expectation.why_differs(*kind));
+                    if !why.is_some_and(|why| part.contains(why)) {
+                        stale.push(format!(
+                            "{id}, {what}, on {engine}: it differs because {why:?}"
+                        ));
+                    }
+                }
+            }
+        }
+        stale
+    }
+
+    #[test]
+    fn the_page_has_results_of_this_table() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/claims.md");
+        let page = std::fs::read_to_string(page).expect("the results");
+        let table = Table::open(&Shelf::built_in("claims")).expect("a table");
+        for name in ["claims", "real-time"] {
+            let section = Marks(name).section(&page).expect("a section");
+            let faults = stale(section, &table.claims);
+            assert!(
+                faults.is_empty(),
+                "{name}: run fullpipe claims --document again: {faults:#?}"
+            );
+            // Either is noticed.
+            let some = &table.claims[0];
+            let row = format!(
+                "| {} | {} |",
+                some.expectations[0].what,
+                words::band(&some.expectations[0])
+            );
+            for (from, to) in [
+                (some.setting.as_str(), "elsewhere"),
+                (row.as_str(), "| something | ≥ 1 |"),
+            ] {
+                let other = section.replacen(from, to, 1);
+                assert!(!stale(&other, &table.claims).is_empty(), "{from}");
+            }
+        }
+    }
+}

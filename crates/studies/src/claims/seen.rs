@@ -36,13 +36,20 @@ pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
     OF_EVENNESS.contains(&measure.name)
 }
 
-/// What is looked at, if anything was delivered there: where nothing was, nothing is measured, even if a count is zero.
+/// What is looked at, if each flow that had started delivered something: where one did not, nothing is measured of them, even if
+/// a count is zero.
 pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option<Subject<'r>> {
     let subject = Subject::new(&run.record, &expectation.select);
-    let of_run = subject.summaries().any(|flow| {
-        let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
-        flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
-    });
+    let ended = subject.summary.duration_s;
+    let mut started = subject
+        .summaries()
+        .filter(|flow| flow.start_s < ended)
+        .peekable();
+    let of_run = started.peek().is_some()
+        && started.all(|flow| {
+            let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
+            flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
+        });
     let grows = |samples: &[FlowSample]| {
         let ends = samples.first().zip(samples.last());
         ends.is_some_and(|(first, last)| last.delivered > first.delivered)

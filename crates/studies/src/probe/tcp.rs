@@ -235,3 +235,49 @@ async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
         timeout(STALL, stream.write_u64(bytes)).await??;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use tokio::net::TcpSocket;
+
+    use super::*;
+
+    #[test]
+    fn a_receiver_that_reads_slowly_is_what_limits_its_sender() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let socket = TcpSocket::new_v4().expect("a socket");
+            socket.set_recv_buffer_size(16 << 10).expect("a size");
+            let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            socket.bind(here).expect("a port");
+            let listener = socket.listen(1).expect("a listener");
+            let address = listener.local_addr().expect("an address");
+            let mut sender = TcpStream::connect(address).await.expect("a connection");
+            let (mut receiver, _) = listener.accept().await.expect("a connection");
+            let reading = tokio::spawn(async move {
+                let mut piece = vec![0; 4 << 10];
+                while receiver.read(&mut piece).await.is_ok_and(|got| got > 0) {
+                    sleep(Duration::from_millis(2)).await;
+                }
+            });
+            // More than the send buffer can take, which grows to some megabytes.
+            let sent = timeout(Duration::from_secs(2), async {
+                while sender.write_all(&ZEROS).await.is_ok() {}
+            });
+            assert!(sent.await.is_err(), "it is never sent");
+            match limits(&sender) {
+                Some(limits) => {
+                    let others = [limits.send_buffer, limits.congestion];
+                    let most = others.into_iter().max();
+                    assert!(Some(limits.receiver) > most, "{limits:?}");
+                }
+                None => eprintln!("SKIPPED: the kernel does not tell what limits a socket"),
+            }
+            reading.abort();
+        });
+    }
+}
