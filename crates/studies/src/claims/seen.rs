@@ -1,7 +1,7 @@
 //! Whether a run can tell what an expectation asks of it.
 
-use record::FlowSample;
 use record::measure::{Measure, Subject};
+use record::{FlowSample, FlowSummary};
 use units::Duration;
 
 use super::expectation::Expectation;
@@ -41,15 +41,15 @@ pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
 pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option<Subject<'r>> {
     let subject = Subject::new(&run.record, &expectation.select);
     let ended = subject.summary.duration_s;
-    let mut started = subject
+    let started: Vec<_> = subject
         .summaries()
         .filter(|flow| flow.start_s < ended)
-        .peekable();
-    let of_run = started.peek().is_some()
-        && started.all(|flow| {
-            let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
-            flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
-        });
+        .collect();
+    let has_come = |flow: &&FlowSummary| {
+        let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
+        flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
+    };
+    let of_run = !started.is_empty() && started.iter().all(has_come);
     let grows = |samples: &[FlowSample]| {
         let ends = samples.first().zip(samples.last());
         ends.is_some_and(|(first, last)| last.delivered > first.delivered)

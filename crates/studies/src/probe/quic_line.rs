@@ -52,7 +52,8 @@ impl Observer for Watch {
         let seen = &mut *self.seen();
         seen.gone = sample.rate.total_delivered + sample.inflight;
         let is_all_sent = seen.gone >= seen.target;
-        seen.limiting.note(at, sample, is_all_sent);
+        seen.limiting
+            .note(at, sample.limit, sample.inflight, is_all_sent);
     }
 }
 
