@@ -4,9 +4,23 @@
 //! more was written (the segment was short and pushed, or all was acknowledged and nothing followed); or the receive window was
 //! full; else, congestion control or the path. A capture does not show whether the application wrote no more or its send
 //! buffer was full, nor both windows full at once.
+//!
+//! What a departure [followed](super::cues) tells more. With an acknowledgement that had just arrived, a window or a send buffer has
+//! opened, and the data had waited for that. Without one, a pacer has let the data go, or they were just written.
+//!
+//! What is paced waits below TCP, in the packet scheduler, where TCP lets two bursts wait and adds one when there are no more (TCP small
+//! queues). So when the last three bursts of a write depart, TCP has had nothing to send for as long as they took.
 
-use congestion::{Bytes, Duration, Time};
+use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
+
+use super::cues::Cue;
+
+/// So many bursts wait below TCP when it has sent all that it may.
+const BELOW: usize = 3;
+
+/// What is no further apart is one burst.
+const BURST: Duration = Duration::from_micros(100);
 
 named! {
     /// What limits a flow.
@@ -70,11 +84,15 @@ impl Shares {
 pub struct Departure {
     /// When it was.
     pub at: Time,
+    /// Payload.
+    pub bytes: u64,
     /// Whether the application had written no more.
     pub ends_write: bool,
     /// Whether the receive window had no room for a further segment.
     pub is_window_full: bool,
-    /// What limits it if neither of them does.
+    /// Whether what is in flight stays, as with a send buffer that is too small.
+    pub is_steady: bool,
+    /// What limits it if none of them does.
     pub else_by: Limit,
 }
 
@@ -85,7 +103,12 @@ pub struct Limits {
     last: Departure,
     /// When everything was acknowledged, if it still is.
     idle_since: Option<Time>,
-    /// How long the present train of packets takes, in which one follows the other as fast as the path lets them.
+    /// Payload of the latest burst.
+    burst: u64,
+    /// How long the latest bursts took that may have waited below TCP, and what limited the flow if they did not; the oldest first.
+    below: [(Limit, Duration); BELOW],
+    /// How long the present train of packets takes, in which one follows the other as fast as the path lets them: where nobody knows
+    /// what they followed.
     train: Duration,
 }
 
@@ -94,10 +117,12 @@ pub struct Limits {
 pub struct Patience {
     /// How long a sender may be silent with everything acknowledged although it could send.
     pub silence: Duration,
-    /// Packets that are no further apart were sent together, and pacing or the path has drawn them apart.
+    /// Packets that are no further apart were sent together, and the path has drawn them apart.
     pub train: Duration,
     /// A longer train is no burst.
     pub longest_train: Duration,
+    /// How fast a flow is on the whole of which what is in flight stays.
+    pub pace: Rate,
 }
 
 impl Limits {
@@ -107,31 +132,82 @@ impl Limits {
             shares: Shares::default(),
             last: Departure {
                 at,
+                bytes: 0,
                 ends_write: true,
                 is_window_full: false,
+                is_steady: false,
                 else_by: Limit::SlowStart,
             },
             idle_since: Some(at),
+            burst: 0,
+            below: [(Limit::SlowStart, Duration::ZERO); BELOW],
             train: Duration::ZERO,
         }
     }
 
     /// What has limited the flow since the last departure, as far as is known before the next.
-    fn present(&self, now: Time, patience: Duration) -> Limit {
-        let is_idle = |since: Time| now.since(since) > patience;
+    fn present(&self, now: Time, cue: Cue, patience: &Patience) -> Limit {
+        let is_idle = |since: Time| now.since(since) > patience.silence;
         if self.last.ends_write || self.idle_since.is_some_and(is_idle) {
             Limit::Application
         } else if self.last.is_window_full {
             Limit::Receiver
+        } else if self.last.is_steady && !self.is_paced(now, cue, patience.pace) {
+            Limit::Application
         } else {
             self.last.else_by
         }
     }
 
+    /// Whether what departs now waited for its time. A send buffer has room again when an acknowledgement arrives, and not without; and
+    /// a pacer is not much slower than the flow is on the whole.
+    fn is_paced(&self, now: Time, cue: Cue, pace: Rate) -> bool {
+        let longest = pace.time_for(Bytes::new(self.burst)) * 2;
+        cue == Cue::None && now.since(self.last.at) <= longest
+    }
+
     /// New data departs. Gives what limited the flow until now.
-    pub fn on_departure(&mut self, departure: Departure, patience: &Patience) -> Limit {
+    pub fn on_departure(&mut self, departure: Departure, cue: Cue, patience: &Patience) -> Limit {
         let span = departure.at.since(self.last.at);
-        let by = self.present(departure.at, patience.silence);
+        let by = self.present(departure.at, cue, patience);
+        match cue {
+            Cue::Unknown => self.add_of_train(by, span, patience),
+            Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue),
+        }
+        if span > BURST {
+            self.burst = 0;
+        }
+        self.burst += departure.bytes;
+        self.last = departure;
+        self.idle_since = None;
+        by
+    }
+
+    fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue) {
+        let is_held = matches!(by, Limit::Application | Limit::Receiver);
+        if is_held {
+            self.settle(Some(by));
+        } else if cue == Cue::Answer {
+            self.settle(None);
+        } else if span > BURST {
+            let (oldest, took) = self.below[0];
+            self.shares.add(oldest, took);
+            self.below.rotate_left(1);
+            self.below[BELOW - 1] = (by, span);
+            return;
+        }
+        self.shares.add(by, span);
+    }
+
+    /// The latest bursts waited below TCP while this held the flow, or did not.
+    fn settle(&mut self, held_by: Option<Limit>) {
+        for (by, span) in &mut self.below {
+            self.shares.add(held_by.unwrap_or(*by), *span);
+            *span = Duration::ZERO;
+        }
+    }
+
+    fn add_of_train(&mut self, by: Limit, span: Duration, patience: &Patience) {
         let has_more = !self.last.ends_write && !self.last.is_window_full;
         if has_more && span <= patience.train {
             self.train = self.train + span;
@@ -139,15 +215,16 @@ impl Limits {
             self.end_train(by, patience);
             self.shares.add(by, span);
         }
-        self.last = departure;
-        self.idle_since = None;
-        by
     }
 
     /// What was sent together is limited by what comes after it.
     fn end_train(&mut self, by: Limit, patience: &Patience) {
         let is_burst = self.train <= patience.longest_train;
-        let by = if is_burst { by } else { self.last.else_by };
+        let by = match () {
+            () if is_burst => by,
+            () if self.last.is_steady => Limit::Application,
+            () => self.last.else_by,
+        };
         self.shares.add(by, self.train);
         self.train = Duration::ZERO;
     }
@@ -167,9 +244,78 @@ impl Limits {
     /// The shares until `end`.
     pub fn until(&self, end: Time, patience: &Patience) -> Shares {
         let mut all = self.clone();
-        let by = self.present(end, patience.silence);
+        let by = self.present(end, Cue::Unknown, patience);
         all.end_train(by, patience);
+        all.settle(Some(by).filter(|by| matches!(by, Limit::Application | Limit::Receiver)));
         all.shares.add(by, end.since(self.last.at));
         all.shares
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn departure(at: u64, ends_write: bool) -> Departure {
+        Departure {
+            at: Time::ZERO + Duration::from_millis(at),
+            bytes: 2_000,
+            ends_write,
+            is_window_full: false,
+            is_steady: false,
+            else_by: Limit::Window,
+        }
+    }
+
+    /// Of writes that are paced by the millisecond, one each 100 ms: how long what limited them.
+    fn of_writes(bursts: u64, cue: Cue) -> (u64, u64) {
+        let patience = Patience::default();
+        let mut limits = Limits::new(Time::ZERO);
+        for write in 0..10 {
+            for burst in 1..=bursts {
+                let departure = departure(write * 100 + burst, burst == bursts);
+                let cue = if burst == 1 { Cue::None } else { cue };
+                limits.on_departure(departure, cue, &patience);
+            }
+        }
+        let shares = limits.until(Time::ZERO + Duration::from_secs(1), &patience);
+        let millis = |limit| shares.of(limit).as_nanos() / 1_000_000;
+        (millis(Limit::Application), millis(Limit::Window))
+    }
+
+    #[test]
+    fn the_last_bursts_of_a_write_have_left_tcp_before_they_depart() {
+        // Ten bursts take nine milliseconds. In the last three, they wait for the scheduler alone.
+        assert_eq!(of_writes(10, Cue::None), (940, 60));
+        assert_eq!(of_writes(4, Cue::None), (1_000, 0));
+    }
+
+    #[test]
+    fn what_an_acknowledgement_has_let_go_waited_for_no_scheduler() {
+        assert_eq!(of_writes(10, Cue::Answer), (910, 90));
+    }
+
+    #[test]
+    fn a_send_buffer_waits_for_acknowledgements_and_a_pacer_does_not() {
+        let patience = Patience {
+            pace: Rate::from_bytes_per_sec(1_000_000),
+            ..Patience::default()
+        };
+        // 2,000 bytes take 2 ms at that pace.
+        for (cue, wait, limit) in [
+            (Cue::Answer, 3, Limit::Application),
+            (Cue::Unknown, 3, Limit::Application),
+            (Cue::None, 3, Limit::Window),
+            (Cue::None, 5, Limit::Application),
+        ] {
+            let mut limits = Limits::new(Time::ZERO);
+            let steady = |at| Departure {
+                is_steady: true,
+                ..departure(at, false)
+            };
+            limits.on_departure(steady(10), Cue::None, &patience);
+            let by = limits.on_departure(steady(10 + wait), cue, &patience);
+            assert_eq!(by, limit, "{cue:?} {wait}");
+        }
     }
 }

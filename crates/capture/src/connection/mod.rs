@@ -1,6 +1,7 @@
 //! A TCP connection, as a capture sees it.
 
 mod busy;
+mod cues;
 mod echoes;
 mod flow;
 mod full;
@@ -30,6 +31,7 @@ pub use rounds::Round;
 pub use series::Sample;
 
 use crate::memory::Holder;
+use cues::Cues;
 use flow::{Ip, Vantage};
 
 /// A share of the round trip below which one is at its end.
@@ -215,6 +217,7 @@ impl Connection {
         if let Some(rtt) = handshake.filter(|_| is_known) {
             flow.model.on_rtt(opened, rtt);
         }
+        flow.cues = (!self.is_quic).then(Cues::new);
         flow.refresh(vantage);
         side.flow = Some(Box::new(flow));
     }

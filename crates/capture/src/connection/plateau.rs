@@ -45,6 +45,11 @@ impl Plateau {
         }
     }
 
+    /// The most in flight, as long as it stays.
+    pub fn at(&self) -> Bytes {
+        self.at
+    }
+
     /// Whether so much is near what there ever is. Whoever waits until a third of a send buffer is free has less in between (Linux
     /// `sk_stream_is_writeable`).
     #[inline]

@@ -57,6 +57,9 @@ impl Flow {
             self.deliver(&news, vantage, room);
         }
         if let Some((value, _)) = segment.timestamps {
+            if let Some(cues) = &mut self.cues {
+                cues.on_ack(value);
+            }
             let delivered = self.sampler.delivered();
             self.echoes.on_ack(at, value, delivered, self.edge, room);
         }

@@ -11,6 +11,7 @@ use congestion::bbr1::policer::Policer;
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
+use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
 use super::full::Full;
 use super::limits::{Limit, Limits, Patience, Shares};
@@ -73,6 +74,8 @@ pub struct Flow {
     id: u16,
     has_ids: bool,
     limits: Limits,
+    /// What timestamps tell of departures, if they are a clock's.
+    pub(super) cues: Option<Cues>,
     /// What departures are judged by.
     patience: Patience,
     series: Series,
@@ -165,6 +168,7 @@ impl Flow {
             id: 0,
             has_ids: false,
             limits: Limits::new(at),
+            cues: None,
             patience: Patience::default(),
             series: Series::new(),
             policer: Policer::new(),
@@ -307,6 +311,7 @@ impl Flow {
             silence: PATIENCE.max(silence),
             train: self.model.btl_bw_max().time_for(packets),
             longest_train: least,
+            pace: Rate::from_transfer(self.plateau.at(), least),
         }
     }
 }

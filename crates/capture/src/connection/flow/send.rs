@@ -6,6 +6,7 @@ use congestion::sampling::Outstanding;
 use congestion::{Bytes, Duration, PacketState, Time};
 
 use super::{FARTHEST, Flow, Vantage};
+use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
 use crate::connection::scoreboard::{Entry, Status, numbered};
@@ -164,18 +165,21 @@ impl Flow {
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
-        let else_by = if is_steady {
-            Limit::Application
-        } else {
-            Limit::of_flight(flight, self.model.bdp(), is_full, is_losing)
+        let since_ack = at.since(self.last_heard);
+        let (sent, cue) = match (&mut self.cues, vantage) {
+            (Some(cues), Vantage::Sender) => (at, cues.at_sender(since_ack, segment.timestamps)),
+            (Some(cues), Vantage::Elsewhere) => cues.far_from_sender(at, segment.timestamps),
+            (None, _) => (at, Cue::Unknown),
         };
         let departure = Departure {
-            at,
+            at: sent,
+            bytes: len,
             ends_write,
             is_window_full,
-            else_by,
+            is_steady,
+            else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
         };
-        self.present_limit = self.limits.on_departure(departure, &self.patience);
+        self.present_limit = self.limits.on_departure(departure, cue, &self.patience);
         if matches!(self.present_limit, Limit::Application | Limit::Receiver) {
             self.rounds.on_hold();
         }

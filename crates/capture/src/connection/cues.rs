@@ -1,0 +1,184 @@
+//! What a segment followed, and when it was sent, as timestamps tell it (RFC 7323).
+//!
+//! TSecr names the newest acknowledgement that TCP had when it made the segment. One that opened a window, or made room in a send
+//! buffer, is followed at once. A segment with an older one has waited since for nothing but its departure, or was written later.
+//!
+//! TSval is the sender's clock at the departure. Far from the sender, where the bottleneck has drawn bursts apart or pushed them
+//! together, it still tells how far apart they were sent, to the millisecond. Linux and most others count milliseconds.
+
+use congestion::filter::WindowedMin;
+use congestion::{Duration, Time};
+
+/// What is sent so soon after an acknowledgement has waited for it.
+const PROMPT: Duration = Duration::from_micros(100);
+
+/// The same by clocks that count milliseconds.
+const PROMPT_TICKS: i32 = 1;
+
+/// Clocks of two hosts drift apart by no tick in so long (100 ppm).
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// What seems to have been sent so long ago was not: the clock does not count milliseconds, or it has drifted.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// What a departure followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cue {
+    /// An acknowledgement that had just arrived.
+    Answer,
+    /// Nothing that was heard: it was let go when its time had come, or it was just written.
+    None,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is known of the timestamps of one direction.
+#[derive(Debug, Clone)]
+pub struct Cues {
+    /// TSval of the latest acknowledgement that passed.
+    heard: Option<u32>,
+    /// The latest TSecr.
+    echo: Option<u32>,
+    /// A time by this capture's clock, and by the sender's.
+    anchor: Option<(Time, u32)>,
+    /// When the latest data were sent.
+    latest: Time,
+    /// From TSecr to TSval, the least of late: how much the clocks differ, and how long acknowledgements take to the sender.
+    apart: WindowedMin<i32, Time>,
+    /// The first of them, from which the others are counted.
+    first_apart: Option<u32>,
+}
+
+impl Cues {
+    pub fn new() -> Cues {
+        Cues {
+            heard: None,
+            echo: None,
+            anchor: None,
+            latest: Time::ZERO,
+            apart: WindowedMin::new(WINDOW),
+            first_apart: None,
+        }
+    }
+
+    /// An acknowledgement with this TSval passes.
+    #[inline]
+    pub fn on_ack(&mut self, value: u32) {
+        self.heard = Some(value);
+    }
+
+    /// What new data followed that pass at their sender so long after an acknowledgement did.
+    #[inline]
+    pub fn at_sender(&self, since_ack: Duration, stamps: Option<(u32, u32)>) -> Cue {
+        let is_made_now = match stamps.zip(self.heard) {
+            Some(((_, echo), heard)) => echo == heard,
+            None => true,
+        };
+        if is_made_now && since_ack <= PROMPT {
+            Cue::Answer
+        } else {
+            Cue::None
+        }
+    }
+
+    /// When new data were sent that pass far from their sender, but for the time that they were on their way at least; and what they
+    /// followed.
+    #[inline]
+    pub fn far_from_sender(&mut self, at: Time, stamps: Option<(u32, u32)>) -> (Time, Cue) {
+        let Some((value, echo)) = stamps else {
+            return (at, Cue::Unknown);
+        };
+        self.latest = self.latest.max(self.sent(at, value));
+        let apart = value.wrapping_sub(echo);
+        let first = *self.first_apart.get_or_insert(apart);
+        let apart = apart.wrapping_sub(first).cast_signed();
+        let waited = apart.saturating_sub(self.apart.update(at, apart));
+        let is_newer = |before: u32| echo.wrapping_sub(before).cast_signed() > 0;
+        let is_news = self.echo.is_none_or(is_newer);
+        if is_news {
+            self.echo = Some(echo);
+        }
+        let cue = if is_news && waited <= PROMPT_TICKS {
+            Cue::Answer
+        } else {
+            Cue::None
+        };
+        (self.latest, cue)
+    }
+
+    /// When the sender's clock showed this. Nothing passes before it is sent: the shortest way is taken for the way.
+    fn sent(&mut self, at: Time, value: u32) -> Time {
+        let (since, first) = *self.anchor.get_or_insert((at, value));
+        let ticks = value
+            .wrapping_sub(first)
+            .cast_signed()
+            .max(0)
+            .unsigned_abs();
+        let sent = since + Duration::from_millis(ticks.into());
+        if sent > at || at.since(sent) > LONGEST {
+            self.anchor = Some((at, value));
+            return at;
+        }
+        sent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn at_the_sender_what_waits_for_an_acknowledgement_follows_it_and_echoes_it() {
+        let mut cues = Cues::new();
+        let soon = Duration::from_micros(20);
+        assert_eq!(cues.at_sender(soon, None), Cue::Answer);
+        assert_eq!(cues.at_sender(Duration::from_millis(1), None), Cue::None);
+        cues.on_ack(500);
+        assert_eq!(cues.at_sender(soon, Some((900, 500))), Cue::Answer);
+        assert_eq!(cues.at_sender(soon, Some((900, 499))), Cue::None);
+    }
+
+    #[test]
+    fn far_from_it_bursts_are_as_they_were_sent() {
+        // A burst each 20 ms, which the bottleneck draws apart; the sender's clock has another zero.
+        let mut cues = Cues::new();
+        for burst in 0..100_u64 {
+            for packet in 0..8 {
+                let value = (4_000_000_000 + burst * 20) as u32;
+                let at = millis(100 + burst * 20 + packet * 2);
+                let (sent, _) = cues.far_from_sender(at, Some((value, 7)));
+                assert_eq!(sent, millis(100 + burst * 20));
+            }
+        }
+    }
+
+    #[test]
+    fn far_from_it_the_age_of_what_is_echoed_tells_what_was_waited_for() {
+        let mut cues = Cues::new();
+        let mut cue = |at, value, echo| cues.far_from_sender(millis(at), Some((value, echo))).1;
+        assert_eq!(cue(100, 1_000, 50), Cue::Answer);
+        assert_eq!(cue(101, 1_001, 50), Cue::None, "nothing newer was heard");
+        assert_eq!(cue(110, 1_010, 60), Cue::Answer);
+        assert_eq!(cue(120, 1_020, 65), Cue::None, "that was heard 5 ms before");
+    }
+
+    #[test]
+    fn a_clock_that_counts_something_else_tells_no_times() {
+        let mut cues = Cues::new();
+        for ms in 0..5_000_u64 {
+            let value = (ms * 1_000) as u32;
+            let (sent, _) = cues.far_from_sender(millis(ms), Some((value, 0)));
+            assert_eq!(sent, millis(ms), "microseconds");
+        }
+        let mut cues = Cues::new();
+        for ms in 0..5_000_u64 {
+            let value = (ms / 10) as u32;
+            let (sent, _) = cues.far_from_sender(millis(ms), Some((value, 0)));
+            assert!(millis(ms).since(sent) <= LONGEST, "hundredths of a second");
+        }
+    }
+}
