@@ -204,6 +204,11 @@ const KINDS: [(&str, &str, &str); 15] = [
         r#", host = { receive_buffer = "60kb" }"#,
         "",
     ),
+    (
+        "small window and loss",
+        r#", host = { receive_buffer = "60kb" }"#,
+        r#", loss = "1%""#,
+    ),
     ("window", r#", host = { receive_buffer = "180kb" }"#, ""),
     (
         "small send buffer",

@@ -125,7 +125,6 @@ struct tcp_congestion_ops {
 	void (*set_state)(void *);
 	void (*cwnd_event)(void *);
 	void (*cwnd_event_tx_start)(void *); /* the third word: the loader clears it for kernels that lack it */
-	u32 (*min_tso_segs)(void *);
 	void (*cong_control)(void *);
 	u32 (*undo_cwnd)(void *);
 	u32 (*sndbuf_expand)(void *);

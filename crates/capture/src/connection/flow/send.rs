@@ -156,9 +156,11 @@ impl Flow {
         let (len, full) = (u64::from(segment.len), self.full.size());
         let ends_write = segment.flags.has(Flags::FIN)
             || segment.flags.has(Flags::PSH) && len != full && !len.is_multiple_of(full);
-        let edge = match vantage {
-            Vantage::Sender => self.edge,
-            Vantage::Elsewhere => self.known.and_then(|known| known.edge),
+        // What has waited below TCP was made for the window of the acknowledgement that it echoes.
+        let edge = match (self.known, vantage) {
+            (Some(known), _) => known.edge,
+            (None, Vantage::Sender) => self.edge,
+            (None, Vantage::Elsewhere) => None,
         };
         let is_window_full = edge.is_some_and(|edge| end + full > edge);
         let is_full = self.model.is_grown();
