@@ -120,9 +120,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
         let section = claims::section(&judgements, &origin);
-        kept = match options.check {
-            true => document.compare(&section),
-            false => document.write(&section),
+        kept = if options.check {
+            document.compare(&section)
+        } else {
+            document.write(&section)
         };
     }
     let absent = left_out(&claims, &engines, judgements.len());

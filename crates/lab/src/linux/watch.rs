@@ -194,9 +194,10 @@ impl Live {
         let has_room = info.inflight() < info.snd_cwnd && info.lost <= info.retrans;
         if info.notsent_bytes.is_zero() && has_room {
             let known = before.congestion + self.starved + self.cramped;
-            let whose = match self.carried.is_waiting() {
-                true => &mut self.cramped,
-                false => &mut self.starved,
+            let whose = if self.carried.is_waiting() {
+                &mut self.cramped
+            } else {
+                &mut self.starved
             };
             *whose = *whose + rest.saturating_sub(known);
         }
