@@ -155,7 +155,7 @@ fn who_never_fills_the_pipe_is_not_taken_for_one_who_does() {
 }
 
 /// What may limit a flow: its name, what is said of the flow, and of the path.
-const KINDS: [(&str, &str, &str); 16] = [
+const KINDS: [(&str, &str, &str); 15] = [
     ("bulk", "", ""),
     ("lossy", "", r#", loss = "1%""#),
     ("short buffer", "", r#", buffer = "0.3bdp""#),
@@ -203,11 +203,6 @@ const KINDS: [(&str, &str, &str); 16] = [
         "small window",
         r#", host = { receive_buffer = "60kb" }"#,
         "",
-    ),
-    (
-        "small window and loss",
-        r#", host = { receive_buffer = "60kb" }"#,
-        r#", loss = "1%""#,
     ),
     ("window", r#", host = { receive_buffer = "180kb" }"#, ""),
     (
