@@ -298,6 +298,18 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     assert_eq!(failures.len(), 4, "{failures:?}");
     assert_eq!(results.ratios().values().len(), 1);
     assert!(probe::table(&results, None).contains("–"));
+    // What limited the sender is told of those that came through.
+    let limits: Vec<_> = results
+        .destinations()
+        .into_iter()
+        .map(|one| one.limited_by)
+        .collect();
+    assert!(
+        limits[0].iter().all(Option::is_some) && limits[1] == [None, None],
+        "{limits:?}"
+    );
+    let (most, _) = limits[0][0].expect("told").largest();
+    assert!(probe::table(&results, None).contains(most), "{most}");
 }
 
 fn row(destination: &str, controller: &str, goodput: Option<f64>) -> Row {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::row::Row;
+use record::LimitShares;
 use record::statistics::{Sorted, median};
 
 /// What is known of the destinations.
@@ -18,8 +19,9 @@ pub struct Results {
 #[derive(Debug, Clone)]
 struct Seen {
     name: String,
-    /// By controller: goodputs, and how many probes failed.
+    /// By controller: goodputs, what limited the sender, and how many probes failed.
     goodputs: Vec<Vec<f64>>,
+    limits: Vec<Vec<LimitShares>>,
     failed: Vec<u64>,
     failures: Vec<FailedProbes>,
 }
@@ -42,6 +44,8 @@ pub struct Destination {
     pub name: String,
     /// The median goodput over the rounds.
     pub goodput_bps: Vec<Option<f64>>,
+    /// What limited the sender, the mean over the probes that know.
+    pub limited_by: Vec<Option<LimitShares>>,
     /// How many probes succeeded.
     pub probes: Vec<u64>,
     /// How many failed.
@@ -81,6 +85,7 @@ impl Results {
                 self.destinations.push(Seen {
                     name: row.destination.clone(),
                     goodputs: vec![Vec::new(); self.controllers.len()],
+                    limits: vec![Vec::new(); self.controllers.len()],
                     failed: vec![0; self.controllers.len()],
                     failures: Vec::new(),
                 });
@@ -89,6 +94,9 @@ impl Results {
             let Some(seen) = self.destinations.get_mut(place) else {
                 continue;
             };
+            if let Some(limits) = seen.limits.get_mut(controller) {
+                limits.extend(row.limited_by);
+            }
             match (row.goodput_bps, seen.goodputs.get_mut(controller)) {
                 (Some(goodput), Some(goodputs)) => goodputs.push(goodput),
                 _ => seen.fail(controller, row),
@@ -164,6 +172,11 @@ impl Seen {
         Destination {
             name: self.name.clone(),
             goodput_bps: medians,
+            limited_by: self
+                .limits
+                .iter()
+                .map(|limits| LimitShares::mean(limits.iter().copied()))
+                .collect(),
             probes: self
                 .goodputs
                 .iter()

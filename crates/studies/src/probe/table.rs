@@ -1,6 +1,7 @@
 //! The results for people, on a terminal.
 
 use super::results::Results;
+use record::LimitShares;
 use report::{Table, bits_per_sec};
 
 /// The shares of destinations whose ratios are told.
@@ -9,8 +10,8 @@ const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 /// So many reasons of failures are told.
 const REASONS: usize = 10;
 
-/// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, and how many
-/// probes failed; then the distribution of the ratio over the destinations. All columns, or those
+/// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, what limited the
+/// sender most with each controller, and how many probes failed; then the distribution of the ratio over the destinations. All columns, or those
 /// that fit a terminal of `width` columns. Ends with a newline.
 pub fn table(results: &Results, width: Option<usize>) -> String {
     let mut headings = vec!["destination".to_string()];
@@ -20,7 +21,7 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
         _ => None,
     };
     headings.extend(ratio.clone());
-    headings.extend(["probes", "failed"].map(String::from));
+    headings.extend(["limited by", "probes", "failed"].map(String::from));
     let mut rows = Vec::new();
     let none = || "–".to_string();
     for destination in results.destinations() {
@@ -34,12 +35,15 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
                     .map_or_else(none, |ratio| format!("{ratio:.2}")),
             );
         }
+        let limits = destination.limited_by.iter();
+        let limits = limits.map(|limits| limits.map_or_else(none, most));
+        row.push(limits.collect::<Vec<_>>().join(", "));
         let sum = |counts: &[u64]| counts.iter().sum::<u64>().to_string();
         row.extend([sum(&destination.probes), sum(&destination.failed)]);
         rows.push(row);
     }
     let table = Table {
-        spare: vec![headings.len() - 2],
+        spare: vec![headings.len() - 2, headings.len() - 3],
         ..Table::new(headings, rows)
     };
     let mut text = table.lines(width);
@@ -59,6 +63,12 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
         }
     }
     text
+}
+
+/// What limited a sender most: `congestion 97 %`.
+fn most(limits: LimitShares) -> String {
+    let (what, share) = limits.largest();
+    format!("{what} {:.0} %", share * 100.0)
 }
 
 /// Why probes failed: the first reasons, one line each, with how often. Each line ends with a newline.
