@@ -10,12 +10,11 @@ use scenario::Scenario;
 const SCENARIO: &str = "name = \"shared\"\nduration = \"2s\"\n[path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nbuffer = \"4bdp\"\n\
                         [[flow]]\ncontroller = \"bbr1\"\ncount = 2\n[[flow]]\ncontroller = \"cubic\"\ncount = 2\n";
 
-/// How much older than it is an ACK may be taken to be: noq measures the length of its turns after 50 µs, and ours is the
-/// rest (`quic::runtime`).
+/// How much older than it is an ACK may be taken to be: clocks that are set while they are read.
 const TOLERANCE_MS: f64 = 0.1;
 
-/// No packet is faster than the path, also when threads lose their processors all the time. Before ACKs that were read
-/// late were held back, RTTs of 37.5 ms were seen on a path of 40 ms.
+/// No packet is faster than the path, also when threads lose their processors all the time. Where ACKs had the time at which
+/// the reading began, RTTs of 37.5 ms were seen on a path of 40 ms.
 #[test]
 fn no_round_trip_is_shorter_than_the_path_and_the_extremes_are_among_the_samples() {
     let scenario: Scenario = SCENARIO.parse().unwrap();

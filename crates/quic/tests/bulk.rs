@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use congestion::{AnyController, ControllerKind};
-use quic::bulk::{BulkError, Flow, Payload, send, serve};
+use quic::bulk::{BulkError, Flow, Payload, Server, send, serve};
 use quic::controller::{factory, factory_with};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
-use quic::server::Server;
 
 #[derive(Default)]
 struct Last(Mutex<Option<Sample>>);

@@ -50,8 +50,8 @@ pub use path::{PathRecord, PathRecorder, PathSample, PathTotals};
 pub use record::{Record, Recorded, RunFacts};
 pub use series::{Point, Series};
 pub use summary::{
-    AppSummary, FlowSummary, LimitShares, PathSummary, PlaybackSummary, QueueMillis, RttMillis,
-    Summary, Validity,
+    AppSummary, Departures, FlowSummary, LimitShares, PathSummary, PlaybackSummary, QueueMillis,
+    RttMillis, Summary, Validity,
 };
 pub use throughput::Throughput;
 pub use together::{OfController, Together};

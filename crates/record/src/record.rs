@@ -6,7 +6,7 @@ use units::Duration;
 use super::fairness::{Fairness, WhileAllLive};
 use super::flow::FlowRecord;
 use super::path::PathRecord;
-use super::summary::{FlowSummary, PathSummary, Summary, Validity};
+use super::summary::{Departures, FlowSummary, PathSummary, Summary, Validity};
 use super::together::{OfController, Together, Window};
 use super::transfer::{Completions, Transfers};
 
@@ -108,6 +108,14 @@ impl Record {
             transfers,
             payload_share,
         }
+    }
+
+    /// The same with how late the senders were, for an engine that sees them.
+    pub fn with_senders(mut self, senders: &Departures) -> Record {
+        let rtprop_ms = least_rtprop(&self.scenario).as_millis_f64();
+        let validity = std::mem::take(&mut self.summary.validity);
+        self.summary.validity = validity.with_senders(rtprop_ms, senders);
+        self
     }
 
     /// What the first bottleneck lets through of a sender that never sends more than its rate, in bits per second:

@@ -1,7 +1,7 @@
 //! Real QUIC over real UDP packets through an emulated path, all on this machine.
 //!
-//! One receiver, one relay with the path, and one sending endpoint a flow, on loopback. What a run says of rates and
-//! times is what happened in real time: a busy machine shows in it.
+//! One receiver, one relay with the path, and a socket for each flow, on loopback. Each of the three has a thread: the flows
+//! share theirs. What a run says of rates and times is what happened in real time: a busy machine shows in it.
 //!
 //! # What a late thread does to BBR
 //!
@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use quic::bulk;
-use record::{FlowTotals, Record};
+use record::{Departures, FlowTotals, Record};
 use scenario::{FlowSpec, Scenario};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
@@ -41,7 +41,7 @@ use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
 pub use limiting::Limiting;
 pub(crate) use limits::LIMITS;
-use sending::{IP_HEADERS, Sending};
+use sending::{IP_HEADERS, Sending, SoFar};
 
 /// How often the queue is looked at: often enough for the shortest that a person would care about.
 const POLL: std::time::Duration = std::time::Duration::from_millis(5);
@@ -111,9 +111,11 @@ impl Quic {
         let mut bottleneck = Bottleneck::start(scenario, server.address())?;
         let begin = Instant::now();
         let sendings = self.sendings(scenario, begin)?;
+        let thread = bulk::SendingThread::start()?;
         let mut running = JoinSet::new();
         for sending in sendings.iter().cloned() {
-            running.spawn(sending.carry(bottleneck.address(), server.fingerprint()));
+            let thread = thread.clone();
+            running.spawn(sending.carry(thread, bottleneck.address(), server.fingerprint()));
         }
         let tell = || {
             sendings
@@ -142,11 +144,16 @@ impl Quic {
         running.abort_all();
         let now = Duration::from(begin.elapsed());
         bottleneck.look(now);
-        let seen = sendings.iter().map(|sending| sending.so_far());
-        let (seen, datagrams): (Vec<_>, Vec<_>) = seen.unzip();
-        let mut flows = Flows::of(scenario, seen);
+        let seen: Vec<SoFar> = sendings.iter().map(|sending| sending.so_far()).collect();
+        let senders = departures(&seen);
+        let datagram = seen
+            .iter()
+            .map(|seen| seen.datagram_size)
+            .max()
+            .unwrap_or(0);
+        let flows = seen.into_iter().map(|seen| seen.flow).collect();
+        let mut flows = Flows::of(scenario, flows);
         flows.transfer_whole();
-        let datagram = datagrams.into_iter().max().unwrap_or(0);
         let outcome = Outcome {
             scenario,
             engine: self.kind(),
@@ -157,7 +164,7 @@ impl Quic {
             hops: bottleneck.finish(),
             flows,
         };
-        Ok(outcome.record(watch))
+        Ok(outcome.record(watch).with_senders(&senders))
     }
 
     /// All flows, to be sent.
@@ -195,4 +202,15 @@ impl Quic {
             },
         }
     }
+}
+
+/// How late the flows' packets left, all together.
+fn departures(seen: &[SoFar]) -> Departures {
+    let mut all = Departures::default();
+    for SoFar { lateness, .. } in seen {
+        all.packets += lateness.datagrams;
+        all.late += lateness.late;
+        all.lateness = all.lateness + Duration::from(lateness.total);
+    }
+    all
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use congestion::{AnyController, Settings};
+use quic::Lateness;
 use quic::bulk::{self, BulkError, Outcome, Payload};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
@@ -43,7 +44,18 @@ struct Seen {
     flow: Flow,
     /// The size of its full datagrams.
     datagram_size: u16,
+    /// How late they left, once that is known.
+    lateness: Lateness,
     limiting: Limiting,
+}
+
+/// What was seen of a flow so far.
+pub(super) struct SoFar {
+    pub flow: Flow,
+    /// The size of its full datagrams.
+    pub datagram_size: u16,
+    /// How late they left, once that is known.
+    pub lateness: Lateness,
 }
 
 impl Sending {
@@ -63,6 +75,7 @@ impl Sending {
             seen: Mutex::new(Seen {
                 flow,
                 datagram_size: USUAL_DATAGRAM,
+                lateness: Lateness::default(),
                 limiting: Limiting::default(),
             }),
         }
@@ -71,6 +84,7 @@ impl Sending {
     /// Waits for the flow's start and carries it through.
     pub async fn carry(
         self: Arc<Sending>,
+        thread: bulk::SendingThread,
         to: SocketAddr,
         fingerprint: Fingerprint,
     ) -> Result<(), EngineError> {
@@ -93,7 +107,7 @@ impl Sending {
             payload: self.payload.clone(),
             deadline: self.duration.map(left),
         };
-        match self.in_time(bulk::send(flow)).await {
+        match self.in_time(thread.send(flow)).await {
             Some(Ok(outcome)) => self.end(&outcome),
             // The path let nothing through in time: a result like any other.
             None | Some(Err(BulkError::NoHandshake)) => {}
@@ -109,9 +123,11 @@ impl Sending {
         let Seen {
             flow,
             datagram_size,
+            lateness,
             ..
         } = &mut *self.seen();
         *datagram_size = outcome.stats.datagram_size;
+        *lateness = outcome.lateness;
         if outcome.is_complete {
             let at = flow.span().start + outcome.elapsed.into();
             let totals = FlowTotals {
@@ -155,10 +171,14 @@ impl Sending {
         }
     }
 
-    /// What was seen of it so far, and the size of its full datagrams.
-    pub fn so_far(&self) -> (Flow, u16) {
+    /// What was seen of it so far.
+    pub fn so_far(&self) -> SoFar {
         let seen = self.seen();
-        (seen.flow.clone(), seen.datagram_size)
+        SoFar {
+            flow: seen.flow.clone(),
+            datagram_size: seen.datagram_size,
+            lateness: seen.lateness,
+        }
     }
 
     /// How far it has come.

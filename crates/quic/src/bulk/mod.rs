@@ -6,24 +6,27 @@
 //! the sender verifies. Bytes thus count when they have reached the receiving application, in order within their stripe,
 //! not when they were sent or acknowledged.
 
+mod lane;
 mod payload;
+mod report;
+mod sender;
 mod server;
 
 pub use payload::Payload;
-pub use server::serve;
+pub use server::{Server, serve};
 
+use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::controller::Controllers;
-use futures_util::future::try_join_all;
-use noq::{Connection, PathId, RecvStream, SendStream};
-use payload::Stripe;
-use tokio::time::timeout_at;
+use noq_proto::{Connection, PathId};
+use tokio::sync::oneshot;
 
-use crate::endpoint::{self, Client, EndpointError, Fingerprint, Udp};
+use crate::controller::Controllers;
+use crate::driver::{self, Driver, Lateness};
+use crate::endpoint::{self, EndpointError, Fingerprint};
+use sender::Sender;
 
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
@@ -57,6 +60,8 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// What was sent and lost.
     pub stats: Stats,
+    /// How late its datagrams left.
+    pub lateness: Lateness,
 }
 
 impl Outcome {
@@ -88,7 +93,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    fn of(connection: &Connection) -> Stats {
+    fn of(connection: &mut Connection) -> Stats {
         let all = connection.stats();
         let path = connection.path_stats(PathId::ZERO).unwrap_or_default();
         Stats {
@@ -131,16 +136,19 @@ pub enum BulkError {
     NoHandshake,
     /// The connection failed or broke.
     #[error("connection lost: {0}")]
-    Connection(#[from] noq::ConnectionError),
+    Connection(#[from] noq_proto::ConnectionError),
     /// The receiver did not take the payload.
     #[error("cannot send: {0}")]
-    Write(#[from] noq::WriteError),
-    /// The payload, or the report of it, did not come whole.
+    Write(#[from] noq_proto::WriteError),
+    /// The payload's end could not be told.
+    #[error("cannot send: {0}")]
+    Finish(#[from] noq_proto::FinishError),
+    /// The report of what arrived did not come whole.
     #[error("cannot receive: {0}")]
-    Read(#[from] noq::ReadError),
-    /// The stream was closed before its end.
-    #[error("stream closed early")]
-    Closed(#[from] noq::ClosedStream),
+    Read(#[from] noq_proto::ReadError),
+    /// The sending thread is gone.
+    #[error("the sending thread has stopped")]
+    Stopped,
     /// The receiver's answer makes no sense.
     #[error("the receiver's report is malformed")]
     Report,
@@ -149,142 +157,72 @@ pub enum BulkError {
     Changed,
 }
 
-/// Carries one flow through. Dropping the future closes its connection.
-pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
-    if flow.payload.len().is_none() && flow.deadline.is_none() {
-        return Err(BulkError::Endless);
-    }
-    let start = Instant::now();
-    let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
-    let (sockets, controllers) = (Arc::new(Udp), flow.controllers);
-    let client = Client::new(
-        sockets,
-        flow.fingerprint,
-        ALPN,
-        controllers,
-        endpoint::transport,
-    )?;
-    let (_endpoint, connecting) = client.connect(flow.server)?;
-    let connection = before(deadline, connecting)
-        .await
-        .ok_or(BulkError::NoHandshake)??;
-    let handshake = start.elapsed();
-
-    let stripes = flow.payload.stripes();
-    let carried = stripes
-        .iter()
-        .map(|stripe| carry(&connection, &flow.payload, *stripe, deadline));
-    let reports = try_join_all(carried).await?;
-    let elapsed = match deadline {
-        Some(deadline) => Instant::now().min(deadline).duration_since(start),
-        None => start.elapsed(),
-    };
-    let stats = Stats::of(&connection);
-    connection.close(0u32.into(), b"");
-    let bytes = reports.iter().map(|report| report.bytes).sum();
-    let is_complete = reports.iter().all(|report| report.is_complete);
-    // Off the runtime's threads, where other flows have their packets paced.
-    let verify = move || {
-        let mut both = stripes.iter().zip(&reports);
-        both.all(|(stripe, report)| flow.payload.digest(*stripe, report.bytes) == report.digest)
-    };
-    if !tokio::task::spawn_blocking(verify).await.unwrap_or(false) {
-        return Err(BulkError::Changed);
-    }
-    Ok(Outcome {
-        bytes,
-        is_complete,
-        start,
-        handshake,
-        elapsed,
-        stats,
-    })
+/// Sends bulk flows, all from one thread: each over a socket of its own, and a burst of each in turn.
+#[derive(Debug, Clone)]
+pub struct SendingThread {
+    driver: Arc<Driver>,
 }
 
-/// The future's output, or `None` once the deadline has passed.
-async fn before<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
-    match deadline {
-        Some(deadline) => timeout_at(deadline.into(), future).await.ok(),
-        None => Some(future.await),
-    }
-}
-
-/// Carries one stripe through, or cuts it off at the deadline, and returns what the receiver says of it.
-async fn carry(
-    connection: &Connection,
-    payload: &Payload,
-    stripe: Stripe,
-    deadline: Option<Instant>,
-) -> Result<Report, BulkError> {
-    let (mut to, mut from) = connection.open_bi().await?;
-    let writing = async {
-        write(&mut to, payload, stripe).await?;
-        Ok::<_, BulkError>(to.finish()?)
-    };
-    let written = before(deadline, writing).await.transpose()?;
-    let mut report = pin!(Report::read(&mut from));
-    let in_time = match written {
-        Some(()) => before(deadline, report.as_mut()).await,
-        None => None,
-    };
-    match in_time {
-        Some(report) => report,
-        None => {
-            // Fails only if everything has been acknowledged already; the report is then on its way all the same.
-            let _ = to.reset(0u32.into());
-            report.await
-        }
-    }
-}
-
-async fn write(
-    to: &mut SendStream,
-    payload: &Payload,
-    stripe: Stripe,
-) -> Result<(), noq::WriteError> {
-    for offset in stripe.offsets() {
-        let piece = payload.piece(offset, payload::PIECE);
-        if piece.is_empty() {
-            break;
-        }
-        to.write_chunk(piece).await?;
-    }
-    Ok(())
-}
-
-/// The receiver's answer.
-struct Report {
-    bytes: u64,
-    is_complete: bool,
-    digest: blake3::Hash,
-}
-
-/// Count, completeness, digest.
-const REPORT_SIZE: usize = 8 + 1 + 32;
-
-impl Report {
-    fn encode(&self) -> [u8; REPORT_SIZE] {
-        let mut encoded = [0; REPORT_SIZE];
-        encoded[..8].copy_from_slice(&self.bytes.to_be_bytes());
-        encoded[8] = self.is_complete.into();
-        encoded[9..].copy_from_slice(self.digest.as_bytes());
-        encoded
-    }
-
-    async fn read(from: &mut RecvStream) -> Result<Report, BulkError> {
-        let mut encoded = [0; REPORT_SIZE];
-        from.read_exact(&mut encoded)
-            .await
-            .map_err(|error| match error {
-                noq::ReadExactError::FinishedEarly(_) => BulkError::Report,
-                noq::ReadExactError::ReadError(error) => error.into(),
-            })?;
-        let (count, rest) = encoded.split_first_chunk().ok_or(BulkError::Report)?;
-        let (is_complete, digest) = rest.split_first().ok_or(BulkError::Report)?;
-        Ok(Report {
-            bytes: u64::from_be_bytes(*count),
-            is_complete: *is_complete != 0,
-            digest: blake3::Hash::from_slice(digest).map_err(|_| BulkError::Report)?,
+impl SendingThread {
+    /// Starts the thread. It ends with the last clone of this and the last flow.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub fn start() -> io::Result<SendingThread> {
+        Ok(SendingThread {
+            driver: Driver::start()?,
         })
     }
+
+    /// Carries one flow through. Dropping the future closes its connection. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// It could not be carried through.
+    pub async fn send(&self, flow: Flow) -> Result<Outcome, BulkError> {
+        if flow.payload.len().is_none() && flow.deadline.is_none() {
+            return Err(BulkError::Endless);
+        }
+        let start = Instant::now();
+        let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
+        let (told, end) = oneshot::channel();
+        let sender = Sender::new(flow.payload.clone(), deadline, told);
+        let ecn = flow.controllers.responds_to_ecn();
+        let (controllers, pacing) = driver::paced(flow.controllers);
+        let transport = Arc::new(endpoint::transport(controllers));
+        let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
+        let driver = &self.driver;
+        let line = driver.connect(flow.server, config, pacing.clone(), ecn, Box::new(sender))?;
+        let sent = end.await.map_err(|_| BulkError::Stopped)??;
+        drop(line);
+        let ended = deadline.map_or(sent.ended, |deadline| sent.ended.min(deadline));
+        let (payload, reports) = (flow.payload, sent.reports);
+        let bytes = reports.iter().map(|report| report.bytes).sum();
+        let is_complete = reports.iter().all(|report| report.is_complete);
+        let verify = move || {
+            let stripes = payload.stripes();
+            let mut both = stripes.iter().zip(&reports);
+            both.all(|(stripe, report)| payload.digest(*stripe, report.bytes) == report.digest)
+        };
+        if !tokio::task::spawn_blocking(verify).await.unwrap_or(false) {
+            return Err(BulkError::Changed);
+        }
+        Ok(Outcome {
+            bytes,
+            is_complete,
+            start,
+            handshake: sent.connected.saturating_duration_since(start),
+            elapsed: ended.saturating_duration_since(start),
+            stats: sent.stats,
+            lateness: pacing.lateness(),
+        })
+    }
+}
+
+/// Carries one flow through, on a thread of its own: see [`SendingThread::send`].
+///
+/// # Errors
+/// It could not be carried through.
+pub async fn send(flow: Flow) -> Result<Outcome, BulkError> {
+    let thread = SendingThread::start().map_err(EndpointError::Thread)?;
+    thread.send(flow).await
 }

@@ -1,64 +1,185 @@
-//! The receiving side of bulk flows.
+//! The receiving side of bulk flows, on the driver's thread.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
 
-use noq::{Connection, Incoming, ReadError, RecvStream, SendStream};
+use noq_proto::{Connection, Dir, Event, Incoming, ReadError, StreamEvent, StreamId, VarInt};
 
-use super::{ALPN, BulkError, Report};
-use crate::endpoint::{EndpointError, Identity};
-use crate::server::{self, Server};
+use super::ALPN;
+use super::report::Report;
+use crate::driver::{Application, Crowd, Door, Driver, Verdict};
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+use crate::server;
 
-/// What is taken from a stream at a time.
-const READ: usize = 256 << 10;
+/// The most connections at a time.
+const CONNECTIONS: usize = 4096;
+
+/// From so many connections on that have not finished their handshake, one must show that its address is its own before it
+/// takes a place.
+const CROWDED: usize = 1024;
+
+/// What is hashed at a time: BLAKE3 is several times as fast with pieces of this size as with packets.
+const HASHED: usize = 64 << 10;
+
+/// A running receiver. Dropped, it closes its connections.
+#[derive(Debug)]
+pub struct Server {
+    _driver: Arc<Driver>,
+    address: SocketAddr,
+    fingerprint: Fingerprint,
+}
+
+impl Server {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a sender must know to recognize it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+}
 
 /// Receives any number of bulk flows at once until dropped, and tells each sender what has arrived. Listens at `address`
-/// (port 0: any free one), under a certificate of its own. Must be called within a tokio runtime.
+/// (port 0: any free one), under a certificate of its own.
 ///
 /// # Errors
 /// The address is taken, or no certificate could be made.
 pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let identity = Identity::generate()?;
-    Server::start(address, &identity, ALPN, server::transport(), |incoming| {
-        Some(receive_all(incoming))
+    let transport = Arc::new(server::transport());
+    let config = endpoint::server_config(&identity, ALPN, transport)?;
+    let driver = Driver::start().map_err(EndpointError::Thread)?;
+    let configs = (identity.endpoint_config(), config);
+    let address = driver.listen(address, configs, Box::new(Everybody))?;
+    Ok(Server {
+        _driver: driver,
+        address,
+        fingerprint: identity.fingerprint(),
     })
 }
 
-async fn receive_all(incoming: Incoming) {
-    let Ok(connection) = incoming.await else {
-        return;
-    };
-    while let Ok((to, from)) = connection.accept_bi().await {
-        tokio::spawn(receive(connection.clone(), to, from));
-    }
-}
+/// Lets everybody in while there is room.
+struct Everybody;
 
-/// Takes what a stream brings, to its end or to the sender's reset, and reports it. The sender closes the connection when
-/// it has all reports; if instead the connection breaks, there is nobody to tell.
-async fn receive(connection: Connection, to: SendStream, from: RecvStream) {
-    if let Ok(()) = take_and_report(to, from).await {
-        connection.closed().await;
-    }
-}
-
-async fn take_and_report(mut to: SendStream, mut from: RecvStream) -> Result<(), BulkError> {
-    let mut hasher = blake3::Hasher::new();
-    let mut bytes = 0;
-    let is_complete = loop {
-        match from.read_chunk(READ).await {
-            Ok(Some(chunk)) => {
-                bytes += chunk.len() as u64;
-                hasher.update(&chunk);
-            }
-            Ok(None) => break true,
-            Err(ReadError::Reset(_)) => break false,
-            Err(error) => return Err(error.into()),
+impl Door for Everybody {
+    fn meet(&mut self, incoming: &Incoming, crowd: Crowd) -> Verdict {
+        if crowd.connections >= CONNECTIONS {
+            Verdict::Refuse
+        } else if crowd.unproven >= CROWDED && incoming.may_retry() {
+            Verdict::Retry
+        } else {
+            Verdict::Accept(Box::new(Receiver::default()))
         }
-    };
-    let report = Report {
-        bytes,
-        is_complete,
-        digest: hasher.finalize(),
-    };
-    to.write_all(&report.encode()).await?;
-    Ok(to.finish()?)
+    }
+}
+
+/// A connection's streams.
+#[derive(Default)]
+struct Receiver {
+    streams: HashMap<StreamId, Taking>,
+}
+
+/// What a stream has brought.
+#[derive(Default)]
+struct Taking {
+    hasher: blake3::Hasher,
+    bytes: u64,
+    /// Bytes that are to be hashed.
+    piece: Vec<u8>,
+}
+
+/// How a stream ended.
+enum End {
+    Complete,
+    CutOff,
+}
+
+impl Taking {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= HASHED {
+            self.hash();
+        }
+    }
+
+    fn hash(&mut self) {
+        self.hasher.update(&self.piece);
+        self.piece.clear();
+    }
+
+    /// Takes what is there of the stream. Its end, if that has come.
+    fn read(&mut self, stream: StreamId, connection: &mut Connection) -> Option<End> {
+        let mut stream = connection.recv_stream(stream);
+        // Fails if it has ended before.
+        let mut chunks = stream.read(true).ok()?;
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => self.add(&chunk.bytes),
+                Ok(None) => return Some(End::Complete),
+                Err(ReadError::Reset(_)) => return Some(End::CutOff),
+                Err(ReadError::Blocked) => return None,
+            }
+        }
+    }
+
+    fn report(mut self, end: &End) -> Report {
+        self.hash();
+        Report {
+            bytes: self.bytes,
+            is_complete: matches!(end, End::Complete),
+            digest: self.hasher.finalize(),
+        }
+    }
+}
+
+impl Receiver {
+    /// Takes what a stream brings, and at its end, or at the sender's reset, reports it. Whether the sender keeps to the rules.
+    fn read(&mut self, stream: StreamId, connection: &mut Connection) -> bool {
+        let Some(taking) = self.streams.get_mut(&stream) else {
+            return true;
+        };
+        let Some(end) = taking.read(stream, connection) else {
+            return true;
+        };
+        let Some(taking) = self.streams.remove(&stream) else {
+            return true;
+        };
+        let report = taking.report(&end).encode();
+        let mut to = connection.send_stream(stream);
+        match to.write(&report) {
+            Ok(written) if written == report.len() => to.finish().is_ok(),
+            // A stream without room for that is of a sender that does not want to hear it.
+            _ => false,
+        }
+    }
+
+    fn read_all(&mut self, event: &Event, connection: &mut Connection) -> bool {
+        match *event {
+            Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => loop {
+                let Some(stream) = connection.streams().accept(Dir::Bi) else {
+                    return true;
+                };
+                self.streams.insert(stream, Taking::default());
+                if !self.read(stream, connection) {
+                    return false;
+                }
+            },
+            Event::Stream(StreamEvent::Readable { id }) => self.read(id, connection),
+            _ => true,
+        }
+    }
+}
+
+impl Application for Receiver {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {
+        if !self.read_all(&event, connection) {
+            self.streams.clear();
+            connection.close(now, VarInt::from_u32(1), Default::default());
+        }
+    }
 }

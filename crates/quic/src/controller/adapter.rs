@@ -255,6 +255,13 @@ impl<C: Controller> Adapter<C> {
             .on_packet_sent(&Sent::new(now, size, inflight));
     }
 
+    /// Nothing has happened since the application had nothing more to send.
+    pub(super) fn on_application_limit(&mut self) {
+        self.settle();
+        let inflight = self.inflight();
+        self.sampler.mark_app_limited(inflight);
+    }
+
     pub(super) fn on_cwnd_limited(&mut self) {
         self.settle();
         self.is_cwnd_blocked = true;

@@ -6,7 +6,7 @@
 //! time.
 
 use std::any::Any;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use congestion::Controller;
@@ -14,24 +14,39 @@ use noq::congestion::ControllerMetrics;
 use noq_proto::RttEstimator;
 
 use super::adapter::Adapter;
+use crate::driver::{Flow, UNPACED};
 
 /// An adapter as noq knows it.
 #[derive(Debug)]
-pub(super) struct Hooks<C: Controller>(Mutex<Adapter<C>>);
+pub(super) struct Hooks<C: Controller> {
+    adapter: Mutex<Adapter<C>>,
+    /// Where our driver paces the connection: its end of the line.
+    flow: Option<Arc<Flow>>,
+}
 
 impl<C: Controller> Hooks<C> {
-    pub(super) fn new(adapter: Adapter<C>) -> Hooks<C> {
-        Hooks(Mutex::new(adapter))
+    pub(super) fn new(adapter: Adapter<C>, flow: Option<Arc<Flow>>) -> Hooks<C> {
+        Hooks {
+            adapter: Mutex::new(adapter),
+            flow,
+        }
     }
 
     /// The adapter, for a question.
     fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.adapter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The adapter, for an event: without locking.
+    /// The adapter, for an event: without locking. It first hears of an application limit that has begun since the last one.
     fn tell(&mut self) -> &mut Adapter<C> {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        let adapter = self
+            .adapter
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.flow.as_ref().is_some_and(|flow| flow.take_dry()) {
+            adapter.on_application_limit();
+        }
+        adapter
     }
 }
 
@@ -44,6 +59,9 @@ where
     }
 
     fn on_cwnd_limited(&mut self) {
+        if let Some(flow) = &self.flow {
+            flow.block();
+        }
         self.tell().on_cwnd_limited();
     }
 
@@ -99,11 +117,16 @@ where
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        self.ask().metrics()
+        let mut metrics = self.ask().metrics();
+        if let Some(flow) = &self.flow {
+            flow.set_rate(metrics.pacing_rate.unwrap_or(UNPACED));
+            metrics.pacing_rate = Some(UNPACED);
+        }
+        metrics
     }
 
     fn clone_box(&self) -> Box<dyn noq::congestion::Controller> {
-        Box::new(Hooks::new(self.ask().for_new_path()))
+        Box::new(Hooks::new(self.ask().for_new_path(), self.flow.clone()))
     }
 
     fn initial_window(&self) -> u64 {

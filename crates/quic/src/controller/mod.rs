@@ -26,15 +26,16 @@
 //! - **ECN marks come without their number.** Each report counts as one full packet, the least that it can be.
 //! - **noq sends every packet as capable of ECN** (ECT), whatever controls its congestion, and has no setting for it. So
 //!   the socket of an endpoint whose controllers do not answer marks takes that from the packets again
-//!   ([`endpoint::Client`](crate::endpoint::Client)). The receiver then reports no ECN, and noq gives it up.
+//!   ([`endpoint::Client`](crate::endpoint::Client), and the driver under [`bulk`](crate::bulk)). The receiver then reports
+//!   no ECN, and noq gives it up.
 //! - **A spurious loss comes without a time and without its packets.** It is passed on at once with the time of the last
 //!   hook. noq calls a recovery spurious once every packet that it still remembers as lost has arrived; it forgets
 //!   lost packets after two probe timeouts, so where reordering and true loss mix, it may take back too much.
-//! - **Application limits are known at ACKs only**: whether the last attempt to send found nothing to send, neither the
+//! - **Application limits are known at ACKs only**, except to our own driver, which marks them when they begin: whether the last attempt to send found nothing to send, neither the
 //!   window nor pacing being in the way. The mark is set there. A pause that starts and ends between two ACKs is not
 //!   seen: the packets sent right after it are not marked. A sender that was interrupted by its own scheduler (noq sends
 //!   at most 20 datagrams at a go) is not taken for a limited one.
-//! - **The pacer's burst is noq's own**: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
+//! - **The pacer's burst is noq's own**, except under our own driver, which paces by departure times: two milliseconds of the pacing rate, 10 to 256 packets, ten milliseconds at
 //!   most. The send quantum bounds what one call hands to the kernel as one batch, not what several calls in a row
 //!   do. Credit beyond the burst is lost. tokio's timers are a millisecond coarse, which costs nothing up to about
 //!   3 Gbit/s (256 packets a millisecond; above, the ACKs that wake the sender in between have to do the rest); a process
@@ -53,6 +54,7 @@ use std::time::Instant;
 use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, Time};
 use noq::congestion::{ControllerFactory, CubicConfig};
 
+use crate::driver::Flow;
 use crate::observer::Observer;
 use adapter::{Adapter, INITIAL_WINDOW_PACKETS};
 use hooks::Hooks;
@@ -62,6 +64,14 @@ pub trait Controllers: ControllerFactory + Send + Sync {
     /// Whether they answer marks ([`Controller::responds_to_ecn`]). If not, an endpoint must not send its packets as
     /// capable of ECN.
     fn responds_to_ecn(&self) -> bool;
+
+    /// What makes the controller of one connection that our own driver paces, by what the controller tells `flow`. Not for
+    /// you to call or to write: without it, noq paces the connection.
+    #[doc(hidden)]
+    fn driven(self: Arc<Self>, flow: Arc<Flow>) -> Option<Arc<dyn Controllers>> {
+        let _ = flow;
+        None
+    }
 }
 
 /// noq's own CUBIC, for endpoints that send little more than ACKs.
@@ -104,9 +114,9 @@ where
     connection.seed = seed;
     let example = make(connection);
     let responds_to_ecn = example.responds_to_ecn();
-    let build = move |seed, now, mtu| -> Box<dyn noq::congestion::Controller> {
+    let build = move |seed, now, mtu, flow| -> Box<dyn noq::congestion::Controller> {
         let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);
-        Box::new(Hooks::new(adapter))
+        Box::new(Hooks::new(adapter, flow))
     };
     Arc::new(Factory {
         build: Box::new(build),
@@ -118,8 +128,11 @@ where
 /// The datagram size with which every connection starts (RFC 9000, "Datagram Size").
 const INITIAL_MTU: u64 = 1200;
 
-/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size.
-type Build = dyn Fn(u64, Instant, u16) -> Box<dyn noq::congestion::Controller> + Send + Sync;
+/// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size; with the link to
+/// our driver, where that paces.
+type Build = dyn Fn(u64, Instant, u16, Option<Arc<Flow>>) -> Box<dyn noq::congestion::Controller>
+    + Send
+    + Sync;
 
 struct Factory {
     build: Box<Build>,
@@ -128,9 +141,28 @@ struct Factory {
     seed: AtomicU64,
 }
 
+impl Factory {
+    fn make(
+        &self,
+        now: Instant,
+        mtu: u16,
+        flow: Option<Arc<Flow>>,
+    ) -> Box<dyn noq::congestion::Controller> {
+        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
+        (self.build)(seed, now, mtu, flow)
+    }
+}
+
 impl Controllers for Factory {
     fn responds_to_ecn(&self) -> bool {
         self.responds_to_ecn
+    }
+
+    fn driven(self: Arc<Self>, flow: Arc<Flow>) -> Option<Arc<dyn Controllers>> {
+        Some(Arc::new(Driven {
+            factory: self,
+            flow,
+        }))
     }
 }
 
@@ -140,7 +172,29 @@ impl ControllerFactory for Factory {
         now: Instant,
         current_mtu: u16,
     ) -> Box<dyn noq::congestion::Controller> {
-        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        (self.build)(seed, now, current_mtu)
+        self.make(now, current_mtu, None)
+    }
+}
+
+/// What makes the controller of one connection that our driver paces.
+struct Driven {
+    factory: Arc<Factory>,
+    flow: Arc<Flow>,
+}
+
+impl Controllers for Driven {
+    fn responds_to_ecn(&self) -> bool {
+        self.factory.responds_to_ecn
+    }
+}
+
+impl ControllerFactory for Driven {
+    fn build(
+        self: Arc<Self>,
+        now: Instant,
+        current_mtu: u16,
+    ) -> Box<dyn noq::congestion::Controller> {
+        let flow = Some(self.flow.clone());
+        self.factory.make(now, current_mtu, flow)
     }
 }

@@ -19,6 +19,9 @@ pub enum EndpointError {
     /// The address cannot be connected to.
     #[error("cannot connect: {0}")]
     Connect(#[from] noq::ConnectError),
+    /// The system gives no thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
     /// The socket could not be opened.
     #[error("cannot bind {address}: {source}")]
     Bind {

@@ -69,7 +69,7 @@ impl Identity {
     /// started again with its identity therefore recognizes the connections of its former self, and tells their peers at
     /// once that it knows nothing of them any more (RFC 9000, "Stateless Reset"). Otherwise they would learn it only from
     /// their idle timeout.
-    pub(super) fn endpoint_config(&self) -> EndpointConfig {
+    pub(crate) fn endpoint_config(&self) -> EndpointConfig {
         let derive = |context| blake3::derive_key(context, self.key_der());
         let reset_key = derive("fullpipe 1: a server's key for stateless reset tokens");
         let mut config =

@@ -15,6 +15,7 @@ pub use client::Client;
 pub use error::EndpointError;
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use identity::{Identity, SERVER_NAME};
+pub(crate) use sockets::{SOCKET_BUFFER, open};
 pub use sockets::{Sockets, Udp, bind};
 pub use tls::{client_config, server_config};
 pub use transport::{STREAMS, transport};

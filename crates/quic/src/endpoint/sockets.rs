@@ -12,7 +12,7 @@ use super::identity::Identity;
 
 /// What is asked of the kernel as a socket's buffers; it gives what its own limits allow. The default of most systems,
 /// about 200 kB, is less than two milliseconds of 1 Gbit/s.
-const SOCKET_BUFFER: usize = 4 << 20;
+pub(crate) const SOCKET_BUFFER: usize = 4 << 20;
 
 /// Where an endpoint's sockets come from.
 pub trait Sockets: Send + Sync {
@@ -26,7 +26,7 @@ pub struct Udp;
 
 impl Sockets for Udp {
     fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>> {
-        TokioRuntime.wrap_udp_socket(open(address)?)
+        TokioRuntime.wrap_udp_socket(open(address, true)?)
     }
 }
 
@@ -54,7 +54,8 @@ pub fn bind(
         .map_err(|source| EndpointError::Bind { address, source })
 }
 
-fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
+/// A socket at `address`. One of IPv6 serves IPv4 too, if `is_both` says so and the system can.
+pub(crate) fn open(address: SocketAddr, is_both: bool) -> io::Result<std::net::UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::DGRAM,
@@ -62,7 +63,7 @@ fn open(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
     )?;
     // Each of these is a wish: a system that refuses one still gives a working socket.
     if address.is_ipv6() {
-        let _ = socket.set_only_v6(false);
+        let _ = socket.set_only_v6(!is_both);
     }
     let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
     let _ = socket.set_send_buffer_size(SOCKET_BUFFER);

@@ -8,7 +8,7 @@ mod validity;
 pub use flow::{AppSummary, FlowSummary, LimitShares, PlaybackSummary};
 pub use millis::{QueueMillis, RttMillis};
 pub use path::PathSummary;
-pub use validity::Validity;
+pub use validity::{Departures, Validity};
 
 use serde::{Deserialize, Serialize};
 use units::Duration;

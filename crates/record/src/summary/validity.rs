@@ -1,6 +1,7 @@
 //! How far a run in real time is to be believed.
 
 use serde::{Deserialize, Serialize};
+use units::Duration;
 
 use super::path::PathSummary;
 use crate::millionths::optional_millionths;
@@ -19,11 +20,32 @@ pub const MOST_LATENESS: f64 = 0.0025;
 /// Lateness on average that every machine has, in milliseconds, however short RTprop is.
 pub const LEAST_LATENESS_MS: f64 = 0.1;
 
+/// The most packets, as a share of all, that may leave their sender more than a millisecond late. As [`MOST_LATE`].
+pub const MOST_SENDER_LATE: f64 = 0.02;
+
+/// The most that packets may leave their sender late on average, as a share of RTprop. As [`MOST_LATENESS`].
+pub const MOST_SENDER_LATENESS: f64 = 0.0025;
+
+/// Lateness of senders on average that every machine has, in milliseconds, however short RTprop is.
+pub const LEAST_SENDER_LATENESS_MS: f64 = 0.1;
+
 /// The most packets, as a share of all, that may be lost before the path.
 pub const MOST_OVERFLOWS: f64 = 0.001;
 
-/// Whether the machine was the path that was asked for. All is null in virtual time, where nothing is ever late, and where
-/// there was no path. It tells of the path only: senders and receivers that a busy machine lets run late are not seen.
+/// How late the senders of a run in real time were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Departures {
+    /// Packets that left.
+    pub packets: u64,
+    /// Those that left more than a millisecond after pacing and window allowed it.
+    pub late: u64,
+    /// How late all of them were together.
+    pub lateness: Duration,
+}
+
+/// Whether the machine was the path that was asked for, and on time as its senders, where the engine sees them. All is null
+/// in virtual time, where nothing is ever late, and where there was no path. Receivers that a busy machine lets run late are
+/// not seen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, expecting = "an object")]
 #[non_exhaustive]
@@ -38,7 +60,14 @@ pub struct Validity {
     /// that left it; null if they are not counted.
     #[serde(serialize_with = "optional_millionths")]
     pub overflow_share: Option<f64>,
-    /// Whether all of this is within its bounds: the path was on time. Not whether the senders and receivers were.
+    /// Packets that left their sender more than a millisecond late, as a share of all; null if the engine does not see it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub sender_late_share: Option<f64>,
+    /// How late packets left their sender on average, as a share of the least RTprop that a flow had; null if that is zero, or
+    /// if the engine does not see it.
+    #[serde(serialize_with = "optional_millionths")]
+    pub sender_lateness_share: Option<f64>,
+    /// Whether all of this is within its bounds. Not whether the receivers were on time.
     #[serde(rename = "trusted")]
     pub is_trusted: Option<bool>,
     /// If not, what is beyond them.
@@ -99,8 +128,44 @@ impl Validity {
             late_share: (all > 0.0).then_some(late),
             lateness_share: (all > 0.0 && rtprop_ms > 0.0).then(|| mean_ms / rtprop_ms),
             overflow_share: counted.then_some(lost),
+            sender_late_share: None,
+            sender_lateness_share: None,
             is_trusted: Some(reasons.is_empty()),
             reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
+        }
+    }
+
+    /// The same with what was seen of the senders, where there was a path at all.
+    pub fn with_senders(self, rtprop_ms: f64, senders: &Departures) -> Validity {
+        if self.is_trusted.is_none() || senders.packets == 0 {
+            return self;
+        }
+        let late = senders.late as f64 / senders.packets as f64;
+        let mean_ms = senders.lateness.as_millis_f64() / senders.packets as f64;
+        let most_ms = (rtprop_ms * MOST_SENDER_LATENESS).max(LEAST_SENDER_LATENESS_MS);
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let reasons = [
+            self.reason,
+            (late > MOST_SENDER_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
+                format!(
+                    "the senders were more than 1 ms late with {} of the packets (at most {})",
+                    percent(late),
+                    percent(MOST_SENDER_LATE)
+                )
+            }),
+            (mean_ms > most_ms).then(|| {
+                format!(
+                    "the senders were {mean_ms:.2} ms late on average (at most {most_ms:.2} ms)"
+                )
+            }),
+        ];
+        let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+        Validity {
+            sender_late_share: Some(late),
+            sender_lateness_share: (rtprop_ms > 0.0).then(|| mean_ms / rtprop_ms),
+            is_trusted: Some(reasons.is_empty()),
+            reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
+            ..self
         }
     }
 
@@ -227,6 +292,48 @@ mod tests {
         assert_eq!(validity.late_share, Some(0.06));
         assert_eq!(validity.lateness_share, Some(0.005));
         assert_eq!(validity.is_trusted, Some(false));
+    }
+
+    #[test]
+    fn late_senders_are_not_trusted_on_a_path_on_time() {
+        let senders = |late, mean_us: u64| Departures {
+            packets: 1_000,
+            late,
+            lateness: Duration::from_micros(1_000 * mean_us),
+        };
+        let seen = path(50, 0.06, 0);
+        let with = |senders| Validity::of([&seen].into_iter()).with_senders(40.0, &senders);
+        let on_time = with(senders(10, 60));
+        assert_eq!((on_time.is_trusted, on_time.reason), (Some(true), None));
+        assert_eq!(on_time.sender_late_share, Some(0.01));
+        assert_eq!(on_time.sender_lateness_share, Some(0.0015));
+        for (late, mean_us, word) in [
+            (
+                110,
+                60,
+                "senders were more than 1 ms late with 11.0 % of the packets",
+            ),
+            (0, 900, "senders were 0.90 ms late on average"),
+        ] {
+            let validity = with(senders(late, mean_us));
+            assert_eq!(validity.is_trusted, Some(false));
+            assert!(validity.warning().unwrap().contains(word));
+        }
+        // Both reasons are told.
+        let both = Validity::of([&path(900, 0.06, 0)].into_iter());
+        let both = both.with_senders(40.0, &senders(900, 60)).reason.unwrap();
+        assert!(
+            both.contains("machine was") && both.contains(", and the senders"),
+            "{both}"
+        );
+        // Without a path, there is nothing to be trusted, and without senders, nothing is said of them.
+        let none = Validity::default();
+        assert_eq!(none.clone().with_senders(40.0, &senders(900, 60)), none);
+        let silent = with(Departures::default());
+        assert_eq!(
+            (silent.sender_late_share, silent.is_trusted),
+            (None, Some(true))
+        );
     }
 
     #[test]

@@ -45,6 +45,36 @@ fn a_new_path_takes_the_controller_along_but_not_what_is_in_flight() {
     assert_eq!(adapter.inflight, 9 * 1400);
 }
 
+/// Nothing is sent until the ACK of what was in flight when the application ran dry: what leaves before is marked.
+#[test]
+fn an_application_limit_begins_when_the_data_ends() {
+    let now = Instant::now();
+    let at = |ms| now + Duration::from_millis(ms);
+    let samples = |ran_dry| {
+        let mut adapter = adapter(now);
+        adapter.on_packet_sent(now, 1200, 0);
+        if ran_dry {
+            adapter.on_application_limit();
+        }
+        adapter.on_packet_sent(at(5), 1200, 1);
+        let mut limited = Vec::new();
+        for (number, ms) in [(0, 40), (1, 45)] {
+            let sent = adapter
+                .packets
+                .take_acked(number, adapter.time(at(number * 5)), 1200);
+            let sent = sent.expect("in flight");
+            adapter.sampler.on_packet_acked(adapter.time(at(ms)), &sent);
+            let rate = adapter
+                .sampler
+                .sample(adapter.time(at(ms)), congestion::Duration::ZERO);
+            limited.push(rate.is_app_limited);
+        }
+        limited
+    };
+    assert_eq!(samples(false), [false, false]);
+    assert_eq!(samples(true), [false, true]);
+}
+
 /// Hooks in any order and with any numbers: a peer can bring about most of them.
 #[test]
 fn nonsense_is_survived() {

@@ -1,0 +1,124 @@
+//! One stripe on its way: what is written of it, and what the receiver says.
+
+use bytes::Bytes;
+use noq_proto::{Connection, ReadError, StreamId, VarInt, WriteError};
+
+use super::BulkError;
+use super::payload::{PIECE, Payload, Stripe};
+use super::report::{REPORT_SIZE, Report};
+
+/// A stripe with its stream.
+pub(super) struct Lane {
+    stream: StreamId,
+    offsets: Box<dyn Iterator<Item = u64> + Send>,
+    /// The piece that was not taken whole.
+    rest: Bytes,
+    /// The stream takes no more for now.
+    is_blocked: bool,
+    /// All of it is written, or it was cut off.
+    is_written: bool,
+    heard: Vec<u8>,
+    pub(super) report: Option<Report>,
+}
+
+impl Lane {
+    pub(super) fn new(stream: StreamId, stripe: Stripe) -> Lane {
+        Lane {
+            stream,
+            offsets: Box::new(stripe.offsets()),
+            rest: Bytes::new(),
+            is_blocked: false,
+            is_written: false,
+            heard: Vec::new(),
+            report: None,
+        }
+    }
+
+    pub(super) fn is(&self, stream: StreamId) -> bool {
+        self.stream == stream
+    }
+
+    pub(super) fn unblock(&mut self) {
+        self.is_blocked = false;
+    }
+
+    /// Writes the next piece, or ends the stream after the last. How many bytes were written; nothing if it takes none.
+    pub(super) fn write(
+        &mut self,
+        payload: &Payload,
+        connection: &mut Connection,
+    ) -> Result<Option<usize>, BulkError> {
+        if self.is_blocked || self.is_written {
+            return Ok(None);
+        }
+        let mut stream = connection.send_stream(self.stream);
+        if self.rest.is_empty() {
+            self.rest = self.next(payload);
+        }
+        let mut written = 0;
+        if !self.rest.is_empty() {
+            let rest = std::slice::from_mut(&mut self.rest);
+            match stream.write_chunks(&mut { rest }) {
+                Ok(count) => written = count,
+                Err(WriteError::Blocked) => {
+                    self.is_blocked = true;
+                    return Ok(None);
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if self.rest.is_empty() {
+                self.rest = self.next(payload);
+            }
+        }
+        // With the last bytes, and not after them.
+        if self.rest.is_empty() {
+            self.is_written = true;
+            if let Err(error) = stream.finish() {
+                return Err(BulkError::Finish(error));
+            }
+        }
+        Ok(Some(written))
+    }
+
+    fn next(&mut self, payload: &Payload) -> Bytes {
+        let offset = self.offsets.next();
+        offset.map_or_else(Bytes::new, |offset| payload.piece(offset, PIECE))
+    }
+
+    /// Sends no more of it. Fails only if everything has been acknowledged already; the report is then on its way all the same.
+    pub(super) fn cut_off(&mut self, connection: &mut Connection) {
+        self.is_written = true;
+        if self.report.is_none() {
+            let _ = connection
+                .send_stream(self.stream)
+                .reset(VarInt::from_u32(0));
+        }
+    }
+
+    /// Takes what has come of the report.
+    pub(super) fn read(&mut self, connection: &mut Connection) -> Result<(), BulkError> {
+        if self.report.is_some() {
+            return Ok(());
+        }
+        let mut stream = connection.recv_stream(self.stream);
+        let mut chunks = match stream.read(true) {
+            Ok(chunks) => chunks,
+            Err(_) => return Err(BulkError::Report),
+        };
+        let is_ended = loop {
+            match chunks.next(REPORT_SIZE + 1) {
+                Ok(Some(chunk)) if self.heard.len() <= REPORT_SIZE => {
+                    self.heard.extend_from_slice(&chunk.bytes);
+                }
+                Ok(Some(_)) => return Err(BulkError::Report),
+                Ok(None) => break true,
+                Err(ReadError::Blocked) => break false,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if is_ended || self.heard.len() >= REPORT_SIZE {
+            self.report = Some(Report::decode(&self.heard)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! The sending side of a bulk flow, on the driver's thread.
+
+use std::time::Instant;
+
+use noq_proto::{Connection, Dir, Event, StreamEvent, VarInt};
+use tokio::sync::oneshot;
+
+use super::lane::Lane;
+use super::payload::{Payload, Stripe};
+use super::report::Report;
+use super::{BulkError, Stats};
+use crate::driver::Application;
+
+/// What is written at a time: some bursts, so that no packet waits long for the making of what follows, and none for want
+/// of it.
+const REFILL: usize = 256 << 10;
+
+/// What the sending side knows when a flow is over.
+pub(super) struct Sent {
+    pub(super) connected: Instant,
+    pub(super) ended: Instant,
+    pub(super) reports: Vec<Report>,
+    pub(super) stats: Stats,
+}
+
+/// A flow that is being sent.
+pub(super) struct Sender {
+    payload: Payload,
+    /// Those that have no stream yet, the last one first.
+    stripes: Vec<Stripe>,
+    lanes: Vec<Lane>,
+    /// The lane whose turn it is to be written to.
+    turn: usize,
+    deadline: Option<Instant>,
+    connected: Option<Instant>,
+    /// Who waits for the end; nobody once it was told.
+    end: Option<oneshot::Sender<Result<Sent, BulkError>>>,
+}
+
+impl Sender {
+    pub(super) fn new(
+        payload: Payload,
+        deadline: Option<Instant>,
+        end: oneshot::Sender<Result<Sent, BulkError>>,
+    ) -> Sender {
+        let mut stripes = payload.stripes();
+        stripes.reverse();
+        Sender {
+            payload,
+            stripes,
+            lanes: Vec::new(),
+            turn: 0,
+            deadline,
+            connected: None,
+            end: Some(end),
+        }
+    }
+
+    /// Opens a stream for each stripe, as many as the receiver allows by now.
+    fn open(&mut self, connection: &mut Connection) {
+        while let Some(stripe) = self.stripes.last().copied() {
+            let Some(stream) = connection.streams().open(Dir::Bi) else {
+                return;
+            };
+            self.stripes.pop();
+            self.lanes.push(Lane::new(stream, stripe));
+        }
+    }
+
+    /// Tells how it ended, and closes the connection.
+    fn end(&mut self, connection: &mut Connection, now: Instant, result: Result<Sent, BulkError>) {
+        self.deadline = None;
+        if let Some(end) = self.end.take() {
+            // Fails if nobody wants to know any more.
+            let _ = end.send(result);
+        }
+        connection.close(now, VarInt::from_u32(0), Default::default());
+    }
+
+    /// Ends it if the receiver has told of all stripes.
+    fn conclude(&mut self, connection: &mut Connection, now: Instant) {
+        let is_told = self.lanes.iter().all(|lane| lane.report.is_some());
+        let Some(connected) = self
+            .connected
+            .filter(|_| is_told && self.stripes.is_empty())
+        else {
+            return;
+        };
+        let lanes = std::mem::take(&mut self.lanes);
+        let sent = Sent {
+            connected,
+            ended: now,
+            reports: lanes.into_iter().filter_map(|lane| lane.report).collect(),
+            stats: Stats::of(connection),
+        };
+        self.end(connection, now, Ok(sent));
+    }
+
+    fn read(
+        &mut self,
+        stream: noq_proto::StreamId,
+        connection: &mut Connection,
+    ) -> Result<(), BulkError> {
+        match self.lanes.iter_mut().find(|lane| lane.is(stream)) {
+            Some(lane) => lane.read(connection),
+            // Only we open streams.
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, connection: &mut Connection) -> Result<usize, BulkError> {
+        let (mut written, mut idle) = (0, 0);
+        let mut is_any = false;
+        while written < REFILL && idle < self.lanes.len() {
+            self.turn = (self.turn + 1) % self.lanes.len();
+            let Some(lane) = self.lanes.get_mut(self.turn) else {
+                break;
+            };
+            match lane.write(&self.payload, connection)? {
+                Some(count) => {
+                    (written, idle) = (written + count, 0);
+                    is_any = true;
+                }
+                None => idle += 1,
+            }
+        }
+        Ok(written + usize::from(is_any))
+    }
+}
+
+impl Application for Sender {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {
+        if self.end.is_none() {
+            return;
+        }
+        let heard = match event {
+            Event::Connected => {
+                self.connected = Some(now);
+                self.open(connection);
+                Ok(())
+            }
+            Event::Stream(StreamEvent::Available { .. }) if self.connected.is_some() => {
+                self.open(connection);
+                Ok(())
+            }
+            Event::Stream(StreamEvent::Writable { id }) => {
+                let lane = self.lanes.iter_mut().find(|lane| lane.is(id));
+                lane.into_iter().for_each(Lane::unblock);
+                Ok(())
+            }
+            Event::Stream(StreamEvent::Readable { id }) => self.read(id, connection),
+            Event::ConnectionLost { reason } => Err(reason.into()),
+            _ => Ok(()),
+        };
+        match heard {
+            Ok(()) => self.conclude(connection, now),
+            Err(error) => self.end(connection, now, Err(error)),
+        }
+    }
+
+    fn refill(&mut self, connection: &mut Connection) -> bool {
+        if self.end.is_none() {
+            return false;
+        }
+        match self.write(connection) {
+            Ok(written) => written > 0,
+            Err(error) => {
+                self.end(connection, Instant::now(), Err(error));
+                true
+            }
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn on_deadline(&mut self, connection: &mut Connection, now: Instant) {
+        self.deadline = None;
+        if self.connected.is_none() {
+            self.end(connection, now, Err(BulkError::NoHandshake));
+            return;
+        }
+        for lane in &mut self.lanes {
+            lane.cut_off(connection);
+        }
+    }
+}

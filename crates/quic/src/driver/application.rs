@@ -1,0 +1,50 @@
+//! What uses connections.
+
+use std::time::Instant;
+
+use noq_proto::{Connection, Event, Incoming};
+
+/// What runs on one connection. All of it is called on the driver's thread, between packets: it must not wait for anything.
+pub(crate) trait Application: Send {
+    /// Something happened to the connection.
+    fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
+
+    /// All that was written is sent, and the window would take more: writes the next piece, a small one, so that nothing waits
+    /// long for it. Whether there was any.
+    fn refill(&mut self, _connection: &mut Connection) -> bool {
+        false
+    }
+
+    /// When it wants to be called, whatever happens until then.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Its deadline has come. It must have another one afterwards, or none.
+    fn on_deadline(&mut self, _connection: &mut Connection, _now: Instant) {}
+}
+
+/// Who may connect.
+pub(crate) trait Door: Send {
+    /// Somebody wants to, while so many are there.
+    fn meet(&mut self, incoming: &Incoming, crowd: Crowd) -> Verdict;
+}
+
+/// Those that are there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Crowd {
+    /// Connections, whatever their state.
+    pub(crate) connections: usize,
+    /// Those that have not finished their handshake: nothing shows yet that their addresses are their own.
+    pub(crate) unproven: usize,
+}
+
+/// What becomes of somebody who wants to connect.
+pub(crate) enum Verdict {
+    /// The connection is made.
+    Accept(Box<dyn Application>),
+    /// It must first show that its address is its own (RFC 9000, "Address Validation Using Retry Packets").
+    Retry,
+    /// It is told that it is not wanted.
+    Refuse,
+}

@@ -1,0 +1,152 @@
+//! When a connection's next packets may leave.
+
+use std::time::{Duration, Instant};
+
+/// What a late thread makes up for: so much of a connection's rate leaves at once then, and no more. Without it, each late
+/// wake-up would cost as much of the rate as it was late: with 1 ms, a third of BBR's goodput was lost on a machine whose
+/// threads waited for slices of the scheduler's, about 3 ms each. What leaves at once is a queue at the bottleneck: with 10 ms,
+/// BBR's RTTs there were half as long again as RTprop.
+const CATCH_UP: Duration = Duration::from_millis(3);
+
+/// More than this after its time, a packet is late: as in the emulated path.
+const LATE: Duration = Duration::from_millis(1);
+
+/// How late datagrams left: after the time at which pacing and window allowed it and there was something to send.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lateness {
+    /// Datagrams sent.
+    pub datagrams: u64,
+    /// Those that left more than a millisecond late.
+    pub late: u64,
+    /// How late all of them were together.
+    pub total: Duration,
+    /// How late the latest was.
+    pub most: Duration,
+}
+
+impl Lateness {
+    fn count(&mut self, datagrams: u64, late: Duration) {
+        self.datagrams += datagrams;
+        if late > LATE {
+            self.late += datagrams;
+        }
+        let times = u32::try_from(datagrams).unwrap_or(u32::MAX);
+        self.total = self.total.saturating_add(late.saturating_mul(times));
+        self.most = self.most.max(late);
+    }
+}
+
+/// The earliest departure time of a connection: each burst ends, at the pacing rate, before the next one begins.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// When the last burst began, for its rate.
+    began: Instant,
+    /// What was in it, in bytes.
+    burst: u64,
+    pub(super) lateness: Lateness,
+}
+
+impl Pace {
+    /// Of a connection that has not sent anything.
+    pub(super) fn new(now: Instant) -> Pace {
+        Pace {
+            began: now,
+            burst: 0,
+            lateness: Lateness::default(),
+        }
+    }
+
+    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none.
+    pub(super) fn due(&self, rate: Option<u64>) -> Instant {
+        let Some(rate) = rate else {
+            return self.began;
+        };
+        let nanos = u128::from(self.burst) * 1_000_000_000 / u128::from(rate.max(1));
+        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
+        let at = self.began.checked_add(Duration::from_nanos(nanos));
+        // Later than any clock can tell: the rate will have changed by then.
+        at.unwrap_or(self.began + Duration::from_secs(3600))
+    }
+
+    /// A burst of so many bytes and datagrams, which was due at `due`, leaves now.
+    pub(super) fn depart(&mut self, due: Instant, now: Instant, bytes: u64, datagrams: u64) {
+        let late = now.saturating_duration_since(due);
+        self.lateness.count(datagrams, late);
+        self.began = due.max(now.checked_sub(CATCH_UP).unwrap_or(now));
+        self.burst = bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::agenda::Agenda;
+
+    const RATE: Option<u64> = Some(1_000_000);
+
+    fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    #[test]
+    fn bursts_are_as_far_apart_as_the_rate_says() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        assert_eq!(pace.due(RATE), start);
+        pace.depart(start, start, 2_000, 2);
+        assert_eq!(pace.due(RATE), start + ms(2));
+        // The rate has changed since.
+        assert_eq!(pace.due(Some(500_000)), start + ms(4));
+        assert_eq!(pace.due(None), start);
+        // A little late: the next one is not.
+        pace.depart(start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
+        assert_eq!(pace.due(RATE), start + ms(4));
+    }
+
+    #[test]
+    fn a_late_thread_makes_up_for_three_milliseconds_and_no_more() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(start, start + ms(100), 2_000, 2);
+        assert_eq!(pace.due(RATE), start + ms(99));
+        let seen = pace.lateness;
+        assert_eq!((seen.datagrams, seen.late), (2, 2));
+        assert_eq!((seen.total, seen.most), (ms(200), ms(100)));
+        pace.depart(start + ms(102), start + ms(102), 1_000, 1);
+        assert_eq!((pace.lateness.datagrams, pace.lateness.late), (3, 2));
+    }
+
+    /// As many as one thread has to serve, which wakes up every half a millisecond and no sooner.
+    #[test]
+    fn a_thousand_connections_keep_their_rates_in_turn() {
+        let start = Instant::now();
+        let mut agenda = Agenda::new();
+        let mut paces: Vec<Pace> = (0..1_000).map(|_| Pace::new(start)).collect();
+        (0..paces.len()).for_each(|key| agenda.set(key, Some(start)));
+        let mut sent = vec![0; paces.len()];
+        let mut now = start;
+        while now < start + ms(10_000) {
+            let (least, most) = (sent.iter().min(), sent.iter().max());
+            assert!(most.unwrap() - least.unwrap() <= 1_200);
+            while let Some((key, due)) = agenda.pop(now) {
+                paces[key].depart(due, now, 1_200, 1);
+                sent[key] += 1_200;
+                agenda.set(key, Some(paces[key].due(Some(125_000))));
+            }
+            now += ms(1) / 2;
+        }
+        for (pace, sent) in paces.iter().zip(sent) {
+            assert!((1_225_000..=1_275_000).contains(&sent), "{sent}");
+            assert_eq!(pace.lateness.late, 0);
+        }
+    }
+
+    #[test]
+    fn the_slowest_rate_does_not_overflow() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(start, start, u64::MAX, 1);
+        assert!(pace.due(Some(1)) > start + ms(1_000));
+        assert!(pace.due(Some(0)) > start + ms(1_000));
+    }
+}

@@ -1,0 +1,305 @@
+//! A UDP socket that is read and written in batches.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use noq::udp::{self, RecvMeta, UdpSockRef, UdpSocketState};
+use noq_proto::{EcnCodepoint, FourTuple, Transmit};
+
+use super::arrival::Present;
+use crate::endpoint::{SOCKET_BUFFER, open};
+
+/// Messages read in one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).
+const BATCH: usize = 8;
+
+/// The largest UDP payload, with room to spare.
+const LARGEST: usize = 1 << 16;
+
+/// The largest that may be handed to the kernel at once, whatever it is to be cut into (UDP over IPv4).
+const LARGEST_BURST: usize = 65_507;
+
+/// What a socket wants to know of arrivals. It cannot have both: `noq-udp` reads 96 bytes of control messages, and the time
+/// would take the room of the ECN codepoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrivals {
+    /// When the kernel received each datagram, if it tells: for ACKs.
+    Timed,
+    /// As many datagrams at once as the kernel can join (GRO): for data.
+    Joined,
+}
+
+/// A non-blocking UDP socket.
+pub(super) struct Socket {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    /// Whether packets are sent as capable of ECN.
+    ecn: bool,
+    /// When nothing was left to read, at the latest.
+    empty: Instant,
+}
+
+/// A datagram as it came in.
+pub(super) struct Datagram {
+    /// When.
+    pub(super) at: Instant,
+    /// From where and to where.
+    pub(super) path: FourTuple,
+    /// Its ECN codepoint.
+    pub(super) ecn: Option<EcnCodepoint>,
+    /// The UDP payload.
+    pub(super) payload: BytesMut,
+}
+
+impl Socket {
+    /// A socket at `address` (port 0: any) that anyone may send to.
+    pub(super) fn listening(address: SocketAddr) -> io::Result<Socket> {
+        let is_both = address.is_ipv6();
+        Socket::new(open(address, is_both)?, Arrivals::Joined, true)
+    }
+
+    /// A socket on a free port, to send to `peer`. `ecn` says whether its packets are capable of ECN.
+    pub(super) fn sending(peer: SocketAddr, ecn: bool) -> io::Result<Socket> {
+        let any: IpAddr = match peer {
+            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        // Of one family: there is no room for the control messages of both and the time.
+        Socket::new(open((any, 0).into(), false)?, Arrivals::Timed, ecn)
+    }
+
+    fn new(socket: UdpSocket, arrivals: Arrivals, ecn: bool) -> io::Result<Socket> {
+        let state = UdpSocketState::new((&socket).into())?;
+        if arrivals == Arrivals::Timed {
+            ask_for_times(&socket);
+        }
+        // A privileged process may pass the system's cap.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
+        Ok(Socket {
+            socket,
+            state,
+            ecn,
+            empty: Instant::now(),
+        })
+    }
+
+    /// The socket's own address.
+    pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Whether datagrams may be cut on their way.
+    pub(super) fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+
+    /// How many datagrams of this size may be handed to the kernel at once.
+    pub(super) fn most_datagrams(&self, size: u16) -> usize {
+        let fit = LARGEST_BURST / usize::from(size.max(1));
+        self.state.max_gso_segments().get().min(fit).max(1)
+    }
+
+    /// Sends what noq has put together. What the system refuses, other than for want of room, is as good as lost on the way:
+    /// too large a probe for the path MTU, or a peer that is not there.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if there is no room.
+    pub(super) fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
+        let transmit = udp::Transmit {
+            destination: transmit.destination,
+            ecn: transmit.ecn.filter(|_| self.ecn).map(|ecn| match ecn {
+                EcnCodepoint::Ect0 => udp::EcnCodepoint::Ect0,
+                EcnCodepoint::Ect1 => udp::EcnCodepoint::Ect1,
+                EcnCodepoint::Ce => udp::EcnCodepoint::Ce,
+            }),
+            contents,
+            segment_size: transmit.segment_size,
+            src_ip: transmit.src_ip,
+        };
+        let send = || self.state.try_send((&self.socket).into(), &transmit);
+        let sent = match send() {
+            // An ICMP "port unreachable" for an earlier datagram is reported in place of sending this one.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
+            sent => sent,
+        };
+        match sent {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Room for one batch of received messages, used for all sockets in turn.
+pub(super) struct Inbox {
+    buffers: Vec<Vec<u8>>,
+    metas: [RecvMeta; BATCH],
+    /// Datagrams are handed on in their own pieces of this.
+    memory: BytesMut,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Inbox {
+        Inbox {
+            buffers: vec![vec![0; LARGEST]; BATCH],
+            metas: [RecvMeta::default(); BATCH],
+            memory: BytesMut::new(),
+        }
+    }
+
+    /// Hands what `socket` holds, up to a batch, to `take`. Whether there may be more.
+    pub(super) fn read(&mut self, socket: &mut Socket, mut take: impl FnMut(Datagram)) -> bool {
+        let looked = Instant::now();
+        let mut slices = self.buffers.iter_mut();
+        let mut slices: [IoSliceMut<'_>; BATCH] = std::array::from_fn(|_| match slices.next() {
+            Some(buffer) => IoSliceMut::new(buffer),
+            None => IoSliceMut::new(&mut []),
+        });
+        let from = UdpSockRef::from(&socket.socket);
+        let count = match socket.state.recv(from, &mut slices, &mut self.metas) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                socket.empty = looked;
+                return false;
+            }
+            // Reports of earlier datagrams, which anybody may have made up: to be ignored (RFC 9000, "Path MTU Discovery").
+            Err(error) => {
+                return error.kind() == io::ErrorKind::ConnectionRefused
+                    || udp::is_msg_size_err(&error);
+            }
+        };
+        let present = Present::look();
+        let read = self.metas.iter().zip(&self.buffers).take(count);
+        self.memory
+            .reserve(read.clone().map(|(meta, _)| meta.len).sum());
+        for (meta, buffer) in read {
+            let message = buffer.get(..meta.len).unwrap_or_default();
+            self.memory.extend_from_slice(message);
+            let mut message = self.memory.split();
+            let at = present.arrival(meta.timestamp, socket.empty);
+            while !message.is_empty() {
+                let size = meta.stride.clamp(1, message.len());
+                take(Datagram {
+                    at,
+                    path: FourTuple::new(meta.addr, meta.dst_ip),
+                    ecn: meta.ecn.map(|ecn| match ecn {
+                        udp::EcnCodepoint::Ect0 => EcnCodepoint::Ect0,
+                        udp::EcnCodepoint::Ect1 => EcnCodepoint::Ect1,
+                        udp::EcnCodepoint::Ce => EcnCodepoint::Ce,
+                    }),
+                    payload: message.split_to(size),
+                });
+            }
+        }
+        true
+    }
+}
+
+/// Asks the kernel to tell when it received each datagram, in place of joining them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn ask_for_times(socket: &UdpSocket) {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    if setsockopt(socket, sockopt::UdpGroSegment, &false).is_ok() {
+        // Without, datagrams come when they are read.
+        let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
+    }
+}
+
+/// `noq-udp` reads times only as glibc has them.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn ask_for_times(_: &UdpSocket) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(inbox: &mut Inbox, socket: &mut Socket) -> Vec<Datagram> {
+        let mut came = Vec::new();
+        while inbox.read(socket, |datagram| came.push(datagram)) {}
+        came
+    }
+
+    fn send(from: &Socket, to: SocketAddr, contents: &[u8], segment_size: Option<usize>) {
+        let transmit = Transmit {
+            destination: to,
+            size: contents.len(),
+            ecn: Some(EcnCodepoint::Ce),
+            segment_size,
+            src_ip: None,
+        };
+        from.send(&transmit, contents).unwrap();
+    }
+
+    /// The kernel's time, and beside it the codepoint and the address, which share the room for control messages.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[test]
+    fn a_datagram_has_the_time_at_which_it_came() {
+        for ip in ["127.0.0.1", "::1"] {
+            let listening = Socket::listening(SocketAddr::new(ip.parse().unwrap(), 0)).unwrap();
+            let mut sending = Socket::sending(listening.local_addr().unwrap(), true).unwrap();
+            let port = sending.local_addr().unwrap().port();
+            let to = SocketAddr::new(ip.parse().unwrap(), port);
+            let waited = std::time::Duration::from_millis(20);
+            let mut inbox = Inbox::new();
+            // The kernel begins to note times a moment after the first socket asks for them (`net_enable_timestamp`), and
+            // until then tells the time of the reading.
+            let mut notes_times = false;
+            for _ in 0..500 {
+                let before = Instant::now();
+                send(&listening, to, b"abcabc", Some(3));
+                std::thread::sleep(waited);
+                let read = read(&mut inbox, &mut sending);
+                assert_eq!(read.len(), 2);
+                for one in &read {
+                    assert_eq!(&one.payload[..], b"abc");
+                    assert_eq!(one.ecn, Some(EcnCodepoint::Ce));
+                    assert_eq!(one.path.local_ip(), Some(to.ip()));
+                    assert!(one.at >= before);
+                }
+                notes_times = read.iter().all(|one| one.at.elapsed() >= waited);
+                if notes_times {
+                    break;
+                }
+            }
+            assert!(notes_times, "{ip}");
+        }
+    }
+
+    #[test]
+    fn joined_datagrams_come_apart() {
+        let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let to = listening.local_addr().unwrap();
+        let sending = Socket::sending(to, true).unwrap();
+        send(&sending, to, b"aaabbbc", Some(3));
+        let read = read(&mut Inbox::new(), &mut listening);
+        let read: Vec<_> = read.iter().map(|one| &one.payload[..]).collect();
+        assert_eq!(read, [b"aaa".as_slice(), b"bbb", b"c"]);
+    }
+
+    /// As many as the kernel takes at once, of any size.
+    #[test]
+    fn a_burst_is_no_longer_than_the_kernel_takes() {
+        let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let to = listening.local_addr().unwrap();
+        let sending = Socket::sending(to, false).unwrap();
+        assert_eq!(sending.most_datagrams(u16::MAX), 1);
+        assert_eq!(sending.most_datagrams(0), sending.most_datagrams(1));
+        let size = 1452;
+        let count = sending.most_datagrams(size);
+        let size = usize::from(size);
+        send(&sending, to, &vec![7; count * size], Some(size));
+        let read = read(&mut Inbox::new(), &mut listening);
+        assert_eq!(read.len(), count);
+        // Not capable of ECN, whatever noq says.
+        assert!(read.iter().all(|one| one.ecn.is_none()));
+    }
+}
