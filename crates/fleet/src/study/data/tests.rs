@@ -1,0 +1,367 @@
+//! What is read of a study, and what is joined to it.
+
+use std::sync::Arc;
+
+use experiment::Measure;
+use experiment::simulated::{Model, Units};
+use units::{Bytes, Duration};
+
+use super::super::object::{ObjectRow, write_objects};
+use super::super::row::{Row as Written, write_rows};
+use super::super::running::observation;
+use super::*;
+use crate::connection::Moment;
+use crate::files::Files;
+
+const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
+    arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n";
+
+fn row(connection: u64, of: &Observation) -> Written {
+    Written {
+        sitting: 1,
+        connection,
+        unit: of.unit,
+        arm: of.arm,
+        assigned: Arc::from("cubic"),
+        is_evaluated: true,
+        has_ended: true,
+        set_up_unix_s: 1.0,
+        unix_s: 2.0,
+        port: 80,
+        client: Some("192.0.2.7".to_owned()),
+        end: None,
+        system: None,
+        controller: None,
+        acknowledged: of.acknowledged,
+        packets: of.packets,
+        resent: of.resent,
+        lost: None,
+        rtt: of.rtt,
+        min_rtt: None,
+        median_rtt: None,
+        objects: None,
+        delivery_rate: None,
+        busy: of.busy,
+        rwnd_limited: Duration::ZERO,
+        sndbuf_limited: Duration::ZERO,
+    }
+}
+
+fn write(directory: &Path, rows: Vec<Written>) {
+    let plan = experiment::Plan::parse(PLAN).unwrap();
+    Place::make(directory, PLAN, &plan, 0.0).unwrap();
+    let keep = Bytes::new(100_000_000);
+    let mut files = Files::new(directory, START, keep, write_rows).unwrap();
+    files.add(Moment::default(), rows).unwrap();
+    files.save().unwrap();
+}
+
+/// An object of a connection.
+fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
+    ObjectRow {
+        sitting: 1,
+        connection,
+        object: number,
+        unit: of.unit,
+        arm: of.arm,
+        assigned: Arc::from("cubic"),
+        is_evaluated: true,
+        port: 80,
+        client: None,
+        system: None,
+        begun_unix_s: 1.0,
+        busy: of.busy,
+        bytes: of.acknowledged,
+        packets: of.packets,
+        resent: of.resent,
+        is_whole: true,
+    }
+}
+
+fn write_rows_of_objects(directory: &Path, rows: Vec<ObjectRow>) {
+    let keep = Bytes::new(100_000_000);
+    let mut files = Files::new(directory, OBJECTS, keep, write_objects).unwrap();
+    files.add(Moment::default(), rows).unwrap();
+    files.save().unwrap();
+}
+
+#[test]
+fn where_objects_are_known_they_have_the_sizes_and_times() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = model();
+    // Each connection carried two of the model's: as a whole it is none of them.
+    let pairs: Vec<&[Observation]> = study.chunks_exact(2).collect();
+    let (mut rows, mut objects) = (Vec::new(), Vec::new());
+    let mut expected = Gathered::new(&["cubic", "reno"], &[0.5, 0.5]);
+    for (number, pair) in (0..).zip(&pairs) {
+        let (one, other) = (&pair[0], &pair[1]);
+        let both = Observation {
+            acknowledged: one.acknowledged + other.acknowledged,
+            busy: one.busy + other.busy,
+            ..one.clone()
+        };
+        let ended = Written {
+            objects: Some(2),
+            client: None,
+            ..row(number, &both)
+        };
+        // One that goes on does not say how many it has.
+        let open = Written {
+            has_ended: false,
+            objects: None,
+            ..ended.clone()
+        };
+        rows.push(if number % 2 == 0 { ended } else { open });
+        for (place, of) in (1..).zip(*pair) {
+            let of = Observation {
+                unit: one.unit,
+                arm: one.arm,
+                scope: Scope::Object,
+                ..of.clone()
+            };
+            objects.push(object(number, place, &of));
+            expected.add(&of);
+        }
+    }
+    let (whole, washout) = (objects.len() as u64, objects[0].clone());
+    objects.push(ObjectRow {
+        is_evaluated: false,
+        ..washout.clone()
+    });
+    write(directory.path(), rows);
+    write_rows_of_objects(directory.path(), objects);
+    let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
+    let findings = gathered.findings();
+    assert_eq!(
+        (findings.observed.objects, findings.observed.connections),
+        (whole, 0)
+    );
+    let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+    assert_eq!(connections, pairs.len() as u64);
+    let mut compared = 0;
+    let of_connections = [Measure::Resent, Measure::Rtt];
+    let of_sizes = Measure::ALL
+        .iter()
+        .filter(|one| !of_connections.contains(one));
+    for &measure in of_sizes {
+        let (read, truth) = (gathered.effect(1, measure), expected.effect(1, measure));
+        assert_eq!(read.is_some(), truth.is_some(), "{measure}");
+        let (Some(read), Some(truth)) = (read, truth) else {
+            continue;
+        };
+        compared += 1;
+        assert!((read.change - truth.change).abs() < 1e-6, "{measure}");
+        assert_eq!(read.connections, truth.connections, "{measure}");
+    }
+    assert!(compared >= 3, "{compared}");
+    assert!(
+        findings.verdict.contains("objects over 3 MB"),
+        "{}",
+        findings.verdict
+    );
+}
+
+fn model() -> Vec<Observation> {
+    let units = Units::Prefixes(200);
+    Model::new(units, 0.08).study(3)
+}
+
+#[test]
+fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = model();
+    let rows: Vec<Written> = (0..)
+        .zip(&study)
+        .map(|(number, of)| row(number, of))
+        .collect();
+    let mut gathered = Gathered::new(&["cubic", "reno"], &[0.5, 0.5]);
+    let group = || vec!["192.0.2.0/24".to_owned()];
+    rows.iter()
+        .for_each(|row| gathered.add(&observation(row, group())));
+    write(directory.path(), rows);
+    let read = read(&[directory.path()], Vec::new()).unwrap();
+    assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
+    let (read, gathered) = (read.gathered.findings(), gathered.findings());
+    assert_eq!(read.arms, gathered.arms);
+    let (read, gathered) = (&read.comparisons[0], &gathered.comparisons[0]);
+    assert_eq!(read.groups.len(), 1);
+    let mut compared = 0;
+    for (read, gathered) in read.measures.iter().zip(&gathered.measures) {
+        assert_eq!(read.effect.is_some(), gathered.effect.is_some());
+        // The model has no connections of some classes of size.
+        let (Some(read), Some(gathered)) = (read.effect, gathered.effect) else {
+            continue;
+        };
+        compared += 1;
+        // Times are written in seconds and milliseconds.
+        assert!(
+            (read.change - gathered.change).abs() < 1e-6,
+            "{read:?}, {gathered:?}"
+        );
+    }
+    assert!(compared >= 3, "{compared}");
+}
+
+fn log(directory: &Path, lines: &str) -> Log {
+    let path = directory.join("access.log");
+    std::fs::write(&path, lines).unwrap();
+    Log {
+        name: "access.log".to_owned(),
+        file: File::open(path).unwrap(),
+        format: "nginx".parse().unwrap(),
+    }
+}
+
+#[test]
+fn a_log_gives_connections_their_objects() {
+    let directory = tempfile::tempdir().unwrap();
+    let of = &model()[0];
+    write(directory.path(), Vec::new());
+    let key = Place::find(directory.path()).unwrap().key();
+    let end = |port| Some(key.end("192.0.2.7".parse().unwrap(), port));
+    let at = |number, from: f64, to: f64, end| Written {
+        set_up_unix_s: from,
+        unix_s: to,
+        end,
+        ..row(number, of)
+    };
+    // The second has no line in the log.
+    let rows = vec![at(1, 100.0, 200.0, end(1)), at(2, 100.0, 200.0, end(2))];
+    write(directory.path(), rows);
+    let seen = |connection, number, begun_unix_s, bytes| ObjectRow {
+        begun_unix_s,
+        bytes,
+        busy: Duration::from_secs(1),
+        ..object(connection, number, of)
+    };
+    write_rows_of_objects(
+        directory.path(),
+        vec![
+            seen(1, 1, 119.5, 3_010_000),
+            seen(1, 2, 150.0, 9_000_000),
+            seen(2, 1, 120.0, 50_000),
+        ],
+    );
+    // One whose time the kernel has, two within one object, one of another client, and nonsense.
+    let lines = "192.0.2.7 1 120.0 3000000 0.600\n192.0.2.7 1 151.0 4000000 1.000\n\
+        192.0.2.7 1 151.0 4000000 2.000\n192.0.2.8 1 120.0 1 0.1\nnonsense\n";
+    let read = read(&[directory.path()], vec![log(directory.path(), lines)]).unwrap();
+    let joined = read.joined.unwrap();
+    assert_eq!(
+        (joined.joined, joined.timed_by_kernel, joined.of_others),
+        (3, 1, 1)
+    );
+    assert_eq!(joined.logs[0].1.damaged, 1);
+    let findings = read.gathered.findings();
+    assert_eq!(findings.observed.objects, 4);
+    let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+    assert_eq!(connections, 2);
+}
+
+#[test]
+fn what_keeps_no_end_of_clients_cannot_be_joined_and_says_how_it_could() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), vec![row(1, &model()[0])]);
+    let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("\"prefix\"") && error.contains("join = true"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let of = &model()[0];
+    let open = Written {
+        has_ended: false,
+        unix_s: 1.0,
+        acknowledged: 7,
+        ..row(1, of)
+    };
+    let other_sitting = Written {
+        sitting: 2,
+        ..row(1, of)
+    };
+    let washout = Written {
+        is_evaluated: false,
+        ..row(2, of)
+    };
+    write(
+        directory.path(),
+        vec![row(1, of), open, other_sitting, washout],
+    );
+    let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
+    let connections: u64 = gathered
+        .findings()
+        .arms
+        .iter()
+        .map(|arm| arm.connections)
+        .sum();
+    assert_eq!(connections, 2);
+    // Given twice, it counts once, and is named; so by a link.
+    let (both, other) = (directory.path().join("."), tempfile::tempdir().unwrap());
+    let link = other.path().join("link");
+    std::os::unix::fs::symlink(directory.path(), &link).unwrap();
+    let given = [directory.path(), &both, &link];
+    let twice = read(&given, Vec::new()).unwrap();
+    let all: u64 = twice
+        .gathered
+        .findings()
+        .arms
+        .iter()
+        .map(|arm| arm.connections)
+        .sum();
+    assert_eq!(all, connections);
+    let left_out: Vec<&Path> = twice.left_out.iter().map(|of| of.path.as_path()).collect();
+    assert_eq!(left_out, given[1..]);
+    assert_eq!(gathered.effect(1, Measure::Throughput), None);
+}
+
+#[test]
+fn what_is_damaged_is_named_and_left_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let of = &model()[0];
+    write(directory.path(), vec![row(1, of)]);
+    let whole = files(directory.path(), START).remove(0).0;
+    let bytes = std::fs::read(&whole).unwrap();
+    let damaged = [
+        ("study-1700000000000.parquet", b"PAR1".to_vec()),
+        (
+            "study-1700000000001.parquet",
+            bytes[..bytes.len() / 2].to_vec(),
+        ),
+        ("objects-1700000000000.parquet", bytes),
+    ];
+    for (name, bytes) in &damaged {
+        std::fs::write(directory.path().join(name), bytes).unwrap();
+    }
+    let read = read(&[directory.path()], Vec::new()).unwrap();
+    let named: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(named.len(), damaged.len(), "{named:?}");
+    for ((name, _), told) in damaged.iter().zip(&named) {
+        assert!(told.contains(name) && told.contains("damaged"), "{told}");
+    }
+    let arms = read.gathered.findings().arms;
+    assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 1);
+}
+
+#[test]
+fn without_its_seed_a_study_can_be_read_and_not_joined() {
+    let directory = tempfile::tempdir().unwrap();
+    let ended = Written {
+        end: Some(7),
+        ..row(1, &model()[0])
+    };
+    write(directory.path(), vec![ended]);
+    let mut place = Place::find(directory.path()).unwrap();
+    place.about.seed.clear();
+    place.save().unwrap();
+    read(&[directory.path()], Vec::new()).unwrap();
+    let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+    assert!(matches!(error, DataError::NoSeed { .. }), "{error}");
+    let plan = experiment::Plan::parse(PLAN).unwrap();
+    let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
+    assert!(again.to_string().contains("seed"), "{again}");
+}
