@@ -61,20 +61,36 @@ impl Pace {
         let Some(rate) = rate else {
             return self.began;
         };
-        let nanos = u128::from(self.burst) * 1_000_000_000 / u128::from(rate.max(1));
-        let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
-        let at = self.began.checked_add(Duration::from_nanos(nanos));
+        let at = self.began.checked_add(time(self.burst, rate));
         // Later than any clock can tell: the rate will have changed by then.
         at.unwrap_or(self.began + Duration::from_secs(3600))
     }
 
-    /// A burst of so many bytes and datagrams, which was due at `due`, leaves now.
-    pub(super) fn depart(&mut self, due: Instant, now: Instant, bytes: u64, datagrams: u64) {
+    /// A burst of so many bytes and datagrams leaves now, where `due` was the time for it: what pacing allowed, or later, if there
+    /// was nothing to send before, or no room in the window. Of such a wait, as much as half of the burst's time is made up for, as
+    /// in Linux (`tcp_update_skb_after_send`). Else a flow that both hold back in turn would have less than either allows.
+    pub(super) fn depart(
+        &mut self,
+        rate: Option<u64>,
+        due: Instant,
+        now: Instant,
+        bytes: u64,
+        datagrams: u64,
+    ) {
         let late = now.saturating_duration_since(due);
         self.lateness.count(datagrams, late);
-        self.began = due.max(now.checked_sub(CATCH_UP).unwrap_or(now));
+        let waited = due.saturating_duration_since(self.due(rate));
+        let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
+        let began = due.checked_sub(waited.min(half)).unwrap_or(due);
+        self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
         self.burst = bytes;
     }
+}
+
+/// What so many bytes take at a rate in bytes per second.
+fn time(bytes: u64, rate: u64) -> Duration {
+    let nanos = u128::from(bytes) * 1_000_000_000 / u128::from(rate.max(1));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -93,26 +109,43 @@ mod tests {
         let start = Instant::now();
         let mut pace = Pace::new(start);
         assert_eq!(pace.due(RATE), start);
-        pace.depart(start, start, 2_000, 2);
+        pace.depart(RATE, start, start, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(2));
         // The rate has changed since.
         assert_eq!(pace.due(Some(500_000)), start + ms(4));
         assert_eq!(pace.due(None), start);
         // A little late: the next one is not.
-        pace.depart(start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
+        pace.depart(RATE, start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(4));
+    }
+
+    #[test]
+    fn half_of_a_burst_makes_up_for_what_the_window_held_back() {
+        let start = Instant::now();
+        // The window opens a millisecond after pacing would have allowed the burst: half of the burst's 4 ms covers it.
+        let mut pace = Pace::new(start);
+        pace.depart(RATE, start, start, 4_000, 4);
+        let opened = start + ms(5);
+        pace.depart(RATE, opened, opened, 4_000, 4);
+        assert_eq!(pace.due(RATE), start + ms(8));
+        // A long silence earns no more than that half.
+        let later = start + ms(1_000);
+        pace.depart(RATE, later, later, 4_000, 4);
+        assert_eq!(pace.due(RATE), later + ms(2));
+        // Waiting is not lateness.
+        assert_eq!(pace.lateness.late, 0);
     }
 
     #[test]
     fn a_late_thread_makes_up_for_three_milliseconds_and_no_more() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.depart(start, start + ms(100), 2_000, 2);
+        pace.depart(RATE, start, start + ms(100), 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(99));
         let seen = pace.lateness;
         assert_eq!((seen.datagrams, seen.late), (2, 2));
         assert_eq!((seen.total, seen.most), (ms(200), ms(100)));
-        pace.depart(start + ms(102), start + ms(102), 1_000, 1);
+        pace.depart(RATE, start + ms(102), start + ms(102), 1_000, 1);
         assert_eq!((pace.lateness.datagrams, pace.lateness.late), (3, 2));
     }
 
@@ -129,7 +162,7 @@ mod tests {
             let (least, most) = (sent.iter().min(), sent.iter().max());
             assert!(most.unwrap() - least.unwrap() <= 1_200);
             while let Some((key, due)) = agenda.pop(now) {
-                paces[key].depart(due, now, 1_200, 1);
+                paces[key].depart(Some(125_000), due, now, 1_200, 1);
                 sent[key] += 1_200;
                 agenda.set(key, Some(paces[key].due(Some(125_000))));
             }
@@ -145,7 +178,7 @@ mod tests {
     fn the_slowest_rate_does_not_overflow() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.depart(start, start, u64::MAX, 1);
+        pace.depart(RATE, start, start, u64::MAX, 1);
         assert!(pace.due(Some(1)) > start + ms(1_000));
         assert!(pace.due(Some(0)) > start + ms(1_000));
     }

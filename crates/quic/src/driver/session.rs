@@ -182,7 +182,8 @@ impl Session {
             None => 1,
         };
         let bytes = transmit.size as u64;
-        self.pace.depart(due, now, bytes, datagrams as u64);
+        self.pace
+            .depart(self.rate(), due, now, bytes, datagrams as u64);
         if let Some(flow) = &self.flow {
             // The window holds back what comes after this.
             flow.take_blocked();
