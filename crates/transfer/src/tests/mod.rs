@@ -18,8 +18,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use noq::Connection;
-use noq::congestion::CubicConfig;
+use noq_proto::congestion::CubicConfig;
+use quic::connection::Connection;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -78,7 +78,7 @@ impl World {
             ..self.config()
         };
         let host = network.host(network::RECEIVER);
-        let receiver = Receiver::bind_on(config, disk, host.as_ref());
+        let receiver = Receiver::bind_on(config, disk, host);
         receiver.await.unwrap()
     }
 
