@@ -1,5 +1,5 @@
-//! Connections of our own [driver](crate::driver) for tasks of a runtime: streams that are opened, accepted, read and written as those of
-//! noq's asynchronous endpoint, whose names and meanings these have.
+//! Connections of our own driver for tasks of a runtime: streams that are opened, accepted, read and written as those of noq's
+//! asynchronous endpoint, whose names and meanings these have.
 //!
 //! A task and the driver's thread take turns at a connection. A task holds it no longer than it takes to move pieces that are
 //! there: it copies nothing meanwhile, and never waits.

@@ -156,22 +156,24 @@ impl RecvStream {
                 Err(noq_proto::ReadError::Blocked) => break,
             }
         }
-        if chunks.finalize().should_transmit() {
-            held.line.call();
-        }
-        match self.end {
+        let is_due = chunks.finalize().should_transmit();
+        let mut state = held.waiting.state();
+        let read = match (self.end, &state.error) {
             _ if !to.is_empty() => Poll::Ready(Ok(true)),
-            Some(End::Whole) => Poll::Ready(Ok(false)),
-            Some(End::Reset(code)) => Poll::Ready(Err(ReadError::Reset(code))),
-            None => {
-                let mut state = held.waiting.state();
-                if let Some(error) = &state.error {
-                    return Poll::Ready(Err(error.clone().into()));
-                }
+            (Some(End::Whole), _) => Poll::Ready(Ok(false)),
+            (Some(End::Reset(code)), _) => Poll::Ready(Err(ReadError::Reset(code))),
+            (None, Some(error)) => Poll::Ready(Err(error.clone().into())),
+            (None, None) => {
                 state.readers.insert(self.stream, context.waker().clone());
                 Poll::Pending
             }
+        };
+        drop(state);
+        drop(connection);
+        if is_due {
+            held.line.call();
         }
+        read
     }
 }
 

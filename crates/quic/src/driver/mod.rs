@@ -21,6 +21,9 @@
 //!   stateless reset, a version negotiation. Who may connect, and who must prove its address first, a [`Door`] says. What
 //!   the kernel has no room for is lost if it answers a stranger, and waits if it is of a connection.
 //!
+//! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
+//! with it.
+//!
 //! # What it does not
 //!
 //! One call hands the kernel one burst of one connection: there is no `sendmmsg` over several. Departure times are kept by the
