@@ -8,6 +8,7 @@ mod many;
 mod network;
 mod outage;
 mod resume;
+mod slow;
 mod whole;
 
 use std::fs;
@@ -24,6 +25,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use network::Network;
+use slow::slow;
 
 use super::*;
 use crate::disk::{Disk, RealDisk};
@@ -283,7 +285,7 @@ async fn interrupted_receiver(
     let ticket = receiver.ticket().clone();
     let (received, sent) = tokio::join!(
         until_stopped(stop, receiver.run(watch)),
-        send(files, &ticket, sender_config(), &|_| ()),
+        send(files, &ticket, slow(), &|_| ()),
     );
     assert!(received.is_none());
     (ticket, sent.unwrap_err())
