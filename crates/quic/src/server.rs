@@ -3,15 +3,18 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use noq::{Endpoint, Incoming, TransportConfig};
+use noq_proto::TransportConfig;
+use tokio::task::JoinHandle;
 
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity, Udp};
+use crate::connection::{Incoming, Listener};
+use crate::driver::System;
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
 
 /// A running receiver. Dropped, it closes its connections.
 #[derive(Debug)]
 pub struct Server {
-    endpoint: Endpoint,
-    address: SocketAddr,
+    listener: Arc<Listener>,
+    accepting: JoinHandle<()>,
     fingerprint: Fingerprint,
 }
 
@@ -32,12 +35,10 @@ impl Server {
         Served: Future<Output = ()> + Send + 'static,
     {
         let config = endpoint::server_config(identity, alpn, Arc::new(transport))?;
-        let endpoint = endpoint::bind(&Udp, address, Some((config, identity)))?;
-        let address = endpoint
-            .local_addr()
-            .map_err(|source| EndpointError::Bind { address, source })?;
-        let acceptor = endpoint.clone();
-        tokio::spawn(async move {
+        let listener = endpoint::listen(Arc::new(System), address, config, identity)?;
+        let listener = Arc::new(listener);
+        let acceptor = listener.clone();
+        let accepting = tokio::spawn(async move {
             while let Some(incoming) = acceptor.accept().await {
                 if let Some(served) = serve(incoming) {
                     tokio::spawn(served);
@@ -45,15 +46,15 @@ impl Server {
             }
         });
         Ok(Server {
-            endpoint,
-            address,
+            listener,
+            accepting,
             fingerprint: identity.fingerprint(),
         })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.local_addr()
     }
 
     /// What a sender must know to recognize it.
@@ -64,11 +65,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.endpoint.close(0u32.into(), b"server stopped");
+        self.accepting.abort();
+        self.listener.close(0u32.into());
     }
 }
 
 /// The settings of one that receives: it sends little more than ACKs, which no controller holds back.
 pub(crate) fn transport() -> TransportConfig {
-    endpoint::transport(Arc::new(noq::congestion::CubicConfig::default()))
+    endpoint::transport(Arc::new(noq_proto::congestion::CubicConfig::default()))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use congestion::ControllerKind;
 use noq::{ClientConfig, Connection, ConnectionError, Endpoint};
 use quic::controller::factory;
-use quic::endpoint::{self, Identity, Udp};
+use quic::endpoint::{self, Identity};
 use quic::probe::{ProbeError, Prober, Token, TurnedAway, serve};
 use quic::server::Server;
 use tokio::time::timeout;
@@ -48,7 +48,7 @@ impl Stranger {
     fn at(address: [u8; 4], server: &Server) -> Stranger {
         let transport = Arc::new(endpoint::transport(factory(ControllerKind::Cubic, 1, None)));
         Stranger {
-            endpoint: endpoint::bind(&Udp, (address, 0).into(), None).unwrap(),
+            endpoint: Endpoint::client((address, 0).into()).unwrap(),
             config: endpoint::client_config(server.fingerprint(), b"fullpipe-probe/2", transport)
                 .unwrap(),
             server: server.address(),
@@ -88,7 +88,7 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
     // Another protocol under the same certificate, and a stream that is reset.
     let transport = Arc::new(endpoint::transport(factory(ControllerKind::Cubic, 1, None)));
     let here: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
-    let client = endpoint::bind(&Udp, here, None).unwrap();
+    let client = Endpoint::client(here).unwrap();
     let connect = |alpn: &[u8]| {
         let config = endpoint::client_config(server.fingerprint(), alpn, transport.clone());
         client

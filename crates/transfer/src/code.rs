@@ -1,6 +1,6 @@
 //! Codes with which a connection is closed. Not 0: that is what a QUIC endpoint says when its program has ended.
 
-use noq::VarInt;
+use noq_proto::VarInt;
 
 pub const GONE: VarInt = VarInt::from_u32(0);
 pub const DONE: VarInt = VarInt::from_u32(1);

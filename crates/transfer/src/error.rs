@@ -4,7 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use noq::{ConnectionError, ReadError, ReadExactError, VarInt, WriteError};
+use noq_proto::{ClosedStream, ConnectionError, VarInt};
+use quic::connection::{ReadError, ReadExactError, WriteError};
 
 use crate::code;
 use crate::name::NameProblem;
@@ -213,8 +214,8 @@ impl From<WriteError> for Error {
     }
 }
 
-impl From<noq::ClosedStream> for Error {
-    fn from(error: noq::ClosedStream) -> Error {
+impl From<ClosedStream> for Error {
+    fn from(error: ClosedStream) -> Error {
         WriteError::from(error).into()
     }
 }

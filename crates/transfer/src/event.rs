@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use quic::connection::Connection;
+
 use crate::error::Error;
 use crate::message::{Offered, Progress};
 
@@ -13,7 +15,7 @@ pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
-    Connected(&'a noq::Connection),
+    Connected(&'a Connection),
     /// Sender only: something in a directory is not sent.
     Skipped {
         /// Where it is.

@@ -1,6 +1,6 @@
 //! What the sender says first: the proof that it knows the ticket's secret, and who it is.
 
-use noq::Connection;
+use quic::connection::Connection;
 use ring::rand::SystemRandom;
 
 use crate::error::Error;

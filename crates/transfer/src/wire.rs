@@ -3,7 +3,7 @@
 //! A message is a length (four bytes, little-endian) and so many bytes of [postcard]. Every message has a largest
 //! size, and memory for it is taken only as its bytes arrive.
 
-use noq::{ReadExactError, RecvStream};
+use quic::connection::{ReadExactError, RecvStream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -54,7 +54,7 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let config = endpoint::server_config(&identity, ALPN, transport)?;
     let driver = Driver::start().map_err(EndpointError::Thread)?;
     let configs = (identity.endpoint_config(), config);
-    let address = driver.listen(address, configs, Box::new(Everybody))?;
+    let (address, _) = driver.listen(address, configs, Box::new(Everybody))?;
     Ok(Server {
         _driver: driver,
         address,
@@ -66,14 +66,15 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
 struct Everybody;
 
 impl Door for Everybody {
-    fn meet(&mut self, incoming: &Incoming, crowd: Crowd) -> Verdict {
-        if crowd.connections >= CONNECTIONS {
+    fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)> {
+        let verdict = if crowd.connections >= CONNECTIONS {
             Verdict::Refuse
         } else if crowd.unproven >= CROWDED && incoming.may_retry() {
             Verdict::Retry
         } else {
             Verdict::Accept(Box::new(Receiver::default()))
-        }
+        };
+        Some((incoming, verdict))
     }
 }
 

@@ -8,8 +8,8 @@ use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
     Ack, Bytes, Cause, Connection, Controller, Duration, Lost, Recovery, RttSample, Sent, Time,
 };
-use noq::congestion::ControllerMetrics;
 use noq_proto::RttEstimator;
+use noq_proto::congestion::ControllerMetrics;
 
 use super::episode::{Episode, Start};
 use super::packets::Packets;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use congestion::Controller;
-use noq::congestion::ControllerMetrics;
 use noq_proto::RttEstimator;
+use noq_proto::congestion::ControllerMetrics;
 
 use super::adapter::Adapter;
 use crate::driver::{Flow, UNPACED};
@@ -50,7 +50,7 @@ impl<C: Controller> Hooks<C> {
     }
 }
 
-impl<C> noq::congestion::Controller for Hooks<C>
+impl<C> noq_proto::congestion::Controller for Hooks<C>
 where
     C: Controller + Clone + 'static,
 {
@@ -125,7 +125,7 @@ where
         metrics
     }
 
-    fn clone_box(&self) -> Box<dyn noq::congestion::Controller> {
+    fn clone_box(&self) -> Box<dyn noq_proto::congestion::Controller> {
         Box::new(Hooks::new(self.ask().for_new_path(), self.flow.clone()))
     }
 

@@ -52,7 +52,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use congestion::{AnyController, Bytes, Connection, Controller, ControllerKind, Time};
-use noq::congestion::{ControllerFactory, CubicConfig};
+use noq_proto::congestion::{ControllerFactory, CubicConfig};
 
 use crate::driver::Flow;
 use crate::observer::Observer;
@@ -114,7 +114,7 @@ where
     connection.seed = seed;
     let example = make(connection);
     let responds_to_ecn = example.responds_to_ecn();
-    let build = move |seed, now, mtu, flow| -> Box<dyn noq::congestion::Controller> {
+    let build = move |seed, now, mtu, flow| -> Box<dyn noq_proto::congestion::Controller> {
         let adapter = Adapter::new(&make, seed, observer.clone(), now, mtu);
         Box::new(Hooks::new(adapter, flow))
     };
@@ -130,7 +130,7 @@ const INITIAL_MTU: u64 = 1200;
 
 /// Makes a controller with this seed, for a connection that begins at this time with datagrams of this size; with the link to
 /// our driver, where that paces.
-type Build = dyn Fn(u64, Instant, u16, Option<Arc<Flow>>) -> Box<dyn noq::congestion::Controller>
+type Build = dyn Fn(u64, Instant, u16, Option<Arc<Flow>>) -> Box<dyn noq_proto::congestion::Controller>
     + Send
     + Sync;
 
@@ -147,7 +147,7 @@ impl Factory {
         now: Instant,
         mtu: u16,
         flow: Option<Arc<Flow>>,
-    ) -> Box<dyn noq::congestion::Controller> {
+    ) -> Box<dyn noq_proto::congestion::Controller> {
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
         (self.build)(seed, now, mtu, flow)
     }
@@ -171,7 +171,7 @@ impl ControllerFactory for Factory {
         self: Arc<Self>,
         now: Instant,
         current_mtu: u16,
-    ) -> Box<dyn noq::congestion::Controller> {
+    ) -> Box<dyn noq_proto::congestion::Controller> {
         self.make(now, current_mtu, None)
     }
 }
@@ -193,7 +193,7 @@ impl ControllerFactory for Driven {
         self: Arc<Self>,
         now: Instant,
         current_mtu: u16,
-    ) -> Box<dyn noq::congestion::Controller> {
+    ) -> Box<dyn noq_proto::congestion::Controller> {
         let flow = Some(self.flow.clone());
         self.factory.make(now, current_mtu, flow)
     }

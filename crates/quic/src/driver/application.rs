@@ -4,8 +4,13 @@ use std::time::Instant;
 
 use noq_proto::{Connection, Event, Incoming};
 
+use super::line::Line;
+
 /// What runs on one connection. All of it is called on the driver's thread, between packets: it must not wait for anything.
 pub(crate) trait Application: Send {
+    /// Its connection, for those who use it from other threads.
+    fn begin(&mut self, _line: Line) {}
+
     /// Something happened to the connection.
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
 
@@ -14,6 +19,9 @@ pub(crate) trait Application: Send {
     fn refill(&mut self, _connection: &mut Connection) -> bool {
         false
     }
+
+    /// The peer knows of the connection's end, or nothing can be said to it any more.
+    fn on_draining(&mut self) {}
 
     /// When it wants to be called, whatever happens until then.
     fn deadline(&self) -> Option<Instant> {
@@ -26,8 +34,8 @@ pub(crate) trait Application: Send {
 
 /// Who may connect.
 pub(crate) trait Door: Send {
-    /// Somebody wants to, while so many are there.
-    fn meet(&mut self, incoming: &Incoming, crowd: Crowd) -> Verdict;
+    /// Somebody wants to, while so many are there. Nothing if that is [decided](super::Desk::decide) later.
+    fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)>;
 }
 
 /// Those that are there.
@@ -47,4 +55,6 @@ pub(crate) enum Verdict {
     Retry,
     /// It is told that it is not wanted.
     Refuse,
+    /// It gets no answer, and may send its first packet again.
+    Ignore,
 }

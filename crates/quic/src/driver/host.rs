@@ -2,20 +2,27 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
-use noq_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit};
+use noq_proto::{
+    Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt,
+};
 
-use super::application::{Crowd, Door, Verdict};
+use super::application::{Application, Crowd, Door, Verdict};
+use super::flow::Flow;
+use super::ground::{Datagram, Port};
+use super::line::{Desk, HostId, Line};
 use super::session::Session;
-use super::socket::{Datagram, Inbox, Socket};
 
 /// Batches read from one socket before others have their turn.
 const READS: usize = 4;
 
 /// A socket.
 pub(super) struct Host {
-    pub(super) socket: Socket,
+    id: HostId,
+    desk: Arc<Desk>,
+    pub(super) port: Box<dyn Port>,
     pub(super) endpoint: Endpoint,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
     /// Who may connect; nobody may where there is none.
@@ -39,9 +46,16 @@ pub(super) enum Turn {
 }
 
 impl Host {
-    pub(super) fn new(socket: Socket, endpoint: Endpoint, door: Option<Box<dyn Door>>) -> Host {
+    pub(super) fn new(
+        (id, desk): (HostId, Arc<Desk>),
+        port: Box<dyn Port>,
+        endpoint: Endpoint,
+        door: Option<Box<dyn Door>>,
+    ) -> Host {
         Host {
-            socket,
+            id,
+            desk,
+            port,
             endpoint,
             sessions: HashMap::new(),
             door,
@@ -53,9 +67,25 @@ impl Host {
     }
 
     /// Adds a connection.
-    pub(super) fn add(&mut self, handle: ConnectionHandle, session: Session) {
+    pub(super) fn add(
+        &mut self,
+        handle: ConnectionHandle,
+        connection: Connection,
+        mut application: Box<dyn Application>,
+        flow: Option<Arc<Flow>>,
+        now: Instant,
+    ) -> Line {
+        let line = Line::new(connection, (self.id, handle), self.desk.clone());
+        application.begin(line.clone());
+        let session = Session::new(line.clone(), application, flow, now);
         self.unproven += 1;
         self.sessions.insert(handle, session);
+        line
+    }
+
+    /// Nobody else may come.
+    pub(super) fn shut(&mut self) {
+        self.door = None;
     }
 
     /// Nobody is here, nor may anybody come.
@@ -69,16 +99,17 @@ impl Host {
     }
 
     /// Takes what the socket holds, and hands each datagram to its connection. `note` hears which they were.
-    pub(super) fn receive(&mut self, inbox: &mut Inbox, mut note: impl FnMut(ConnectionHandle)) {
+    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) {
         for _ in 0..READS {
             let mut came = Vec::new();
-            if !inbox.read(&mut self.socket, |datagram| came.push(datagram)) {
-                return;
-            }
+            let is_more = self.port.read(&mut |datagram| came.push(datagram));
             for datagram in came {
                 if let Some(handle) = self.take(datagram) {
                     note(handle);
                 }
+            }
+            if !is_more {
+                return;
             }
         }
     }
@@ -112,23 +143,31 @@ impl Host {
     }
 
     fn meet(&mut self, incoming: Incoming, at: Instant) -> Option<ConnectionHandle> {
-        self.answers.clear();
         let crowd = Crowd {
             connections: self.sessions.len(),
             unproven: self.unproven,
         };
-        let verdict = match &mut self.door {
-            Some(door) => door.meet(&incoming, crowd),
-            None => Verdict::Refuse,
+        let (incoming, verdict) = match &mut self.door {
+            Some(door) => door.meet(incoming, crowd)?,
+            None => (incoming, Verdict::Refuse),
         };
+        self.decide(incoming, verdict, at)
+    }
+
+    /// Does with somebody what the verdict says. The connection, if there is one now.
+    pub(super) fn decide(
+        &mut self,
+        incoming: Incoming,
+        verdict: Verdict,
+        at: Instant,
+    ) -> Option<ConnectionHandle> {
+        self.answers.clear();
         let answers = &mut self.answers;
         let response = match verdict {
             Verdict::Accept(application) => {
                 match self.endpoint.accept(incoming, at, answers, None) {
                     Ok((handle, connection)) => {
-                        let mut session = Session::new(connection, application, None, at);
-                        session.is_noted = true;
-                        self.add(handle, session);
+                        self.add(handle, connection, application, None, at);
                         return Some(handle);
                     }
                     Err(error) => error.response,
@@ -142,6 +181,10 @@ impl Host {
                 }
             },
             Verdict::Refuse => Some(self.endpoint.refuse(incoming, answers)),
+            Verdict::Ignore => {
+                self.endpoint.ignore(incoming);
+                None
+            }
         };
         if let Some(response) = response {
             self.respond(&response);
@@ -152,7 +195,7 @@ impl Host {
     /// Sends an answer that is of no connection. Without room for it, it is lost: whoever asked will ask again.
     fn respond(&self, transmit: &Transmit) {
         let contents = self.answers.get(..transmit.size).unwrap_or_default();
-        let _ = self.socket.send(transmit, contents);
+        let _ = self.port.send(transmit, contents);
     }
 
     /// Lets a connection know what has happened to it; it is forgotten once it is over.
@@ -179,7 +222,7 @@ impl Host {
         now: Instant,
         contents: &mut Vec<u8>,
     ) -> Turn {
-        let socket = &self.socket;
+        let port = &self.port;
         let Some(session) = self.sessions.get_mut(&handle) else {
             return Turn::Nothing;
         };
@@ -187,14 +230,14 @@ impl Host {
             self.waiting.push_back(handle);
             return Turn::Full;
         }
-        let most = |size| socket.most_datagrams(size);
-        let transmit = session.depart(due, now, most, contents);
-        session.answer(handle, &mut self.endpoint);
+        let most = |size| port.most_datagrams(size);
+        let place = (handle, &mut self.endpoint);
+        let transmit = session.depart(place, due, now, most, contents);
         let Some(transmit) = transmit else {
             return Turn::Nothing;
         };
         let datagrams = contents.get(..transmit.size).unwrap_or_default();
-        if socket.send(&transmit, datagrams).is_err() {
+        if port.send(&transmit, datagrams).is_err() {
             self.unsent = Some((transmit, std::mem::take(contents)));
             self.waiting.push_back(handle);
             return Turn::Full;
@@ -209,21 +252,25 @@ impl Host {
     pub(super) fn resend(&mut self) -> io::Result<()> {
         if let Some((transmit, contents)) = &self.unsent {
             let datagrams = contents.get(..transmit.size).unwrap_or_default();
-            self.socket.send(transmit, datagrams)?;
+            self.port.send(transmit, datagrams)?;
             self.unsent = None;
         }
         Ok(())
     }
 
     /// Ends all connections, and tells their peers.
-    pub(super) fn close(&mut self, now: Instant, reason: &'static [u8]) {
+    pub(super) fn close(&mut self, now: Instant) {
         let mut contents = Vec::new();
         for (handle, session) in &mut self.sessions {
-            session.close(now, reason);
+            session.close(now, VarInt::from_u32(0));
             session.settle(*handle, &mut self.endpoint, now);
-            while let Some(transmit) = session.depart(now, now, |_| 1, &mut contents) {
+            loop {
+                let place = (*handle, &mut self.endpoint);
+                let Some(transmit) = session.depart(place, now, now, |_| 1, &mut contents) else {
+                    break;
+                };
                 let datagrams = contents.get(..transmit.size).unwrap_or_default();
-                let _ = self.socket.send(&transmit, datagrams);
+                let _ = self.port.send(&transmit, datagrams);
             }
         }
     }

@@ -21,6 +21,9 @@
 //!   stateless reset, a version negotiation. Who may connect, and who must prove its address first, a [`Door`] says. What
 //!   the kernel has no room for is lost if it answers a stranger, and waits if it is of a connection.
 //!
+//! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
+//! with it.
+//!
 //! # What it does not
 //!
 //! One call hands the kernel one burst of one connection: there is no `sendmmsg` over several. Departure times are kept by the
@@ -32,7 +35,9 @@ mod agenda;
 mod application;
 mod arrival;
 mod flow;
+mod ground;
 mod host;
+mod line;
 mod pace;
 mod session;
 mod socket;
@@ -43,24 +48,23 @@ mod worker;
 pub(crate) use application::{Application, Crowd, Door, Verdict};
 pub use flow::Flow;
 pub(crate) use flow::UNPACED;
+pub use ground::{Bell, Datagram, Ground, Port, System};
+pub(crate) use line::{Desk, HostId, Line};
 pub use pace::Lateness;
+pub use worker::Worker;
 
-use std::io::{self, PipeWriter, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
-use noq_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig};
+use noq_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, VarInt};
 
 use crate::controller::Controllers;
 use crate::endpoint::{EndpointError, SERVER_NAME};
 use host::Host;
-use session::Session;
-use socket::Socket;
-use worker::{Command, HostId, Worker};
+use worker::Command;
 
 /// The same controllers, such that their connection is one that a driver paces, where they are ours; and the link between them
 /// and the driver.
@@ -71,12 +75,18 @@ pub(crate) fn paced(controllers: Arc<dyn Controllers>) -> (Arc<dyn Controllers>,
 }
 
 /// A driver's thread. Dropped, it ends its connections, tells their peers, and is gone.
-#[derive(Debug)]
 pub(crate) struct Driver {
-    commands: Mutex<Sender<Command>>,
-    bell: PipeWriter,
+    ground: Arc<dyn Ground>,
+    desk: Arc<Desk>,
+    bell: Bell,
     ids: AtomicU64,
     thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a driver")
+    }
 }
 
 impl Driver {
@@ -85,19 +95,30 @@ impl Driver {
     /// # Errors
     /// The system gives no thread.
     pub(crate) fn start() -> io::Result<Arc<Driver>> {
-        let (ear, bell) = io::pipe()?;
+        Driver::start_on(Arc::new(System))
+    }
+
+    /// Starts one on this ground.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn start_on(ground: Arc<dyn Ground>) -> io::Result<Arc<Driver>> {
         let (commands, orders) = mpsc::channel();
-        let worker = Worker::new(orders, ear);
-        let thread = thread::Builder::new().name("quic".to_owned());
+        let clock = ground.clock();
+        let desk = Arc::new(Desk::new(commands, clock));
+        let (bell, thread) = ground.drive(Worker::new(orders, clock))?;
+        desk.hang(bell.clone());
         Ok(Arc::new(Driver {
-            commands: Mutex::new(commands),
+            ground,
+            desk,
             bell,
             ids: AtomicU64::new(0),
-            thread: Some(thread.spawn(move || worker.run())?),
+            thread,
         }))
     }
 
-    /// Opens a socket at `address` (port 0: any free one) for those whom `door` lets in. The address that it got.
+    /// Opens a socket at `address` (port 0: any free one) for those whom `door` lets in. The address that it got, and which of
+    /// this driver's it is.
     ///
     /// # Errors
     /// The address is taken.
@@ -106,18 +127,19 @@ impl Driver {
         address: SocketAddr,
         (config, server): (EndpointConfig, ServerConfig),
         door: Box<dyn Door>,
-    ) -> Result<SocketAddr, EndpointError> {
+    ) -> Result<(SocketAddr, HostId), EndpointError> {
         let bind = |source| EndpointError::Bind { address, source };
-        let socket = Socket::listening(address).map_err(bind)?;
-        let local = socket.local_addr().map_err(bind)?;
+        let port = self.ground.listening(address, &self.bell).map_err(bind)?;
+        let local = port.local_addr().map_err(bind)?;
         let server = Some(Arc::new(server));
-        let endpoint = Endpoint::new(Arc::new(config), server, !socket.may_fragment());
-        self.add(Host::new(socket, endpoint, Some(door)));
-        Ok(local)
+        let endpoint = Endpoint::new(Arc::new(config), server, !port.may_fragment());
+        let id = self.id();
+        let host = Host::new((id, self.desk.clone()), port, endpoint, Some(door));
+        self.desk.ask(Command::Add(id, Box::new(host)));
+        Ok((local, id))
     }
 
-    /// Connects to `server` from a socket of its own, and paces the connection as `flow` says, which its controller was
-    /// made with. Its packets are capable of ECN if `ecn` says so.
+    /// [Opens](Driver::open) a connection that ends when the call is dropped.
     ///
     /// # Errors
     /// The system gives no socket, or the address cannot be connected to.
@@ -128,48 +150,59 @@ impl Driver {
         flow: Arc<Flow>,
         ecn: bool,
         application: Box<dyn Application>,
+    ) -> Result<Call, EndpointError> {
+        Ok(Call {
+            driver: self.clone(),
+            line: self.open(server, config, flow, ecn, application)?,
+        })
+    }
+
+    /// Connects to `server` from a socket of its own, and paces the connection as `flow` says, which its controller was
+    /// made with. Its packets are capable of ECN if `ecn` says so.
+    ///
+    /// # Errors
+    /// The system gives no socket, or the address cannot be connected to.
+    pub(crate) fn open(
+        &self,
+        server: SocketAddr,
+        config: ClientConfig,
+        flow: Arc<Flow>,
+        ecn: bool,
+        application: Box<dyn Application>,
     ) -> Result<Line, EndpointError> {
         let server = SocketAddr::new(server.ip().to_canonical(), server.port());
-        let socket = Socket::sending(server, ecn).map_err(|source| EndpointError::Bind {
+        let port = self.ground.sending(server, ecn, &self.bell);
+        let port = port.map_err(|source| EndpointError::Bind {
             address: server,
             source,
         })?;
         let settings = Arc::new(EndpointConfig::default());
-        let mut endpoint = Endpoint::new(settings, None, !socket.may_fragment());
-        let now = Instant::now();
+        let mut endpoint = Endpoint::new(settings, None, !port.may_fragment());
+        let now = (self.desk.clock)();
         let (handle, connection) = endpoint.connect(now, config, server, SERVER_NAME)?;
-        let mut host = Host::new(socket, endpoint, None);
-        host.add(
-            handle,
-            Session::new(connection, application, Some(flow), now),
-        );
-        let id = self.add(host);
-        Ok(Line {
-            driver: self.clone(),
-            id,
-        })
+        let id = self.id();
+        let mut host = Host::new((id, self.desk.clone()), port, endpoint, None);
+        let line = host.add(handle, connection, application, Some(flow), now);
+        self.desk.ask(Command::Add(id, Box::new(host)));
+        Ok(line)
     }
 
-    fn add(&self, host: Host) -> HostId {
-        let id = self.ids.fetch_add(1, Ordering::Relaxed);
-        self.ask(Command::Add(id, Box::new(host)));
-        id
+    /// Where its thread is told what is wanted.
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.desk
     }
 
-    fn ask(&self, command: Command) {
-        let commands = self.commands.lock();
-        // Fails only if the thread has panicked: whoever waits for its connections learns that.
-        let _ = commands
-            .unwrap_or_else(PoisonError::into_inner)
-            .send(command);
-        let _ = (&self.bell).write(&[0]);
+    fn id(&self) -> HostId {
+        self.ids.fetch_add(1, Ordering::Relaxed)
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.ask(Command::Stop);
-        if let Some(thread) = self.thread.take() {
+        self.desk.ask(Command::Stop);
+        // What runs on the thread itself may have been its last user.
+        let is_here = |thread: &JoinHandle<()>| thread.thread().id() == thread::current().id();
+        if let Some(thread) = self.thread.take().filter(|thread| !is_here(thread)) {
             // Nothing is left to be done if it panicked.
             let _ = thread.join();
         }
@@ -178,13 +211,14 @@ impl Drop for Driver {
 
 /// A connection that was begun. Dropped, it is ended.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Call {
     driver: Arc<Driver>,
-    id: HostId,
+    line: Line,
 }
 
-impl Drop for Line {
+impl Drop for Call {
     fn drop(&mut self) {
-        self.driver.ask(Command::Close(self.id));
+        let (host, _) = self.line.id();
+        self.driver.desk.close(host, VarInt::from_u32(0));
     }
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noq_proto::{
-    Connection, ConnectionEvent, ConnectionHandle, Endpoint, Event, PathId, Transmit, VarInt,
+    Connection, ConnectionError, ConnectionEvent, ConnectionHandle, Endpoint, Event, PathId,
+    Transmit, VarInt,
 };
 
 use super::application::Application;
 use super::flow::Flow;
+use super::line::Line;
 use super::pace::Pace;
 
 /// How often in a row an application may be asked for more before a burst: it might otherwise write for ever what never leaves.
@@ -17,9 +19,8 @@ const REFILLS: usize = 8;
 
 /// A connection.
 pub(super) struct Session {
-    connection: Connection,
-    /// Nothing once it was called off.
-    application: Option<Box<dyn Application>>,
+    line: Line,
+    application: Box<dyn Application>,
     /// Where the driver paces the connection; elsewhere noq does.
     flow: Option<Arc<Flow>>,
     pace: Pace,
@@ -35,14 +36,14 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(
-        connection: Connection,
+        line: Line,
         application: Box<dyn Application>,
         flow: Option<Arc<Flow>>,
         now: Instant,
     ) -> Session {
         Session {
-            connection,
-            application: Some(application),
+            line,
+            application,
             flow,
             pace: Pace::new(now),
             ready: Some(now),
@@ -54,8 +55,14 @@ impl Session {
 
     /// A datagram, or word from the endpoint, which came at `at`.
     pub(super) fn hear(&mut self, event: ConnectionEvent, at: Instant) {
-        self.connection.handle_event(event);
+        self.line.lock().handle_event(event);
         self.wake(at);
+    }
+
+    /// Something was done to it on another thread.
+    pub(super) fn look(&mut self, now: Instant) {
+        self.line.answer();
+        self.wake(now);
     }
 
     fn wake(&mut self, at: Instant) {
@@ -64,30 +71,31 @@ impl Session {
 
     /// When something is to be done whatever happens until then.
     pub(super) fn timer(&self) -> Option<Instant> {
-        let application = self.application.as_ref();
-        let deadline = application.and_then(|application| application.deadline());
-        let timer = self.connection.poll_timeout();
-        timer.into_iter().chain(deadline).min()
+        let timer = self.line.lock().poll_timeout();
+        timer.into_iter().chain(self.application.deadline()).min()
     }
 
     /// Does what was to be done by now.
     pub(super) fn expire(&mut self, now: Instant) {
-        if self.connection.poll_timeout().is_some_and(|at| at <= now) {
-            self.connection.handle_timeout(now);
+        let mut connection = self.line.lock();
+        if connection.poll_timeout().is_some_and(|at| at <= now) {
+            connection.handle_timeout(now);
         }
-        if let Some(application) = &mut self.application
-            && application.deadline().is_some_and(|at| at <= now)
-        {
-            application.on_deadline(&mut self.connection, now);
+        if self.application.deadline().is_some_and(|at| at <= now) {
+            self.application.on_deadline(&mut connection, now);
         }
+        drop(connection);
         self.wake(now);
     }
 
     /// Ends the connection.
-    pub(super) fn close(&mut self, now: Instant, reason: &'static [u8]) {
-        self.application = None;
-        self.connection
-            .close(now, VarInt::from_u32(0), reason.into());
+    pub(super) fn close(&mut self, now: Instant, code: VarInt) {
+        let mut connection = self.line.lock();
+        connection.close(now, code, Default::default());
+        let reason = ConnectionError::LocallyClosed;
+        let event = Event::ConnectionLost { reason };
+        self.application.on_event(event, &mut connection, now);
+        drop(connection);
         self.wake(now);
     }
 
@@ -99,19 +107,19 @@ impl Session {
         now: Instant,
     ) {
         self.is_noted = false;
+        let line = self.line.clone();
+        let mut connection = line.lock();
         loop {
-            while let Some(event) = self.connection.poll() {
+            while let Some(event) = connection.poll() {
                 self.is_proven |= matches!(event, Event::Connected);
-                if let Some(application) = &mut self.application {
-                    application.on_event(event, &mut self.connection, now);
-                }
+                self.application.on_event(event, &mut connection, now);
             }
-            if !self.answer(handle, endpoint) {
+            if !self.answer(&mut connection, handle, endpoint) {
                 break;
             }
         }
         if self.flow.is_some()
-            && let Some(controller) = self.connection.congestion_state(PathId::ZERO)
+            && let Some(controller) = connection.congestion_state(PathId::ZERO)
         {
             // The controller says its pacing rate when it is asked.
             let _ = controller.metrics();
@@ -119,12 +127,20 @@ impl Session {
     }
 
     /// Takes what the connection has for the endpoint there, and the answers back. Whether there were any.
-    pub(super) fn answer(&mut self, handle: ConnectionHandle, endpoint: &mut Endpoint) -> bool {
+    fn answer(
+        &mut self,
+        connection: &mut Connection,
+        handle: ConnectionHandle,
+        endpoint: &mut Endpoint,
+    ) -> bool {
         let mut was_answered = false;
-        while let Some(event) = self.connection.poll_endpoint_events() {
+        while let Some(event) = connection.poll_endpoint_events() {
             self.is_over |= event.is_drained();
+            if event.is_draining() {
+                self.application.on_draining();
+            }
             if let Some(answer) = endpoint.handle_event(handle, event) {
-                self.connection.handle_event(answer);
+                connection.handle_event(answer);
                 was_answered = true;
             }
         }
@@ -145,27 +161,42 @@ impl Session {
     /// most so many as `most` says for their size. They are in `contents`. Nothing if there is nothing to send.
     pub(super) fn depart(
         &mut self,
+        (handle, endpoint): (ConnectionHandle, &mut Endpoint),
+        due: Instant,
+        now: Instant,
+        most: impl Fn(u16) -> usize,
+        contents: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let line = self.line.clone();
+        let mut connection = line.lock();
+        let transmit = self.write(&mut connection, due, now, most, contents);
+        self.answer(&mut connection, handle, endpoint);
+        transmit
+    }
+
+    fn write(
+        &mut self,
+        connection: &mut Connection,
         due: Instant,
         now: Instant,
         most: impl Fn(u16) -> usize,
         contents: &mut Vec<u8>,
     ) -> Option<Transmit> {
         contents.clear();
-        let most = NonZeroUsize::new(most(self.connection.current_mtu()));
+        let most = NonZeroUsize::new(most(connection.current_mtu()));
         let most = most.unwrap_or(NonZeroUsize::MIN);
         for _ in 0..REFILLS {
-            let transmit = self.connection.poll_transmit(now, most, contents);
+            let transmit = connection.poll_transmit(now, most, contents);
             if let Some(transmit) = transmit {
                 self.depart_with(&transmit, due, now);
                 return Some(transmit);
             }
             let is_blocked = self.flow.as_ref().is_some_and(|flow| flow.take_blocked());
-            if is_blocked || self.connection.is_handshaking() {
+            if is_blocked || connection.is_handshaking() {
                 self.ready = None;
                 return None;
             }
-            let application = self.application.as_mut();
-            if !application.is_some_and(|application| application.refill(&mut self.connection)) {
+            if !self.application.refill(connection) {
                 break;
             }
         }

@@ -6,10 +6,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 use bytes::BytesMut;
-use noq::udp::{self, RecvMeta, UdpSockRef, UdpSocketState};
 use noq_proto::{EcnCodepoint, FourTuple, Transmit};
+use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
 use super::arrival::Present;
+use super::ground::{Datagram, Port};
 use crate::endpoint::{SOCKET_BUFFER, open};
 
 /// Messages read in one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).
@@ -39,18 +40,7 @@ pub(super) struct Socket {
     ecn: bool,
     /// When nothing was left to read, at the latest.
     empty: Instant,
-}
-
-/// A datagram as it came in.
-pub(super) struct Datagram {
-    /// When.
-    pub(super) at: Instant,
-    /// From where and to where.
-    pub(super) path: FourTuple,
-    /// Its ECN codepoint.
-    pub(super) ecn: Option<EcnCodepoint>,
-    /// The UDP payload.
-    pub(super) payload: BytesMut,
+    inbox: Inbox,
 }
 
 impl Socket {
@@ -83,31 +73,36 @@ impl Socket {
             state,
             ecn,
             empty: Instant::now(),
+            inbox: Inbox::new(),
         })
     }
+}
 
-    /// The socket's own address.
-    pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
+impl Port for Socket {
+    fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Whether datagrams may be cut on their way.
-    pub(super) fn may_fragment(&self) -> bool {
+    fn file(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
+    fn read(&mut self, take: &mut dyn FnMut(Datagram)) -> bool {
+        self.inbox
+            .read(&self.socket, &self.state, &mut self.empty, take)
+    }
+
+    fn may_fragment(&self) -> bool {
         self.state.may_fragment()
     }
 
-    /// How many datagrams of this size may be handed to the kernel at once.
-    pub(super) fn most_datagrams(&self, size: u16) -> usize {
+    fn most_datagrams(&self, size: u16) -> usize {
         let fit = LARGEST_BURST / usize::from(size.max(1));
         self.state.max_gso_segments().get().min(fit).max(1)
     }
 
-    /// Sends what noq has put together. What the system refuses, other than for want of room, is as good as lost on the way:
-    /// too large a probe for the path MTU, or a peer that is not there.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if there is no room.
-    pub(super) fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
+    /// The system refuses too large a probe for the path MTU, and a peer that is not there.
+    fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
         let transmit = udp::Transmit {
             destination: transmit.destination,
             ecn: transmit.ecn.filter(|_| self.ecn).map(|ecn| match ecn {
@@ -132,14 +127,8 @@ impl Socket {
     }
 }
 
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-/// Room for one batch of received messages, used for all sockets in turn.
-pub(super) struct Inbox {
+/// Room for one batch of received messages.
+struct Inbox {
     buffers: Vec<Vec<u8>>,
     metas: [RecvMeta; BATCH],
     /// Datagrams are handed on in their own pieces of this.
@@ -147,7 +136,7 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    pub(super) fn new() -> Inbox {
+    fn new() -> Inbox {
         Inbox {
             buffers: vec![vec![0; LARGEST]; BATCH],
             metas: [RecvMeta::default(); BATCH],
@@ -155,19 +144,25 @@ impl Inbox {
         }
     }
 
-    /// Hands what `socket` holds, up to a batch, to `take`. Whether there may be more.
-    pub(super) fn read(&mut self, socket: &mut Socket, mut take: impl FnMut(Datagram)) -> bool {
+    /// Hands what `socket` holds, up to a batch, to `take`. Whether there may be more. Nothing was there at `empty`.
+    fn read(
+        &mut self,
+        socket: &UdpSocket,
+        state: &UdpSocketState,
+        empty: &mut Instant,
+        take: &mut dyn FnMut(Datagram),
+    ) -> bool {
         let looked = Instant::now();
         let mut slices = self.buffers.iter_mut();
         let mut slices: [IoSliceMut<'_>; BATCH] = std::array::from_fn(|_| match slices.next() {
             Some(buffer) => IoSliceMut::new(buffer),
             None => IoSliceMut::new(&mut []),
         });
-        let from = UdpSockRef::from(&socket.socket);
-        let count = match socket.state.recv(from, &mut slices, &mut self.metas) {
+        let from = UdpSockRef::from(socket);
+        let count = match state.recv(from, &mut slices, &mut self.metas) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                socket.empty = looked;
+                *empty = looked;
                 return false;
             }
             // Reports of earlier datagrams, which anybody may have made up: to be ignored (RFC 9000, "Path MTU Discovery").
@@ -184,7 +179,7 @@ impl Inbox {
             let message = buffer.get(..meta.len).unwrap_or_default();
             self.memory.extend_from_slice(message);
             let mut message = self.memory.split();
-            let at = present.arrival(meta.timestamp, socket.empty);
+            let at = present.arrival(meta.timestamp, *empty);
             while !message.is_empty() {
                 let size = meta.stride.clamp(1, message.len());
                 take(Datagram {
@@ -222,9 +217,9 @@ fn ask_for_times(_: &UdpSocket) {}
 mod tests {
     use super::*;
 
-    fn read(inbox: &mut Inbox, socket: &mut Socket) -> Vec<Datagram> {
+    fn read(socket: &mut Socket) -> Vec<Datagram> {
         let mut came = Vec::new();
-        while inbox.read(socket, |datagram| came.push(datagram)) {}
+        while socket.read(&mut |datagram| came.push(datagram)) {}
         came
     }
 
@@ -249,7 +244,6 @@ mod tests {
             let port = sending.local_addr().unwrap().port();
             let to = SocketAddr::new(ip.parse().unwrap(), port);
             let waited = std::time::Duration::from_millis(20);
-            let mut inbox = Inbox::new();
             // The kernel begins to note times a moment after the first socket asks for them (`net_enable_timestamp`), and
             // until then tells the time of the reading.
             let mut notes_times = false;
@@ -257,7 +251,7 @@ mod tests {
                 let before = Instant::now();
                 send(&listening, to, b"abcabc", Some(3));
                 std::thread::sleep(waited);
-                let read = read(&mut inbox, &mut sending);
+                let read = read(&mut sending);
                 assert_eq!(read.len(), 2);
                 for one in &read {
                     assert_eq!(&one.payload[..], b"abc");
@@ -280,7 +274,7 @@ mod tests {
         let to = listening.local_addr().unwrap();
         let sending = Socket::sending(to, true).unwrap();
         send(&sending, to, b"aaabbbc", Some(3));
-        let read = read(&mut Inbox::new(), &mut listening);
+        let read = read(&mut listening);
         let read: Vec<_> = read.iter().map(|one| &one.payload[..]).collect();
         assert_eq!(read, [b"aaa".as_slice(), b"bbb", b"c"]);
     }
@@ -297,7 +291,7 @@ mod tests {
         let count = sending.most_datagrams(size);
         let size = usize::from(size);
         send(&sending, to, &vec![7; count * size], Some(size));
-        let read = read(&mut Inbox::new(), &mut listening);
+        let read = read(&mut listening);
         assert_eq!(read.len(), count);
         // Not capable of ECN, whatever noq says.
         assert!(read.iter().all(|one| one.ecn.is_none()));

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use congestion::ControllerKind;
 use noq_proto::{Connection, ConnectionError, Event, Incoming};
@@ -39,9 +39,10 @@ struct Doorkeeper<V> {
 }
 
 impl<V: FnMut(&Incoming) -> Verdict + Send> Door for Doorkeeper<V> {
-    fn meet(&mut self, incoming: &Incoming, _: Crowd) -> Verdict {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
         let _ = self.proven.send(incoming.remote_address_validated());
-        (self.verdict)(incoming)
+        let verdict = (self.verdict)(&incoming);
+        Some((incoming, verdict))
     }
 }
 
@@ -60,7 +61,7 @@ fn meet(
     let (proven, seen) = mpsc::channel();
     let door = Box::new(Doorkeeper { verdict, proven });
     let receiving = Driver::start().unwrap();
-    let address = receiving.listen(HERE.into(), configs, door).unwrap();
+    let (address, _) = receiving.listen(HERE.into(), configs, door).unwrap();
     let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
     let transport = Arc::new(endpoint::transport(controllers));
     let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();

@@ -5,15 +5,14 @@ use std::io::{PipeReader, Read};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use noq_proto::ConnectionHandle;
+use noq_proto::{ConnectionHandle, Incoming, VarInt};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
+use super::application::Verdict;
 use super::host::{Host, Turn};
-use super::socket::Inbox;
-
-/// A socket of this driver.
-pub(super) type HostId = u64;
+use super::line::HostId;
+use super::session::Session;
 
 /// A connection of this driver.
 type Key = (HostId, ConnectionHandle);
@@ -25,17 +24,22 @@ const BURSTS: usize = 4;
 pub(super) enum Command {
     /// To have this socket driven.
     Add(HostId, Box<Host>),
+    /// What becomes of somebody who waited at its door.
+    Decide(HostId, Box<(Incoming, Verdict)>),
+    /// To have nobody else let in.
+    Shut(HostId),
     /// To have its connections ended.
-    Close(HostId),
+    Close(HostId, VarInt),
+    /// To have one of its connections looked at.
+    Look(Key),
     /// To have all connections ended, and the thread.
     Stop,
 }
 
 /// The state of the driver's thread.
-pub(super) struct Worker {
+pub struct Worker {
     commands: Receiver<Command>,
-    /// Rings when there is a command.
-    bell: PipeReader,
+    clock: fn() -> Instant,
     hosts: HashMap<HostId, Host>,
     /// When connections may send, over all sockets.
     departures: Agenda<Key>,
@@ -43,70 +47,93 @@ pub(super) struct Worker {
     timers: Agenda<Key>,
     /// Those that something happened to.
     noted: Vec<Key>,
-    inbox: Inbox,
     /// The burst that leaves.
     contents: Vec<u8>,
 }
 
 impl Worker {
-    pub(super) fn new(commands: Receiver<Command>, bell: PipeReader) -> Worker {
+    pub(super) fn new(commands: Receiver<Command>, clock: fn() -> Instant) -> Worker {
         Worker {
             commands,
-            bell,
+            clock,
             hosts: HashMap::new(),
             departures: Agenda::new(),
             timers: Agenda::new(),
             noted: Vec::new(),
-            inbox: Inbox::new(),
             contents: Vec::new(),
         }
     }
 
-    /// Drives until told to stop.
-    pub(super) fn run(mut self) {
+    /// Drives until told to stop. The bell rings when there is a command.
+    pub(super) fn run(mut self, bell: &PipeReader) {
         ask_for_precise_wakeups();
         loop {
-            let is_rung = self.wait();
-            if is_rung && self.obey() {
+            let is_rung = self.wait(bell);
+            if !self.work(is_rung) {
                 break;
             }
-            self.expire();
-            self.settle();
-            self.transmit();
         }
-        let now = Instant::now();
-        for host in self.hosts.values_mut() {
-            host.close(now, b"stopped");
+    }
+
+    /// Does all that can be done now, where nothing can be waited for. When it wants another turn, if nothing rings before; nothing
+    /// once it was told to stop.
+    pub fn turn(&mut self) -> Option<Option<Instant>> {
+        for (id, host) in &mut self.hosts {
+            host.receive(|handle| self.noted.push((*id, handle)));
         }
+        self.work(true).then(|| self.next())
+    }
+
+    /// Does what is due. Whether it goes on.
+    fn work(&mut self, is_rung: bool) -> bool {
+        if is_rung && self.obey() {
+            let now = (self.clock)();
+            for host in self.hosts.values_mut() {
+                host.close(now);
+            }
+            return false;
+        }
+        self.expire();
+        self.settle();
+        self.transmit();
+        true
+    }
+
+    /// When the next thing is due.
+    fn next(&self) -> Option<Instant> {
+        if !self.noted.is_empty() {
+            return Some((self.clock)());
+        }
+        let next = [self.departures.next(), self.timers.next()];
+        next.into_iter().flatten().min()
     }
 
     /// Waits until a socket can be read, a timer runs out, something may leave, or there is a command; and reads the sockets.
     /// Whether there is a command.
-    fn wait(&mut self) -> bool {
-        let now = Instant::now();
-        let next = [self.departures.next(), self.timers.next()];
-        let next = next.into_iter().flatten().min();
-        let next = if self.noted.is_empty() {
-            next
-        } else {
-            Some(now)
-        };
+    fn wait(&mut self, bell: &PipeReader) -> bool {
+        let now = (self.clock)();
+        let next = self.next();
         let timeout = next.map(|at| timespec(at.saturating_duration_since(now)));
         let mut files = Vec::with_capacity(1 + self.hosts.len());
-        files.push(PollFd::new(&self.bell, PollFlags::IN));
-        files.extend(self.hosts.values().map(|host| {
+        files.push(PollFd::new(bell, PollFlags::IN));
+        files.extend(self.hosts.values().filter_map(|host| {
             let room = if host.is_full() {
                 PollFlags::OUT
             } else {
                 PollFlags::empty()
             };
-            PollFd::new(&host.socket, PollFlags::IN | room)
+            let file = host.port.file()?;
+            Some(PollFd::from_borrowed_fd(file, PollFlags::IN | room))
         }));
         // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
         let _ = rustix::event::poll(&mut files, timeout.as_ref());
         let flags: Vec<PollFlags> = files.iter().map(PollFd::revents).collect();
         let mut flags = flags.into_iter();
         let is_rung = flags.next().is_some_and(|flags| !flags.is_empty());
+        if is_rung {
+            // One ring may be for several commands, and a command may have rung before: it is there all the same.
+            let _ = { bell }.read(&mut [0; 64]);
+        }
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) && host.resend().is_ok() {
                 for handle in host.waiting.drain(..) {
@@ -114,7 +141,7 @@ impl Worker {
                 }
             }
             if flags.intersects(PollFlags::IN | PollFlags::ERR) {
-                host.receive(&mut self.inbox, |handle| self.noted.push((*id, handle)));
+                host.receive(|handle| self.noted.push((*id, handle)));
             }
         }
         is_rung
@@ -122,8 +149,6 @@ impl Worker {
 
     /// Does what is asked for. Whether that is to stop.
     fn obey(&mut self) -> bool {
-        // One ring may be for several commands, and a command may have rung before: it is there all the same.
-        let _ = self.bell.read(&mut [0; 64]);
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Add(id, host) => {
@@ -131,14 +156,34 @@ impl Worker {
                     self.noted.extend(handles);
                     self.hosts.insert(id, *host);
                 }
-                Command::Close(id) => {
-                    let Some(host) = self.hosts.get_mut(&id) else {
-                        continue;
-                    };
-                    let now = Instant::now();
-                    for (handle, session) in &mut host.sessions {
-                        session.close(now, b"");
+                Command::Decide(id, decision) => {
+                    let now = (self.clock)();
+                    let (incoming, verdict) = *decision;
+                    let host = self.hosts.get_mut(&id);
+                    let come = host.and_then(|host| host.decide(incoming, verdict, now));
+                    self.noted.extend(come.map(|handle| (id, handle)));
+                }
+                Command::Shut(id) => {
+                    if let Some(host) = self.hosts.get_mut(&id) {
+                        host.shut();
+                        if host.is_done() {
+                            self.hosts.remove(&id);
+                        }
+                    }
+                }
+                Command::Close(id, code) => {
+                    let now = (self.clock)();
+                    let host = self.hosts.get_mut(&id);
+                    for (handle, session) in host.into_iter().flat_map(|host| &mut host.sessions) {
+                        session.close(now, code);
                         self.noted.push((id, *handle));
+                    }
+                }
+                Command::Look(key) => {
+                    let now = (self.clock)();
+                    if let Some(session) = self.session(key) {
+                        session.look(now);
+                        self.noted.push(key);
                     }
                 }
                 Command::Stop => return true,
@@ -147,21 +192,24 @@ impl Worker {
         false
     }
 
+    fn session(&mut self, (id, handle): Key) -> Option<&mut Session> {
+        self.hosts.get_mut(&id)?.sessions.get_mut(&handle)
+    }
+
     /// Does what timers were set for.
     fn expire(&mut self) {
-        let now = Instant::now();
-        while let Some(((id, handle), _)) = self.timers.pop(now) {
-            let host = self.hosts.get_mut(&id);
-            if let Some(session) = host.and_then(|host| host.sessions.get_mut(&handle)) {
+        let now = (self.clock)();
+        while let Some((key, _)) = self.timers.pop(now) {
+            if let Some(session) = self.session(key) {
                 session.expire(now);
-                self.noted.push((id, handle));
+                self.noted.push(key);
             }
         }
     }
 
     /// Lets connections know what has happened to them, and plans what they do next.
     fn settle(&mut self) {
-        let now = Instant::now();
+        let now = (self.clock)();
         for (id, handle) in std::mem::take(&mut self.noted) {
             let Some(host) = self.hosts.get_mut(&id) else {
                 continue;
@@ -183,7 +231,7 @@ impl Worker {
     /// Sends what is due, a burst of each connection in turn.
     fn transmit(&mut self) {
         for _ in 0..BURSTS {
-            let now = Instant::now();
+            let now = (self.clock)();
             let Some(((id, handle), due)) = self.departures.pop(now) else {
                 return;
             };

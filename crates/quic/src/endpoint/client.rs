@@ -1,70 +1,61 @@
 //! The connecting side.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use noq::{ClientConfig, Connecting, Endpoint, EndpointConfig, TransportConfig};
+use noq_proto::TransportConfig;
 
 use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
-use super::identity::SERVER_NAME;
-use super::sockets::Sockets;
 use super::tls::client_config;
+use crate::connection::Connection;
 use crate::controller::Controllers;
-use crate::runtime::Runtime;
+use crate::driver::{self, Driver, Ground};
 
-/// How to connect to one server.
+type Transport = dyn Fn(Arc<dyn Controllers>) -> TransportConfig + Send + Sync;
+
+/// How to connect to one server. Its connections, each over a socket of its own, have one thread.
 #[derive(Clone)]
 pub struct Client {
-    config: ClientConfig,
-    sockets: Arc<dyn Sockets>,
-    /// Whether its packets are capable of ECN.
-    ecn: bool,
+    driver: Arc<Driver>,
+    server: Fingerprint,
+    alpn: Arc<[u8]>,
+    controllers: Arc<dyn Controllers>,
+    transport: Arc<Transport>,
 }
 
 impl Client {
-    /// How to connect, over sockets of `sockets`, to the server whose certificate has the fingerprint `server`, in the
-    /// protocol `alpn`. `controllers` makes what controls congestion, and says whether packets are capable of ECN;
-    /// `transport` makes the other settings.
+    /// How to connect, on this ground, to the server whose certificate has the fingerprint `server`, in the protocol `alpn`.
+    /// `controllers` makes what controls congestion, and says whether packets are capable of ECN; `transport` makes the other
+    /// settings.
     ///
     /// # Errors
-    /// The TLS library refuses.
+    /// The system gives no thread.
     pub fn new(
-        sockets: Arc<dyn Sockets>,
+        ground: Arc<dyn Ground>,
         server: Fingerprint,
         alpn: &[u8],
         controllers: Arc<dyn Controllers>,
-        transport: impl FnOnce(Arc<dyn Controllers>) -> TransportConfig,
+        transport: impl Fn(Arc<dyn Controllers>) -> TransportConfig + Send + Sync + 'static,
     ) -> Result<Client, EndpointError> {
-        let ecn = controllers.responds_to_ecn();
         Ok(Client {
-            config: client_config(server, alpn, Arc::new(transport(controllers)))?,
-            sockets,
-            ecn,
+            driver: Driver::start_on(ground).map_err(EndpointError::Thread)?,
+            server,
+            alpn: alpn.into(),
+            controllers,
+            transport: Arc::new(transport),
         })
     }
 
-    /// Begins to connect to `server`, by an endpoint of its own at any address of the same family. Must be called within
-    /// a tokio runtime.
+    /// Begins to connect to `server`, at this address.
     ///
     /// # Errors
-    /// The system gives no socket, or the address cannot be connected to.
-    pub fn connect(&self, server: SocketAddr) -> Result<(Endpoint, Connecting), EndpointError> {
-        let any: IpAddr = match server {
-            SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        };
-        let address = SocketAddr::new(any, 0);
-        let runtime = Runtime { ecn: self.ecn };
-        let endpoint = self
-            .sockets
-            .open(address)
-            .and_then(|socket| {
-                let (socket, config) = (runtime.wrap(socket), EndpointConfig::default());
-                Endpoint::new_with_abstract_socket(config, None, socket, Arc::new(runtime))
-            })
-            .map_err(|source| EndpointError::Bind { address, source })?;
-        let connecting = endpoint.connect_with(self.config.clone(), server, SERVER_NAME)?;
-        Ok((endpoint, connecting))
+    /// The system gives no socket, the address cannot be connected to, or the TLS library refuses.
+    pub fn connect(&self, server: SocketAddr) -> Result<Connection, EndpointError> {
+        let ecn = self.controllers.responds_to_ecn();
+        let (controllers, flow) = driver::paced(self.controllers.clone());
+        let transport = Arc::new((self.transport)(controllers));
+        let config = client_config(self.server, &self.alpn, transport)?;
+        Connection::begin(&self.driver, server, config, flow, ecn)
     }
 }

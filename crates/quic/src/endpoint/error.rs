@@ -15,10 +15,10 @@ pub enum EndpointError {
     Tls(#[from] rustls::Error),
     /// The TLS library has not the cipher suite that QUIC starts with.
     #[error("cannot configure TLS for QUIC: {0}")]
-    Cipher(#[from] noq::crypto::rustls::NoInitialCipherSuite),
+    Cipher(#[from] noq_proto::crypto::rustls::NoInitialCipherSuite),
     /// The address cannot be connected to.
     #[error("cannot connect: {0}")]
-    Connect(#[from] noq::ConnectError),
+    Connect(#[from] noq_proto::ConnectError),
     /// The system gives no thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[source] io::Error),

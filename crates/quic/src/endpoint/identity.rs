@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noq::EndpointConfig;
+use noq_proto::EndpointConfig;
 use noq_proto::HashedConnectionIdGenerator;
 use ring::hmac;
 use rustls::crypto::CryptoProvider;

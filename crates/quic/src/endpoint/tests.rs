@@ -3,13 +3,14 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use noq::congestion::CubicConfig;
-use noq::crypto::rustls::QuicServerConfig;
-use noq::{ServerConfig, TransportConfig};
+use noq_proto::congestion::CubicConfig;
+use noq_proto::crypto::rustls::QuicServerConfig;
+use noq_proto::{ConnectionError, ServerConfig, TransportConfig};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use super::identity::provider;
 use super::*;
+use crate::driver::System;
 
 const ALPN: &[u8] = b"test";
 
@@ -23,15 +24,15 @@ async fn meet(
     identity: &Identity,
     pinned: Fingerprint,
     alpn: &[u8],
-) -> Result<(), noq::ConnectionError> {
+) -> Result<(), ConnectionError> {
     let here = (Ipv4Addr::LOCALHOST, 0).into();
-    let server = bind(&Udp, here, Some((server, identity))).unwrap();
+    let server = listen(Arc::new(System), here, server, identity).unwrap();
     let controllers = Arc::new(CubicConfig::default());
-    let client = Client::new(Arc::new(Udp), pinned, alpn, controllers, transport).unwrap();
-    let accepting = async { server.accept().await.unwrap().await };
-    let (_endpoint, connecting) = client.connect(server.local_addr().unwrap()).unwrap();
-    let (connected, _) = tokio::join!(connecting, accepting);
-    connected.map(drop)
+    let client = Client::new(Arc::new(System), pinned, alpn, controllers, transport).unwrap();
+    let accepting = async { server.accept().await.unwrap().accept().await };
+    let connection = client.connect(server.local_addr()).unwrap();
+    let (connected, _) = tokio::join!(connection.connected(), accepting);
+    connected
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use noq::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use noq::{ClientConfig, ServerConfig, TransportConfig};
+use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq_proto::{ClientConfig, ServerConfig, TransportConfig};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::{TransportConfig, VarInt};
+use noq_proto::{TransportConfig, VarInt};
 
 use crate::controller::Controllers;
 

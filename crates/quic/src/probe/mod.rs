@@ -25,9 +25,10 @@ use std::time::{Duration, Instant};
 use crate::controller::Controllers;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
-use noq::{Connection, Endpoint};
 
-use crate::endpoint::{self, Client, EndpointError, Fingerprint, STREAMS, Udp};
+use crate::connection::{Connection, ReadExactError, WriteError};
+use crate::driver::System;
+use crate::endpoint::{self, Client, EndpointError, Fingerprint, STREAMS};
 
 const ALPN: &[u8] = b"fullpipe-probe/2";
 
@@ -46,16 +47,16 @@ pub enum ProbeError {
     Endpoint(#[from] EndpointError),
     /// The connection failed or broke.
     #[error("connection lost: {0}")]
-    Connection(#[from] noq::ConnectionError),
+    Connection(#[from] noq_proto::ConnectionError),
     /// The receiver did not take the payload.
     #[error("cannot send: {0}")]
-    Write(#[from] noq::WriteError),
+    Write(#[from] WriteError),
     /// The receiver's answer did not come whole.
     #[error("no answer: {0}")]
-    Read(#[from] noq::ReadExactError),
+    Read(#[from] ReadExactError),
     /// The stream was closed before its end.
     #[error("stream closed early")]
-    Closed(#[from] noq::ClosedStream),
+    Closed(#[from] noq_proto::ClosedStream),
     /// The receiver does not take what we send.
     #[error(transparent)]
     TurnedAway(#[from] TurnedAway),
@@ -130,26 +131,25 @@ fn challenge_of(connection: &Connection) -> Result<[u8; PROOF_LEN], ProbeError> 
 #[derive(Debug)]
 pub struct Prober {
     connection: Connection,
-    // Closed when dropped, with its connection.
-    endpoint: Endpoint,
 }
 
 impl Prober {
-    /// Connects to the receiver with this certificate, and proves that we know its token. `controllers` makes what controls the connection's congestion: see
-    /// [`crate::controller`]. Must be called within a tokio runtime.
+    /// Connects to the receiver with this certificate, and proves that we know its token. `controllers` makes what controls the
+    /// connection's congestion: see [`crate::controller`].
+    ///
+    /// # Errors
+    /// There is no connection, or the receiver does not take what we send.
     pub async fn connect(
         server: SocketAddr,
         fingerprint: Fingerprint,
         token: &Token,
         controllers: Arc<dyn Controllers>,
     ) -> Result<Prober, ProbeError> {
-        let sockets = Arc::new(Udp);
-        let client = Client::new(sockets, fingerprint, ALPN, controllers, endpoint::transport)?;
-        let (endpoint, connecting) = client.connect(server)?;
-        let prober = Prober {
-            connection: connecting.await?,
-            endpoint,
-        };
+        let ground = Arc::new(System);
+        let client = Client::new(ground, fingerprint, ALPN, controllers, endpoint::transport)?;
+        let connection = client.connect(server)?;
+        connection.connected().await?;
+        let prober = Prober { connection };
         prober.prove(token).await?;
         Ok(prober)
     }
@@ -199,6 +199,6 @@ impl Prober {
 
 impl Drop for Prober {
     fn drop(&mut self) {
-        self.endpoint.close(0u32.into(), b"");
+        self.connection.close(0u32.into(), b"");
     }
 }

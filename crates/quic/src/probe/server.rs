@@ -4,13 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::{Connection, Incoming, RecvStream, SendStream, VarInt};
+use noq_proto::VarInt;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::door::{Door, Seat};
 use super::token::{PROOF_LEN, Token};
 use super::{ALPN, Answer, challenge_of};
+use crate::connection::{Connection, Incoming, RecvStream, SendStream};
 use crate::endpoint::{EndpointError, Identity, STREAMS};
 use crate::server::{self, Server};
 
@@ -71,11 +72,10 @@ pub fn serve(
     });
     Server::start(address, identity, ALPN, transport, move |incoming| {
         if hall.guests.taken() >= CROWDED && incoming.may_retry() {
-            // It may retry, so this does not fail.
-            let _ = incoming.retry();
+            incoming.retry();
             return None;
         }
-        let from = incoming.remote_address().ip();
+        let from = incoming.remote_address()?.ip();
         match hall.guests.enter(from) {
             Some(guest) => Some(receive(incoming, from, guest, hall.clone())),
             None => {
@@ -106,7 +106,7 @@ async fn receive(incoming: Incoming, from: IpAddr, guest: Seat, hall: Arc<Hall>)
 
 /// Waits for the proof, and answers it. The connection, if it may send.
 async fn greet(incoming: Incoming, from: IpAddr, hall: &Hall) -> Option<(Connection, Seat)> {
-    let connection = incoming.await.ok()?;
+    let connection = incoming.accept().await.ok()?;
     let (mut to, mut proof) = connection.accept_bi().await.ok()?;
     let proof = proof.read_to_end(PROOF_LEN).await.ok()?;
     let challenge = challenge_of(&connection).ok()?;

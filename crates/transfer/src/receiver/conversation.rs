@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt};
-use noq::{Connection, ConnectionError, RecvStream, SendStream};
+use noq_proto::ConnectionError;
+use quic::connection::{Connection, RecvStream, SendStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;

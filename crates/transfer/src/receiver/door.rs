@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use noq::{Connection, Incoming, RecvStream, SendStream, VarInt};
+use noq_proto::VarInt;
+use quic::connection::{Connection, Incoming, RecvStream, SendStream};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -62,10 +63,11 @@ impl Door {
 
     /// Lets a connection come to prove itself.
     pub fn admit(&mut self, incoming: Incoming) {
-        let peer = incoming.remote_address();
+        let Some(peer) = incoming.remote_address() else {
+            return;
+        };
         if self.guests.is_crowded() && incoming.may_retry() {
-            // It may retry, so this does not fail.
-            let _ = incoming.retry();
+            incoming.retry();
             return;
         }
         if !self.guests.may_start(peer.ip(), Instant::now().into_std()) {
@@ -130,7 +132,7 @@ async fn knock(
     secret: Secret,
     greet: mpsc::UnboundedSender<Id>,
 ) -> Result<Knock, Error> {
-    let connection = timeout(HANDSHAKE_TIMEOUT, incoming.accept()?)
+    let connection = timeout(HANDSHAKE_TIMEOUT, incoming.accept())
         .await
         .map_err(|_| Error::Cut)??;
     let _ = greet.send(tokio::task::id());

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use noq::Endpoint;
-use noq::congestion::CubicConfig;
+use noq_proto::ServerConfig;
+use noq_proto::congestion::CubicConfig;
 
 use super::config::{ReceiverConfig, Resumption};
 use super::door::GUEST_WINDOW;
@@ -13,7 +13,9 @@ use crate::error::Error;
 use crate::ticket::{MAX_ADDRESSES, Secret, Ticket};
 use crate::transport::transport;
 use crate::wire;
-use quic::endpoint::{self, EndpointError, Identity, Sockets};
+use quic::Ground;
+use quic::connection::Listener;
+use quic::endpoint::{self, EndpointError, Identity};
 
 /// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
 const MAX_INCOMING: usize = 1024;
@@ -21,11 +23,11 @@ const INCOMING_BUFFER: u64 = 16 << 10;
 
 /// Listens with the identity from `before`, or a new one, which is then kept.
 pub fn listen(
-    sockets: &dyn Sockets,
+    ground: Arc<dyn Ground>,
     config: &ReceiverConfig,
     store: &Store,
     before: Option<SavedIdentity>,
-) -> Result<(Endpoint, Ticket, Resumption), Error> {
+) -> Result<(Listener, Ticket, Resumption), Error> {
     let (identity, secret) = match &before {
         Some(saved) => (
             Identity::from_der(saved.certificate.clone(), saved.key.clone()),
@@ -44,13 +46,8 @@ pub fn listen(
         .incoming_buffer_size(INCOMING_BUFFER)
         .incoming_buffer_size_total(INCOMING_BUFFER * 64);
     let port = before.as_ref().map(|saved| saved.port);
-    let endpoint = bind(sockets, config.listen, port, &(server, &identity))?;
-    let address = endpoint
-        .local_addr()
-        .map_err(|source| EndpointError::Bind {
-            address: config.listen,
-            source,
-        })?;
+    let listener = bind(ground, config.listen, port, &(server, &identity))?;
+    let address = listener.local_addr();
     let saved = SavedIdentity {
         certificate: identity.certificate_der().to_vec(),
         key: identity.key_der().to_vec(),
@@ -67,23 +64,24 @@ pub fn listen(
     };
     let addresses = advertised(address, &config.advertise);
     let ticket = Ticket::new(addresses, identity.fingerprint(), secret);
-    Ok((endpoint, ticket, resumption))
+    Ok((listener, ticket, resumption))
 }
 
 /// Binds to the port of the unfinished transfer, if `listen` leaves the choice and it is free.
 fn bind(
-    sockets: &dyn Sockets,
+    ground: Arc<dyn Ground>,
     listen: SocketAddr,
     before: Option<u16>,
-    server: &(noq::ServerConfig, &Identity),
-) -> Result<Endpoint, EndpointError> {
+    (server, identity): &(ServerConfig, &Identity),
+) -> Result<Listener, EndpointError> {
+    let bind = |address| endpoint::listen(ground.clone(), address, server.clone(), identity);
     if let Some(port) = before.filter(|_| listen.port() == 0) {
         let same = SocketAddr::new(listen.ip(), port);
-        if let Ok(endpoint) = endpoint::bind(sockets, same, Some(server.clone())) {
-            return Ok(endpoint);
+        if let Ok(listener) = bind(same) {
+            return Ok(listener);
         }
     }
-    endpoint::bind(sockets, listen, Some(server.clone()))
+    bind(listen)
 }
 
 /// The addresses for the ticket of a receiver that listens at `bound`.

@@ -16,8 +16,8 @@ mod turned_away;
 
 use std::sync::Arc;
 
-use noq::Endpoint;
-use quic::endpoint::{Sockets, Udp};
+use quic::connection::Listener;
+use quic::{Ground, System};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -32,7 +32,7 @@ use store::Store;
 
 /// A receiver that listens.
 pub struct Receiver {
-    endpoint: Endpoint,
+    listener: Listener,
     store: Arc<Store>,
     ticket: Ticket,
     resumption: Resumption,
@@ -41,26 +41,26 @@ pub struct Receiver {
 impl Receiver {
     /// Starts to listen, and makes the ticket or finds that of an unfinished transfer in `config.out`.
     pub async fn bind(config: ReceiverConfig) -> Result<Receiver, Error> {
-        Receiver::bind_on(config, Box::new(RealDisk), &Udp).await
+        Receiver::bind_on(config, Box::new(RealDisk), Arc::new(System)).await
     }
 
     pub(crate) async fn bind_on(
         config: ReceiverConfig,
         disk: Box<dyn Disk>,
-        sockets: &dyn Sockets,
+        ground: Arc<dyn Ground>,
     ) -> Result<Receiver, Error> {
         let opening = config.clone();
         let store = spawn_blocking(move || Store::open(&opening, disk)).await??;
         let before = store.identity()?;
         let is_new = before.is_none();
-        let listening = listen::listen(sockets, &config, &store, before);
+        let listening = listen::listen(ground, &config, &store, before);
         if listening.is_err() && is_new {
             // The error says more than one about what is left behind could.
             let _ = store.clear();
         }
-        let (endpoint, ticket, resumption) = listening?;
+        let (listener, ticket, resumption) = listening?;
         Ok(Receiver {
-            endpoint,
+            listener,
             store: Arc::new(store),
             ticket,
             resumption,
@@ -83,15 +83,15 @@ impl Receiver {
     ///
     /// After an error, or when the future is dropped, the same configuration continues with the same ticket.
     pub async fn run(self, watch: Watch<'_>) -> Result<Vec<Transferred>, Error> {
-        let result = reception::serve(&self.endpoint, &self.store, &self.ticket, watch).await;
+        let result = reception::serve(&self.listener, &self.store, &self.ticket, watch).await;
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
-        self.endpoint.close(code, b"");
+        self.listener.close(code);
         if result.is_ok() {
             // At once: who ends the program during the farewell must not find an unfinished transfer next time.
             let store = self.store.clone();
             spawn_blocking(move || store.clear()).await??;
         }
-        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
+        let _ = timeout(FAREWELL, self.listener.all_draining()).await;
         result
     }
 }

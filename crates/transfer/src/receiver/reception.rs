@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noq::{Connection, Endpoint};
+use quic::connection::{Connection, Listener};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -33,7 +33,7 @@ const MAX_WAITING: usize = 16;
 /// Receives until one transfer is complete, whatever interruptions it takes, or until this side fails. A receiver that
 /// is kept goes on with the next transfer.
 pub async fn serve(
-    endpoint: &Endpoint,
+    listener: &Listener,
     store: &Arc<Store>,
     ticket: &Ticket,
     watch: Watch<'_>,
@@ -49,8 +49,8 @@ pub async fn serve(
     loop {
         let leaves = reception.leaves();
         let received = tokio::select! {
-            incoming = endpoint.accept() => {
-                let closed = || Error::System("the endpoint is closed".to_owned());
+            incoming = listener.accept() => {
+                let closed = || Error::System("the socket's thread has ended".to_owned());
                 door.admit(incoming.ok_or_else(closed)?);
                 None
             }
@@ -60,7 +60,7 @@ pub async fn serve(
             }
             Some(waited) = reception.waiting.join_next() => {
                 if let Ok(Some((outlasted, knock))) = waited {
-                    reception.outlasted(outlasted, knock);
+                    reception.outlasted(&outlasted, knock);
                 }
                 None
             }
@@ -79,7 +79,7 @@ struct Reception<'a> {
     watch: Watch<'a>,
     session: Option<Session<'a>>,
     /// Senders that want to take over, each with the connection whose end it waits for.
-    waiting: JoinSet<Option<(usize, Knock)>>,
+    waiting: JoinSet<Option<(Connection, Knock)>>,
     /// What has arrived although its sender may not know, and since when.
     finished: Option<(Vec<Transferred>, Instant)>,
 }
@@ -102,11 +102,11 @@ impl Reception<'_> {
     }
 
     /// A sender has outlasted the connection `outlasted`.
-    fn outlasted(&mut self, outlasted: usize, knock: Knock) {
+    fn outlasted(&mut self, outlasted: &Connection, knock: Knock) {
         match &self.session {
             // Another one was first, or what this one has waited for has yet to be told of.
             Some(running)
-                if running.connection.stable_id() != outlasted
+                if !running.connection.is(outlasted)
                     || (self.store.keeps() && running.is_over()) =>
             {
                 let running = running.connection.clone();
@@ -175,7 +175,7 @@ fn is_ours(error: &Error) -> bool {
 /// Waits until the sender behind `running` is gone or has been silent for too long; then `knock` may take over from that
 /// connection. If it lets itself be heard, `knock` goes on waiting if it is `patient`, and otherwise is told that the
 /// ticket is in use.
-async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(usize, Knock)> {
+async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(Connection, Knock)> {
     let heard = || running.stats().udp_rx.datagrams;
     let (mut before, mut since) = (heard(), Instant::now());
     while since.elapsed() < SILENCE && running.close_reason().is_none() {
@@ -194,7 +194,7 @@ async fn outwait(running: Connection, knock: Knock, patient: bool) -> Option<(us
         // Until its end has been told of.
         sleep(SILENCE / 30).await;
     }
-    Some((running.stable_id(), knock))
+    Some((running, knock))
 }
 
 struct Session<'a> {

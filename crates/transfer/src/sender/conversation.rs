@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noq::{Connection, RecvStream, SendStream};
+use quic::connection::{Connection, RecvStream, SendStream};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -132,8 +132,8 @@ async fn send_all(
                 // What was lost of an early stream goes before what is new of a later one.
                 urgency = urgency.saturating_sub(1);
                 stream.set_priority(urgency)?;
-                stream.write_all(&hashes).await?;
-                stream.write_chunk(content.into()).await?;
+                let piece = &mut [hashes.into(), content.into()];
+                stream.write_all_chunks(piece).await?;
                 stream.finish()?;
             }
             Piece::Root(hash) => control.write_all(&hash).await?,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quic::controller::Controllers;
-use quic::endpoint::{Client, Sockets, Udp};
+use quic::endpoint::Client;
+use quic::{Ground, System};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -44,12 +45,12 @@ pub async fn send(
     config: SenderConfig,
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
-    send_on(Arc::new(Udp), files, ticket, config, watch).await
+    send_on(Arc::new(System), files, ticket, config, watch).await
 }
 
-/// [`send`] with sockets from `sockets`.
+/// [`send`] on another ground.
 pub(crate) async fn send_on(
-    sockets: Arc<dyn Sockets>,
+    ground: Arc<dyn Ground>,
     files: &[PathBuf],
     ticket: &Ticket,
     config: SenderConfig,
@@ -62,7 +63,7 @@ pub(crate) async fn send_on(
     }
     let (server, controllers) = (ticket.fingerprint(), config.controllers);
     let way = Way {
-        client: Client::new(sockets, server, wire::ALPN, controllers, transport)?,
+        client: Client::new(ground, server, wire::ALPN, controllers, transport)?,
         ticket,
     };
     let sender = SenderId::generate()?;

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use noq::{Connection, ConnectionError, Endpoint, PathId, TransportErrorCode};
+use noq_proto::{ConnectionError, TransportErrorCode};
+use quic::connection::Connection;
 use quic::endpoint::{Client, EndpointError};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -35,7 +36,6 @@ const ACCESS_DENIED: u8 = 49;
 
 /// A connection to the receiver.
 pub struct Link {
-    endpoint: Endpoint,
     pub connection: Connection,
 }
 
@@ -46,20 +46,17 @@ impl Link {
             addresses: vec![address],
             reason,
         };
-        let (endpoint, connecting) = client.connect(address).map_err(|error| match error {
+        let connection = client.connect(address).map_err(|error| match error {
             EndpointError::Connect(error) => unreachable(error.to_string()),
             error => error.into(),
         })?;
-        match connecting.await {
-            Ok(connection) => Ok(Link {
-                endpoint,
-                connection,
-            }),
+        match connection.connected().await {
+            Ok(()) => Ok(Link { connection }),
             Err(ConnectionError::TransportError(error))
                 if error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
             {
                 // So that the stranger learns that this attempt is over.
-                let _ = timeout(FAREWELL, endpoint.wait_all_draining()).await;
+                let _ = timeout(FAREWELL, connection.draining()).await;
                 Err(Error::WrongReceiver(address))
             }
             Err(ConnectionError::TimedOut) => Err(unreachable("no answer".to_owned())),
@@ -71,9 +68,8 @@ impl Link {
     pub async fn end<T>(self, result: Result<T, Error>) -> Result<T, Error> {
         let code = result.as_ref().err().map_or(code::DONE, Error::code);
         self.connection.close(code, b"");
-        drop(self.connection);
         // Until the receiver has surely heard of it.
-        let _ = timeout(FAREWELL, self.endpoint.wait_all_draining()).await;
+        let _ = timeout(FAREWELL, self.connection.draining()).await;
         result
     }
 }
@@ -103,7 +99,9 @@ impl Way<'_> {
                     (acks, since) = (heard(), Instant::now());
                     asked = since;
                 } else if asked.elapsed() >= KEEP_ALIVE {
-                    ask(current);
+                    // QUIC's own keep-alive is put off by whatever arrives: a receiver that is busy with its disk reports how far it
+                    // is, while nothing is left to send that it could acknowledge.
+                    current.ping();
                     asked = Instant::now();
                 }
             }
@@ -161,14 +159,5 @@ impl Way<'_> {
             addresses: Vec::new(),
             reason: "the ticket has no address".to_owned(),
         }))
-    }
-}
-
-/// Asks for an acknowledgement. QUIC's own keep-alive is put off by whatever arrives: a receiver that is busy with its disk
-/// reports how far it is, while nothing is left to send that it could acknowledge.
-fn ask(connection: &Connection) {
-    if let Some(path) = connection.path(PathId::ZERO) {
-        // It is gone if the connection is, which others tell.
-        let _ = path.ping();
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicI64;
 use super::network::{SENDER, in_virtual_time};
 use super::*;
 use crate::sender::send_on;
-use quic::endpoint::Udp;
+use quic::System;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
@@ -40,7 +40,7 @@ async fn a_disk_that_fills_up_keeps_what_was_verified() {
         left: AtomicI64::new(5 * BLOCK as i64 + 1),
         free: None,
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), Arc::new(System))
         .await
         .unwrap();
     let ticket = receiver.ticket().clone();
@@ -70,7 +70,7 @@ async fn what_cannot_fit_is_not_begun() {
         left: AtomicI64::new(i64::MAX),
         free: Some(2 * BLOCK - 1),
     };
-    let receiver = Receiver::bind_on(world.config(), Box::new(disk), &Udp)
+    let receiver = Receiver::bind_on(world.config(), Box::new(disk), Arc::new(System))
         .await
         .unwrap();
     let ticket = receiver.ticket().clone();

@@ -7,7 +7,8 @@ use super::hostile::{Client, wrong_secret};
 use super::network::{Network, SENDER, STRANGER, in_virtual_time};
 use super::*;
 use crate::sender::send_on;
-use quic::endpoint::Sockets;
+use noq_proto::Transmit;
+use quic::{Bell, Ground};
 
 /// How many times a receiver's user was told of strangers, and of how many.
 #[derive(Default)]
@@ -131,8 +132,8 @@ async fn garbage_is_ignored() {
     transfer_during(SENDER, &told, async |network, ticket, goes_on| {
         goes_on.notify_one();
         let host = network.host(STRANGER);
-        let socket = host.open((STRANGER, 0).into()).unwrap();
-        let mut sender = socket.create_sender();
+        let (to, silent): (_, Bell) = (ticket.addresses()[0], Arc::new(|| ()));
+        let port = host.sending(to, false, &silent).unwrap();
         for seed in 0..5_000 {
             let mut garbage = content(seed % 1300 + 1, seed);
             // Every kind of header that QUIC has.
@@ -140,15 +141,14 @@ async fn garbage_is_ignored() {
             if seed % 3 == 0 && garbage.len() > 5 {
                 garbage[1..5].copy_from_slice(&[0, 0, 0, 1]);
             }
-            let transmit = noq::udp::Transmit {
-                destination: ticket.addresses()[0],
+            let transmit = Transmit {
+                destination: to,
                 ecn: None,
-                contents: &garbage,
+                size: garbage.len(),
                 segment_size: None,
                 src_ip: None,
             };
-            let sent = std::future::poll_fn(|cx| sender.as_mut().poll_send(&transmit, cx));
-            sent.await.unwrap();
+            port.send(&transmit, &garbage).unwrap();
             if seed % 50 == 0 {
                 sleep(Duration::from_millis(20)).await;
             }

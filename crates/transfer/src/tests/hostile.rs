@@ -1,6 +1,6 @@
 //! Peers without the ticket, and peers that have it and mean harm.
 
-use noq::{Endpoint, RecvStream, SendStream};
+use quic::connection::{RecvStream, SendStream};
 
 use super::*;
 use crate::code;
@@ -12,11 +12,11 @@ use crate::ticket::Secret;
 use crate::transport::transport;
 use crate::tree;
 use crate::wire;
-use quic::endpoint::{self, Identity, Sockets, Udp};
+use quic::endpoint::{self, Identity};
+use quic::{Ground, System};
 
 /// A sender made by hand.
 pub struct Client {
-    _endpoint: Endpoint,
     pub connection: Connection,
     pub control: SendStream,
     pub replies: RecvStream,
@@ -24,18 +24,17 @@ pub struct Client {
 
 impl Client {
     async fn connect(ticket: &Ticket) -> Client {
-        Client::try_connect(Arc::new(Udp), ticket).await.unwrap()
+        Client::try_connect(Arc::new(System), ticket).await.unwrap()
     }
 
     /// `None` if the receiver does not want it.
-    pub async fn try_connect(sockets: Arc<dyn Sockets>, ticket: &Ticket) -> Option<Client> {
+    pub async fn try_connect(ground: Arc<dyn Ground>, ticket: &Ticket) -> Option<Client> {
         let (server, controllers) = (ticket.fingerprint(), Arc::new(CubicConfig::default()));
-        let client = endpoint::Client::new(sockets, server, wire::ALPN, controllers, transport);
-        let (endpoint, connecting) = client.unwrap().connect(ticket.addresses()[0]).unwrap();
-        let connection = connecting.await.ok()?;
+        let client = endpoint::Client::new(ground, server, wire::ALPN, controllers, transport);
+        let connection = client.unwrap().connect(ticket.addresses()[0]).unwrap();
+        connection.connected().await.ok()?;
         let (control, replies) = connection.open_bi().await.ok()?;
         Some(Client {
-            _endpoint: endpoint,
             connection,
             control,
             replies,

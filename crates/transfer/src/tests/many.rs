@@ -294,7 +294,7 @@ async fn an_unfinished_transfer_does_not_stop_others_of_a_receiver_that_is_kept(
         let big = [world.file("big", 64 * BLOCK, 1)];
         let stop = Log::stop_at(4 * BLOCK);
         let watch = stop.watch();
-        let first = until_stopped(&stop, send(&big, ticket, sender_config(), &watch));
+        let first = until_stopped(&stop, send(&big, ticket, slow(), &watch));
         assert!(first.await.is_none());
         let other = [world.file("other", BLOCK, 2)];
         send(&other, ticket, sender_config(), &|_| ())

@@ -8,6 +8,7 @@ mod many;
 mod network;
 mod outage;
 mod resume;
+mod slow;
 mod whole;
 
 use std::fs;
@@ -18,12 +19,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use noq::Connection;
-use noq::congestion::CubicConfig;
+use noq_proto::congestion::CubicConfig;
+use quic::connection::Connection;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use network::Network;
+use slow::slow;
 
 use super::*;
 use crate::disk::{Disk, RealDisk};
@@ -78,7 +80,7 @@ impl World {
             ..self.config()
         };
         let host = network.host(network::RECEIVER);
-        let receiver = Receiver::bind_on(config, disk, host.as_ref());
+        let receiver = Receiver::bind_on(config, disk, host);
         receiver.await.unwrap()
     }
 
@@ -283,7 +285,7 @@ async fn interrupted_receiver(
     let ticket = receiver.ticket().clone();
     let (received, sent) = tokio::join!(
         until_stopped(stop, receiver.run(watch)),
-        send(files, &ticket, sender_config(), &|_| ()),
+        send(files, &ticket, slow(), &|_| ()),
     );
     assert!(received.is_none());
     (ticket, sent.unwrap_err())

@@ -1,19 +1,17 @@
 //! A network in memory. Under tokio's paused clock a transfer over it takes no real time.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use noq::udp::{EcnCodepoint, RecvMeta, Transmit};
-use noq::{AsyncUdpSocket, UdpSender};
+use noq_proto::{EcnCodepoint, FourTuple, Transmit};
+use quic::{Bell, Ground, Port, Worker};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
-
-use quic::endpoint::Sockets;
 
 /// The addresses of the tests' hosts.
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -53,9 +51,8 @@ struct Datagram {
     ecn: Option<EcnCodepoint>,
 }
 
-#[derive(Debug)]
 struct Inner {
-    mailboxes: HashMap<SocketAddr, UnboundedSender<Datagram>>,
+    mailboxes: HashMap<SocketAddr, (UnboundedSender<Datagram>, Bell)>,
     /// When a socket will have sent what waits.
     busy: HashMap<SocketAddr, Instant>,
     /// Sockets whose datagrams carry another source port, as behind a NAT.
@@ -67,14 +64,8 @@ struct Inner {
     capable_of_ecn: HashSet<IpAddr>,
 }
 
-impl std::fmt::Debug for Datagram {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} bytes from {}", self.content.len(), self.from)
-    }
-}
-
 /// The network, of which one side sees what [`Host`] says.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Network(Arc<Mutex<Inner>>);
 
 impl Network {
@@ -169,7 +160,7 @@ impl Inner {
 
     fn is_free(&self, address: SocketAddr) -> bool {
         let mailbox = self.mailboxes.get(&address);
-        mailbox.is_none_or(UnboundedSender::is_closed)
+        mailbox.is_none_or(|(mailbox, _)| mailbox.is_closed())
     }
 
     fn port(&mut self) -> u16 {
@@ -187,23 +178,23 @@ impl Inner {
             None if self.mapped.contains_key(&to) => return,
             None => to,
         };
-        if let Some(mailbox) = self.mailboxes.get(&socket) {
+        if let Some((mailbox, bell)) = self.mailboxes.get(&socket) {
             let _ = mailbox.send(datagram);
+            bell();
         }
     }
 }
 
-/// A host with an address of its own, whose sockets get free ports.
-#[derive(Debug)]
+/// A host with an address of its own, whose sockets get free ports, and whose drivers are tasks.
 pub struct Host {
     network: Network,
     address: IpAddr,
 }
 
-impl Sockets for Host {
-    fn open(&self, address: SocketAddr) -> io::Result<Box<dyn AsyncUdpSocket>> {
+impl Host {
+    fn open(&self, port: u16, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>> {
         let mut inner = self.network.inner();
-        let port = match address.port() {
+        let port = match port {
             0 => inner.port(),
             port => port,
         };
@@ -212,77 +203,89 @@ impl Sockets for Host {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         let (sender, mailbox) = unbounded_channel();
-        inner.mailboxes.insert(address, sender);
-        let network = self.network.clone();
+        inner.mailboxes.insert(address, (sender, bell.clone()));
         Ok(Box::new(Socket {
-            network,
+            network: self.network.clone(),
             address,
             mailbox,
+            ecn,
         }))
     }
 }
 
-#[derive(Debug)]
+impl Ground for Host {
+    fn listening(&self, address: SocketAddr, bell: &Bell) -> io::Result<Box<dyn Port>> {
+        self.open(address.port(), true, bell)
+    }
+
+    fn sending(&self, _: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>> {
+        self.open(0, ecn, bell)
+    }
+
+    fn clock(&self) -> fn() -> std::time::Instant {
+        || Instant::now().into_std()
+    }
+
+    fn drive(&self, mut worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+        let rung = Arc::new(Notify::new());
+        let rope = rung.clone();
+        tokio::spawn(async move {
+            while let Some(due) = worker.turn() {
+                let due = async {
+                    match due {
+                        Some(at) => sleep_until(at.into()).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    () = rung.notified() => {}
+                    () = due => {}
+                }
+            }
+        });
+        Ok((Arc::new(move || rope.notify_one()), None))
+    }
+}
+
 struct Socket {
     network: Network,
     address: SocketAddr,
     mailbox: UnboundedReceiver<Datagram>,
+    ecn: bool,
 }
 
-impl AsyncUdpSocket for Socket {
-    fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
-        Box::pin(Sender {
-            network: self.network.clone(),
-            address: self.address,
-        })
-    }
-
-    fn poll_recv(
-        &mut self,
-        cx: &mut Context<'_>,
-        bufs: &mut [IoSliceMut<'_>],
-        meta: &mut [RecvMeta],
-    ) -> Poll<io::Result<usize>> {
-        let Some(datagram) = std::task::ready!(self.mailbox.poll_recv(cx)) else {
-            return Poll::Pending;
-        };
-        let length = datagram.content.len().min(bufs[0].len());
-        bufs[0][..length].copy_from_slice(&datagram.content[..length]);
-        let mut about = RecvMeta::default();
-        about.addr = datagram.from;
-        about.len = length;
-        about.stride = length;
-        about.ecn = datagram.ecn;
-        meta[0] = about;
-        Poll::Ready(Ok(1))
-    }
-
+impl Port for Socket {
     fn local_addr(&self) -> io::Result<SocketAddr> {
         Ok(self.address)
     }
 
-    fn may_fragment(&self) -> bool {
+    fn read(&mut self, take: &mut dyn FnMut(quic::Datagram)) -> bool {
+        while let Ok(datagram) = self.mailbox.try_recv() {
+            take(quic::Datagram {
+                at: Instant::now().into_std(),
+                path: FourTuple::new(datagram.from, None),
+                ecn: datagram.ecn,
+                payload: datagram.content.as_slice().into(),
+            });
+        }
         false
     }
-}
 
-#[derive(Debug)]
-struct Sender {
-    network: Network,
-    address: SocketAddr,
-}
-
-impl UdpSender for Sender {
-    fn poll_send(
-        self: Pin<&mut Self>,
-        transmit: &Transmit<'_>,
-        _: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
-        let size = transmit.segment_size.unwrap_or(transmit.contents.len());
-        for content in transmit.contents.chunks(size.max(1)) {
+    fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
+        let size = transmit.segment_size.unwrap_or(contents.len());
+        let ecn = transmit.ecn.filter(|_| self.ecn);
+        for content in contents.chunks(size.max(1)) {
             self.network
-                .send(self.address, transmit.destination, transmit.ecn, content);
+                .send(self.address, transmit.destination, ecn, content);
         }
-        Poll::Ready(Ok(()))
+        Ok(())
+    }
+
+    fn most_datagrams(&self, _: u16) -> usize {
+        10
+    }
+
+    fn may_fragment(&self) -> bool {
+        false
     }
 }

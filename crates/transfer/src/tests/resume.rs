@@ -16,7 +16,7 @@ async fn interrupted_sender(world: &World, files: &[PathBuf], verified: u64) -> 
         let mut running = std::pin::pin!(receiver.run(&hear));
         tokio::select! {
             ended = &mut running => panic!("the receiver ended: {ended:?}"),
-            stopped = until_stopped(&log, send(files, &ticket, sender_config(), &watch)) => {
+            stopped = until_stopped(&log, send(files, &ticket, slow(), &watch)) => {
                 assert!(stopped.is_none(), "sent before it could be stopped");
             }
         }
@@ -52,7 +52,7 @@ async fn after_the_sender_is_gone() {
     let sending = async {
         let first = Log::stop_at(4 * BLOCK);
         let watch = first.watch();
-        let sent = until_stopped(&first, send(&files, &ticket, sender_config(), &watch)).await;
+        let sent = until_stopped(&first, send(&files, &ticket, slow(), &watch)).await;
         assert!(sent.is_none());
         let watch = log.watch();
         send(&files, &ticket, sender_config(), &watch)
@@ -89,7 +89,7 @@ async fn a_running_transfer_belongs_to_the_sender_that_began_it() {
     let sending = async {
         let stop = Log::stop_at(4 * BLOCK);
         let watch = stop.watch();
-        let mut first = Box::pin(send(&files, &ticket, sender_config(), &watch));
+        let mut first = Box::pin(send(&files, &ticket, slow(), &watch));
         tokio::select! {
             ended = &mut first => panic!("{ended:?}"),
             () = stop.stop.notified() => {}

@@ -1,0 +1,221 @@
+//! Those who connect to us.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use noq_proto::{ConnectionError, EndpointConfig, ServerConfig, VarInt};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
+
+use super::waiting::{Ear, Waiting};
+use super::{Connection, wait};
+use crate::driver::{Crowd, Door, Driver, HostId, Line, Verdict};
+use crate::endpoint::EndpointError;
+
+/// A socket that others connect to. Dropped, it lets nobody else come.
+#[derive(Debug)]
+pub struct Listener {
+    driver: Arc<Driver>,
+    host: HostId,
+    address: SocketAddr,
+    hall: Arc<Hall>,
+    guests: Mutex<mpsc::UnboundedReceiver<noq_proto::Incoming>>,
+}
+
+/// The connections that are not over.
+#[derive(Debug, Default)]
+struct Hall {
+    count: AtomicUsize,
+    left: Notify,
+}
+
+/// Keeps those who come until it is decided what becomes of them: as many as [`ServerConfig::max_incoming`] says, since noq turns
+/// others away.
+struct Keeper(mpsc::UnboundedSender<noq_proto::Incoming>);
+
+impl Door for Keeper {
+    fn meet(
+        &mut self,
+        incoming: noq_proto::Incoming,
+        _: Crowd,
+    ) -> Option<(noq_proto::Incoming, Verdict)> {
+        let gone = self.0.send(incoming).err()?;
+        Some((gone.0, Verdict::Refuse))
+    }
+}
+
+impl Listener {
+    /// Opens a socket at `address` (port 0: any free one).
+    ///
+    /// # Errors
+    /// The address is taken.
+    pub(crate) fn open(
+        driver: Arc<Driver>,
+        address: SocketAddr,
+        configs: (EndpointConfig, ServerConfig),
+    ) -> Result<Listener, EndpointError> {
+        let (keep, guests) = mpsc::unbounded_channel();
+        let (address, host) = driver.listen(address, configs, Box::new(Keeper(keep)))?;
+        Ok(Listener {
+            driver,
+            host,
+            address,
+            hall: Arc::default(),
+            guests: Mutex::new(guests),
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The next who wants to connect; nothing if the driver has ended.
+    pub async fn accept(&self) -> Option<Incoming> {
+        let guest = self.guests.lock().await.recv().await?;
+        Some(Incoming {
+            guest: Some(guest),
+            host: self.host,
+            driver: self.driver.clone(),
+            hall: self.hall.clone(),
+        })
+    }
+
+    /// Closes all its connections, and lets nobody else come.
+    pub fn close(&self, code: VarInt) {
+        let desk = self.driver.desk();
+        desk.shut(self.host);
+        desk.close(self.host, code);
+    }
+
+    /// Waits until the peers of all its connections know of their end, or nothing can be said to them any more.
+    pub async fn all_draining(&self) {
+        let ask = || (self.hall.count.load(Ordering::Acquire) == 0).then_some(());
+        wait(&self.hall.left, ask).await;
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.driver.desk().shut(self.host);
+        let guests = self.guests.get_mut();
+        guests.close();
+        while let Ok(guest) = guests.try_recv() {
+            self.driver.desk().decide(self.host, guest, Verdict::Refuse);
+        }
+    }
+}
+
+/// Somebody who wants to connect. Dropped, it is refused.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Nothing once it is decided.
+    guest: Option<noq_proto::Incoming>,
+    host: HostId,
+    driver: Arc<Driver>,
+    hall: Arc<Hall>,
+}
+
+impl Incoming {
+    fn decide(&mut self, verdict: Verdict) {
+        if let Some(guest) = self.guest.take() {
+            self.driver.desk().decide(self.host, guest, verdict);
+        }
+    }
+
+    /// From where it comes.
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        let guest = self.guest.as_ref()?;
+        Some(guest.remote_address())
+    }
+
+    /// Whether it can be asked to show that its address is its own, and has not been.
+    pub fn may_retry(&self) -> bool {
+        self.guest
+            .as_ref()
+            .is_some_and(noq_proto::Incoming::may_retry)
+    }
+
+    /// Asks it to show that its address is its own.
+    pub fn retry(mut self) {
+        self.decide(Verdict::Retry);
+    }
+
+    /// Tells it that it is not wanted.
+    pub fn refuse(mut self) {
+        self.decide(Verdict::Refuse);
+    }
+
+    /// Gives no answer. It may send its first packet again.
+    pub fn ignore(mut self) {
+        self.decide(Verdict::Ignore);
+    }
+
+    /// Lets it in, and waits for the end of its handshake.
+    ///
+    /// # Errors
+    /// The handshake fails.
+    pub async fn accept(mut self) -> Result<Connection, ConnectionError> {
+        let (told, come) = oneshot::channel();
+        let waiting = Arc::new(Waiting::default());
+        let coming = self.remote_address().map(|remote| Coming {
+            waiting: waiting.clone(),
+            remote,
+            driver: self.driver.clone(),
+            told,
+        });
+        let place = Place {
+            coming,
+            hall: self.hall.clone(),
+        };
+        let ear = Ear::at(waiting, place);
+        self.hall.count.fetch_add(1, Ordering::AcqRel);
+        self.decide(Verdict::Accept(Box::new(ear)));
+        // Its first packet makes no sense, or the driver has ended.
+        let connection = come.await.map_err(|_| ConnectionError::Reset)?;
+        connection.connected().await?;
+        Ok(connection)
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.decide(Verdict::Refuse);
+    }
+}
+
+/// A connection's place among those that are not over.
+pub(super) struct Place {
+    coming: Option<Coming>,
+    hall: Arc<Hall>,
+}
+
+/// Whoever waits for a connection that is being let in.
+struct Coming {
+    waiting: Arc<Waiting>,
+    remote: SocketAddr,
+    driver: Arc<Driver>,
+    told: oneshot::Sender<Connection>,
+}
+
+impl Place {
+    /// The connection is there. If nobody waits for it any more, it is closed.
+    pub(super) fn come(&mut self, line: Line) {
+        if let Some(coming) = self.coming.take() {
+            let Coming {
+                waiting,
+                remote,
+                driver,
+                told,
+            } = coming;
+            let _ = told.send(Connection::new(line, waiting, remote, driver));
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.hall.count.fetch_sub(1, Ordering::AcqRel);
+        self.hall.left.notify_waiters();
+    }
+}

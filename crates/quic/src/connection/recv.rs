@@ -1,0 +1,200 @@
+//! Streams that are read.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use noq_proto::{ConnectionError, StreamId, VarInt};
+
+use super::Connection;
+
+/// Pieces taken at a time: so many packets' contents. What they hold is copied when the connection is free again.
+const PIECES: usize = 64;
+
+/// A stream that is read. Dropped before its end, it tells the peer that nobody wants the rest.
+#[derive(Debug)]
+pub struct RecvStream {
+    connection: Connection,
+    stream: StreamId,
+    end: Option<End>,
+}
+
+/// How a stream has ended.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Whole,
+    Reset(VarInt),
+}
+
+/// Nothing more can be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The peer has dropped the rest.
+    #[error("stream reset by peer: error {0}")]
+    Reset(VarInt),
+    /// The connection is over.
+    #[error("connection lost: {0}")]
+    ConnectionLost(#[from] ConnectionError),
+    /// The stream has been ended.
+    #[error("closed stream")]
+    ClosedStream,
+}
+
+/// Less came than was to be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadExactError {
+    /// The stream ended after so many bytes.
+    #[error("stream finished early ({0} bytes read)")]
+    FinishedEarly(usize),
+    /// It cannot be read.
+    #[error(transparent)]
+    ReadError(#[from] ReadError),
+}
+
+/// A stream could not be read to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadToEndError {
+    /// It has more.
+    #[error("stream too long")]
+    TooLong,
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl RecvStream {
+    pub(super) fn new(connection: Connection, stream: StreamId) -> RecvStream {
+        RecvStream {
+            connection,
+            stream,
+            end: None,
+        }
+    }
+
+    /// Reads as many bytes as there is room for.
+    ///
+    /// # Errors
+    /// They do not come.
+    pub async fn read_exact(&mut self, mut to: &mut [u8]) -> Result<(), ReadExactError> {
+        let mut count = 0;
+        let mut pieces = Vec::new();
+        while !to.is_empty() {
+            if !self.read_pieces(to.len(), PIECES, &mut pieces).await? {
+                return Err(ReadExactError::FinishedEarly(count));
+            }
+            for piece in pieces.drain(..) {
+                // No longer than the room.
+                let (start, rest) = to.split_at_mut(piece.len());
+                start.copy_from_slice(&piece);
+                (to, count) = (rest, count + piece.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// The next piece, of at most so many bytes; nothing at the end.
+    ///
+    /// # Errors
+    /// There is none to come.
+    pub async fn read_chunk(&mut self, most: usize) -> Result<Option<Bytes>, ReadError> {
+        let mut pieces = Vec::new();
+        self.read_pieces(most, 1, &mut pieces).await?;
+        Ok(pieces.pop())
+    }
+
+    /// All that comes until the end, which is at most so many bytes.
+    ///
+    /// # Errors
+    /// It is more, or does not come.
+    pub async fn read_to_end(&mut self, most: usize) -> Result<Vec<u8>, ReadToEndError> {
+        let mut all = Vec::new();
+        while let Some(piece) = self.read_chunk(usize::MAX).await? {
+            if piece.len() > most - all.len() {
+                return Err(ReadToEndError::TooLong);
+            }
+            all.extend_from_slice(&piece);
+        }
+        Ok(all)
+    }
+
+    /// The next pieces, of at most so many bytes together. Whether there are any; if not, the stream has ended.
+    async fn read_pieces(
+        &mut self,
+        bytes: usize,
+        count: usize,
+        to: &mut Vec<Bytes>,
+    ) -> Result<bool, ReadError> {
+        poll_fn(|context| self.poll_pieces(context, bytes, count, to)).await
+    }
+
+    fn poll_pieces(
+        &mut self,
+        context: &mut Context<'_>,
+        mut bytes: usize,
+        count: usize,
+        to: &mut Vec<Bytes>,
+    ) -> Poll<Result<bool, ReadError>> {
+        match self.end {
+            Some(End::Whole) => return Poll::Ready(Ok(false)),
+            Some(End::Reset(code)) => return Poll::Ready(Err(ReadError::Reset(code))),
+            None => {}
+        }
+        let held = &self.connection.0;
+        let mut connection = held.line.lock();
+        let mut stream = connection.recv_stream(self.stream);
+        let Ok(mut chunks) = stream.read(true) else {
+            return Poll::Ready(Err(ReadError::ClosedStream));
+        };
+        while bytes > 0 && to.len() < count && self.end.is_none() {
+            match chunks.next(bytes) {
+                Ok(Some(chunk)) => {
+                    bytes -= chunk.bytes.len();
+                    to.push(chunk.bytes);
+                }
+                Ok(None) => self.end = Some(End::Whole),
+                Err(noq_proto::ReadError::Reset(code)) => self.end = Some(End::Reset(code)),
+                Err(noq_proto::ReadError::Blocked) => break,
+            }
+        }
+        let is_due = chunks.finalize().should_transmit();
+        let mut state = held.waiting.state();
+        let read = match (self.end, &state.error) {
+            _ if !to.is_empty() => Poll::Ready(Ok(true)),
+            (Some(End::Whole), _) => Poll::Ready(Ok(false)),
+            (Some(End::Reset(code)), _) => Poll::Ready(Err(ReadError::Reset(code))),
+            (None, Some(error)) => Poll::Ready(Err(error.clone().into())),
+            (None, None) => {
+                state.readers.insert(self.stream, context.waker().clone());
+                Poll::Pending
+            }
+        };
+        drop(state);
+        drop(connection);
+        if is_due {
+            held.line.call();
+        }
+        read
+    }
+}
+
+impl Drop for RecvStream {
+    fn drop(&mut self) {
+        if self.end.is_some() {
+            return;
+        }
+        let held = &self.connection.0;
+        let mut connection = held.line.lock();
+        let mut state = held.waiting.state();
+        state.readers.remove(&self.stream);
+        if state.error.is_some() {
+            return;
+        }
+        drop(state);
+        // Fails if it has ended.
+        let _ = connection
+            .recv_stream(self.stream)
+            .stop(VarInt::from_u32(0));
+        drop(connection);
+        held.line.call();
+    }
+}

@@ -1,0 +1,27 @@
+//! The listening side.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use noq_proto::ServerConfig;
+
+use super::error::EndpointError;
+use super::identity::Identity;
+use crate::connection::Listener;
+use crate::driver::{Driver, Ground};
+
+/// Opens a socket on this ground at `address` (port 0: any) for connections as `config` and `identity` say, with a thread for
+/// them. An IPv6 wildcard address serves IPv4 too where the system can. Its packets are capable of ECN: what controls its
+/// congestion must [answer marks](crate::controller::Controllers::responds_to_ecn).
+///
+/// # Errors
+/// The system gives no such socket, or no thread.
+pub fn listen(
+    ground: Arc<dyn Ground>,
+    address: SocketAddr,
+    config: ServerConfig,
+    identity: &Identity,
+) -> Result<Listener, EndpointError> {
+    let driver = Driver::start_on(ground).map_err(EndpointError::Thread)?;
+    Listener::open(driver, address, (identity.endpoint_config(), config))
+}
