@@ -123,6 +123,20 @@ impl Column {
         self.number_of().is_none()
     }
 
+    /// Whether it tells of any of these connections what is not said of the others: what nobody knows, or all are in, takes no room.
+    pub fn tells<'c>(self, mut of: impl Iterator<Item = &'c Connection>) -> bool {
+        match self {
+            Column::Process => of.any(|one| one.seen.process.is_some()),
+            Column::Cgroup => of.any(|one| one.seen.cgroup.is_some()),
+            Column::As => of.any(|one| one.seen.system.is_some()),
+            Column::Namespace => {
+                let first = of.next().map(|one| &one.seen.namespace);
+                of.any(|one| Some(&one.seen.namespace) != first)
+            }
+            _ => true,
+        }
+    }
+
     /// What it shows of a connection: bits per second, milliseconds, bytes. What is not known is a dash.
     pub fn cell(self, connection: &Connection) -> String {
         let seen = &connection.seen;

@@ -29,7 +29,7 @@ pub struct Seen {
     pub when: Moment,
     /// What the kernel said.
     pub socket: SocketState,
-    /// What happened since the look before; none at the first one.
+    /// What happened since the look before, which has not seen a connection that is new; none at the first look.
     pub since: Option<Since>,
     /// Who has the socket, as far as /proc shows it to this user.
     pub process: Option<Arc<Process>>,
@@ -91,9 +91,28 @@ pub struct Shares {
 }
 
 impl Since {
+    /// All that happened to a socket that is no older than this.
+    pub fn beginning(socket: &SocketState, span: Duration) -> Since {
+        let now = &socket.info;
+        Since {
+            span,
+            acknowledged: now.bytes_acked,
+            received: now.bytes_received,
+            packets: now.data_segs_out.into(),
+            retransmitted: now.total_retrans.into(),
+            busy: now.busy_time,
+            receiver: now.rwnd_limited,
+            send_buffer: now.sndbuf_limited,
+        }
+    }
+
     /// What happened between two views of the same socket.
     pub fn between(earlier: &SocketState, later: &SocketState, span: Duration) -> Since {
         let (before, now) = (&earlier.info, &later.info);
+        // A socket that is connected anew begins anew (`tcp_disconnect`); 64 bits do not wrap.
+        if now.bytes_acked < before.bytes_acked || now.bytes_received < before.bytes_received {
+            return Since::beginning(later, span);
+        }
         let bytes = |before: Bytes, now: Bytes| Bytes::new(now.get().saturating_sub(before.get()));
         Since {
             span,
@@ -273,12 +292,16 @@ pub struct Past {
 
 impl Connection {
     pub(crate) fn new(seen: Seen, look: u64) -> Connection {
-        Connection {
+        let mut connection = Connection {
             first: seen.when.at,
             seen,
             history: VecDeque::new(),
             look,
+        };
+        if connection.seen.since.is_some_and(|since| since.is_active()) {
+            connection.remember();
         }
+        connection
     }
 
     /// Takes in a further look.

@@ -43,6 +43,9 @@ pub enum RecordError {
         /// Why.
         error: io::Error,
     },
+    /// There is something else at its place.
+    #[error("{} is no directory; give another name", .0.display())]
+    Taken(PathBuf),
     /// It is too little.
     #[error("expected at least {} MB", LEAST.get() / 1_000_000)]
     Little,
@@ -95,6 +98,9 @@ impl<R> Files<R> {
             path: directory.to_owned(),
             error,
         };
+        if directory.exists() && !directory.is_dir() {
+            return Err(RecordError::Taken(directory.to_owned()));
+        }
         let mut make = fs::DirBuilder::new();
         make.recursive(true).mode(0o700);
         make.create(directory).map_err(place)?;

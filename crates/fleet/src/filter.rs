@@ -113,6 +113,23 @@ impl Filter {
         self.conditions.is_empty()
     }
 
+    /// Whether it asks for networks, which take a file that names them.
+    pub fn asks_for_systems(&self) -> bool {
+        self.asks(|test| matches!(test, Test::System(_)))
+    }
+
+    /// Whether it asks for what happened between two looks.
+    pub fn asks_for_limits(&self) -> bool {
+        self.asks(|test| matches!(test, Test::Limit(_)))
+    }
+
+    fn asks(&self, for_this: fn(&Test) -> bool) -> bool {
+        self.conditions
+            .iter()
+            .flat_map(|one| &one.any)
+            .any(for_this)
+    }
+
     /// Whether the connection passes.
     pub fn passes(&self, seen: &Seen) -> bool {
         let holds = |condition: &Condition| {

@@ -41,10 +41,10 @@ impl Recorder {
         when: Moment,
         connections: impl IntoIterator<Item = &'c Connection>,
     ) -> Result<(), RecordError> {
-        let is_news = |since: &crate::Since| since.is_active();
+        let is_active = |since: &crate::Since| since.is_active();
         let news = connections
             .into_iter()
-            .filter(|connection| connection.seen.since.as_ref().is_none_or(is_news));
+            .filter(|one| one.first == when.at || one.seen.since.as_ref().is_none_or(is_active));
         self.0
             .add(when, news.map(|connection| connection.seen.clone()))
     }
@@ -162,11 +162,13 @@ mod tests {
     fn what_did_nothing_has_no_row() {
         let directory = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::new(directory.path(), KEEP).unwrap();
-        let mut idle = connection(1);
-        idle.seen.since = Some(crate::Since::default());
-        recorder.look(at(9), &[idle]).unwrap();
-        recorder.finish().unwrap();
-        assert!(names(directory.path()).is_empty());
+        let mut idle = [connection(1)];
+        idle[0].seen.since = Some(crate::Since::default());
+        recorder.look(at(9), &idle).unwrap();
+        assert_eq!(recorder.0.held(), 0);
+        // One that is new has one, whatever it did.
+        recorder.look(at(0), &idle).unwrap();
+        assert_eq!(recorder.0.held(), 1);
     }
 
     #[test]
@@ -190,7 +192,10 @@ mod tests {
         let file = directory.path().join("file");
         fs::write(&file, "").unwrap();
         let error = Recorder::new(&file, KEEP).unwrap_err().to_string();
-        assert!(error.contains("file"), "{error}");
+        assert!(
+            error.ends_with("file is no directory; give another name"),
+            "{error}"
+        );
         let error = Recorder::new(directory.path(), Bytes::new(1)).unwrap_err();
         assert_eq!(error.to_string(), "expected at least 32 MB");
     }

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use linux::diag::SocketState;
+use units::Duration;
 
-use crate::connection::{Connection, Moment, Seen};
+use crate::connection::{Connection, Moment, Seen, Since};
 
 /// So many connections are followed; further ones are counted.
 pub const MOST: usize = 1 << 18;
+
+/// A connection that is not shown, as dumps fail, stays for so many looks.
+const PATIENCE: u64 = 60;
 
 /// The connections of the last look.
 #[derive(Debug, Default)]
@@ -21,6 +25,12 @@ pub struct Table {
     when: Moment,
     left_out: u64,
     came: usize,
+    /// Those that the last look has not shown. A dump may miss a connection while others come and go.
+    missed: HashMap<u64, Connection>,
+    /// When each namespace was last told as a whole. What comes later is new, and its counts began with zero.
+    whole: HashMap<Arc<str>, Duration>,
+    /// The namespaces that this look has not told as a whole.
+    broken: Vec<Arc<str>>,
 }
 
 impl Table {
@@ -31,6 +41,7 @@ impl Table {
         self.cursor = 0;
         self.left_out = 0;
         self.came = 0;
+        self.broken.clear();
     }
 
     /// Takes in what the look shows of a connection. `name` makes what else is to be known of one that was not there before.
@@ -44,14 +55,37 @@ impl Table {
             && let Some(connection) = self.all.get_mut(place)
         {
             self.cursor = place + 1;
-            connection.update(self.when, socket, self.look);
+            // A dump may tell of a connection twice while others come and go.
+            if connection.look != self.look {
+                connection.update(self.when, socket, self.look);
+            }
         } else if self.all.len() < MOST {
+            let connection = match self.missed.remove(&socket.cookie) {
+                Some(mut connection) => {
+                    connection.update(self.when, socket, self.look);
+                    connection
+                }
+                None => {
+                    self.came += 1;
+                    self.new_one(name(socket))
+                }
+            };
             self.places.insert(socket.cookie, self.all.len());
-            self.all.push(Connection::new(name(socket), self.look));
-            self.came += 1;
+            self.all.push(connection);
         } else {
             self.left_out += 1;
         }
+    }
+
+    /// One that was not there when its namespace was last told as a whole: it counts from zero, and is no older than that.
+    fn new_one(&self, mut seen: Seen) -> Connection {
+        let before = self.whole.get(&seen.namespace);
+        let since = |before: &Duration| {
+            let span = self.when.at.saturating_sub(*before);
+            Since::beginning(&seen.socket, span)
+        };
+        seen.since = before.map(since);
+        Connection::new(seen, self.look)
     }
 
     /// The same, for those who know no more than the namespace's name.
@@ -62,12 +96,37 @@ impl Table {
         });
     }
 
-    /// Ends the look: what it has not shown is gone.
+    /// What was seen so far of a namespace is all there is of it, or is not, as the kernel did not tell all.
+    pub fn told(&mut self, namespace: &Arc<str>, is_whole: bool) {
+        if !is_whole {
+            self.broken.push(Arc::clone(namespace));
+        } else if self.left_out == 0 {
+            self.whole.insert(Arc::clone(namespace), self.when.at);
+        } else {
+            // What there will be room for may be old.
+            self.whole.remove(namespace);
+        }
+    }
+
+    /// Ends the look: what it has not shown is gone. Of a namespace that was not told as a whole, it stays, and nothing is known of what
+    /// happened to it.
     pub fn end(&mut self) {
-        let look = self.look;
-        let before = self.all.len();
-        self.all.retain(|connection| connection.look == look);
-        if self.all.len() < before {
+        let (look, broken) = (self.look, &self.broken);
+        let is_gone = |connection: &mut Connection| {
+            let is_shown = connection.look == look;
+            let stays = !is_shown
+                && look - connection.look <= PATIENCE
+                && broken.contains(&connection.seen.namespace);
+            if stays {
+                connection.seen.since = Some(Since::default());
+            }
+            !is_shown && !stays
+        };
+        self.missed.clear();
+        let gone = self.all.extract_if(.., is_gone);
+        self.missed
+            .extend(gone.map(|one| (one.seen.socket.cookie, one)));
+        if !self.missed.is_empty() {
             self.places.clear();
             let cookies = self.all.iter().map(|one| one.seen.socket.cookie);
             self.places.extend(cookies.zip(0..));

@@ -117,6 +117,96 @@ fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
     );
 }
 
+/// A look at connections that have so many kilobytes acknowledged; whether the kernel told all.
+fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) {
+    let namespace = std::sync::Arc::from("host");
+    table.begin(moment(second));
+    for &(cookie, kilobytes) in sockets {
+        let mut socket = seen().socket;
+        socket.cookie = cookie;
+        socket.info.bytes_acked = Bytes::new(kilobytes * 1000);
+        // What has no new packets is idle.
+        socket.info.segs_in = u32::try_from(kilobytes).unwrap();
+        table.see_in(&socket, &namespace);
+    }
+    table.told(&namespace, is_whole);
+    table.end();
+}
+
+/// The kilobytes of all looks, as exported and recorded.
+fn counted(table: &Table) -> u64 {
+    let all = table.all().iter().filter_map(|one| one.seen.since);
+    all.map(|since| since.acknowledged.get() / 1000).sum()
+}
+
+#[test]
+fn a_connection_that_comes_counts_from_zero() {
+    let mut table = Table::default();
+    look(&mut table, 1, &[(1, 500)], true);
+    // What was there before the first look is nobody's.
+    assert_eq!(counted(&table), 0);
+    assert_eq!(table.by_cookie(1).unwrap().seen.since, None);
+    let mut metrics = crate::Metrics::new(crate::GroupBy::Controller, 1);
+    metrics.look(table.when(), table.all(), [0; 3]);
+    let mut total = 0;
+    // Five of 1.5 s, with 1 MB each: seen once or twice.
+    for (second, sockets) in [
+        (2, vec![(1, 500), (2, 700), (3, 300)]),
+        (3, vec![(2, 1000), (4, 1000), (5, 10)]),
+        (4, vec![(5, 1000), (6, 1000), (3, 1000)]),
+    ] {
+        look(&mut table, second, &sockets, true);
+        total += counted(&table);
+        metrics.look(table.when(), table.all(), [0; 3]);
+    }
+    assert_eq!(total, 5000);
+    let text = metrics.snapshot().text();
+    let line = "fullpipe_tcp_acknowledged_bytes_total{controller=\"bbr\"} 5000000\n";
+    assert!(text.contains(line), "{text}");
+    let new = &table.by_cookie(6).unwrap().seen;
+    assert_eq!(new.send_rate(), Some(Rate::from_bytes_per_sec(1_000_000)));
+    assert_eq!(table.by_cookie(6).unwrap().history().len(), 1);
+}
+
+#[test]
+fn what_a_dump_misses_or_tells_twice_counts_once() {
+    let mut table = Table::default();
+    look(&mut table, 1, &[(1, 100), (2, 100)], true);
+    look(&mut table, 2, &[(1, 200), (1, 250), (1, 250)], true);
+    assert_eq!(counted(&table), 100);
+    assert!(table.by_cookie(2).is_none());
+    look(&mut table, 3, &[(1, 250), (2, 400)], true);
+    assert_eq!(counted(&table), 50 + 300);
+    assert_eq!(table.came(), 0);
+    let back = table.by_cookie(2).unwrap();
+    assert_eq!(back.first, Duration::from_secs(1));
+    assert_eq!(back.seen.since.unwrap().span, Duration::from_secs(2));
+    // A socket that is connected anew counts from zero.
+    look(&mut table, 4, &[(1, 70), (2, 400)], true);
+    assert_eq!(counted(&table), 70);
+}
+
+#[test]
+fn a_dump_that_fails_costs_no_counts() {
+    let mut table = Table::default();
+    look(&mut table, 1, &[(1, 100), (2, 100)], true);
+    look(&mut table, 2, &[(1, 200), (2, 200)], true);
+    look(&mut table, 3, &[(2, 300)], false);
+    assert_eq!((counted(&table), table.all().len()), (100, 2));
+    assert_eq!(table.by_cookie(1).unwrap().seen.send_rate(), None);
+    look(&mut table, 4, &[], false);
+    assert_eq!((counted(&table), table.all().len()), (0, 2));
+    look(&mut table, 5, &[(1, 500), (2, 300), (3, 60)], true);
+    assert_eq!(counted(&table), 300 + 60);
+    let new = table.by_cookie(3).unwrap().seen.since.unwrap();
+    assert_eq!(new.span, Duration::from_secs(3), "since the last whole one");
+    // A namespace that answers no more is not remembered for ever.
+    for second in 6..80 {
+        look(&mut table, second, &[], false);
+    }
+    assert_eq!(table.all().len(), 0);
+}
+
 #[test]
 fn parts_of_the_time_add_up_whatever_the_clocks_say() {
     let millis = Duration::from_millis;

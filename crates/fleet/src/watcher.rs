@@ -103,6 +103,7 @@ impl Watcher {
                     seen
                 });
             });
+            table.told(&place.name, asked.is_ok());
             outcome = outcome.and(asked);
         }
         table.end();

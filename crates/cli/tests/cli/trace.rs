@@ -1,5 +1,6 @@
 //! `fullpipe trace`, on the captures that `fullpipe run` writes.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::Command;
@@ -22,6 +23,51 @@ fn told<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> S
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// The names of all that a summary says of TCP, those of parts behind a dot.
+fn fields(summary: &Value) -> BTreeSet<String> {
+    fn add(value: &Value, before: &str, to: &mut BTreeSet<String>) {
+        // Their names are not the program's.
+        const OPEN: [&str; 3] = ["read.opaque", "read.unknown_links", "path"];
+        for (name, value) in value.as_object().expect("an object") {
+            let name = format!("{before}{name}");
+            if value.is_object() && !OPEN.contains(&&*name) {
+                add(value, &format!("{name}."), to);
+            } else {
+                to.insert(name);
+            }
+        }
+    }
+    let mut all = BTreeSet::new();
+    let connection = &summary["connections"][0];
+    for part in [summary, connection, &connection["flows"][0]] {
+        add(part, "", &mut all);
+    }
+    all.remove("flows");
+    all
+}
+
+/// The names that `docs/trace.md` has for `--json`.
+fn documented() -> BTreeSet<String> {
+    let page = include_str!("../../../../docs/trace.md");
+    let headings = [
+        "### What was read",
+        "### A connection, and each of its directions",
+    ];
+    let tables = headings.map(|heading| {
+        let (_, section) = page.split_once(heading).expect("a section");
+        section.split("\n#").next().unwrap_or_default()
+    });
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.lines().filter(|line| line.starts_with("| `")));
+    let rows = rows.filter(|row| !row.starts_with("| `--json`"));
+    let cells = rows.map(|row| row.split('|').nth(1).expect("a cell"));
+    let names = cells.flat_map(|cell| cell.split(", "));
+    names
+        .map(|name| name.trim().trim_matches('`').to_owned())
+        .collect()
+}
+
 #[test]
 fn a_simulation_is_captured_and_traced() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -42,6 +88,7 @@ fn a_simulation_is_captured_and_traced() {
         let summary: Value = serde_json::from_str(&json).expect("JSON alone");
         let connections = summary["connections"].as_array().expect("connections");
         assert_eq!(connections.len(), 2);
+        assert_eq!(fields(&summary), documented());
         let rtprop = connections[0]["flows"][0]["rtprop_ms"].as_f64();
         assert!(
             rtprop.is_some_and(|rtprop| (20.0..23.0).contains(&rtprop)),

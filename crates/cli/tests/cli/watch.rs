@@ -308,7 +308,18 @@ fn what_makes_no_sense_gets_one_line() {
             &["watch", "--once", "--namespace", "no-such"],
             &["--namespace: no-such", "`ip netns`"],
         ),
-        (&["watch", "--once", "--record", odd], &["--record", odd]),
+        (
+            &["watch", "--once", "--record", odd],
+            &["--record", odd, "is no directory; give another name"],
+        ),
+        (
+            &["watch", "--once", "as=64500"],
+            &["as=: nothing says", "--as"],
+        ),
+        (
+            &["watch", "--once", "port=1", "!limit=receiver"],
+            &["limit=: ", "leave out --once"],
+        ),
         (
             &["watch", "--once", "--record", "x", "--keep", "1kb"],
             &["--keep", "32 MB"],

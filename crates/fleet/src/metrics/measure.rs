@@ -242,6 +242,6 @@ pub const OF_ALL: [Measure<Totals>; 4] = [
         "unrecorded",
         "Rows that could not be recorded",
         Unit::Of("row"),
-        |all| Numbers::Now(all.unrecorded),
+        |all| Numbers::Count(all.unrecorded),
     ),
 ];

@@ -175,7 +175,7 @@ mod tests {
             .map(|network| from(network, network.into()))
             .collect();
         metrics.look(Moment::default(), &all, [5, 7, 0]);
-        metrics.look(Moment::default(), &all, [5, 7, 0]);
+        metrics.look(Moment::default(), &all, [5, 7, 9]);
         let text = metrics.snapshot().text();
         let connections = |group: &str| {
             value(
@@ -198,6 +198,8 @@ mod tests {
         );
         assert_eq!(rtt, Some(0.04));
         assert_eq!(value(&text, "fullpipe_watch_left_out"), Some(7.0));
+        // It only grows.
+        assert_eq!(value(&text, "fullpipe_watch_unrecorded_total"), Some(9.0));
         assert!(text.ends_with("# EOF\n"), "{text}");
     }
 

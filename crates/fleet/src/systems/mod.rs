@@ -1,5 +1,5 @@
-//! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`), IPinfo's CSV,
-//! or pyasn's text.
+//! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`) or CSV, IPinfo's CSV,
+//! or pyasn's text, also compressed with gzip.
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -14,9 +14,11 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use flate2::bufread::MultiGzDecoder;
 use hashbrown::HashMap;
-use maxminddb::Reader;
+use maxminddb::{Reader, WithinOptions};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
 
 use ranges::Ranges;
 pub use text::LineError;
@@ -60,6 +62,12 @@ pub enum SystemsError {
 /// Tables of the whole internet have some tens of megabytes.
 const LARGEST: u64 = 2 << 30;
 
+/// The first bytes of a gzip file (RFC 1952, section 2.3.1).
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// If none of so many networks has a number, none will.
+const TRIED: usize = 100_000;
+
 /// What stands before the metadata at the end of MaxMind's format.
 const MAXMIND: &[u8] = b"\xab\xcd\xefMaxMind.com";
 
@@ -80,17 +88,47 @@ enum Table {
 /// What databases of AS numbers in MaxMind's format say of a network: MaxMind's own (GeoLite2-ASN), or IPinfo's.
 #[derive(Debug, Deserialize)]
 struct Entry {
-    autonomous_system_number: Option<u32>,
+    autonomous_system_number: Option<Number>,
     autonomous_system_organization: Option<String>,
-    asn: Option<String>,
+    asn: Option<Number>,
     as_name: Option<String>,
     name: Option<String>,
 }
 
+/// The number of a system, whichever of the format's types it has; none if it is no such number.
+#[derive(Debug, Clone, Copy)]
+struct Number(Option<u32>);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the number of an AS")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number.try_into().ok()))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(number.try_into().ok()))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+                Ok(Number(text::number(text)))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
 impl Entry {
     fn system(self) -> Option<System> {
-        let number = self.autonomous_system_number;
-        let number = number.or_else(|| text::number(&self.asn?))?;
+        let numbers = [self.autonomous_system_number, self.asn];
+        let number = numbers.into_iter().flatten().find_map(|number| number.0)?;
         let names = [self.autonomous_system_organization, self.as_name, self.name];
         let name = names.into_iter().flatten().next().unwrap_or_default();
         Some(System { number, name })
@@ -98,7 +136,7 @@ impl Entry {
 }
 
 impl Systems {
-    /// Reads a file in one of the three formats; which one, its content says.
+    /// Reads a file in one of the formats; which one, its content says.
     ///
     /// # Errors
     ///
@@ -112,6 +150,19 @@ impl Systems {
 
     /// The same, from wherever.
     pub(crate) fn of(mut source: impl BufRead) -> Result<Systems, SystemsError> {
+        if !source.fill_buf()?.starts_with(GZIP) {
+            return Systems::plain(source);
+        }
+        // One more than there may be: what is larger is told from what ends there.
+        let mut plain = BufReader::new(MultiGzDecoder::new(source).take(LARGEST + 1));
+        let read = Systems::plain(&mut plain);
+        if plain.into_inner().limit() == 0 {
+            return Err(SystemsError::Large);
+        }
+        read
+    }
+
+    fn plain(mut source: impl BufRead) -> Result<Systems, SystemsError> {
         let mut named = HashMap::new();
         // A binary file has a zero soon; no text has one.
         let is_text = !source.fill_buf()?.contains(&0);
@@ -147,7 +198,23 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
             "it is another binary file".to_owned(),
         ));
     }
-    Reader::from_source(bytes).map_err(|error| SystemsError::MaxMind(error.to_string()))
+    let damaged = |error: maxminddb::MaxMindDbError| SystemsError::MaxMind(error.to_string());
+    let reader = Reader::from_source(bytes).map_err(damaged)?;
+    has_systems(&reader).map_err(damaged)?.then_some(reader).ok_or_else(|| {
+        let lack = "no network has autonomous_system_number or asn; give one of AS numbers, such as GeoLite2-ASN";
+        SystemsError::MaxMind(lack.to_owned())
+    })
+}
+
+/// Whether a network has a number: else all of them would be unknown.
+fn has_systems(reader: &Reader<Vec<u8>>) -> Result<bool, maxminddb::MaxMindDbError> {
+    for found in reader.networks(WithinOptions::default())?.take(TRIED) {
+        let entry = found?.decode::<Entry>().ok().flatten();
+        if entry.and_then(Entry::system).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -195,6 +262,80 @@ mod tests {
             Some("AS13335 Cloudflare")
         );
         assert_eq!(of(&mut lite, "1.0.4.1"), None);
+    }
+
+    /// A file of gzip.
+    fn zipped(bytes: &[u8]) -> Vec<u8> {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gzip, bytes).unwrap();
+        gzip.finish().unwrap()
+    }
+
+    #[test]
+    fn maxmind_has_networks_and_names_in_a_csv_too_and_any_file_may_be_zipped() {
+        let csv = "network,autonomous_system_number,autonomous_system_organization\n\
+                   1.0.0.0/24,13335,\"Cloudflare, Inc.\"\n2001:db8::/32,64502,Doc\n";
+        for bytes in [csv.as_bytes().to_vec(), zipped(csv.as_bytes())] {
+            let mut systems = Systems::of(&bytes[..]).unwrap();
+            let name = of(&mut systems, "1.0.0.9");
+            assert_eq!(name.as_deref(), Some("AS13335 Cloudflare, Inc."));
+            assert_eq!(
+                of(&mut systems, "2001:db8::1").as_deref(),
+                Some("AS64502 Doc")
+            );
+        }
+        let database = zipped(&database("autonomous_system_number", &[0xc2, 0xfb, 0xf4]));
+        assert!(Systems::of(&database[..]).is_ok());
+        let cut = zipped(csv.as_bytes());
+        assert!(Systems::of(&cut[..cut.len() / 2]).is_err());
+    }
+
+    /// A database in MaxMind's format (version 2.0 of its specification), in which half of IPv4 has an entry with this field.
+    fn database(field: &str, value: &[u8]) -> Vec<u8> {
+        let text = |text: &str| [&[0x40 | text.len() as u8], text.as_bytes()].concat();
+        // A tree of a node: zeros lead to the data's beginning, ones nowhere.
+        let tree = [0, 0, 1 + 16, 0, 0, 1];
+        let data = [&[0xe1], &text(field)[..], value].concat();
+        let about = [
+            ("node_count", vec![0xc1, 1]),
+            ("record_size", vec![0xa1, 24]),
+            ("ip_version", vec![0xa1, 4]),
+            ("database_type", text("x")),
+            ("languages", vec![0x00, 0x04]),
+            ("binary_format_major_version", vec![0xa1, 2]),
+            ("binary_format_minor_version", vec![0xa0]),
+            ("build_epoch", vec![0x01, 0x02, 1]),
+            ("description", vec![0xe0]),
+        ];
+        let about = about.map(|(name, value)| [text(name), value].concat());
+        let head = [&[0xe9], &about.concat()[..]].concat();
+        [&tree[..], &[0; 16], &data, MAXMIND, &head].concat()
+    }
+
+    #[test]
+    fn numbers_of_any_type_are_read_and_a_database_without_them_is_refused() {
+        let number = 64500_u32.to_be_bytes();
+        for (field, value) in [
+            ("autonomous_system_number", vec![0xc2, 0xfb, 0xf4]),
+            (
+                "autonomous_system_number",
+                [&[0x04, 0x01], &number[..]].concat(),
+            ),
+            ("asn", [&[0x04, 0x02], &number[..]].concat()),
+            ("asn", b"\x47AS64500".to_vec()),
+        ] {
+            let mut systems = Systems::of(&database(field, &value)[..]).unwrap();
+            assert_eq!(
+                of(&mut systems, "1.2.3.4").as_deref(),
+                Some("AS64500"),
+                "{value:?}"
+            );
+            assert_eq!(of(&mut systems, "201.2.3.4"), None);
+        }
+        for (field, value) in [("country", &b"\x42DE"[..]), ("asn", b"\x42DE")] {
+            let error = Systems::of(&database(field, value)[..]).unwrap_err();
+            assert!(error.to_string().contains("GeoLite2-ASN"), "{error}");
+        }
     }
 
     #[test]

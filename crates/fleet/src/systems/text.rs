@@ -1,4 +1,4 @@
-//! Tables of networks as text: pyasn's lines, and IPinfo's CSV.
+//! Tables of networks as text: pyasn's lines, and the CSV of IPinfo and MaxMind.
 
 use std::io::{self, BufRead, Read};
 use std::net::IpAddr;
@@ -23,10 +23,14 @@ pub enum LineError {
     #[error("has more than {0} networks; give larger ones in place of their parts")]
     Many(usize),
     /// The file has no network at all.
-    #[error("has no network; give a file of pyasn (PREFIX TAB NUMBER), an IPinfo CSV, or an .mmdb")]
+    #[error(
+        "has no network; give a file of pyasn (PREFIX TAB NUMBER), a CSV of IPinfo or MaxMind, or an .mmdb"
+    )]
     Empty,
     /// The header of a CSV file does not name what is needed.
-    #[error("has no column {0}; give an IPinfo CSV with asn, and network or start_ip and end_ip")]
+    #[error(
+        "has no column {0}; give a CSV with asn or autonomous_system_number, and network or start_ip and end_ip"
+    )]
     NoColumn(&'static str),
 }
 
@@ -108,7 +112,7 @@ fn name(named: &mut HashMap<u32, Arc<System>>, number: u32, name: &str) {
     });
 }
 
-/// The columns of IPinfo's tables that are wanted.
+/// The columns of IPinfo's and MaxMind's tables that are wanted.
 struct Columns {
     system: usize,
     name: Option<usize>,
@@ -124,8 +128,12 @@ impl Columns {
             .collect();
         let at = |wanted: &str| names.iter().position(|name| *name == wanted);
         let columns = Columns {
-            system: at("asn").ok_or(LineError::NoColumn("asn"))?,
-            name: at("as_name").or_else(|| at("name")),
+            system: at("asn")
+                .or_else(|| at("autonomous_system_number"))
+                .ok_or(LineError::NoColumn("asn"))?,
+            name: ["as_name", "name", "autonomous_system_organization"]
+                .into_iter()
+                .find_map(at),
             network: at("network"),
             range: at("start_ip").zip(at("end_ip")),
         };

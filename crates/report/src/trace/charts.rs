@@ -17,6 +17,12 @@ const BINS: usize = 40;
 /// Fewer samples at an amount show no distribution.
 const LEAST: usize = 3;
 
+/// Of fewer connections, no distribution is shown.
+const FEWEST: usize = 5;
+
+/// Values that differ by less have a linear axis.
+const FACTOR: f64 = 5.0;
+
 /// How long the rates of a time line are taken together.
 const STEPS: u64 = 300;
 
@@ -145,7 +151,7 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
     };
     let kilobytes = |sample: &Sample| sample.inflight.get() as f64 / 1e3;
     let most = samples.iter().map(kilobytes).fold(bdp, f64::max) * 1.02;
-    let chart = |name: &str, unit, place, of: &dyn Fn(&Sample) -> Option<f64>| {
+    let chart = |name: &str, unit, of: &dyn Fn(&Sample) -> Option<f64>| {
         let mut bins: Vec<Vec<f64>> = vec![Vec::new(); BINS];
         for sample in samples {
             let place = (kilobytes(sample) / most * BINS as f64) as usize;
@@ -162,7 +168,7 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
             });
             points.collect::<Vec<_>>()
         };
-        let curves = quantiles(quantile, place);
+        let curves = quantiles(quantile);
         let all: Vec<f64> = curves
             .iter()
             .flat_map(|curve| curve.points.iter().map(|point| point.1))
@@ -173,23 +179,32 @@ fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
             .with(Rule::vertical(bdp, "BDP"))
     };
     vec![
-        chart("RTT", Unit::MILLISECONDS, 1, &|sample| {
+        chart("RTT", Unit::MILLISECONDS, &|sample| {
             Some(sample.rtt?.as_millis_f64())
         }),
-        chart("delivery rate", Unit::MEGABITS_PER_SECOND, 0, &|sample| {
+        chart("delivery rate", Unit::MEGABITS_PER_SECOND, &|sample| {
             Some(megabits(sample.delivery_rate?))
         }),
     ]
 }
 
-fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>, place: usize) -> Vec<Curve> {
-    let look = Look::of_place(place);
-    let faint = Look::line(look.colour, Dash::Dotted).wide(1.2);
+/// Both charts have the same lines, so that the legend has them.
+fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
+    let line = |dash, width| Look::line(Look::of_place(4).colour, dash).wide(width);
+    let faint = line(Dash::Dotted, 1.2);
     vec![
-        Curve::new("nine of ten between", faint, of(0.05)).variant("5 %"),
-        Curve::new("nine of ten between", faint, of(0.95)).variant("95 %"),
-        Curve::new("middle", look.wide(1.6), of(0.5)),
+        Curve::new("nine of ten between", faint, of(0.05)),
+        Curve::new("nine of ten between", faint, of(0.95)),
+        Curve::new("middle", line(Dash::Solid, 1.6), of(0.5)),
     ]
+}
+
+/// From the least to the greatest of these values, with a little room. A logarithmic axis of less than a decade has few round numbers.
+fn axis_of(name: &str, unit: Unit, least: f64, most: f64) -> Axis {
+    if most < least * FACTOR {
+        return Axis::linear(name, unit, least * 0.95, most * 1.05);
+    }
+    Axis::log(name, unit, least * 0.8, most * 1.25)
 }
 
 /// Distributions over connections, each one's direction with the most data.
@@ -199,7 +214,7 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
         .iter()
         .filter_map(|connection| connection.flows.first())
         .collect();
-    if flows.len() < 5 {
+    if flows.len() < FEWEST {
         return None;
     }
     let chart = |name: &str, unit, scale: f64, of: &dyn Fn(&FlowSummary) -> Option<f64>| {
@@ -213,11 +228,8 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
         (most > 0.0).then(|| {
             let y = Axis::linear("connections", Unit::PERCENT, 0.0, 100.0);
             let points = cdf(values).into_iter().map(|(x, y)| (x, y * 100.0));
-            Chart::new(Axis::log(name, unit, least * 0.8, most * 1.25), y).with(Curve::new(
-                "connections",
-                Look::of_place(0).wide(1.6),
-                points,
-            ))
+            let curve = Curve::new("connections", Look::of_place(0).wide(1.6), points);
+            Chart::new(axis_of(name, unit, least, most), y).with(curve)
         })
     };
     let charts = [
@@ -248,4 +260,52 @@ fn megabits(rate: Rate) -> f64 {
 /// Where the time lines begin.
 pub fn origin(firsts: impl Iterator<Item = Time>) -> Time {
     firsts.min().unwrap_or(Time::ZERO + Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use capture::packet::Endpoint;
+    use units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_legend_shows_each_line_as_it_is_drawn() {
+        let sample = |number: u64| Sample {
+            at: Time::ZERO + Duration::from_millis(number),
+            rtt: Some(Duration::from_millis(40 + number % 7)),
+            delivery_rate: Some(Rate::from_bits_per_sec(1_000_000 * (1 + number % 9))),
+            inflight: Bytes::new(1000 * (number % 50)),
+            btl_bw: Rate::from_bits_per_sec(9_000_000),
+            rt_prop: Some(Duration::from_millis(40)),
+            delivered: Bytes::new(number * 1000),
+            retransmitted: 0,
+            limit: Limit::Bottleneck,
+        };
+        let flow = FlowTimeline {
+            from: Endpoint {
+                address: std::net::Ipv4Addr::LOCALHOST.into(),
+                port: 443,
+            },
+            bdp: Some(Bytes::new(45_000)),
+            samples: (0..1000).map(sample).collect(),
+        };
+        let keys = Picture::of("", 2, 240.0, operating_point(&flow)).keys();
+        let names: Vec<&str> = keys.iter().map(|key| &*key.name).collect();
+        assert_eq!(names, ["nine of ten between", "middle"]);
+        for key in &keys {
+            assert!(key.colour.is_some() && key.dash.is_some(), "{key:?}");
+        }
+        assert_ne!(keys[0].dash, keys[1].dash);
+    }
+
+    #[test]
+    fn an_axis_of_values_that_are_near_each_other_has_more_than_one_number() {
+        let axis = |least, most| axis_of("RTprop", Unit::MILLISECONDS, least, most);
+        let linear = |from, to| Axis::linear("RTprop", Unit::MILLISECONDS, from, to);
+        assert_eq!(axis(20.0, 24.0), linear(19.0, 24.0 * 1.05));
+        assert_eq!(axis(20.0, 20.0), linear(19.0, 21.0));
+        let log = Axis::log("RTprop", Unit::MILLISECONDS, 0.8, 125.0);
+        assert_eq!(axis(1.0, 100.0), log);
+    }
 }

@@ -12,6 +12,11 @@ use crate::text::count;
 const PICTURES: usize = 20;
 const ROWS: usize = 200;
 
+/// Long addresses are broken before columns would be hidden.
+const STYLE: &str = "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto } \
+                     .scroll td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
+                     .scroll :is(th, td):nth-child(2) { text-align: left }";
+
 /// What is between the page's header and footer.
 #[derive(Template)]
 #[template(path = "trace.html")]
@@ -52,7 +57,7 @@ pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> Strin
         },
         facts: &[count(summary.read.packets, "packet")],
         source: None,
-        style: "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto }",
+        style: STYLE,
         script: "",
         data: &(),
         origin,

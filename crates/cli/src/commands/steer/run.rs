@@ -40,7 +40,7 @@ pub struct Options {
     /// Append to this file, as lines of JSON, what happens to the policy
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Find networks of autonomous systems in this file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    /// Find networks of autonomous systems in this file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Serve metrics for Prometheus at this address, at /metrics

@@ -30,7 +30,7 @@ pub struct Options {
     /// Keep no more than this of data: the oldest files go
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
-    /// Name the networks of clients, from a file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    /// Name the networks of clients, from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Say what the study would do and what the machine lacks for it, and change nothing

@@ -59,7 +59,7 @@ pub struct Options {
     /// Watch this network namespace: a name of `ip netns`, the number of a process, a file, or all. Can be given several times
     #[arg(long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
-    /// Name the networks that connections lead to, from a file: .mmdb (MaxMind, IPinfo), an IPinfo CSV, or pyasn's text
+    /// Name the networks that connections lead to, from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Write what connections do as Parquet files into this directory
@@ -102,7 +102,18 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 impl Options {
     fn filter(&self) -> Result<Filter, Failure> {
-        self.filter.join(" ").parse().map_err(Failure::usage)
+        let filter: Filter = self.filter.join(" ").parse().map_err(Failure::usage)?;
+        if filter.asks_for_systems() && self.systems.is_none() {
+            return Err(Failure::usage(
+                "as=: nothing says which networks addresses are in; give a file with --as",
+            ));
+        }
+        if filter.asks_for_limits() && self.once {
+            return Err(Failure::usage(
+                "limit=: what limits a connection takes two looks to tell; leave out --once",
+            ));
+        }
+        Ok(filter)
     }
 
     fn namespaces(&self) -> Result<Vec<Namespace>, Failure> {

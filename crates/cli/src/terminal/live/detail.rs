@@ -12,8 +12,16 @@ use units::{Duration, Rate};
 use super::draw::Palette;
 use crate::terminal::output::printable;
 
-/// A chart that is lower shows nothing.
-const LOWEST: u16 = 5;
+/// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
+const LOWEST: u16 = 4;
+
+/// How curves are drawn, and what stands for that in their titles: without colours, nothing else tells them apart. The first one is finer
+/// than the others.
+const SIGNS: [(Marker, char); 3] = [
+    (Marker::Braille, '⠒'),
+    (Marker::Dot, '•'),
+    (Marker::Custom('+'), '+'),
+];
 
 /// Draws the connection.
 pub fn draw(frame: &mut Frame<'_>, area: Rect, connection: &Connection, palette: Palette) {
@@ -200,6 +208,10 @@ fn curves(connection: &Connection) -> Vec<Curves> {
     ]
 }
 
+fn sign(place: usize) -> (Marker, char) {
+    SIGNS.get(place).copied().unwrap_or(SIGNS[0])
+}
+
 fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
     let values = curves
         .all
@@ -207,9 +219,11 @@ fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
         .flat_map(|(_, points)| points)
         .map(|(_, value)| *value);
     let most = values.fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    let datasets = curves.all.iter().enumerate().map(|(place, (_, points))| {
+    // What is drawn last is on top: the first one.
+    let datasets = curves.all.iter().enumerate().rev();
+    let datasets = datasets.map(|(place, (_, points))| {
         Dataset::default()
-            .marker(Marker::Braille)
+            .marker(sign(place).0)
             .graph_type(GraphType::Line)
             .style(palette.curve(place))
             .data(points)
@@ -224,9 +238,9 @@ fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
         format!("{}: ", curves.title),
         palette.heading(),
     )];
-    title.extend(
-        names.map(|(place, (name, _))| Span::styled(format!("{name}  "), palette.curve(place))),
-    );
+    title.extend(names.map(|(place, (name, _))| {
+        Span::styled(format!("{} {name}  ", sign(place).1), palette.curve(place))
+    }));
     let chart = Chart::new(datasets.collect())
         .block(Block::new().title(Line::from(title)))
         .legend_position(None)

@@ -66,7 +66,7 @@ impl Palette {
         self.with(Color::Red, Modifier::BOLD)
     }
 
-    /// A curve: the first, the second …
+    /// A curve: the first, the second … Its sign tells it, too.
     pub fn curve(self, place: usize) -> Style {
         let all = [Color::Cyan, Color::Yellow, Color::Magenta];
         match all.get(place) {
@@ -171,7 +171,7 @@ fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
 
 fn keys_line(screen: &Screen) -> Line<'static> {
     let text = match (&screen.typed, &screen.page) {
-        (Some(_), _) => "Enter apply  Esc cancel  Ctrl-U clear",
+        (Some(_), _) => "Enter apply  Esc cancel  Ctrl-U clear  ↑ the filter in force",
         (None, Page::List) => {
             "Enter details  / filter  s sort  r reverse  g groups  ? help  q quit"
         }

@@ -21,7 +21,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("Esc", "back; clear the filter"),
     (
         "/",
-        "filter by port=443 process=nginx !controller=cubic text",
+        "filter by port=443 process=nginx !controller=cubic text; ↑ changes the last",
     ),
     ("s S", "sort by the next or the previous column"),
     ("r", "reverse the order"),
@@ -75,7 +75,7 @@ impl Screen {
                 self.wrong = None;
                 self.filter = fleet::Filter::default();
             }
-            KeyCode::Char('/') => self.typed = Some(self.filter.to_string()),
+            KeyCode::Char('/') => self.typed = Some(String::new()),
             KeyCode::Char('s') => self.sort = next(Column::ALL, self.sort, 1),
             KeyCode::Char('S') => self.sort = next(Column::ALL, self.sort, Column::ALL.len() - 1),
             KeyCode::Char('r') => self.is_reversed = !self.is_reversed,
@@ -140,6 +140,7 @@ impl Screen {
                 typed.pop();
             }
             KeyCode::Char('u') if is_control => typed.clear(),
+            KeyCode::Up => *typed = self.filter.to_string(),
             KeyCode::Char(letter) if !is_control && typed.len() < LONGEST => typed.push(letter),
             _ => {}
         }

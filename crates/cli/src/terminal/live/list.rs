@@ -1,5 +1,8 @@
 //! Connections, or groups of them, as rows.
 
+use std::collections::HashSet;
+use std::net::SocketAddr;
+
 use fleet::column::BY_IMPORTANCE;
 use fleet::{Column, Connection, GroupBy};
 use ratatui::Frame;
@@ -17,28 +20,41 @@ use crate::terminal::output::printable;
 const SPARK: usize = 8;
 const MOST_SPARK: usize = 60;
 
-/// The columns that there is room for in their order, with their widths, and what is left for sparklines.
-fn columns(width: usize, sort: Column) -> (Vec<(Column, usize)>, usize) {
-    let mut shown: Vec<Column> = Vec::new();
+/// The columns that there is room for in their order, with their widths, and what is left for sparklines. Those that tell nothing of `all`
+/// have none; `shown` are the connections in sight.
+fn columns(
+    width: usize,
+    sort: Column,
+    all: &[&Connection],
+    shown: &[&Connection],
+) -> (Vec<(Column, usize)>, usize) {
+    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.socket.remote).collect();
+    // Of several connections to the same port of the same host, this side tells which is which.
+    let next: &[Column] = if remotes.len() < shown.len() {
+        &[Column::Remote, Column::Local]
+    } else {
+        &[]
+    };
+    let mut chosen: Vec<Column> = Vec::new();
     let mut used = 0;
-    for column in [sort].iter().chain(BY_IMPORTANCE) {
-        let needed = column.width() + usize::from(!shown.is_empty());
-        if !shown.contains(column) && used + needed <= width {
-            shown.push(*column);
+    for column in [sort].iter().chain(next).chain(BY_IMPORTANCE) {
+        let needed = column.width() + usize::from(!chosen.is_empty());
+        let is_empty = || *column != sort && !column.tells(all.iter().copied());
+        if !chosen.contains(column) && used + needed <= width && !is_empty() {
+            chosen.push(*column);
             used += needed;
         }
     }
-    shown.sort_by_key(|column| Column::ALL.iter().position(|one| one == column));
+    chosen.sort_by_key(|column| Column::ALL.iter().position(|one| one == column));
     let mut left = width.saturating_sub(used);
     let spark = if left > SPARK { SPARK + 1 } else { 0 };
     left -= spark;
-    let mut widths: Vec<(Column, usize)> = shown
-        .iter()
-        .map(|column| (*column, column.width()))
-        .collect();
-    for (column, width) in &mut widths {
-        let more = (column.most() - *width).min(left);
-        *width += more;
+    let mut widths = Vec::new();
+    for column in chosen {
+        let cells = shown.iter().map(|one| column.cell(one).chars().count());
+        let wanted = cells.max().unwrap_or(0).min(column.most());
+        let more = wanted.saturating_sub(column.width()).min(left);
+        widths.push((column, column.width() + more));
         left -= more;
     }
     (widths, (spark + left).min(MOST_SPARK))
@@ -52,7 +68,9 @@ pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view:
         .map(|one| Chosen::Connection(one.seen.socket.cookie))
         .collect();
     screen.settle(&rows, usize::from(area.height).saturating_sub(1));
-    let (columns, spark) = columns(area.width.into(), screen.sort);
+    let end = all.len().min(screen.top + screen.room);
+    let in_sight = all.get(screen.top..end).unwrap_or_default();
+    let (columns, spark) = columns(area.width.into(), screen.sort, &all, in_sight);
     let palette = screen.palette;
     let heading = columns.iter().map(|(column, width)| {
         let style = if *column == screen.sort {
@@ -63,9 +81,13 @@ pub fn connections(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, view:
         (aligned(column.heading(), *width, column.is_text()), style)
     });
     let mut lines = vec![joined(heading)];
-    for (place, one) in all.iter().enumerate().skip(screen.top).take(screen.room) {
+    for (place, one) in (screen.top..).zip(in_sight) {
         let cells = columns.iter().map(|(column, width)| {
             let text = printable(&column.cell(one));
+            let text = match column {
+                Column::Remote | Column::Local => without_middle(&text, *width),
+                _ => text,
+            };
             (aligned(&text, *width, column.is_text()), Style::new())
         });
         let mut line = joined(cells);
@@ -156,6 +178,18 @@ fn aligned(text: &str, width: usize, is_left: bool) -> String {
     } else {
         format!("{text:>width$}")
     }
+}
+
+/// An address in so many characters: its end has the host and the port, which tell it from others.
+fn without_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width || width < 4 {
+        return text.to_owned();
+    }
+    let front = width / 3;
+    let start: String = text.chars().take(front).collect();
+    let end: String = text.chars().skip(length - (width - front - 1)).collect();
+    format!("{start}…{end}")
 }
 
 /// What the connection sent and received in the last looks, in terms of its own largest.

@@ -31,6 +31,11 @@ fn socket(number: u8) -> SocketState {
 
 /// Ten connections over a minute; the one with number 9 is the fastest.
 fn table() -> Table {
+    table_of(socket)
+}
+
+/// The same, of these sockets.
+fn table_of(socket: fn(u8) -> SocketState) -> Table {
     let mut table = Table::default();
     for second in 0..60 {
         let when = Moment {
@@ -134,16 +139,58 @@ fn the_list_on_a_small_terminal() {
 fn a_wide_terminal_shows_more_and_sparklines() {
     let table = table();
     let (text, _) = drawn(&mut screen(true), &table, 220, 50);
-    for more in [
-        "local",
-        "pacing/s",
-        "inflight",
-        "cgroup",
-        "namespace",
-        "×min",
-        "█",
-    ] {
+    for more in ["local", "pacing/s", "inflight", "×min", "█"] {
         assert!(text.contains(more), "{more}: {text}");
+    }
+    // What nobody knows, or all are in, has no room.
+    for none in ["process", "cgroup", "AS", "namespace"] {
+        assert!(!text.contains(none), "{none}: {text}");
+    }
+    let sorted = &mut screen(true);
+    sorted.sort = Column::Cgroup;
+    assert!(drawn(sorted, &table, 80, 24).0.contains("cgroup"));
+}
+
+#[test]
+fn long_addresses_are_whole_where_there_is_room() {
+    let table = table_of(|number| {
+        let mut socket = socket(number);
+        socket.local = format!("[2001:db8:1234:5678:9abc:def0:1:{number}]:443")
+            .parse()
+            .unwrap();
+        socket.remote = format!("[2001:db8:8765:4321:fedc:ba98:2:{number}]:50000")
+            .parse()
+            .unwrap();
+        socket
+    });
+    let (text, _) = drawn(&mut screen(true), &table, 200, 24);
+    for address in [
+        "[2001:db8:1234:5678:9abc:def0:1:7]:443",
+        "[2001:db8:8765:4321:fedc:ba98:2:7]:50000",
+    ] {
+        assert!(text.contains(address), "{address}: {text}");
+    }
+    // In 80 columns, the end of the address and its port are left.
+    let (text, _) = drawn(&mut screen(true), &table, 80, 24);
+    assert!(
+        text.lines().any(|line| line.contains("8:2:7]:50000")),
+        "{text}"
+    );
+}
+
+#[test]
+fn connections_to_the_same_service_are_told_apart() {
+    let table = table_of(|number| {
+        let mut socket = socket(number);
+        socket.local = format!("192.0.2.1:{}", 40_000 + u16::from(number))
+            .parse()
+            .unwrap();
+        socket.remote = "198.51.100.1:443".parse().unwrap();
+        socket
+    });
+    let (text, _) = drawn(&mut screen(true), &table, 80, 24);
+    for number in 0..10 {
+        assert!(text.contains(&format!("192.0.2.1:4000{number}")), "{text}");
     }
 }
 
@@ -188,11 +235,14 @@ fn details_show_the_last_minute() {
             "198.51.100.9:50000",
             "BBR",
             "ProbeBW",
-            "RTT ms: RTT  min",
-            "delivery rate bit/s",
+            "RTT ms: ⠒ RTT  • min",
+            "delivery rate bit/s: ⠒ delivery rate  • send and receive",
+            "in flight B: ⠒ in flight  • cwnd",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        // Each line has its sign in the chart, too, whatever the colours.
+        assert!(text.matches('•').count() > 60, "{text}");
         let is_braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
         assert!(
             text.chars().filter(|c| is_braille(*c)).count() > 60,
@@ -244,6 +294,15 @@ fn a_filter_is_typed_and_a_wrong_one_is_explained() {
     press(&mut screen, &table, KeyCode::Enter);
     let (text, _) = drawn(&mut screen, &table, 80, 24);
     assert_eq!(text.matches(":50000").count(), 1, "{text}");
+    // What is typed takes the place of the filter in force, which can be had back to change it.
+    types(&mut screen, &table, "/port=1");
+    press(&mut screen, &table, KeyCode::Enter);
+    assert_eq!(&*screen.filter.to_string(), "port=1");
+    types(&mut screen, &table, "/x");
+    press(&mut screen, &table, KeyCode::Up);
+    types(&mut screen, &table, ",443");
+    press(&mut screen, &table, KeyCode::Enter);
+    assert_eq!(&*screen.filter.to_string(), "port=1,443");
     // A q that is typed is no wish to quit.
     types(&mut screen, &table, "/q");
     press(&mut screen, &table, KeyCode::Esc);
