@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use congestion::PacketState;
+use congestion::{PacketState, Time};
 
 /// What became of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub struct Entry {
     pub state: PacketState,
     /// TSval of its first repeat.
     pub repeat_value: Option<u32>,
-    /// The number of the IP packet that it begins with.
-    pub id: u16,
+    /// What tells its packets from others, as it last passed.
+    pub mark: Mark,
     /// How often it was sent again.
     pub repeats: u8,
     /// Whether its repeat counts as in flight although it is below what has arrived.
@@ -50,7 +50,7 @@ impl Entry {
 
     /// Whether what follows can be one piece with it: nothing that is asked for later tells them apart.
     #[inline]
-    fn is_one_with(&self, next: &Entry) -> bool {
+    fn is_one_with(&self, next: &Entry, full: u64) -> bool {
         let (own, other) = (&self.state, &next.state);
         own.sent_time == other.sent_time
             && own.delivered == other.delivered
@@ -61,6 +61,8 @@ impl Entry {
             && (self.status, next.status) == (Status::Sent, Status::Sent)
             && self.repeats == next.repeats
             && self.end == next.seq
+            && self.len().is_multiple_of(full)
+            && self.mark.later(self.len() / full) == next.mark
     }
 
     /// Cuts off what is before `position`, which is within it; `full` bytes are a packet.
@@ -70,23 +72,55 @@ impl Entry {
         self.seq = position;
         before.state.bytes = units::Bytes::new(before.len());
         self.state.bytes = units::Bytes::new(self.len());
-        self.id = numbered(self.id, before.len() / full);
+        self.mark = self.mark.later(before.len() / full);
         before
     }
 }
 
-/// The number of the IP packet that comes so many later: what segmentation offload cuts has consecutive ones. 0 is none.
-pub fn numbered(id: u16, later: u64) -> u16 {
-    if id == 0 {
-        return 0;
-    }
-    id.wrapping_add(u16::try_from(later & 0xffff).unwrap_or_default())
+/// What tells a packet from others with the same data: it has the same wherever it is captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The number of the IP packet; 0 is none.
+    pub id: u16,
+    /// TSval.
+    pub value: Option<u32>,
 }
+
+impl Mark {
+    /// Of the packet that comes so many later: what segmentation offload cuts has consecutive numbers.
+    pub fn later(self, packets: u64) -> Mark {
+        let packets = u16::try_from(packets & 0xffff).unwrap_or_default();
+        Mark {
+            id: match self.id {
+                0 => 0,
+                id => id.wrapping_add(packets),
+            },
+            ..self
+        }
+    }
+}
+
+/// A piece that has left the scoreboard.
+#[derive(Debug, Clone, Copy)]
+struct Gone {
+    seq: u64,
+    end: u64,
+    sent: Time,
+    mark: Mark,
+}
+
+/// So many pieces are remembered that have left, as what the network doubles comes soon; and so many if there were copies, as of a capture at
+/// both ends.
+const FEW_GONE: usize = 16;
+const MOST_GONE: usize = 512;
 
 /// The pieces, in the stream's order, without gaps.
 #[derive(Debug, Clone, Default)]
 pub struct Scoreboard {
     entries: VecDeque<Entry>,
+    /// What was acknowledged last, in the stream's order.
+    gone: VecDeque<Gone>,
+    has_copies: bool,
 }
 
 impl Scoreboard {
@@ -98,19 +132,21 @@ impl Scoreboard {
     /// How many bytes they take.
     #[inline]
     pub fn held(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<Entry>() + self.gone.capacity() * size_of::<Gone>()
     }
 
     /// Gives back what it does not need.
     pub fn shrink(&mut self) {
         self.entries.shrink_to_fit();
+        self.gone = VecDeque::new();
+        self.has_copies = false;
     }
 
     /// A piece behind all others.
     #[inline]
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Entry, full: u64) {
         if let Some(last) = self.entries.back_mut()
-            && last.is_one_with(&entry)
+            && last.is_one_with(&entry, full)
         {
             let bytes = last.state.bytes + entry.state.bytes;
             (last.end, last.state) = (entry.end, entry.state);
@@ -134,14 +170,55 @@ impl Scoreboard {
             .filter(|entry| entry.seq <= position)
     }
 
+    /// When the packet last passed that begins at `position`, of which no more than `full` bytes follow, and what tells it from others;
+    /// `None` if it did not pass, or that is long ago.
+    pub fn passed(&self, position: u64, full: u64) -> Option<(Time, Mark)> {
+        let place = self.gone.partition_point(|gone| gone.end <= position);
+        let (seq, sent, mark) = match self.gone.get(place) {
+            Some(gone) if gone.seq <= position => (gone.seq, gone.sent, gone.mark),
+            _ => {
+                let entry = self.at(position)?;
+                if entry.status == Status::Missing {
+                    return None;
+                }
+                (entry.seq, entry.state.sent_time, entry.mark)
+            }
+        };
+        Some((sent, mark.later((position - seq) / full)))
+    }
+
+    /// A packet has passed twice: more will.
+    pub fn expect_copies(&mut self) {
+        self.has_copies = true;
+    }
+
     /// Takes the first piece, or what of it is before `position`, if anything.
     #[inline]
     pub fn pop_before(&mut self, position: u64, full: u64) -> Option<Entry> {
         let first = self.entries.front_mut()?;
-        if first.end <= position {
-            return self.entries.pop_front();
+        let taken = if first.end <= position {
+            self.entries.pop_front()
+        } else {
+            (first.seq < position).then(|| first.split(position, full))
+        };
+        if let Some(taken) = taken.filter(|taken| taken.status != Status::Missing) {
+            self.remember(&taken);
         }
-        (first.seq < position).then(|| first.split(position, full))
+        taken
+    }
+
+    #[inline]
+    fn remember(&mut self, taken: &Entry) {
+        let most = if self.has_copies { MOST_GONE } else { FEW_GONE };
+        if self.gone.len() >= most {
+            self.gone.pop_front();
+        }
+        self.gone.push_back(Gone {
+            seq: taken.seq,
+            end: taken.end,
+            sent: taken.state.sent_time,
+            mark: taken.mark,
+        });
     }
 
     /// Shows each piece within a range, cut at its ends.

@@ -2,6 +2,7 @@
 
 use units::{Duration, Time};
 
+use super::copies::Copies;
 use super::course::{Course, Opened};
 use super::frames::{self, Frame};
 use super::hello::{ClientHello, Pieces};
@@ -31,6 +32,8 @@ const DELAY_EXPONENT: u8 = 3;
 pub struct Way {
     /// Datagrams.
     pub datagrams: u64,
+    /// Datagrams that passed once more. They count nowhere else.
+    pub copies: u64,
     /// Their payload.
     pub bytes: u64,
     /// The longest.
@@ -108,6 +111,7 @@ pub struct QuicConnection {
     pub ways: [Way; 2],
     initials: u8,
     opening: Opening,
+    copies: Copies,
     /// What of it is counted among what all hold.
     counted: usize,
 }
@@ -141,6 +145,7 @@ impl QuicConnection {
             ways: Default::default(),
             initials: 0,
             opening: Opening::Hello(None),
+            copies: Copies::default(),
             counted: 0,
         }
     }
@@ -167,6 +172,10 @@ impl QuicConnection {
             ..*packet
         };
         self.last = packet.at;
+        if self.copies.is_one(packet.id, data, room) {
+            self.ways[side].copies += 1;
+            return Vec::new();
+        }
         self.ways[side].on_datagram(packet, len);
         let mut told = Vec::new();
         let (mut data, mut next) = (data, Some(header));
@@ -366,7 +375,7 @@ impl Holder for QuicConnection {
             }
         };
         let hello = self.hello.as_ref().map_or(0, ClientHello::held);
-        size_of::<QuicConnection>() + self.spin.held() + hello + opening
+        size_of::<QuicConnection>() + self.spin.held() + self.copies.held() + hello + opening
     }
 
     fn course(&self) -> usize {
@@ -376,6 +385,7 @@ impl Holder for QuicConnection {
 
     fn thin(&mut self, most: usize) {
         self.spin.thin(most);
+        self.copies.thin();
         if let Opening::Open(open) = &mut self.opening {
             open.1.tcp.thin(most);
         }

@@ -56,8 +56,9 @@ pub struct FlowSummary {
     pub retransmitted: u64,
     /// Payload sent again, of packets that passed the capture before.
     pub retransmitted_bytes: u64,
-    /// Packets that were lost: those sent again, less those for nothing.
-    pub lost: u64,
+    /// Packets that were lost: those sent again, less those for nothing. Unknown if nothing tells what was sent again from what was captured
+    /// twice: then `retransmitted` and `spurious` may be of copies.
+    pub lost: Option<u64>,
     /// Those of them that were lost before they passed the capture.
     pub lost_before: u64,
     /// Packets that were sent again for nothing.
@@ -121,14 +122,14 @@ pub struct LimitedBy {
     pub receiver: f64,
     /// Congestion control or the path: the sum of the rest.
     pub congestion: f64,
-    /// Its first growth: Startup or slow start.
-    pub slow_start: f64,
+    /// Its first growth: Startup or slow start. Like what follows, unknown where nothing tells what the sender knew.
+    pub slow_start: Option<f64>,
     /// Later, with less in flight than the path holds.
-    pub window: f64,
+    pub window: Option<f64>,
     /// The bottleneck.
-    pub bottleneck: f64,
+    pub bottleneck: Option<f64>,
     /// The bottleneck's buffer: packets are lost.
-    pub buffer: f64,
+    pub buffer: Option<f64>,
 }
 
 impl FlowSummary {
@@ -181,7 +182,9 @@ impl FlowSummary {
             }),
             retransmitted: flow.retransmitted(),
             retransmitted_bytes: flow.repeats.bytes,
-            lost: flow.repeats.lost() + totals.lost_before,
+            lost: flow
+                .tells_copies(connection.has_timestamps(side))
+                .then(|| flow.repeats.lost() + totals.lost_before),
             lost_before: totals.lost_before,
             spurious: flow.repeats.spurious,
             reordered: totals.reordered,
@@ -198,15 +201,35 @@ impl FlowSummary {
             controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
             path: None,
         };
+        if connection.is_blind(side, place == Place::Sender) {
+            summary.hide(connection);
+        }
         summary.path = summary.known_path();
         Some(summary)
+    }
+
+    /// Nothing tells what the sender knew when it sent: what follows from that is unknown.
+    fn hide(&mut self, connection: &Connection) {
+        if !connection.is_quic {
+            let handshake = connection.handshake.rtt();
+            self.rtprop_ms = handshake.map(Duration::as_millis_f64);
+        }
+        (self.rtt_ms, self.jitter_ms, self.queue_ms) = (None, None, None);
+        (self.btl_bw_bps, self.btl_bw_ip_bps, self.policer_bps) = (None, None, None);
+        (self.inflight_bytes, self.ack_aggregation_bytes) = (None, None);
+        self.is_pipe_filled = false;
+        self.controller = None;
+        if let Some(by) = &mut self.limited_by {
+            (by.slow_start, by.window) = (None, None);
+            (by.bottleneck, by.buffer) = (None, None);
+        }
     }
 
     fn known_path(&self) -> Option<KnownPath> {
         let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop > 0.0)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
-        let loss = self.lost as f64 / self.packets.max(1) as f64;
-        let of_queue = self.limited_by.map_or(0.0, |by| by.buffer);
+        let loss = self.lost? as f64 / self.packets.max(1) as f64;
+        let of_queue = self.limited_by.and_then(|by| by.buffer).unwrap_or(0.0);
         Some(KnownPath {
             rate: rate(self.btl_bw_ip_bps?),
             rtt: Duration::from_micros(rounded((rtprop * 1e3) as u64)),
@@ -235,10 +258,10 @@ impl LimitedBy {
             application: share(Limit::Application),
             receiver: share(Limit::Receiver),
             congestion: parts.iter().sum(),
-            slow_start,
-            window,
-            bottleneck,
-            buffer,
+            slow_start: Some(slow_start),
+            window: Some(window),
+            bottleneck: Some(bottleneck),
+            buffer: Some(buffer),
         })
     }
 }

@@ -66,7 +66,7 @@ pub fn connections(
         }),
         Table::real("queue_p95_ms", |row| Some(row.flow.queue_ms?.p95)),
         Table::whole("retransmitted", |row| Some(row.flow.retransmitted)),
-        Table::whole("lost", |row| Some(row.flow.lost)),
+        Table::whole("lost", |row| row.flow.lost),
         Table::whole("spurious", |row| Some(row.flow.spurious)),
         Table::whole("reordered", |row| Some(row.flow.reordered)),
         Table::whole("timeouts", |row| Some(row.flow.timeouts)),
@@ -77,14 +77,10 @@ pub fn connections(
         Table::real("limited_receiver", |row| {
             Some(row.flow.limited_by?.receiver)
         }),
-        Table::real("limited_slow_start", |row| {
-            Some(row.flow.limited_by?.slow_start)
-        }),
-        Table::real("limited_window", |row| Some(row.flow.limited_by?.window)),
-        Table::real("limited_bottleneck", |row| {
-            Some(row.flow.limited_by?.bottleneck)
-        }),
-        Table::real("limited_buffer", |row| Some(row.flow.limited_by?.buffer)),
+        Table::real("limited_slow_start", |row| row.flow.limited_by?.slow_start),
+        Table::real("limited_window", |row| row.flow.limited_by?.window),
+        Table::real("limited_bottleneck", |row| row.flow.limited_by?.bottleneck),
+        Table::real("limited_buffer", |row| row.flow.limited_by?.buffer),
         Table::whole("policer_bps", |row| row.flow.policer_bps),
         Table::text("controller", |row| {
             Some(Cow::Borrowed(row.flow.controller.as_ref()?.controller))

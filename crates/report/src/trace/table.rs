@@ -123,6 +123,7 @@ fn row(flow: &FlowSummary) -> Vec<String> {
     let bound = if flow.is_pipe_filled { "" } else { "≥ " };
     let packets = flow.packets.max(1) as f64;
     let controller = flow.controller.as_ref();
+    let of_packets = |some: Option<u64>| known(some.map(|some| some as f64 / packets), percent);
     vec![
         flow.from.clone(),
         flow.to.clone(),
@@ -133,8 +134,8 @@ fn row(flow: &FlowSummary) -> Vec<String> {
         flow.btl_bw_ip_bps.map_or("–".to_owned(), |rate| {
             format!("{bound}{}", bits_per_sec(rate as f64))
         }),
-        percent(flow.lost as f64 / packets),
-        percent(flow.retransmitted as f64 / packets),
+        of_packets(flow.lost),
+        of_packets(flow.lost.map(|_| flow.retransmitted)),
         flow.limited_by.as_ref().map_or("–".to_owned(), limits),
         controller.map_or("–".to_owned(), |guess| {
             format!("{} {:.0} %", guess.controller, guess.probability * 100.0)
@@ -155,13 +156,18 @@ fn without_data(connection: &ConnectionSummary) -> Vec<String> {
 /// What limits most, and the share of it; a second one if it is a tenth of the time.
 pub fn limits(by: &LimitedBy) -> String {
     let mut all = [
-        ("application", by.application),
-        ("receiver", by.receiver),
+        ("application", Some(by.application)),
+        ("receiver", Some(by.receiver)),
+        (
+            "congestion",
+            Some(by.congestion).filter(|_| by.window.is_none()),
+        ),
         ("slow start", by.slow_start),
         ("window", by.window),
         ("bottleneck", by.bottleneck),
         ("buffer", by.buffer),
-    ];
+    ]
+    .map(|(name, share)| (name, share.unwrap_or(0.0)));
     all.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(place, (_, share))| *place == 0 || *place == 1 && *share >= 0.1);
@@ -191,6 +197,9 @@ pub fn notes(summary: &Summary) -> Vec<String> {
     };
     let missed: u64 = flows().map(|flow| flow.missed_bytes).sum();
     let is_twice = |flow: &&FlowSummary| flow.copies > 0 && flow.copies * 3 >= flow.packets;
+    let is_untold = |flow: &&FlowSummary| flow.lost.is_none();
+    let is_windowless =
+        |flow: &&FlowSummary| flow.acks > 0 && flow.limited_by.is_none() && flow.packets >= UNHEARD;
     let is_unheard = |flow: &&FlowSummary| flow.acks == 0 && flow.packets >= UNHEARD;
     let (twice, unheard) = (flows().filter(is_twice), flows().filter(is_unheard));
     [
@@ -215,11 +224,31 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "captured twice, at several interfaces or at both ends: each packet counts once",
         ),
         of(
+            flows().filter(is_untold).count() as u64,
+            "direction",
+            "of which nothing tells what was sent again from what was captured twice: losses are unknown",
+        ),
+        of(
             unheard.count() as u64,
             "direction",
             "captured without acknowledgements: nothing tells what arrived, nor what was in the way",
         ),
+        of(
+            flows().filter(is_windowless).count() as u64,
+            "direction",
+            "far from its sender, without the handshake: its receive window is unknown, and so is what limited it",
+        ),
         of(read.short, "packet", "captured too short to be told"),
+        of(
+            read.cut_options,
+            "segment",
+            "captured without all options (timestamps, SACK, the window's scale): capture 128 bytes of each",
+        ),
+        of(
+            read.untimed,
+            "packet",
+            "without a time left out",
+        ),
         of(read.fragments, "fragment", "of IP packets left out"),
         (missed > 0).then(|| {
             format!(

@@ -9,7 +9,7 @@ use super::{FARTHEST, Flow, Vantage};
 use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
-use crate::connection::scoreboard::{Entry, Status, numbered};
+use crate::connection::scoreboard::{Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
@@ -21,6 +21,9 @@ const FEW_OUTSTANDING: usize = 8;
 
 /// So many packets are looked through for holes whose repeats were lost.
 const MOST_HOLES: usize = 4096;
+
+/// What is sent again so much later has another timestamp (Linux counts milliseconds).
+const TICKS: Duration = Duration::from_millis(2);
 
 /// The least that a sender waits for an acknowledgement before it sends again (Linux `TCP_RTO_MIN`).
 const MIN_RTO: Duration = Duration::from_millis(200);
@@ -58,8 +61,13 @@ impl Flow {
             self.probed = Some(end);
             return false;
         }
-        if end <= sent_before && self.is_copy(at, seq, id) {
+        let mark = Mark {
+            id,
+            value: segment.timestamps.map(|(value, _)| value),
+        };
+        if end <= sent_before && self.is_copy(at, seq, mark) {
             self.totals.copies += self.full.packets(len);
+            self.scoreboard.expect_copies();
             return false;
         }
         let has_moved = self.hear_echo(at, segment);
@@ -68,10 +76,10 @@ impl Flow {
         // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
         self.totals.ip_bytes += len + headers * self.full.packets(len);
         if seq < sent_before {
-            self.repeat(at, seq..end.min(sent_before), segment, id, vantage);
+            self.repeat(at, seq..end.min(sent_before), mark, vantage);
         }
         if end > sent_before {
-            self.send(at, seq, end, segment, id, vantage, room);
+            self.send(at, seq, end, segment, mark, vantage, room);
         }
         self.last_sent = at;
         has_moved
@@ -84,18 +92,24 @@ impl Flow {
         is_alive || self.closed_at == Some(seq)
     }
 
-    /// Whether a packet that passed passes again, as it was: it has the same number, or comes sooner than anybody could have asked for it.
-    fn is_copy(&self, at: Time, seq: u64, id: u16) -> bool {
-        let Some(entry) = self.scoreboard.at(seq) else {
+    /// Whether a packet that passed passes again, as it was: it has the same timestamp and the same number, or comes sooner than anybody
+    /// could have asked for it.
+    fn is_copy(&self, at: Time, seq: u64, mark: Mark) -> bool {
+        let Some((sent, known)) = self.scoreboard.passed(seq, self.full.size()) else {
             return false;
         };
-        if entry.status == Status::Missing {
-            return false;
-        }
-        let known = numbered(entry.id, (seq - entry.seq) / self.full.size());
-        let is_same = self.has_ids && id != 0 && id == known;
         let least = self.model.rtt_min.or(self.far).or(self.handshake);
-        is_same || least.is_some_and(|least| at.since(entry.state.sent_time) < least / 4 * 3)
+        let is_soon = || least.is_some_and(|least| at.since(sent) < least / 4 * 3);
+        let is_same_number = mark.id == known.id;
+        let stamps = mark.value.zip(known.value);
+        match stamps.map(|(value, known)| value.wrapping_sub(known).cast_signed()) {
+            // What is sent later has no older timestamp.
+            Some(..0) => true,
+            Some(1..) => false,
+            Some(0) if !self.has_ids => is_soon() || least.is_none_or(|least| least >= TICKS),
+            Some(0) => is_same_number || is_soon(),
+            None => self.has_ids && mark.id != 0 && is_same_number || is_soon(),
+        }
     }
 
     /// The sender says that there will be no more.
@@ -116,13 +130,24 @@ impl Flow {
             return false;
         }
         let near = at.since(passed.at);
+        self.near_bound_count += 1;
+        let is_nearest = self.near_bound.is_none_or(|least| near < least);
+        if is_nearest {
+            self.near_bound = Some(near);
+        }
+        let is_bound_news = is_nearest || self.near_bound_count <= ENOUGH;
+        // What was written later did not wait for the acknowledgement.
+        let has_more = self.end - self.base > passed.delivered.get();
+        if !has_more || self.limits.has_ended_write() {
+            return is_bound_news;
+        }
         let is_least = self.near_min.is_none_or(|least| near < least);
         self.near = Some(near);
         self.near_count += 1;
         if is_least {
             self.near_min = Some(near);
         }
-        is_least || self.near_count <= ENOUGH
+        is_bound_news || is_least || self.near_count <= ENOUGH
     }
 
     #[expect(clippy::too_many_arguments, reason = "a packet's parts")]
@@ -132,7 +157,7 @@ impl Flow {
         seq: u64,
         end: u64,
         segment: &Segment,
-        id: u16,
+        mark: Mark,
         vantage: Vantage,
         room: Room,
     ) {
@@ -140,10 +165,11 @@ impl Flow {
         if seq > self.end {
             self.miss(at, seq, segment);
         }
-        self.has_ids |= self.id != 0 && id != self.id;
-        self.id = id;
-        let known = numbered(id, (self.end - seq) / self.full.size());
-        self.push(at, self.end..end, known, vantage, room);
+        self.has_ids |= self.id != 0 && mark.id != self.id;
+        self.id = mark.id;
+        let mark = mark.later((self.end - seq) / self.full.size());
+        self.window.on_data(end, self.full.size());
+        self.push(at, self.end..end, mark, vantage, room);
         self.end = end;
         let flight = self.flight(vantage);
         self.recoveries.on_new_data(flight);
@@ -154,8 +180,6 @@ impl Flow {
     /// Accounts for what has limited the flow until this departure of new data.
     fn depart(&mut self, at: Time, end: u64, segment: &Segment, flight: Bytes, vantage: Vantage) {
         let (len, full) = (u64::from(segment.len), self.full.size());
-        let ends_write = segment.flags.has(Flags::FIN)
-            || segment.flags.has(Flags::PSH) && len != full && !len.is_multiple_of(full);
         // What has waited below TCP was made for the window of the acknowledgement that it echoes.
         let edge = match (self.known, vantage) {
             (Some(known), _) => known.edge,
@@ -163,6 +187,9 @@ impl Flow {
             (None, Vantage::Elsewhere) => None,
         };
         let is_window_full = edge.is_some_and(|edge| end + full > edge);
+        // What the window's edge has cut is as short, and is pushed too (Linux `tcp_mss_split_point`).
+        let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
+        let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
         let is_full = self.model.is_grown();
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
         let is_steady =
@@ -197,20 +224,23 @@ impl Flow {
             Bytes::new(seq - self.end),
             Outstanding::Nothing,
         );
-        self.scoreboard.push(Entry {
-            seq: self.end,
-            end: seq,
-            state,
-            repeat_value: segment.timestamps.map(|(value, _)| value),
-            id: 0,
-            repeats: 0,
-            is_repeat_out: false,
-            status: Status::Missing,
-        });
+        self.scoreboard.push(
+            Entry {
+                seq: self.end,
+                end: seq,
+                state,
+                repeat_value: segment.timestamps.map(|(value, _)| value),
+                mark: Mark { id: 0, value: None },
+                repeats: 0,
+                is_repeat_out: false,
+                status: Status::Missing,
+            },
+            self.full.size(),
+        );
         self.end = seq;
     }
 
-    fn push(&mut self, at: Time, range: Range<u64>, id: u16, vantage: Vantage, room: Room) {
+    fn push(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage, room: Room) {
         let most = match room {
             Room::Plenty => MOST_OUTSTANDING,
             Room::Little => FEW_OUTSTANDING,
@@ -228,28 +258,24 @@ impl Flow {
         let bytes = Bytes::new(range.end - range.start);
         let mut state = self.sampler.on_packet_sent(at, bytes, out);
         stamp(&mut state, vantage, self.known.as_ref());
-        self.scoreboard.push(Entry {
-            seq: range.start,
-            end: range.end,
-            state,
-            repeat_value: None,
-            id,
-            repeats: 0,
-            is_repeat_out: false,
-            status: Status::Sent,
-        });
+        self.scoreboard.push(
+            Entry {
+                seq: range.start,
+                end: range.end,
+                state,
+                repeat_value: None,
+                mark,
+                repeats: 0,
+                is_repeat_out: false,
+                status: Status::Sent,
+            },
+            self.full.size(),
+        );
     }
 
     /// Bytes pass that are before the end of what passed.
-    fn repeat(
-        &mut self,
-        at: Time,
-        range: Range<u64>,
-        segment: &Segment,
-        id: u16,
-        vantage: Vantage,
-    ) {
-        let value = segment.timestamps.map(|(value, _)| value);
+    fn repeat(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage) {
+        let value = mark.value;
         let (start, full) = (range.start, self.full.size());
         let mut is_repeat = false;
         // What is acknowledged needs no repeat. What is no longer followed is not known to have arrived.
@@ -313,7 +339,7 @@ impl Flow {
                 }
             }
             if entry.status == Status::Sent {
-                entry.id = numbered(id, (entry.seq - start) / full);
+                entry.mark = mark.later((entry.seq - start) / full);
                 let out = Outstanding::Inflight(flight);
                 entry.state = self
                     .sampler
