@@ -1,11 +1,16 @@
 //! A line for each connection.
 
+use std::collections::BTreeMap;
+
 use capture::quic::{QuicFlow, QuicSummary};
 use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
 use crate::table::Table;
 use crate::text::{below, bits_per_sec, count, known, percent, size, span};
+
+/// So many links that are not known have a line of their own.
+const LINKS: usize = 3;
 
 /// Of fewer packets, acknowledgements may be missing by chance.
 const UNHEARD: u64 = 4;
@@ -123,7 +128,8 @@ fn row(flow: &FlowSummary) -> Vec<String> {
     let bound = if flow.is_pipe_filled { "" } else { "≥ " };
     let packets = flow.packets.max(1) as f64;
     let controller = flow.controller.as_ref();
-    let of_packets = |some: Option<u64>| known(some.map(|some| some as f64 / packets), percent);
+    let share = |some: u64| (some as f64 / packets).min(1.0);
+    let of_packets = |some: Option<u64>| known(some.map(share), percent);
     vec![
         flow.from.clone(),
         flow.to.clone(),
@@ -175,6 +181,24 @@ pub fn limits(by: &LimitedBy) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// What is to be said of links that are not known, by their types: of so many each, and of the rest together.
+fn links(unknown: &BTreeMap<u32, u64>) -> Vec<String> {
+    let say = |packets: u64, of: &str| format!("{} of {of}", count(packets, "packet"));
+    let mut all = unknown.iter();
+    let first = all.by_ref().take(LINKS).map(|(link, packets)| {
+        let link = format!("a link that is not known (LINKTYPE {link})");
+        say(*packets, &link)
+    });
+    let mut said: Vec<String> = first.collect();
+    let (links, packets) = all.fold((0, 0), |(links, sum), (_, packets)| {
+        (links + 1, sum + packets)
+    });
+    if links > 0 {
+        said.push(say(packets, &count(links, "further link")));
+    }
+    said
+}
+
 /// What is to be said of the captures.
 pub fn notes(summary: &Summary) -> Vec<String> {
     let read = &summary.read;
@@ -185,12 +209,7 @@ pub fn notes(summary: &Summary) -> Vec<String> {
         let packets = count(*packets, "packet");
         Some(format!("{packets} in {tunnel}, which nobody can look into"))
     });
-    let links = read.unknown_links.iter().map(|(link, packets)| {
-        let packets = count(*packets, "packet");
-        Some(format!(
-            "{packets} of a link that is not known (LINKTYPE {link})"
-        ))
-    });
+    let links = links(&read.unknown_links).into_iter().map(Some);
     let flows = || {
         let connections = summary.connections.iter();
         connections.flat_map(|connection| &connection.flows)
@@ -262,4 +281,23 @@ pub fn notes(summary: &Summary) -> Vec<String> {
     .chain(links)
     .flatten()
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_unknown_links_the_first_are_named() {
+        let unknown = |links: u32| (200..200 + links).map(|link| (link, 2)).collect();
+        assert!(links(&unknown(0)).is_empty());
+        let said = links(&unknown(1));
+        assert_eq!(
+            said,
+            ["2 packets of a link that is not known (LINKTYPE 200)"]
+        );
+        let said = links(&unknown(60_000));
+        assert_eq!(said.len(), LINKS + 1);
+        assert_eq!(said[LINKS], "119994 packets of 59997 further links");
+    }
 }
