@@ -15,6 +15,9 @@ const MOST: u8 = 16;
 /// What is shorter shows no limit of a path (RFC 791 has 576 bytes for IP packets that everybody takes).
 const LEAST: u64 = 500;
 
+/// No handshake makes packets shorter than this: senders do not follow it further (Linux `TCP_MIN_SND_MSS` is 48).
+const SMALLEST: u64 = 64;
+
 /// As long as nobody has said (RFC 9293, section 3.7.1), the most that is then taken for a packet, and the most if nothing shorter divides
 /// a segment (jumbo frames).
 const UNTOLD: u64 = 536;
@@ -38,8 +41,9 @@ pub struct Full {
 impl Full {
     /// The handshake allows so much.
     pub fn new(told: Option<u64>) -> Full {
+        let told = told.map(|told| told.max(SMALLEST));
         Full {
-            size: told.unwrap_or(UNTOLD).max(1),
+            size: told.unwrap_or(UNTOLD),
             told: told.unwrap_or(0),
             is_known: told.is_some(),
             votes: ENOUGH,
@@ -114,7 +118,7 @@ fn common_divisor(mut one: u64, mut other: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Full;
+    use super::{Full, SMALLEST};
 
     fn after(told: Option<u64>, segments: &[(u64, bool)]) -> u64 {
         let mut full = Full::new(told);
@@ -135,6 +139,12 @@ mod tests {
         assert_eq!(after(told, &large), 1228);
         // Jumbo frames are allowed, and not used.
         assert_eq!(after(Some(8948), &[(1448, false)].repeat(8)), 1448);
+    }
+
+    #[test]
+    fn nobody_sends_a_byte_at_a_time() {
+        assert_eq!(after(Some(1), &[]), SMALLEST);
+        assert_eq!(after(Some(0), &[(10, false)]), SMALLEST);
     }
 
     #[test]

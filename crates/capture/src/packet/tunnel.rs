@@ -10,9 +10,6 @@ use super::link::Walk;
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 
-/// No packet is in more tunnels.
-const DEEPEST: u8 = 4;
-
 units::named! {
     /// What a packet may be carried in.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,16 +68,11 @@ pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>
 }
 
 fn within<'f>(
-    mut walk: Walk<'f>,
+    walk: Walk<'f>,
     tunnel: Tunnel,
     inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
 ) -> Seen<'f> {
-    if walk.depth >= DEEPEST {
-        return Seen::Other;
-    }
-    walk.depth += 1;
-    walk.tunnel = Some(tunnel);
-    inside(walk)
+    walk.within(Some(tunnel), inside)
 }
 
 fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {

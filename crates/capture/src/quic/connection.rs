@@ -87,6 +87,8 @@ pub struct QuicConnection {
     pub ends: [Endpoint; 2],
     /// The latest ends.
     pub present: [Endpoint; 2],
+    /// The ends before those.
+    pub before: Option<[Endpoint; 2]>,
     /// How often the client's address has changed.
     pub migrations: u64,
     /// Its version, if its handshake was seen.
@@ -132,6 +134,7 @@ impl QuicConnection {
         QuicConnection {
             ends,
             present: ends,
+            before: None,
             migrations: 0,
             version: None,
             ids: [None; 2],
@@ -342,13 +345,6 @@ impl QuicConnection {
         course.on_packet(packet, &opened, room);
     }
 
-    fn opened(&self) -> Option<&Course> {
-        match &self.opening {
-            Opening::Open(open) => Some(&open.1),
-            _ => None,
-        }
-    }
-
     /// The connection as one whose packets were opened, if they were.
     pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
         let mut closed = self;
@@ -379,15 +375,24 @@ impl Holder for QuicConnection {
     }
 
     fn course(&self) -> usize {
-        let course = self.opened().map_or(0, |course| course.tcp.course());
+        let course = match &self.opening {
+            Opening::Hello(Some(reading)) => reading.1.held(),
+            Opening::Open(open) => open.1.tcp.course(),
+            Opening::Hello(None) | Opening::Closed => 0,
+        };
         self.spin.held() + course
     }
 
     fn thin(&mut self, most: usize) {
         self.spin.thin(most);
         self.copies.thin();
-        if let Opening::Open(open) = &mut self.opening {
-            open.1.tcp.thin(most);
+        match &mut self.opening {
+            Opening::Open(open) => open.1.tcp.thin(most),
+            // A first message that has not come until now hardly ever will.
+            Opening::Hello(Some(reading)) if reading.1.held() > most => {
+                self.opening = Opening::Closed;
+            }
+            _ => {}
         }
     }
 
@@ -397,5 +402,47 @@ impl Holder for QuicConnection {
 
     fn set_counted(&mut self, held: usize) {
         self.counted = held;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::packet::Body;
+
+    #[test]
+    fn a_first_message_that_never_ends_goes_if_there_is_no_memory() {
+        let end = Endpoint {
+            address: Ipv4Addr::LOCALHOST.into(),
+            port: 443,
+        };
+        let packet = Packet {
+            at: Time::ZERO,
+            from: end,
+            to: end,
+            ip_len: 0,
+            id: 0,
+            is_marked: false,
+            tunnel: None,
+            body: Body::Udp {
+                len: 0,
+                payload: &[],
+            },
+        };
+        let header = Header::parse(&[0x40]).expect("a short one");
+        let mut connection = QuicConnection::new(&packet, &header);
+        let keys = Keys::of_client_initial(Version::V1, &Id::default()).expect("known");
+        let mut pieces = Pieces::default();
+        // The last byte of sixteen thousand.
+        assert_eq!(pieces.add(&[6, 0x7f, 0xff, 1, b'x']), None);
+        connection.opening = Opening::Hello(Some(Box::new((keys, pieces))));
+        let before = connection.held();
+        assert!(connection.course() > 1 << 14);
+        connection.thin(1 << 16);
+        assert_eq!(connection.held(), before);
+        connection.thin(0);
+        assert!(connection.held() + (1 << 14) < before);
     }
 }

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 use super::connection::{QuicConnection, Way};
 use super::spin::Shown;
-use crate::summary::RttSummary;
+use crate::summary::{FASTEST, RttSummary};
 
 /// A QUIC connection without its keys.
 #[derive(Debug, Clone, Serialize)]
@@ -140,7 +140,9 @@ impl QuicFlow {
             copies: way.copies,
             bytes: way.bytes,
             largest_bytes: way.largest,
-            rate_bps: (!life.is_zero()).then(|| rate.bits_per_sec()),
+            rate_bps: (!life.is_zero())
+                .then(|| rate.bits_per_sec())
+                .filter(|rate| *rate <= FASTEST),
             peak_bps: way.peak_bps(),
             marked: way.marked,
             losses: way

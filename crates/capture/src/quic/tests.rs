@@ -139,6 +139,22 @@ fn damaged_connections_have_an_answer() {
     }
 }
 
+/// A datagram cannot be as long as these claim to be.
+#[test]
+fn a_log_of_impossible_lengths_has_an_answer() {
+    let event = |number: u32, length: u64| {
+        format!(
+            "{{\"name\": \"t:packet_sent\", \"time\": {number}, \"data\": {{\"header\": {{\"packet_number\": {number}}}, \
+             \"raw\": {{\"length\": {length}}}, \"frames\": [{{\"frame_type\": \"stream\", \"stream_id\": 0, \"offset\": \
+             {number}000, \"length\": 1000}}]}}}}"
+        )
+    };
+    let events = [event(1, u64::MAX), event(2, 1_200)].join(",");
+    let log = format!("{{\"qlog_version\": \"0.3\", \"traces\": [{{\"events\": [{events}]}}]}}");
+    let summary = summary(log.as_bytes(), None);
+    assert_eq!(only(&summary).sent_bytes, 2_000);
+}
+
 /// Each datagram once more, as at another interface.
 #[test]
 fn what_was_captured_twice_counts_once() {

@@ -1,6 +1,6 @@
 //! What is compressed with gzip or zstd is read as what it is of.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -11,6 +11,11 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
+/// Whether a frame begins so that is to be passed over (RFC 8878, section 3.1.2).
+fn is_skippable(start: &[u8]) -> bool {
+    matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
 /// How much of a compressed file is read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -20,7 +25,7 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut head = Vec::new();
     source.by_ref().take(4).read_to_end(&mut head)?;
     let is_gzip = head.starts_with(GZIP);
-    let is_zstd = head.starts_with(ZSTD);
+    let is_zstd = head.starts_with(ZSTD) || is_skippable(&head);
     let whole = Cursor::new(head).chain(source);
     if is_gzip {
         let compressed = BufReader::with_capacity(CHUNK, whole);
@@ -36,13 +41,13 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
 }
 
 /// A file of Zstandard frames, one behind the other.
-struct Zstd<R: BufRead> {
+struct Zstd<R: Read> {
     frame: Option<StreamingDecoder<Blocks<R>, ruzstd::decoding::FrameDecoder>>,
     /// The rest of the file while no frame is being read.
     between: Option<Blocks<R>>,
 }
 
-impl<R: BufRead> Read for Zstd<R> {
+impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
@@ -60,10 +65,9 @@ impl<R: BufRead> Read for Zstd<R> {
             if rest.is_cut {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            if rest.source.fill_buf()?.is_empty() {
+            if !rest.begin()? {
                 return Ok(0);
             }
-            rest.begin()?;
             let frame = StreamingDecoder::new(rest);
             self.frame = Some(frame.map_err(|error| cut(io::Error::other(error)))?);
         }
@@ -103,9 +107,22 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// The header of a frame (section 3.1.1.1).
-    fn begin(&mut self) -> io::Result<()> {
+    /// The header of the next frame (section 3.1.1.1); whether there is one.
+    fn begin(&mut self) -> io::Result<bool> {
         let mut header = self.some(5)?;
+        while is_skippable(&header) {
+            header.extend(self.some(3)?);
+            let length = header.split_off(4).try_into();
+            let length = length.map_err(|_| io::ErrorKind::UnexpectedEof)?;
+            let length = u32::from_le_bytes(length).into();
+            if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            header = self.some(5)?;
+        }
+        if header.is_empty() {
+            return Ok(false);
+        }
         if let [a, b, c, d, descriptor] = header[..]
             && [a, b, c, d] == *ZSTD
         {
@@ -121,7 +138,7 @@ impl<R: Read> Blocks<R> {
             self.is_last = false;
         }
         self.ready = Cursor::new(header);
-        Ok(())
+        Ok(true)
     }
 
     /// The next block (section 3.1.1.2).

@@ -1,6 +1,7 @@
 //! Small captures of each kind, and what becomes of them when they are damaged.
 
 mod blocks;
+mod hostile;
 mod late;
 mod memory;
 mod order;
@@ -260,8 +261,12 @@ fn compressed_captures_and_pieces_of_them_are_read() {
     // Two members, as `cat a.gz b.gz` makes them, with a capture that is cut anywhere.
     let (one, other) = plain.split_at(plain.len() / 3);
     check(&summary(&[one, other].map(gzip).concat()));
-    let frames = [one, other].map(zstd);
-    check(&summary(&frames.concat()));
+    let [one, other] = [one, other].map(zstd);
+    check(&summary(&[&one[..], &other].concat()));
+    // Frames that are to be passed over, as `pzstd` and seekable files have them.
+    let skip = [&[0x5e, 0x2a, 0x4d, 0x18, 5, 0, 0, 0], &b"12345"[..]].concat();
+    let frames = [&skip[..], &skip, &one, &skip, &other, &skip].concat();
+    check(&summary(&frames));
 }
 
 #[test]

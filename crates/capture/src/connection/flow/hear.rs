@@ -140,13 +140,15 @@ impl Flow {
         let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
-            scoreboard.each_within(&new, full.size(), |entry| {
+            scoreboard.each_within(&new, full.size(), usize::MAX, |entry| {
                 if entry.status == Status::Sacked {
                     return;
                 }
                 news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
             });
+            scoreboard.join(new.start, full.size());
+            scoreboard.join(new.end, full.size());
         });
     }
 

@@ -22,7 +22,7 @@ use super::ranges::Ranges;
 use super::recoveries::Recoveries;
 use super::repeats::Repeats;
 use super::rounds::Rounds;
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{self, Entry, Scoreboard};
 use super::sequence::Positions;
 use super::series::{Sample, Series};
 use super::window::Window;
@@ -271,6 +271,7 @@ impl Flow {
                 break;
             }
         }
+        self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
         self.scoreboard.shrink();
         self.sacked.shrink();
         self.echoes.thin();

@@ -9,15 +9,13 @@ use super::{FARTHEST, Flow, Vantage};
 use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
-use crate::connection::scoreboard::{Entry, Mark, Status};
+use crate::connection::repeats::Again;
+use crate::connection::scoreboard::{self, Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
-/// No flow has more packets outstanding that are followed.
-const MOST_OUTSTANDING: usize = 1 << 16;
-
-/// And so many if there is little room.
-const FEW_OUTSTANDING: usize = 8;
+/// No more pieces are told apart of what a segment sends again: those behind are as if they had been lost.
+const MOST_PIECES: usize = 4096;
 
 /// So many packets are looked through for holes whose repeats were lost.
 const MOST_HOLES: usize = 4096;
@@ -242,14 +240,10 @@ impl Flow {
 
     fn push(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage, room: Room) {
         let most = match room {
-            Room::Plenty => MOST_OUTSTANDING,
-            Room::Little => FEW_OUTSTANDING,
+            Room::Plenty => scoreboard::MOST,
+            Room::Little => scoreboard::FEW,
         };
-        while self.scoreboard.len() >= most {
-            let oldest = self.scoreboard.first().map(|first| first.end);
-            let gone = oldest.and_then(|end| self.scoreboard.pop_before(end, self.full.size()));
-            self.totals.unfollowed += gone.map_or(0, |gone| gone.packets(self.full.size()));
-        }
+        self.shorten(most - 1);
         let out = if self.end == self.una {
             Outstanding::Nothing
         } else {
@@ -273,20 +267,29 @@ impl Flow {
         );
     }
 
+    /// Follows no more than so many pieces: the oldest go.
+    pub(super) fn shorten(&mut self, most: usize) {
+        let full = self.full.size();
+        while self.scoreboard.len() > most {
+            let oldest = self.scoreboard.first().map(|first| first.end);
+            let gone = oldest.and_then(|end| self.scoreboard.pop_before(end, full));
+            self.totals.unfollowed += gone.map_or(0, |gone| gone.packets(full));
+        }
+    }
+
     /// Bytes pass that are before the end of what passed.
     fn repeat(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage) {
         let value = mark.value;
         let (start, full) = (range.start, self.full.size());
+        let mut again = Again::new(start, full);
         let mut is_repeat = false;
         // What is acknowledged needs no repeat. What is no longer followed is not known to have arrived.
         let acked = range.end.min(self.una).max(range.start);
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
-        for packet in packets(range.start..acked, full) {
-            self.repeats.on_repeat(packet, true);
-        }
-        for packet in packets(acked..from, full) {
-            self.repeats.on_repeat(packet, false);
+        again.add(acked, true, &mut self.repeats);
+        if from > acked {
+            again.add(from, false, &mut self.repeats);
             is_repeat = true;
         }
         let before = Bytes::new(self.end - self.una - self.sacked_bytes.min(self.end - self.una));
@@ -303,50 +306,59 @@ impl Flow {
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
         let within = from..range.end;
-        self.scoreboard.each_within(&within, full, |entry| {
-            let range = entry.seq..entry.end;
-            let count = entry.packets(full);
-            match entry.status {
-                Status::Missing => {
-                    if is_late(at, entry, value, rtt) {
-                        self.totals.reordered += count;
-                    } else {
-                        // Holes are filled one after the other. After a pause, it was not the first repeat.
-                        let pause = at.since(entry.state.sent_time.max(self.last_fill));
-                        let is_second = entry.repeats == 0
-                            && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
-                        self.totals.lost_before += count * (1 + u64::from(is_second));
-                        is_repeat = true;
-                    }
-                    entry.status = Status::Sent;
-                    entry.repeats = 1;
-                    entry.repeat_value = None;
-                    is_fill = true;
-                }
-                Status::Sacked => {
-                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, true));
-                }
-                Status::Sent => {
-                    self.sampler.on_packet_lost(&entry.state);
-                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, false));
-                    entry.repeats = entry.repeats.saturating_add(1);
-                    entry.repeat_value = entry.repeat_value.or(value);
-                    if entry.seq < highest && !entry.is_repeat_out {
-                        entry.is_repeat_out = true;
-                        self.repeats_out += entry.len();
-                    }
+        let repeats = &mut self.repeats;
+        self.scoreboard
+            .each_within(&within, full, MOST_PIECES, |entry| {
+                if entry.seq > again.next {
+                    again.add(entry.seq, false, repeats);
                     is_repeat = true;
                 }
-            }
-            if entry.status == Status::Sent {
-                entry.mark = mark.later((entry.seq - start) / full);
-                let out = Outstanding::Inflight(flight);
-                entry.state = self
-                    .sampler
-                    .on_packet_sent(at, Bytes::new(entry.len()), out);
-                stamp(&mut entry.state, vantage, self.known.as_ref());
-            }
-        });
+                match entry.status {
+                    Status::Missing => {
+                        let count = again.packets(&(entry.seq..entry.end));
+                        again.skip(entry.end, repeats);
+                        if is_late(at, entry, value, rtt) {
+                            self.totals.reordered += count;
+                        } else {
+                            // Holes are filled one after the other. After a pause, it was not the first repeat.
+                            let pause = at.since(entry.state.sent_time.max(self.last_fill));
+                            let is_second = entry.repeats == 0
+                                && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
+                            self.totals.lost_before += count * (1 + u64::from(is_second));
+                            is_repeat = true;
+                        }
+                        entry.status = Status::Sent;
+                        entry.repeats = 1;
+                        entry.repeat_value = None;
+                        is_fill = true;
+                    }
+                    Status::Sacked => again.add(entry.end, true, repeats),
+                    Status::Sent => {
+                        self.sampler.on_packet_lost(&entry.state);
+                        again.add(entry.end, false, repeats);
+                        entry.repeats = entry.repeats.saturating_add(1);
+                        entry.repeat_value = entry.repeat_value.or(value);
+                        if entry.seq < highest && !entry.is_repeat_out {
+                            entry.is_repeat_out = true;
+                            self.repeats_out += entry.len();
+                        }
+                        is_repeat = true;
+                    }
+                }
+                if entry.status == Status::Sent {
+                    entry.mark = mark.later((entry.seq - start) / full);
+                    let out = Outstanding::Inflight(flight);
+                    entry.state = self
+                        .sampler
+                        .on_packet_sent(at, Bytes::new(entry.len()), out);
+                    stamp(&mut entry.state, vantage, self.known.as_ref());
+                }
+            });
+        if range.end > again.next {
+            again.add(range.end, false, &mut self.repeats);
+            is_repeat = true;
+        }
+        again.end(&mut self.repeats);
         if is_repeat && is_fill {
             self.overtake(at, range.start);
         }
@@ -391,16 +403,6 @@ pub struct Ip {
     pub headers: u64,
     /// Its number.
     pub id: u16,
-}
-
-/// The packets of so many bytes that a range takes.
-fn packets(range: Range<u64>, full: u64) -> impl Iterator<Item = Range<u64>> {
-    let mut from = range.start;
-    std::iter::from_fn(move || {
-        let packet = from..range.end.min(from + full);
-        from = packet.end;
-        (!packet.is_empty()).then_some(packet)
-    })
 }
 
 /// Far from the sender, what had been delivered when a packet was sent is what the sender had heard of, and not what passed the
