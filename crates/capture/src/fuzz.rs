@@ -15,9 +15,23 @@ pub fn files(bytes: &[u8]) {
     assert!(summary.read.packets <= bytes.len() as u64);
     for flow in summary.connections.iter().flat_map(|one| &one.flows) {
         assert!(flow.spurious <= flow.retransmitted, "{flow:?}");
+        assert!(
+            flow.lost.unwrap_or(0) <= flow.retransmitted
+                && flow.retransmitted <= flow.packets + flow.lost_before,
+            "{flow:?}"
+        );
+        if let Some(rtt) = &flow.rtt_ms {
+            let rises = [rtt.min, rtt.p50, rtt.p95, rtt.max];
+            assert!(rises.is_sorted() && rtt.mean <= rtt.max, "{rtt:?}");
+        }
         if let Some(by) = &flow.limited_by {
             let all = by.application + by.receiver + by.congestion;
             assert!((all - 1.0).abs() < 1e-6, "{by:?}");
         }
+    }
+    #[cfg(test)]
+    if let Some(text) = crate::scenario(&summary) {
+        let read: Result<scenario::Scenario, _> = text.parse();
+        assert!(read.is_ok(), "{read:?} of\n{text}");
     }
 }

@@ -30,6 +30,10 @@ pub struct Counts {
     pub other: u64,
     /// Packets of which too little was captured.
     pub short: u64,
+    /// Segments of TCP of whose options not all were captured.
+    pub cut_options: u64,
+    /// Packets without a time, which are left out.
+    pub untimed: u64,
     /// Packets in tunnels that cannot be looked into, by the tunnel's name.
     pub opaque: BTreeMap<&'static str, u64>,
     /// Packets of links that are not known, by the link's type.
@@ -127,6 +131,7 @@ impl Trace {
             self.counts.packets += 1;
             self.on_frame(packet::parse(&frame));
         }
+        self.counts.untimed += pieces.untimed;
         for end in pieces.ends.into_iter().filter(|_| goes_on()) {
             match end {
                 End::Whole => {}
@@ -151,8 +156,9 @@ impl Trace {
         let is_log = first.first().copied().is_some_and(qlog::is_one);
         let source: Plain<'s> = Box::new(Cursor::new(first).chain(source));
         if is_log {
-            let logged = qlog::read(source, &mut self.memory)?;
+            let (logged, is_cut) = qlog::read(source, &mut self.memory)?;
             self.logged.extend(logged);
+            self.counts.cut += u64::from(is_cut);
             if self.memory.is_full() {
                 self.thin();
             }
@@ -164,7 +170,7 @@ impl Trace {
                 let is_kept = is_alone || !is_lasting;
                 pieces.add(file, first, is_kept.then_some(frames));
             }
-            None => pieces.ends.push(frames.end()),
+            None => pieces.end(&frames),
         }
         Ok(())
     }
@@ -177,6 +183,7 @@ impl Trace {
                 match &packet.body {
                     Body::Tcp(segment) => {
                         counts.tcp += 1;
+                        counts.cut_options += u64::from(segment.is_cut);
                         self.table.on_segment(&packet, segment, &mut self.memory);
                     }
                     Body::Udp { len, payload } => {

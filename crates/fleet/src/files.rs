@@ -3,6 +3,7 @@
 //! A Parquet file can be read only when it is whole. So the newest file is written anew every few seconds, beside its old
 //! state, and put in its place: a crash costs no more than these seconds. When it has enough rows, the next one begins.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -26,8 +27,11 @@ const HELD: Duration = Duration::from_secs(5);
 /// The least to keep: a few full files.
 const LEAST: Bytes = Bytes::new(32_000_000);
 
-/// No later than this by their names, in milliseconds since 1970: in the year 2265, where names would get longer.
+/// No later than this by the clock, in milliseconds since 1970: in the year 2264. Nearly as many names of this length come behind.
 const LATEST: u64 = 9_300_000_000_000;
+
+/// So many digits a name has.
+const DIGITS: usize = 13;
 
 /// What the names of files end with.
 const END: &str = ".parquet";
@@ -108,11 +112,10 @@ impl<R> Files<R> {
         create(&probe)
             .and_then(|_| fs::remove_file(&probe))
             .map_err(place)?;
-        for left in left_behind(directory) {
-            if millis(start, &left.name.to_string_lossy()).is_some() {
-                // One that cannot be removed does no harm.
-                let _ = fs::remove_file(&left.path);
-            }
+        let is_ours = |name: &OsStr| name.to_str().and_then(|name| millis(start, name)).is_some();
+        for left in left_behind(directory, is_ours) {
+            // One that cannot be removed does no harm.
+            let _ = fs::remove_file(&left.path);
         }
         Ok(Files {
             directory: directory.to_owned(),
@@ -126,8 +129,10 @@ impl<R> Files<R> {
             safe: 0,
             lost: 0,
             newest: files(directory, start)
-                .last()
-                .and_then(|(path, _)| millis(start, path.file_name()?.to_str()?))
+                .iter()
+                .filter_map(|(path, _)| millis(start, path.file_name()?.to_str()?))
+                .filter(|millis| *millis <= LATEST)
+                .max()
                 .unwrap_or(0),
         })
     }
@@ -187,8 +192,15 @@ impl<R> Files<R> {
     fn name(&mut self, when: Moment) {
         let millis = (when.unix_s * 1000.0) as u64;
         self.newest = millis.min(LATEST).max(self.newest.saturating_add(1));
-        let name = format!("{}{:013}{END}", self.start, self.newest);
-        self.file = self.directory.join(name);
+        loop {
+            let name = format!("{}{:0DIGITS$}{END}", self.start, self.newest);
+            self.file = self.directory.join(name);
+            // Nobody's file is replaced: one may have a name that no clock gave it.
+            if fs::symlink_metadata(&self.file).is_err() {
+                break;
+            }
+            self.newest += 1;
+        }
     }
 
     fn next_file(&mut self) -> Result<(), RecordError> {
@@ -275,15 +287,48 @@ pub(crate) fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
 /// What a name says that is ours: `watch-1700000000000.parquet`.
 fn millis(start: &str, name: &str) -> Option<u64> {
     let digits = name.strip_prefix(start)?.strip_suffix(END)?;
-    let is_ours = digits.len() >= 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_ours)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_name_that_no_clock_gave_stops_nobody() {
+        let directory = tempfile::tempdir().unwrap();
+        let foreign = [u64::MAX, 9_999_999_999_999, LATEST].map(|millis| {
+            let path = directory.path().join(format!("watch-{millis}{END}"));
+            fs::write(&path, "kept").unwrap();
+            path
+        });
+        let mut names = std::collections::BTreeSet::new();
+        for run in 0..3 {
+            let write: Write<u64> = |to, rows| {
+                writeln!(to, "{rows:?}").unwrap();
+                Ok(())
+            };
+            let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+            for row in 0..3 {
+                let when = Moment {
+                    at: Duration::from_secs(run * 100 + row * 10),
+                    unix_s: 1_700_000_000.0,
+                };
+                files.add(when, [row]).unwrap();
+                files.next_file().unwrap();
+                names.insert(files.file.clone());
+            }
+        }
+        assert_eq!(names.len(), 9);
+        assert!(names.iter().all(|name| name.exists()));
+        for path in foreign {
+            assert_eq!(fs::read_to_string(path).unwrap(), "kept");
+        }
+    }
 
     #[test]
     fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {

@@ -36,9 +36,10 @@ const KINDS: [(&str, &str, &str); 6] = [
 struct Parts([f64; 3], Option<f64>);
 
 impl Parts {
-    fn found(by: &LimitedBy) -> Parts {
-        let beyond = by.bottleneck + by.buffer;
-        Parts([by.slow_start, by.window, beyond], Some(by.buffer))
+    fn found(by: &LimitedBy) -> Option<Parts> {
+        let buffer = by.buffer?;
+        let beyond = by.bottleneck? + buffer;
+        Some(Parts([by.slow_start?, by.window?, beyond], Some(buffer)))
     }
 
     /// What the simulation knows: the time that was congestion control's, by what the controller did in it, and by what was in flight.
@@ -116,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let flow = flows.max_by_key(|flow| flow.sent_bytes);
             let found = flow
                 .and_then(|flow| flow.limited_by.as_ref())
-                .map(Parts::found);
+                .and_then(Parts::found);
             let (Some(found), Some(known)) = (found, Parts::known(&record)) else {
                 continue;
             };

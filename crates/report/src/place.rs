@@ -114,16 +114,16 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
 /// Removes what writers that were killed left of `directory`, or, without a name, of any directory in `parent`; puts back
 /// what they were about to replace. What holds anything else than files that `is_ours` is left alone.
 pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> bool) {
-    let is_wanted = |left: &Left| name.is_none_or(|name| left.name == name);
+    let is_wanted = |left: &OsStr| name.is_none_or(|name| left == name);
     let holds_ours = |left: &Left| {
         let entries = fs::read_dir(&left.path);
         entries.is_ok_and(|mut entries| {
             entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
         })
     };
-    for left in left_behind(parent)
+    for left in left_behind(parent, is_wanted)
         .into_iter()
-        .filter(|left| is_wanted(left) && holds_ours(left))
+        .filter(holds_ours)
     {
         let whole = parent.join(&left.name);
         // What cannot be cleaned up shows when something is written; nothing that is to be known is lost here.

@@ -6,15 +6,23 @@
 /// So many segments in a row must contradict what is believed.
 const ENOUGH: u8 = 4;
 
+/// And so many if nobody has said anything.
+const FEW: u8 = 1;
+
 /// No more of them are counted for it.
 const MOST: u8 = 16;
 
 /// What is shorter shows no limit of a path (RFC 791 has 576 bytes for IP packets that everybody takes).
 const LEAST: u64 = 500;
 
-/// As long as nobody has said (RFC 9293, section 3.7.1), and the most that is then taken for a packet.
+/// No handshake makes packets shorter than this: senders do not follow it further (Linux `TCP_MIN_SND_MSS` is 48).
+const SMALLEST: u64 = 64;
+
+/// As long as nobody has said (RFC 9293, section 3.7.1), the most that is then taken for a packet, and the most if nothing shorter divides
+/// a segment (jumbo frames).
 const UNTOLD: u64 = 536;
 const MOST_UNTOLD: u64 = 1460;
+const JUMBO: u64 = 8960;
 
 /// The payload of a full packet.
 #[derive(Debug, Clone, Copy)]
@@ -22,17 +30,24 @@ pub struct Full {
     size: u64,
     /// What the handshake allows; 0 if it was not seen.
     told: u64,
+    /// Whether that is known: the handshake told it, or a segment that was not pushed.
+    is_known: bool,
     /// How many segments agreed of late.
     votes: u8,
+    /// The latest segment that was not pushed.
+    last: u64,
 }
 
 impl Full {
     /// The handshake allows so much.
     pub fn new(told: Option<u64>) -> Full {
+        let told = told.map(|told| told.max(SMALLEST));
         Full {
-            size: told.unwrap_or(UNTOLD).max(1),
+            size: told.unwrap_or(UNTOLD),
             told: told.unwrap_or(0),
+            is_known: told.is_some(),
             votes: ENOUGH,
+            last: 0,
         }
     }
 
@@ -57,31 +72,53 @@ impl Full {
     pub fn see(&mut self, len: u64, is_pushed: bool) {
         if len == self.size {
             self.votes = (self.votes + 1).min(MOST);
-        } else if self.told == 0 {
-            self.size = self.size.max(len.min(MOST_UNTOLD));
+            self.is_known |= !is_pushed;
         } else if !is_pushed && len >= LEAST {
             self.weigh(len);
+        } else if !self.is_known && len <= MOST_UNTOLD {
+            self.size = self.size.max(len);
         }
     }
 
     fn weigh(&mut self, len: u64) {
-        if len.is_multiple_of(self.size) {
+        let last = std::mem::replace(&mut self.last, len);
+        if self.is_known && len.is_multiple_of(self.size) {
             self.votes = (self.votes + 1).min(MOST);
-        } else if self.votes > 0 {
+        } else if self.is_known && self.votes > 0 {
             self.votes -= 1;
         } else {
-            let fewest = len.div_ceil(self.told);
-            let mut parts = fewest..=len / LEAST;
+            let most = if self.told > 0 {
+                self.told
+            } else {
+                MOST_UNTOLD
+            };
+            let common = Some(common_divisor(len, last)).filter(|common| *common >= LEAST);
+            let len = common.unwrap_or(len);
+            let mut parts = len.div_ceil(most)..=len / LEAST;
             let parts = parts.find(|parts| len.is_multiple_of(*parts));
-            self.size = parts.map_or(self.told, |parts| len / parts);
-            self.votes = ENOUGH;
+            let else_size = match self.told {
+                0 if len <= JUMBO => len,
+                0 => self.size,
+                told => told,
+            };
+            self.size = parts.map_or(else_size, |parts| len / parts);
+            self.is_known = true;
+            self.votes = if self.told > 0 { ENOUGH } else { FEW };
         }
     }
 }
 
+/// The greatest number that divides both.
+fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Full;
+    use super::{Full, SMALLEST};
 
     fn after(told: Option<u64>, segments: &[(u64, bool)]) -> u64 {
         let mut full = Full::new(told);
@@ -105,6 +142,12 @@ mod tests {
     }
 
     #[test]
+    fn nobody_sends_a_byte_at_a_time() {
+        assert_eq!(after(Some(1), &[]), SMALLEST);
+        assert_eq!(after(Some(0), &[(10, false)]), SMALLEST);
+    }
+
+    #[test]
     fn short_writes_are_no_full_packets() {
         let told = Some(1448);
         assert_eq!(after(told, &[(1000, true)].repeat(100)), 1448);
@@ -122,8 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_handshake_the_largest_counts() {
+    fn without_a_handshake_what_is_not_pushed_counts() {
         assert_eq!(after(None, &[(100, true)]), 536);
-        assert_eq!(after(None, &[(1448, false), (14_480, true)]), 1460);
+        assert_eq!(after(None, &[(1448, false), (14_480, true)]), 1448);
+        assert_eq!(after(None, &[(14_480, false), (1_000, true)]), 1448);
+        assert_eq!(after(None, &[(8_948, false), (26_844, true)]), 8_948);
+        let mixed = [7, 6, 9, 10, 11, 6, 7, 8, 9].map(|packets| (packets * 1200, false));
+        assert_eq!(after(None, &mixed.repeat(4)), 1200);
+        // Nothing but short writes: the largest.
+        assert_eq!(after(None, &[(100, true), (1_000, true)]), 1_000);
     }
 }

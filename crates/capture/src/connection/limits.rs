@@ -103,6 +103,10 @@ pub struct Limits {
     last: Departure,
     /// When everything was acknowledged, if it still is.
     idle_since: Option<Time>,
+    /// When the window that was full had room again.
+    opened: Option<Time>,
+    /// Whether the sender has said that there is no more.
+    is_closed: bool,
     /// Payload of the latest burst.
     burst: u64,
     /// How long the latest bursts took that may have waited below TCP, and what limited the flow if they did not; the oldest first.
@@ -139,6 +143,8 @@ impl Limits {
                 else_by: Limit::SlowStart,
             },
             idle_since: Some(at),
+            opened: None,
+            is_closed: false,
             burst: 0,
             below: [(Limit::SlowStart, Duration::ZERO); BELOW],
             train: Duration::ZERO,
@@ -147,8 +153,14 @@ impl Limits {
 
     /// What has limited the flow since the last departure, as far as is known before the next.
     fn present(&self, now: Time, cue: Cue, patience: &Patience) -> Limit {
+        // Nobody is idle who may not send.
+        let idle_since = match (self.idle_since, self.opened) {
+            (Some(idle), Some(opened)) => Some(idle.max(opened)),
+            (_, None) if self.last.is_window_full => None,
+            (idle, _) => idle,
+        };
         let is_idle = |since: Time| now.since(since) > patience.silence;
-        if self.last.ends_write || self.idle_since.is_some_and(is_idle) {
+        if self.last.ends_write || idle_since.is_some_and(is_idle) {
             Limit::Application
         } else if self.last.is_window_full {
             Limit::Receiver
@@ -180,6 +192,7 @@ impl Limits {
         self.burst += departure.bytes;
         self.last = departure;
         self.idle_since = None;
+        self.opened = None;
         by
     }
 
@@ -236,8 +249,29 @@ impl Limits {
         }
     }
 
+    /// The receive window has room for a further segment.
+    pub fn on_room(&mut self, at: Time) {
+        if self.last.is_window_full && self.opened.is_none() {
+            self.opened = Some(at);
+        }
+    }
+
+    /// All that was sent has arrived, and the receiver has no room: what departed last ended at its window's edge.
+    pub fn on_no_room(&mut self) {
+        if !self.is_closed {
+            (self.last.is_window_full, self.last.ends_write) = (true, false);
+            self.opened = None;
+        }
+    }
+
+    /// Whether the application had written no more than what departed last.
+    pub fn has_ended_write(&self) -> bool {
+        self.last.ends_write
+    }
+
     /// The sender has closed: there is nothing more.
     pub fn on_close(&mut self) {
+        self.is_closed = true;
         self.last.ends_write = true;
     }
 

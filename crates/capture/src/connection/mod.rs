@@ -17,6 +17,7 @@ mod rounds;
 mod scoreboard;
 mod sequence;
 mod series;
+mod window;
 
 use units::{Duration, Time};
 
@@ -58,6 +59,8 @@ pub struct Side {
     mss: Option<u16>,
     window_scale: Option<u8>,
     has_sent_syn: bool,
+    /// Whether less than all options of its SYN were captured.
+    is_cut: bool,
     has_timestamps: bool,
     /// Its data, once there are any.
     pub flow: Option<Box<Flow>>,
@@ -222,10 +225,12 @@ impl Connection {
         side.flow = Some(Box::new(flow));
     }
 
-    /// How long what limited this side's data: nothing tells without its acknowledgements.
+    /// How long what limited this side's data: nothing tells without its acknowledgements, nor far from the sender without the scale of
+    /// the receive window.
     pub fn shares(&self, side: usize) -> Option<Shares> {
         let flow = self.sides[side].flow.as_deref()?;
-        (flow.totals.acks > 0).then(|| flow.shares(self.last, self.vantages[side]))
+        (flow.totals.acks > 0 && self.knows_window(side))
+            .then(|| flow.shares(self.last, self.vantages[side]))
     }
 
     /// The payload of both directions.
@@ -253,17 +258,24 @@ impl Connection {
 
     /// How far the windows of this side are to be shifted; `None` if that is not known.
     fn scale_of(&self, side: usize) -> Option<u8> {
-        let [one, other] = &self.sides;
         if self.is_quic {
             return None;
         }
-        if !one.has_sent_syn || !other.has_sent_syn {
-            return None;
-        }
+        let told = |side: &Side| side.has_sent_syn && (side.window_scale.is_some() || !side.is_cut);
+        let is_without = |side: &Side| told(side) && side.window_scale.is_none();
         // Both or none (RFC 7323, section 2.2).
-        let scales = one.window_scale.is_some() && other.window_scale.is_some();
-        let own = self.sides[side].window_scale.filter(|_| scales);
-        Some(own.unwrap_or(0))
+        if self.sides.iter().all(told) && self.sides.iter().any(is_without) {
+            return Some(0);
+        }
+        let [one, other] = &self.sides;
+        let own = self.sides[side].window_scale;
+        own.filter(|_| one.window_scale.is_some() && other.window_scale.is_some())
+    }
+
+    /// Whether it can be told whether the receive window limits this side's data.
+    fn knows_window(&self, side: usize) -> bool {
+        let is_known = self.is_quic || self.scale_of(1 - side).is_some();
+        is_known || self.vantages[side] == Vantage::Sender
     }
 
     /// The payload of a full segment that this side sends, if a SYN told: what both take, less the timestamp.
@@ -305,17 +317,25 @@ impl Connection {
     pub fn halves(&self, side: usize) -> (Option<Duration>, Option<Duration>) {
         let handshake = [self.handshake.to_client, self.handshake.to_server];
         let flow = self.sides[side].flow.as_deref();
-        let measured = flow.filter(|flow| flow.near_samples() >= ENOUGH);
-        let near = measured.and_then(|flow| flow.near_min);
-        let far = flow.and_then(|flow| flow.far);
+        let near = flow.and_then(Flow::nearest);
         let least = |one: Option<Duration>, other: Option<Duration>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        (
-            least(least(handshake[side], self.measured[side]), near),
-            least(least(handshake[1 - side], self.measured[1 - side]), far),
-        )
+        let far = least(
+            least(handshake[1 - side], self.measured[1 - side]),
+            flow.and_then(|flow| flow.far),
+        );
+        let near = least(least(handshake[side], self.measured[side]), near);
+        // What may be too long tells the way only if it is short.
+        let bound = flow.and_then(Flow::nearest_bound);
+        let bound = bound.filter(|near| far.is_some_and(|far| *near * NEAR <= *near + far));
+        (least(near, bound), far)
+    }
+
+    /// Whether nothing tells what the sender of this side's data knew when it sent: away from it, its timestamps do. QUIC has none.
+    pub fn is_blind(&self, side: usize, is_at_sender: bool) -> bool {
+        !is_at_sender && (self.is_quic || !self.sides[side].has_timestamps)
     }
 
     /// Whether this side's segments have timestamps.
@@ -362,6 +382,7 @@ impl Side {
             self.start = Some(segment.seq.wrapping_add(1));
             self.mss = segment.mss;
             self.window_scale = segment.window_scale;
+            self.is_cut = segment.is_cut;
         }
     }
 }

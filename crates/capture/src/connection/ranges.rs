@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// No more ranges are kept: then the lowest are taken for one.
+/// No more ranges are kept: then the lowest ones are taken for one, so many at once.
 const MOST: usize = 4096;
+const LOWEST: usize = 512;
 
 /// Ranges that neither overlap nor touch, in their order.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +42,8 @@ impl Ranges {
             self.ranges.splice(first..last, [whole]);
         }
         if self.ranges.len() > MOST {
-            let second = self.ranges.remove(1);
-            self.ranges[0].end = second.end;
+            self.ranges[0].end = self.ranges[LOWEST].end;
+            self.ranges.drain(1..=LOWEST);
         }
     }
 
@@ -96,7 +97,7 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::{LOWEST, MOST, Ranges};
 
     #[test]
     fn only_what_is_new_is_told() {
@@ -114,5 +115,20 @@ mod tests {
         assert_eq!(add(60..70), [(60, 70)]);
         assert_eq!(ranges.forget_before(45), 40);
         assert_eq!(ranges.end(), Some(70));
+    }
+
+    #[test]
+    fn of_many_the_lowest_become_one() {
+        let mut ranges = Ranges::default();
+        let mut new = 0;
+        for range in 0..10_000 {
+            ranges.add(range * 2..range * 2 + 1, |part| {
+                new += part.end - part.start
+            });
+            assert!(ranges.ranges.len() <= MOST);
+        }
+        assert_eq!((new, ranges.end()), (10_000, Some(19_999)));
+        assert!(ranges.ranges.len() > MOST - LOWEST);
+        assert!(ranges.first_from(0) > Some(10_000));
     }
 }

@@ -10,11 +10,40 @@ const MOST: usize = 4096;
 /// And so many if there is little memory.
 const FEW: usize = 64;
 
-/// A retransmission.
+/// Packets of a segment that were sent again, and all of which were needed, or none.
 #[derive(Debug, Clone)]
 struct Repeat {
     range: Range<u64>,
+    packets: u64,
+    /// Payload of each but the last.
+    full: u64,
     is_spurious: bool,
+}
+
+impl Repeat {
+    fn overlaps(&self, range: &Range<u64>) -> bool {
+        self.range.start < range.end && range.start < self.range.end
+    }
+
+    /// The packets that have something of `range`, which is within it in part, and those before and behind them.
+    fn parts(&self, range: &Range<u64>) -> [Repeat; 3] {
+        let Range { start, end } = self.range;
+        let from = start + (range.start.max(start) - start) / self.full * self.full;
+        let to = start + (range.end.min(end) - start).next_multiple_of(self.full);
+        let to = to.min(end);
+        let mut left = self.packets;
+        let mut part = |range: Range<u64>| {
+            let packets = (range.end - range.start).div_ceil(self.full).min(left);
+            left -= packets;
+            Repeat {
+                range,
+                packets,
+                ..*self
+            }
+        };
+        let (within, before) = (part(from..to), part(start..from));
+        [before, within, part(to..end)]
+    }
 }
 
 /// The retransmissions of late, and how many there were.
@@ -32,18 +61,27 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// A packet is sent again, for nothing if it `has_arrived`.
-    pub fn on_repeat(&mut self, range: Range<u64>, has_arrived: bool) {
-        self.packets += 1;
+    /// So many packets, of `full` bytes each but the last, are sent again at once, for nothing if they `have_arrived`.
+    fn add(&mut self, range: Range<u64>, packets: u64, full: u64, have_arrived: bool) {
+        self.packets += packets;
         self.bytes += range.end - range.start;
-        self.spurious += u64::from(has_arrived);
-        if self.recent.len() >= MOST {
-            self.recent.pop_front();
+        if packets == 0 {
+            return;
         }
+        self.spurious += packets * u64::from(have_arrived);
         self.recent.push_back(Repeat {
             range,
-            is_spurious: has_arrived,
+            packets,
+            full,
+            is_spurious: have_arrived,
         });
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        while self.recent.len() > MOST {
+            self.recent.pop_front();
+        }
     }
 
     /// How many bytes they take.
@@ -61,20 +99,29 @@ impl Repeats {
 
     /// This range was in no need to be sent again: its latest repeat that is not known to be spurious is.
     pub fn on_needless(&mut self, range: &Range<u64>) {
-        let of_range =
-            |repeat: &&mut Repeat| repeat.range.start < range.end && range.start < repeat.range.end;
-        let mut repeats = self.recent.iter_mut().rev().filter(of_range);
-        if let Some(repeat) = repeats.find(|repeat| !repeat.is_spurious) {
-            repeat.is_spurious = true;
-            self.spurious += 1;
+        let is_it = |repeat: &Repeat| repeat.overlaps(range) && !repeat.is_spurious;
+        let Some(place) = self.recent.iter().rposition(is_it) else {
+            return;
+        };
+        let parts = self.recent[place].parts(range);
+        self.recent.remove(place);
+        let parts = parts.into_iter().zip([false, true, false]);
+        for (mut part, is_spurious) in parts.rev().filter(|(part, _)| part.packets > 0) {
+            part.is_spurious = is_spurious;
+            self.spurious += part.packets * u64::from(is_spurious);
+            self.recent.insert(place, part);
         }
+        self.bound();
     }
 
     /// The receiver says that this range arrived twice.
     pub fn on_duplicate(&mut self, range: &Range<u64>) {
-        let of_range =
-            |repeat: &&Repeat| repeat.range.start < range.end && range.start < repeat.range.end;
-        if self.recent.iter().rev().any(|repeat| of_range(&repeat)) {
+        if self
+            .recent
+            .iter()
+            .rev()
+            .any(|repeat| repeat.overlaps(range))
+        {
             self.on_needless(range);
         } else {
             self.duplicated += 1;
@@ -87,15 +134,77 @@ impl Repeats {
     }
 }
 
+/// A segment with data that passed before, part by part. Each of its packets counts once, where its first byte is.
+#[derive(Debug)]
+pub struct Again {
+    start: u64,
+    full: u64,
+    /// Where what has been told of ends.
+    pub next: u64,
+    /// The parts of late that are alike, and whether they had arrived.
+    run: Range<u64>,
+    have_arrived: bool,
+}
+
+impl Again {
+    /// Of a segment that begins at `start`, and whose packets have `full` bytes each but the last.
+    pub fn new(start: u64, full: u64) -> Again {
+        Again {
+            start,
+            full,
+            next: start,
+            run: start..start,
+            have_arrived: false,
+        }
+    }
+
+    /// How many of its packets begin within a part.
+    pub fn packets(&self, part: &Range<u64>) -> u64 {
+        let before = |position: u64| (position - self.start).div_ceil(self.full);
+        before(part.end) - before(part.start)
+    }
+
+    /// Passes over the bytes up to `end`.
+    pub fn skip(&mut self, end: u64, repeats: &mut Repeats) {
+        self.end(repeats);
+        self.next = end;
+        self.run = end..end;
+    }
+
+    /// The next bytes, up to `end`.
+    pub fn add(&mut self, end: u64, have_arrived: bool, repeats: &mut Repeats) {
+        if have_arrived != self.have_arrived {
+            self.skip(self.next, repeats);
+            self.have_arrived = have_arrived;
+        }
+        self.next = end;
+        self.run.end = end;
+    }
+
+    /// There are no more.
+    pub fn end(&self, repeats: &mut Repeats) {
+        let packets = self.packets(&self.run);
+        repeats.add(self.run.clone(), packets, self.full, self.have_arrived);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Repeats;
+    use super::{Again, MOST, Repeats};
+
+    /// A segment of packets of ten bytes, in parts that end where these say.
+    fn repeat(repeats: &mut Repeats, start: u64, parts: &[(u64, bool)]) {
+        let mut again = Again::new(start, 10);
+        for (end, have_arrived) in parts {
+            again.add(*end, *have_arrived, repeats);
+        }
+        again.end(repeats);
+    }
 
     #[test]
     fn each_repeat_is_needless_once() {
         let mut repeats = Repeats::default();
-        repeats.on_repeat(0..10, false);
-        repeats.on_repeat(10..20, true);
+        repeat(&mut repeats, 0, &[(10, false), (20, true)]);
         repeats.on_duplicate(&(10..20));
         assert_eq!((repeats.packets, repeats.lost()), (2, 1));
         repeats.on_duplicate(&(0..10));
@@ -103,5 +212,37 @@ mod tests {
         assert_eq!((repeats.lost(), repeats.duplicated), (0, 0));
         repeats.on_duplicate(&(50..60));
         assert_eq!(repeats.duplicated, 1);
+    }
+
+    #[test]
+    fn of_a_segment_each_packet_counts_once() {
+        let mut repeats = Repeats::default();
+        // Pieces of a byte each.
+        let pieces: Vec<_> = (1..=95).map(|end| (end, end % 2 == 0)).collect();
+        repeat(&mut repeats, 0, &pieces);
+        assert_eq!((repeats.packets, repeats.bytes), (10, 95));
+        let mut repeats = Repeats::default();
+        repeat(&mut repeats, 0, &[(1_000_000_000, false)]);
+        assert_eq!(repeats.packets, 100_000_000);
+        assert_eq!(repeats.recent.len(), 1);
+        // Two packets were needless, and later all that are left.
+        repeats.on_duplicate(&(15..25));
+        assert_eq!(repeats.spurious, 2);
+        repeats.on_duplicate(&(10..30));
+        assert_eq!(repeats.spurious, 2);
+        repeats.on_needless(&(0..10));
+        repeats.on_needless(&(0..2_000_000_000));
+        assert_eq!((repeats.lost(), repeats.duplicated), (0, 0));
+    }
+
+    #[test]
+    fn no_more_are_remembered_than_there_is_room_for() {
+        let mut repeats = Repeats::default();
+        repeat(&mut repeats, 0, &[(1_000_000, false)]);
+        for packet in 0..10_000 {
+            repeats.on_duplicate(&(packet * 20..packet * 20 + 10));
+        }
+        assert!(repeats.recent.len() <= MOST, "{}", repeats.recent.len());
+        assert!(repeats.spurious <= repeats.packets);
     }
 }

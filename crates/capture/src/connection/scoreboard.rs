@@ -3,7 +3,16 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use congestion::PacketState;
+use congestion::{PacketState, Time};
+
+/// No flow has more pieces outstanding that are followed.
+pub const MOST: usize = 1 << 16;
+
+/// And so many if there is little memory.
+pub const FEW: usize = 8;
+
+/// A piece is cut in two, or two become one, only if no more pieces than so many have to make room.
+const NEAR: usize = 1 << 12;
 
 /// What became of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +36,8 @@ pub struct Entry {
     pub state: PacketState,
     /// TSval of its first repeat.
     pub repeat_value: Option<u32>,
-    /// The number of the IP packet that it begins with.
-    pub id: u16,
+    /// What tells its packets from others, as it last passed.
+    pub mark: Mark,
     /// How often it was sent again.
     pub repeats: u8,
     /// Whether its repeat counts as in flight although it is below what has arrived.
@@ -50,7 +59,7 @@ impl Entry {
 
     /// Whether what follows can be one piece with it: nothing that is asked for later tells them apart.
     #[inline]
-    fn is_one_with(&self, next: &Entry) -> bool {
+    fn is_one_with(&self, next: &Entry, full: u64) -> bool {
         let (own, other) = (&self.state, &next.state);
         own.sent_time == other.sent_time
             && own.delivered == other.delivered
@@ -58,9 +67,21 @@ impl Entry {
             && own.first_sent_time == other.first_sent_time
             && own.lost == other.lost
             && own.is_app_limited == other.is_app_limited
-            && (self.status, next.status) == (Status::Sent, Status::Sent)
+            && self.status == next.status
+            && self.status != Status::Missing
             && self.repeats == next.repeats
+            && self.repeat_value == next.repeat_value
+            && self.is_repeat_out == next.is_repeat_out
             && self.end == next.seq
+            && self.len().is_multiple_of(full)
+            && self.mark.later(self.len() / full) == next.mark
+    }
+
+    /// Takes in what follows, which is one piece with it.
+    fn join(&mut self, next: &Entry) {
+        let bytes = self.state.bytes + next.state.bytes;
+        (self.end, self.state) = (next.end, next.state);
+        self.state.bytes = bytes;
     }
 
     /// Cuts off what is before `position`, which is within it; `full` bytes are a packet.
@@ -70,23 +91,55 @@ impl Entry {
         self.seq = position;
         before.state.bytes = units::Bytes::new(before.len());
         self.state.bytes = units::Bytes::new(self.len());
-        self.id = numbered(self.id, before.len() / full);
+        self.mark = self.mark.later(before.len() / full);
         before
     }
 }
 
-/// The number of the IP packet that comes so many later: what segmentation offload cuts has consecutive ones. 0 is none.
-pub fn numbered(id: u16, later: u64) -> u16 {
-    if id == 0 {
-        return 0;
-    }
-    id.wrapping_add(u16::try_from(later & 0xffff).unwrap_or_default())
+/// What tells a packet from others with the same data: it has the same wherever it is captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The number of the IP packet; 0 is none.
+    pub id: u16,
+    /// TSval.
+    pub value: Option<u32>,
 }
+
+impl Mark {
+    /// Of the packet that comes so many later: what segmentation offload cuts has consecutive numbers.
+    pub fn later(self, packets: u64) -> Mark {
+        let packets = u16::try_from(packets & 0xffff).unwrap_or_default();
+        Mark {
+            id: match self.id {
+                0 => 0,
+                id => id.wrapping_add(packets),
+            },
+            ..self
+        }
+    }
+}
+
+/// A piece that has left the scoreboard.
+#[derive(Debug, Clone, Copy)]
+struct Gone {
+    seq: u64,
+    end: u64,
+    sent: Time,
+    mark: Mark,
+}
+
+/// So many pieces are remembered that have left, as what the network doubles comes soon; and so many if there were copies, as of a capture at
+/// both ends.
+const FEW_GONE: usize = 16;
+const MOST_GONE: usize = 512;
 
 /// The pieces, in the stream's order, without gaps.
 #[derive(Debug, Clone, Default)]
 pub struct Scoreboard {
     entries: VecDeque<Entry>,
+    /// What was acknowledged last, in the stream's order.
+    gone: VecDeque<Gone>,
+    has_copies: bool,
 }
 
 impl Scoreboard {
@@ -98,23 +151,23 @@ impl Scoreboard {
     /// How many bytes they take.
     #[inline]
     pub fn held(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<Entry>() + self.gone.capacity() * size_of::<Gone>()
     }
 
     /// Gives back what it does not need.
     pub fn shrink(&mut self) {
         self.entries.shrink_to_fit();
+        self.gone = VecDeque::new();
+        self.has_copies = false;
     }
 
     /// A piece behind all others.
     #[inline]
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Entry, full: u64) {
         if let Some(last) = self.entries.back_mut()
-            && last.is_one_with(&entry)
+            && last.is_one_with(&entry, full)
         {
-            let bytes = last.state.bytes + entry.state.bytes;
-            (last.end, last.state) = (entry.end, entry.state);
-            last.state.bytes = bytes;
+            last.join(&entry);
             return;
         }
         self.entries.push_back(entry);
@@ -134,29 +187,93 @@ impl Scoreboard {
             .filter(|entry| entry.seq <= position)
     }
 
+    /// When the packet last passed that begins at `position`, of which no more than `full` bytes follow, and what tells it from others;
+    /// `None` if it did not pass, or that is long ago.
+    pub fn passed(&self, position: u64, full: u64) -> Option<(Time, Mark)> {
+        let place = self.gone.partition_point(|gone| gone.end <= position);
+        let (seq, sent, mark) = match self.gone.get(place) {
+            Some(gone) if gone.seq <= position => (gone.seq, gone.sent, gone.mark),
+            _ => {
+                let entry = self.at(position)?;
+                if entry.status == Status::Missing {
+                    return None;
+                }
+                (entry.seq, entry.state.sent_time, entry.mark)
+            }
+        };
+        Some((sent, mark.later((position - seq) / full)))
+    }
+
+    /// A packet has passed twice: more will.
+    pub fn expect_copies(&mut self) {
+        self.has_copies = true;
+    }
+
     /// Takes the first piece, or what of it is before `position`, if anything.
     #[inline]
     pub fn pop_before(&mut self, position: u64, full: u64) -> Option<Entry> {
         let first = self.entries.front_mut()?;
-        if first.end <= position {
-            return self.entries.pop_front();
+        let taken = if first.end <= position {
+            self.entries.pop_front()
+        } else {
+            (first.seq < position).then(|| first.split(position, full))
+        };
+        if let Some(taken) = taken.filter(|taken| taken.status != Status::Missing) {
+            self.remember(&taken);
         }
-        (first.seq < position).then(|| first.split(position, full))
+        taken
     }
 
-    /// Shows each piece within a range, cut at its ends.
-    pub fn each_within(&mut self, range: &Range<u64>, full: u64, mut see: impl FnMut(&mut Entry)) {
+    #[inline]
+    fn remember(&mut self, taken: &Entry) {
+        let most = if self.has_copies { MOST_GONE } else { FEW_GONE };
+        if self.gone.len() >= most {
+            self.gone.pop_front();
+        }
+        self.gone.push_back(Gone {
+            seq: taken.seq,
+            end: taken.end,
+            sent: taken.state.sent_time,
+            mark: taken.mark,
+        });
+    }
+
+    /// Shows the pieces within a range, no more than `most`. Those at its ends are cut if that takes little, and else left out.
+    pub fn each_within(
+        &mut self,
+        range: &Range<u64>,
+        full: u64,
+        most: usize,
+        see: impl FnMut(&mut Entry),
+    ) {
         self.cut(range.start, full);
         self.cut(range.end, full);
         let first = self
             .entries
-            .partition_point(|entry| entry.end <= range.start);
-        for entry in self.entries.range_mut(first..) {
-            if entry.seq >= range.end {
-                break;
-            }
-            see(entry);
+            .partition_point(|entry| entry.seq < range.start);
+        let entries = self.entries.range_mut(first..).take(most);
+        entries
+            .take_while(|entry| entry.end <= range.end)
+            .for_each(see);
+    }
+
+    /// Makes one piece of two that meet at `position`, if nothing tells them apart.
+    pub fn join(&mut self, position: u64, full: u64) {
+        let place = self.entries.partition_point(|entry| entry.seq < position);
+        if place == 0 || place >= self.entries.len() || !self.is_near(place) {
+            return;
         }
+        let next = self.entries[place];
+        let before = &mut self.entries[place - 1];
+        if before.is_one_with(&next, full) {
+            before.join(&next);
+            self.entries.remove(place);
+        }
+    }
+
+    /// Whether it takes little to put a piece there, or to take it away.
+    fn is_near(&self, place: usize) -> bool {
+        place.min(self.entries.len() - place) <= NEAR
     }
 
     /// Shows the first pieces that begin before `position`, no more than `most`.
@@ -170,6 +287,9 @@ impl Scoreboard {
     /// Cuts the piece that has `position` within it.
     fn cut(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
+        if self.entries.len() >= MOST || !self.is_near(place) {
+            return;
+        }
         let Some(entry) = self.entries.get_mut(place) else {
             return;
         };
@@ -177,5 +297,78 @@ impl Scoreboard {
             let before = entry.split(position, full);
             self.entries.insert(place, before);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use congestion::sampling::{Outstanding, Sampler};
+    use units::Bytes;
+
+    use super::*;
+
+    const FULL: u64 = 1_000;
+
+    /// A board with so many pieces of so many bytes, each sent a nanosecond after the one before.
+    fn board(pieces: u64, len: u64) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for piece in 0..pieces {
+            let at = Time::from_nanos(piece);
+            let state = Sampler::new(at).on_packet_sent(at, Bytes::new(len), Outstanding::Nothing);
+            let entry = Entry {
+                seq: piece * len,
+                end: (piece + 1) * len,
+                state,
+                repeat_value: None,
+                mark: Mark { id: 0, value: None },
+                repeats: 0,
+                is_repeat_out: false,
+                status: Status::Sent,
+            };
+            board.push(entry, FULL);
+        }
+        board
+    }
+
+    fn sack(board: &mut Scoreboard, range: Range<u64>) -> u64 {
+        let mut bytes = 0;
+        board.each_within(&range, FULL, usize::MAX, |entry| {
+            entry.status = Status::Sacked;
+            bytes += entry.len();
+        });
+        board.join(range.start, FULL);
+        board.join(range.end, FULL);
+        bytes
+    }
+
+    #[test]
+    fn a_piece_that_arrives_bit_by_bit_is_two() {
+        let mut board = board(1, 100 * FULL);
+        for packet in 1..100 {
+            assert_eq!(sack(&mut board, packet * FULL..(packet + 1) * FULL), FULL);
+            assert!(board.len() <= 3);
+        }
+        assert_eq!(board.len(), 2);
+        assert_eq!(board.at(FULL).map(Entry::len), Some(99 * FULL));
+        assert_eq!(
+            board.at(FULL).map(|entry| entry.state.bytes.get()),
+            Some(99 * FULL)
+        );
+        assert_eq!(sack(&mut board, 0..FULL), FULL);
+        assert_eq!(board.len(), 1);
+    }
+
+    #[test]
+    fn there_are_no_more_pieces_than_can_be_followed() {
+        let mut ranges = board(1, 1 << 20);
+        for byte in 0..1 << 19 {
+            sack(&mut ranges, byte * 2 + 1..byte * 2 + 2);
+        }
+        assert!(ranges.len() <= MOST, "{}", ranges.len());
+        // In the midst of many, nothing is cut: what has arrived in part has not.
+        let mut many = board(3 * NEAR as u64, 10);
+        let middle = 15 * NEAR as u64;
+        assert_eq!(sack(&mut many, middle + 5..middle + 25), 10);
+        assert_eq!(many.len(), 3 * NEAR);
     }
 }

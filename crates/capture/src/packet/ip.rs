@@ -44,11 +44,14 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     }
 }
 
+/// No kernel makes longer packets before it cuts them (Linux `GSO_MAX_SIZE`).
+const LONGEST: u32 = 8 * u16::MAX as u32;
+
 /// The packet's length if its header has none: a kernel that cuts it later leaves the field empty (RFC 2675, "Big TCP").
 fn whole(walk: &Walk<'_>, data: &[u8]) -> u32 {
     let before = walk.frame.data.len().saturating_sub(data.len());
     let before = u32::try_from(before).unwrap_or(u32::MAX);
-    walk.frame.wire_len.saturating_sub(before)
+    walk.frame.wire_len.saturating_sub(before).min(LONGEST)
 }
 
 fn v4<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {

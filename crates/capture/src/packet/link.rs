@@ -38,6 +38,9 @@ mod ether_type {
 /// No packet has more tags and labels.
 const MOST_TAGS: usize = 16;
 
+/// No packet is in more packets.
+const DEEPEST: u8 = 4;
+
 pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
     use link_type::*;
     let data = frame.data;
@@ -67,18 +70,32 @@ pub struct Walk<'f> {
     pub frame: Frame<'f>,
     /// The innermost tunnel that was entered.
     pub tunnel: Option<Tunnel>,
-    /// How many.
+    /// How many packets one is in.
     pub depth: u8,
 }
 
 impl<'f> Walk<'f> {
+    /// What is in the packet, which `inside` looks at.
+    pub fn within(
+        mut self,
+        tunnel: Option<Tunnel>,
+        inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
+    ) -> Seen<'f> {
+        if self.depth >= DEEPEST {
+            return Seen::Other;
+        }
+        self.depth += 1;
+        self.tunnel = tunnel.or(self.tunnel);
+        inside(self)
+    }
+
     /// An Ethernet frame.
     pub fn ethernet(self, data: &'f [u8]) -> Seen<'f> {
         self.typed(half(data, 12), data.get(14..).unwrap_or_default())
     }
 
     /// What has a type of Ethernet's.
-    pub fn typed(mut self, kind: Option<u16>, data: &'f [u8]) -> Seen<'f> {
+    pub fn typed(self, kind: Option<u16>, data: &'f [u8]) -> Seen<'f> {
         use ether_type::*;
         let (Some(mut kind), mut data) = (kind, data) else {
             return Seen::Short;
@@ -94,10 +111,7 @@ impl<'f> Walk<'f> {
                 }
                 MPLS | MPLS_MULTICAST => return self.mpls(data),
                 PPPOE => return self.ppp(data.get(6..).unwrap_or_default()),
-                BRIDGED if self.depth > 0 => {
-                    self.depth += 1;
-                    return self.ethernet(data);
-                }
+                BRIDGED if self.depth > 0 => return self.within(None, |walk| walk.ethernet(data)),
                 // A length, as IEEE 802.3 has it: LLC, and perhaps SNAP with a type (RFC 1042).
                 length if length < 0x600 && data.starts_with(&[0xaa, 0xaa, 3, 0, 0, 0]) => {
                     let Some(next) = half(data, 6) else {
@@ -112,7 +126,7 @@ impl<'f> Walk<'f> {
     }
 
     /// Labels (RFC 3032), and behind the last of them IP, or an Ethernet frame with a control word (RFC 4448).
-    fn mpls(mut self, mut data: &'f [u8]) -> Seen<'f> {
+    fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
         const BOTTOM: u32 = 1 << 8;
         for _ in 0..MOST_TAGS {
             let Some(label) = word(data, 0) else {
@@ -122,10 +136,9 @@ impl<'f> Walk<'f> {
             if label & BOTTOM != 0 {
                 return match data.first().map(|first| first >> 4) {
                     Some(4 | 6) => self.ip(data),
-                    Some(0) => {
-                        self.tunnel = Some(Tunnel::Pseudowire);
-                        self.ethernet(data.get(4..).unwrap_or_default())
-                    }
+                    Some(0) => self.within(Some(Tunnel::Pseudowire), |walk| {
+                        walk.ethernet(data.get(4..).unwrap_or_default())
+                    }),
                     Some(_) => Seen::Other,
                     None => Seen::Short,
                 };
@@ -152,5 +165,52 @@ impl<'f> Walk<'f> {
     /// IPv4 or IPv6.
     pub fn ip(self, data: &'f [u8]) -> Seen<'f> {
         ip::parse(self, data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Time;
+
+    use super::*;
+    use crate::packet;
+
+    /// Of IPv4 and TCP, from 10.0.0.1 to 10.0.0.2.
+    const TCP: [u8; 40] = {
+        let mut bytes = [0; 40];
+        (bytes[0], bytes[3], bytes[9]) = (0x45, 40, 6);
+        (bytes[12], bytes[15], bytes[16], bytes[19]) = (10, 1, 10, 2);
+        (bytes[32], bytes[33]) = (0x50, 16);
+        bytes
+    };
+
+    /// What is seen of `outer`, so many times `inner`, and a segment of TCP.
+    fn seen(outer: &[u8], inner: &[u8], times: usize) -> &'static str {
+        let data = [outer, &inner.repeat(times), &[0; 12], &[8, 0], &TCP].concat();
+        let frame = Frame {
+            at: Time::ZERO,
+            link: link_type::ETHERNET,
+            wire_len: u32::try_from(data.len()).expect("short"),
+            data: &data,
+        };
+        match packet::parse(&frame) {
+            Seen::Packet(_) => "packet",
+            Seen::Other => "other",
+            _ => "something else",
+        }
+    }
+
+    #[test]
+    fn packets_within_packets_end_somewhere() {
+        let ethernet = |kind: [u8; 2]| [&[0; 12], &kind[..]].concat();
+        // A label, the last one, and a control word; within it, Ethernet again.
+        let wire = [&ethernet([0x88, 0x47])[..], &[0, 0, 1, 0, 0, 0, 0, 0]].concat();
+        assert_eq!(seen(&[], &wire, 2), "packet");
+        assert_eq!(seen(&[], &wire, 100_000), "other");
+        let mut gre = [&ethernet([8, 0])[..], &TCP[..20], &[0, 0, 0x65, 0x58]].concat();
+        (gre[14 + 2], gre[14 + 3], gre[14 + 9]) = (0xff, 0xff, 47);
+        let bridged = ethernet([0x65, 0x58]);
+        assert_eq!(seen(&gre, &bridged, 1), "packet");
+        assert_eq!(seen(&gre, &bridged, 100_000), "other");
     }
 }

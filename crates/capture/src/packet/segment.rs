@@ -36,6 +36,8 @@ pub struct Segment {
     pub window_scale: Option<u8>,
     /// Whether its sender understands SACK; in a SYN.
     pub is_sack_permitted: bool,
+    /// Whether less than all of its options was captured: what is not among them may be there.
+    pub is_cut: bool,
 }
 
 /// A segment's flags.
@@ -78,7 +80,7 @@ impl Flags {
 
 impl Segment {
     /// The segment in the payload of an IP packet that is `len` long, of which `data` was captured. `None` if that is less
-    /// than a header; options that were cut off are as if there were none.
+    /// than a header.
     #[inline]
     pub fn parse(data: &[u8], len: u32) -> Option<Segment> {
         let (fixed, rest) = data.split_first_chunk::<HEADER>()?;
@@ -95,6 +97,7 @@ impl Segment {
             ..Segment::default()
         };
         let options = rest.get(..header - HEADER).unwrap_or(rest);
+        segment.is_cut = options.len() < header - HEADER;
         if options.starts_with(&ALIGNED_TIMESTAMP) && options.len() == 12 {
             segment.timestamps = word(options, 4).zip(word(options, 8));
         } else {

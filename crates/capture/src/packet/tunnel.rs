@@ -6,8 +6,9 @@ use super::Seen;
 use super::bytes::{half, word};
 use super::link::Walk;
 
-/// No packet is in more tunnels.
-const DEEPEST: u8 = 4;
+/// Types of what GRE carries: mirrored frames, of the first two forms and of the third.
+const ERSPAN: u16 = 0x88be;
+const ERSPAN_3: u16 = 0x22eb;
 
 units::named! {
     /// What a packet may be carried in.
@@ -19,6 +20,8 @@ units::named! {
         Ip6 = "ip6",
         /// Generic routing encapsulation (RFC 2784, RFC 2890).
         Gre = "gre",
+        /// Ethernet frames that a switch mirrors (draft-foschiano-erspan).
+        Erspan = "erspan",
         /// Virtual Ethernet over UDP (RFC 7348).
         Vxlan = "vxlan",
         /// Its successor (RFC 8926).
@@ -65,19 +68,14 @@ pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>
 }
 
 fn within<'f>(
-    mut walk: Walk<'f>,
+    walk: Walk<'f>,
     tunnel: Tunnel,
     inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
 ) -> Seen<'f> {
-    if walk.depth >= DEEPEST {
-        return Seen::Other;
-    }
-    walk.depth += 1;
-    walk.tunnel = Some(tunnel);
-    inside(walk)
+    walk.within(Some(tunnel), inside)
 }
 
-fn gre<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     let Some(flags) = half(data, 0) else {
         return Seen::Short;
     };
@@ -87,7 +85,19 @@ fn gre<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
         return Seen::Opaque(Tunnel::Gre);
     }
     let from = 4 + optional.iter().sum::<usize>();
-    walk.typed(half(data, 2), data.get(from..).unwrap_or_default())
+    let inner = data.get(from..).unwrap_or_default();
+    let mirrored = match half(data, 2) {
+        // Without a sequence number, it has no header of its own.
+        Some(ERSPAN) if flags & 0x1000 == 0 => 0,
+        Some(ERSPAN) => 8,
+        Some(ERSPAN_3) => match inner.get(11) {
+            Some(last) => 12 + usize::from(last & 1) * 8,
+            None => return Seen::Short,
+        },
+        kind => return walk.typed(kind, inner),
+    };
+    walk.tunnel = Some(Tunnel::Erspan);
+    walk.ethernet(inner.get(mirrored..).unwrap_or_default())
 }
 
 /// A packet of a user ("G-PDU"); anything else is signalling.

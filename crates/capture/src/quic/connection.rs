@@ -2,6 +2,7 @@
 
 use units::{Duration, Time};
 
+use super::copies::Copies;
 use super::course::{Course, Opened};
 use super::frames::{self, Frame};
 use super::hello::{ClientHello, Pieces};
@@ -31,6 +32,8 @@ const DELAY_EXPONENT: u8 = 3;
 pub struct Way {
     /// Datagrams.
     pub datagrams: u64,
+    /// Datagrams that passed once more. They count nowhere else.
+    pub copies: u64,
     /// Their payload.
     pub bytes: u64,
     /// The longest.
@@ -84,6 +87,8 @@ pub struct QuicConnection {
     pub ends: [Endpoint; 2],
     /// The latest ends.
     pub present: [Endpoint; 2],
+    /// The ends before those.
+    pub before: Option<[Endpoint; 2]>,
     /// How often the client's address has changed.
     pub migrations: u64,
     /// Its version, if its handshake was seen.
@@ -108,6 +113,7 @@ pub struct QuicConnection {
     pub ways: [Way; 2],
     initials: u8,
     opening: Opening,
+    copies: Copies,
     /// What of it is counted among what all hold.
     counted: usize,
 }
@@ -128,6 +134,7 @@ impl QuicConnection {
         QuicConnection {
             ends,
             present: ends,
+            before: None,
             migrations: 0,
             version: None,
             ids: [None; 2],
@@ -141,6 +148,7 @@ impl QuicConnection {
             ways: Default::default(),
             initials: 0,
             opening: Opening::Hello(None),
+            copies: Copies::default(),
             counted: 0,
         }
     }
@@ -167,6 +175,10 @@ impl QuicConnection {
             ..*packet
         };
         self.last = packet.at;
+        if self.copies.is_one(packet.id, data, room) {
+            self.ways[side].copies += 1;
+            return Vec::new();
+        }
         self.ways[side].on_datagram(packet, len);
         let mut told = Vec::new();
         let (mut data, mut next) = (data, Some(header));
@@ -333,13 +345,6 @@ impl QuicConnection {
         course.on_packet(packet, &opened, room);
     }
 
-    fn opened(&self) -> Option<&Course> {
-        match &self.opening {
-            Opening::Open(open) => Some(&open.1),
-            _ => None,
-        }
-    }
-
     /// The connection as one whose packets were opened, if they were.
     pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
         let mut closed = self;
@@ -366,18 +371,28 @@ impl Holder for QuicConnection {
             }
         };
         let hello = self.hello.as_ref().map_or(0, ClientHello::held);
-        size_of::<QuicConnection>() + self.spin.held() + hello + opening
+        size_of::<QuicConnection>() + self.spin.held() + self.copies.held() + hello + opening
     }
 
     fn course(&self) -> usize {
-        let course = self.opened().map_or(0, |course| course.tcp.course());
+        let course = match &self.opening {
+            Opening::Hello(Some(reading)) => reading.1.held(),
+            Opening::Open(open) => open.1.tcp.course(),
+            Opening::Hello(None) | Opening::Closed => 0,
+        };
         self.spin.held() + course
     }
 
     fn thin(&mut self, most: usize) {
         self.spin.thin(most);
-        if let Opening::Open(open) = &mut self.opening {
-            open.1.tcp.thin(most);
+        self.copies.thin();
+        match &mut self.opening {
+            Opening::Open(open) => open.1.tcp.thin(most),
+            // A first message that has not come until now hardly ever will.
+            Opening::Hello(Some(reading)) if reading.1.held() > most => {
+                self.opening = Opening::Closed;
+            }
+            _ => {}
         }
     }
 
@@ -387,5 +402,47 @@ impl Holder for QuicConnection {
 
     fn set_counted(&mut self, held: usize) {
         self.counted = held;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::packet::Body;
+
+    #[test]
+    fn a_first_message_that_never_ends_goes_if_there_is_no_memory() {
+        let end = Endpoint {
+            address: Ipv4Addr::LOCALHOST.into(),
+            port: 443,
+        };
+        let packet = Packet {
+            at: Time::ZERO,
+            from: end,
+            to: end,
+            ip_len: 0,
+            id: 0,
+            is_marked: false,
+            tunnel: None,
+            body: Body::Udp {
+                len: 0,
+                payload: &[],
+            },
+        };
+        let header = Header::parse(&[0x40]).expect("a short one");
+        let mut connection = QuicConnection::new(&packet, &header);
+        let keys = Keys::of_client_initial(Version::V1, &Id::default()).expect("known");
+        let mut pieces = Pieces::default();
+        // The last byte of sixteen thousand.
+        assert_eq!(pieces.add(&[6, 0x7f, 0xff, 1, b'x']), None);
+        connection.opening = Opening::Hello(Some(Box::new((keys, pieces))));
+        let before = connection.held();
+        assert!(connection.course() > 1 << 14);
+        connection.thin(1 << 16);
+        assert_eq!(connection.held(), before);
+        connection.thin(0);
+        assert!(connection.held() + (1 << 14) < before);
     }
 }

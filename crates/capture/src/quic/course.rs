@@ -185,7 +185,7 @@ impl Course {
         let near = self.tcp.halves(opened.side).0.unwrap_or_default();
         let [side, other] = pair(&mut self.sides, opened.side);
         side.longest = side.longest.max(opened.len);
-        let is_short = opened.len + SLACK < side.longest;
+        let is_short = opened.len.saturating_add(SLACK) < side.longest;
         // What it has heard of when it sent this: acknowledgements that passed as long before as it takes to it and back.
         while let Some((at, count)) = other.acks.front()
             && *at + near <= packet.at

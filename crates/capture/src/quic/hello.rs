@@ -5,12 +5,20 @@ use super::wire::Reader;
 /// No first message is looked at beyond.
 const MOST: usize = 1 << 14;
 
+/// No server's name is longer (RFC 1035, section 2.3.4).
+const LONGEST_NAME: usize = 255;
+
+/// No more protocols are kept.
+const MOST_PROTOCOLS: usize = 16;
+
 /// What a client says, in pieces that may come in any order.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
     bytes: Vec<u8>,
     /// Which of them are there.
-    have: Vec<(usize, usize)>,
+    is_there: Vec<bool>,
+    /// So many of the first are there.
+    known: usize,
 }
 
 /// What it means.
@@ -36,7 +44,7 @@ impl ClientHello {
 impl Pieces {
     /// How many bytes they take.
     pub fn held(&self) -> usize {
-        self.bytes.capacity() + self.have.capacity() * size_of::<(usize, usize)>()
+        self.bytes.capacity() + self.is_there.capacity()
     }
 
     /// Takes the CRYPTO frames of an Initial packet's payload; gives the message once it is whole.
@@ -66,22 +74,16 @@ impl Pieces {
         };
         if self.bytes.len() < to {
             self.bytes.resize(to, 0);
+            self.is_there.resize(to, false);
         }
         self.bytes[from..to].copy_from_slice(piece);
-        self.have.push((from, to));
-        self.have.sort_unstable();
+        self.is_there[from..to].fill(true);
     }
 
-    fn whole(&self) -> Option<ClientHello> {
-        let mut end = 0;
-        for (from, to) in &self.have {
-            if *from > end {
-                break;
-            }
-            end = end.max(*to);
-        }
-        let known = &self.bytes[..end];
-        let [1, a, b, c, rest @ ..] = known else {
+    fn whole(&mut self) -> Option<ClientHello> {
+        let more = self.is_there[self.known..].iter();
+        self.known += more.take_while(|is_there| **is_there).count();
+        let [1, a, b, c, rest @ ..] = &self.bytes[..self.known] else {
             return None;
         };
         let len = usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c);
@@ -120,12 +122,13 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
             0 => {
                 body.skip(3)?;
                 let len = body.half()?;
-                hello.server_name = text(body.bytes(len.into())?);
+                let name = body.bytes(len.into())?;
+                hello.server_name = text(&name[..name.len().min(LONGEST_NAME)]);
             }
             // application_layer_protocol_negotiation (RFC 7301, section 3.1).
             16 => {
                 body.skip(2)?;
-                while body.has_more() {
+                while body.has_more() && hello.protocols.len() < MOST_PROTOCOLS {
                     let len = body.byte()?;
                     hello.protocols.extend(text(body.bytes(len.into())?));
                 }
@@ -140,4 +143,73 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
 fn text(bytes: &[u8]) -> Option<String> {
     let is_plain = bytes.iter().all(u8::is_ascii_graphic);
     is_plain.then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClientHello, LONGEST_NAME, MOST, MOST_PROTOCOLS, Pieces};
+
+    fn hello(name: &[u8], protocols: usize) -> Vec<u8> {
+        let half = |len: usize| u16::try_from(len).expect("short").to_be_bytes();
+        let mut extensions = Vec::new();
+        let mut extend = |kind: u8, head: &[u8], body: &[u8]| {
+            extensions.extend([0, kind]);
+            extensions.extend(half(head.len() + body.len()));
+            extensions.extend([head, body].concat());
+        };
+        let [a, b] = half(name.len());
+        extend(0, &[0, 0, 0, a, b], name);
+        extend(16, &[0, 0], &b"\x02h3".repeat(protocols));
+        let mut body = vec![3; 34];
+        body.extend([0, 0, 0, 0]);
+        body.extend(half(extensions.len()));
+        body.extend(extensions);
+        let [a, b] = half(body.len());
+        [&[1, 0, a, b], &body[..]].concat()
+    }
+
+    /// A CRYPTO frame.
+    fn frame(offset: usize, piece: &[u8]) -> Vec<u8> {
+        let number = |number: usize| (0x8000_0000 | number as u32).to_be_bytes();
+        [&[6], &number(offset)[..], &number(piece.len()), piece].concat()
+    }
+
+    #[test]
+    fn pieces_come_in_any_order_and_overlap() {
+        let message = hello(b"example.org", 2);
+        let mut pieces = Pieces::default();
+        let mut whole = None;
+        for from in (0..message.len()).rev().step_by(3) {
+            assert_eq!(whole, None);
+            let to = message.len().min(from + 5);
+            whole = pieces.add(&frame(from, &message[from..to]));
+        }
+        whole = whole.or_else(|| pieces.add(&frame(0, &message[..4])));
+        let ClientHello {
+            server_name,
+            protocols,
+            ..
+        } = whole.expect("all of it");
+        assert_eq!(server_name.as_deref(), Some("example.org"));
+        assert_eq!(protocols, ["h3", "h3"]);
+    }
+
+    #[test]
+    fn names_and_protocols_are_no_more_than_there_can_be() {
+        let message = hello(&[b'a'; 12_000], 1_000);
+        let whole = Pieces::default().add(&frame(0, &message)).expect("whole");
+        assert_eq!(whole.server_name.map(|name| name.len()), Some(LONGEST_NAME));
+        assert_eq!(whole.protocols.len(), MOST_PROTOCOLS);
+    }
+
+    /// Whoever sends the message in pieces of one byte has nobody remember each of them.
+    #[test]
+    fn many_pieces_take_no_more_than_one() {
+        let mut pieces = Pieces::default();
+        for _ in 0..16 {
+            let frames: Vec<u8> = (0..MOST).rev().flat_map(|at| frame(at, b"x")).collect();
+            assert_eq!(pieces.add(&frames), None);
+        }
+        assert!(pieces.held() <= 4 * MOST, "{} bytes", pieces.held());
+    }
 }

@@ -1,6 +1,7 @@
 //! QUIC connections: what a capture shows of them without keys, and the rest with a key log or a qlog.
 
 mod connection;
+mod copies;
 mod course;
 mod frames;
 mod hello;

@@ -2,7 +2,7 @@
 //! versions that most programs write), as one JSON text or as a sequence of them.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Deserialize;
@@ -32,6 +32,9 @@ const MOST_RANGES: usize = 1024;
 
 /// No frame is longer: it is in one packet.
 const LONGEST_FRAME: u64 = u16::MAX as u64;
+
+/// No log has more brackets open.
+const DEEPEST: usize = 64;
 
 /// What begins each text of a sequence (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
@@ -109,7 +112,8 @@ fn value(text: &str) -> Value {
 /// A log that is being read.
 #[derive(Default)]
 struct Log {
-    is_server: bool,
+    /// Whether the server wrote it; where nothing says so, the first packet does: a client sends it.
+    is_server: Option<bool>,
     is_delta: bool,
     origin_ms: f64,
     now_ms: f64,
@@ -120,22 +124,36 @@ struct Log {
     counted: usize,
 }
 
-/// Reads a log: the connections that it has packets of.
+/// Reads a log: the connections that it has packets of, and whether its end is missing.
 ///
 /// # Errors
 /// It cannot be read, or is no log of packets.
-pub fn read(source: impl Read, memory: &mut Memory) -> Result<Vec<Connection>, ReadError> {
+pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, bool), ReadError> {
     let mut text = Vec::new();
-    source.take(LONGEST).read_to_end(&mut text)?;
+    let mut is_cut = match source.take(LONGEST).read_to_end(&mut text) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
+        read => read.map(|_| false)?,
+    };
     if text.len() as u64 >= LONGEST {
         let most = Bytes::new(LONGEST);
         return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
     }
     let mut connections = Vec::new();
-    match serde_json::from_slice::<Whole<'_>>(&text) {
-        Ok(whole) => each(whole.traces, MOST_TRACES, |trace| {
+    let mut all = |whole: Whole<'_>| {
+        each(whole.traces, MOST_TRACES, |trace| {
             connections.extend(Log::of(trace, memory));
-        }),
+        });
+    };
+    let mended;
+    match serde_json::from_slice::<Whole<'_>>(&text) {
+        Ok(whole) => all(whole),
+        Err(error) if error.is_eof() && text.first() == Some(&b'{') => {
+            is_cut = true;
+            mended = mend(text);
+            if let Ok(whole) = serde_json::from_slice::<Whole<'_>>(&mended) {
+                all(whole);
+            }
+        }
         Err(_) => connections.extend(sequence(&text, memory)?),
     }
     if connections.is_empty() {
@@ -144,7 +162,53 @@ pub fn read(source: impl Read, memory: &mut Memory) -> Result<Vec<Connection>, R
                 .to_owned(),
         ));
     }
-    Ok(connections)
+    Ok((connections, is_cut))
+}
+
+/// A text that is cut, without what is behind the last event that is whole, and with the brackets that are then missing.
+fn mend(mut text: Vec<u8>) -> Vec<u8> {
+    // Brackets that are open, each with whether it is that of a list of events.
+    let mut open: Vec<(u8, bool)> = Vec::new();
+    let (mut is_text, mut is_escaped) = (false, false);
+    let mut begin = 0;
+    let mut name = 0..0;
+    let (mut end, mut open_then) = (0, Vec::new());
+    for (place, byte) in text.iter().enumerate() {
+        if is_text {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => {
+                    is_text = false;
+                    name = begin..place;
+                }
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => (is_text, begin) = (true, place + 1),
+            b'{' | b'[' => {
+                if open.len() >= DEEPEST {
+                    break;
+                }
+                open.push((*byte, text.get(name.clone()) == Some(&b"events"[..])));
+                name = 0..0;
+            }
+            b'}' | b']' => {
+                open.pop();
+                if open.last() == Some(&(b'[', true)) {
+                    end = place + 1;
+                    open_then.clone_from(&open);
+                }
+            }
+            _ => {}
+        }
+    }
+    text.truncate(end);
+    let missing = open_then.iter().rev();
+    text.extend(missing.map(|(bracket, _)| if *bracket == b'{' { b'}' } else { b']' }));
+    text
 }
 
 /// Texts one after the other: the first is the header. What is behind a damaged one is read all the same.
@@ -190,7 +254,8 @@ impl Log {
     fn begin(&mut self, trace: &Value) {
         let point = &trace["vantage_point"];
         let kind = |name: &str| point[name].as_str();
-        self.is_server = kind("type").or(kind("flow")) == Some("server");
+        let kind = kind("type").or(kind("flow"));
+        self.is_server = kind.map(|kind| kind == "server");
         let common = &trace["common_fields"];
         let of = |name: &str| common.get(name).or(trace.get(name));
         self.is_delta = of("time_format")
@@ -209,11 +274,17 @@ impl Log {
             self.now_ms = time;
         }
         let data = &event["data"];
-        let own = usize::from(self.is_server);
-        match name.rsplit(':').next() {
+        let name = name.rsplit(':').next();
+        if let Some("packet_sent" | "packet_received") = name {
+            self.is_server
+                .get_or_insert(name == Some("packet_received"));
+        }
+        let is_server = self.is_server.unwrap_or(false);
+        let own = usize::from(is_server);
+        match name {
             Some("packet_sent") => self.packet(own, data, memory),
             Some("packet_received") => self.packet(1 - own, data, memory),
-            Some("connection_started") => self.ends = self.ends.or(ends(data, self.is_server)),
+            Some("connection_started") => self.ends = self.ends.or(ends(data, is_server)),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 use super::connection::{QuicConnection, Way};
 use super::spin::Shown;
-use crate::summary::RttSummary;
+use crate::summary::{FASTEST, RttSummary};
 
 /// A QUIC connection without its keys.
 #[derive(Debug, Clone, Serialize)]
@@ -64,6 +64,8 @@ pub struct QuicFlow {
     pub from: String,
     /// Datagrams.
     pub datagrams: u64,
+    /// Datagrams that were captured once more, at another interface or at the other end. They count nowhere else.
+    pub copies: u64,
     /// Their payload: of UDP.
     pub bytes: u64,
     /// The longest.
@@ -135,9 +137,12 @@ impl QuicFlow {
         QuicFlow {
             from,
             datagrams: way.datagrams,
+            copies: way.copies,
             bytes: way.bytes,
             largest_bytes: way.largest,
-            rate_bps: (!life.is_zero()).then(|| rate.bits_per_sec()),
+            rate_bps: (!life.is_zero())
+                .then(|| rate.bits_per_sec())
+                .filter(|rate| *rate <= FASTEST),
             peak_bps: way.peak_bps(),
             marked: way.marked,
             losses: way

@@ -33,8 +33,7 @@ pub struct Table {
     latest: Option<([Endpoint; 2], usize)>,
 }
 
-fn key(packet: &Packet<'_>) -> [Endpoint; 2] {
-    let (one, other) = (packet.from, packet.to);
+fn key([one, other]: [Endpoint; 2]) -> [Endpoint; 2] {
     if one <= other {
         [one, other]
     } else {
@@ -55,7 +54,7 @@ impl Table {
         let Some(header) = Header::parse(data) else {
             return false;
         };
-        let key = key(packet);
+        let key = key([packet.from, packet.to]);
         let place = match self.latest {
             Some((latest, place)) if latest == key => Some(place),
             _ => self.places.get(&key).copied(),
@@ -83,7 +82,7 @@ impl Table {
     fn find(
         &mut self,
         packet: &Packet<'_>,
-        key: [Endpoint; 2],
+        ends: [Endpoint; 2],
         data: &[u8],
         header: &Header<'_>,
     ) -> Option<usize> {
@@ -96,13 +95,20 @@ impl Table {
             });
             if let Some((place, to)) = known.next() {
                 let connection = self.connections.get_mut(place)?;
-                connection.present = if to == 1 {
+                let present = if to == 1 {
                     [packet.from, packet.to]
                 } else {
                     [packet.to, packet.from]
                 };
+                // Packets between the ends before it may still be on their way; those between older ones are forgotten.
+                let before = std::mem::replace(&mut connection.present, present);
+                if let Some(gone) = connection.before.replace(before)
+                    && self.places.get(&key(gone)) == Some(&place)
+                {
+                    self.places.remove(&key(gone));
+                }
                 connection.migrations += 1;
-                self.places.insert(key, place);
+                self.places.insert(ends, place);
                 return Some(place);
             }
         }
@@ -119,7 +125,7 @@ impl Table {
         }
         let place = self.connections.len();
         self.connections.push(QuicConnection::new(packet, header));
-        self.places.insert(key, place);
+        self.places.insert(ends, place);
         Some(place)
     }
 
@@ -131,5 +137,57 @@ impl Table {
     /// All connections.
     pub fn into_connections(self) -> Vec<QuicConnection> {
         self.connections
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use units::{Duration, Time};
+
+    use super::*;
+    use crate::packet::Body;
+
+    const ID: &[u8] = b"ABCDEFGH";
+
+    /// A datagram of `from` to the server, at so many microseconds.
+    fn say(table: &mut Table, memory: &mut Memory, at: u32, from: u32, data: &[u8]) {
+        let end = |address: u32, port| Endpoint {
+            address: Ipv4Addr::from_bits(address).into(),
+            port,
+        };
+        let packet = Packet {
+            at: Time::ZERO + Duration::from_micros(at.into()),
+            from: end(from, 2_000),
+            to: end(u32::MAX, 443),
+            ip_len: 60,
+            id: 0,
+            is_marked: false,
+            tunnel: None,
+            body: Body::Udp {
+                len: 32,
+                payload: data,
+            },
+        };
+        assert!(table.on_datagram(&packet, 32, data, memory));
+    }
+
+    #[test]
+    fn a_client_that_moves_on_and_on_has_two_places() {
+        let (mut table, mut memory) = (Table::default(), Memory::default());
+        say(&mut table, &mut memory, 0, 0, &[&[0x40], ID].concat());
+        table.lengths = 1 << ID.len();
+        table.ids.insert(Id::new(ID).expect("short"), (0, 1));
+        for address in 1_u32..1_000 {
+            let data = |last: u8| [&[0x40], ID, &address.to_be_bytes(), &[last; 16]].concat();
+            say(&mut table, &mut memory, address, address, &data(0));
+            // One more of the place before.
+            say(&mut table, &mut memory, address, address - 1, &data(1));
+        }
+        assert_eq!(table.connections.len(), 1);
+        assert_eq!(table.connections[0].migrations, 999);
+        assert_eq!(table.connections[0].ways[0].datagrams, 1_000);
+        assert_eq!(table.places.len(), 2);
     }
 }

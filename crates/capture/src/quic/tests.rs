@@ -1,6 +1,8 @@
 //! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 4 % loss), captured
 //! at its client, with its key log and its client's own log.
 
+use std::io::Read;
+
 use crate::{FlowSummary, Summary, Trace};
 
 const CAPTURE: &[u8] = include_bytes!("../../data/quic.pcap");
@@ -62,7 +64,7 @@ fn with_keys_or_a_log_it_is_as_tcp() {
     ] {
         assert_eq!(flow.delivered_bytes, delivered, "{what}: {flow:?}");
         assert_eq!(flow.place, "sender", "{what}: {flow:?}");
-        assert_eq!(flow.lost, LOST, "{what}: {flow:?}");
+        assert_eq!(flow.lost, Some(LOST), "{what}: {flow:?}");
         let rtprop = flow.rtprop_ms.expect("RTprop");
         assert!(rtprops.contains(&rtprop), "{what}: {rtprop}");
         let rate = flow.btl_bw_ip_bps.expect("BtlBw") as f64 / 1e6;
@@ -134,5 +136,56 @@ fn damaged_connections_have_an_answer() {
         if trace.read(&file[..], &|| true).is_ok() {
             let _ = Summary::of(trace);
         }
+    }
+}
+
+/// A datagram cannot be as long as these claim to be.
+#[test]
+fn a_log_of_impossible_lengths_has_an_answer() {
+    let event = |number: u32, length: u64| {
+        format!(
+            "{{\"name\": \"t:packet_sent\", \"time\": {number}, \"data\": {{\"header\": {{\"packet_number\": {number}}}, \
+             \"raw\": {{\"length\": {length}}}, \"frames\": [{{\"frame_type\": \"stream\", \"stream_id\": 0, \"offset\": \
+             {number}000, \"length\": 1000}}]}}}}"
+        )
+    };
+    let events = [event(1, u64::MAX), event(2, 1_200)].join(",");
+    let log = format!("{{\"qlog_version\": \"0.3\", \"traces\": [{{\"events\": [{events}]}}]}}");
+    let summary = summary(log.as_bytes(), None);
+    assert_eq!(only(&summary).sent_bytes, 2_000);
+}
+
+/// Each datagram once more, as at another interface.
+#[test]
+fn what_was_captured_twice_counts_once() {
+    let mut twice = CAPTURE[..24].to_vec();
+    let mut rest = &CAPTURE[24..];
+    while rest.len() >= 16 {
+        let length = u32::from_le_bytes([rest[8], rest[9], rest[10], rest[11]]);
+        let (record, behind) = rest.split_at(16 + length as usize);
+        twice.extend([record, record].concat());
+        rest = behind;
+    }
+    let (once, twice) = (summary(CAPTURE, Some(KEYS)), summary(&twice, Some(KEYS)));
+    for (one, other) in once.quic[0].flows.iter().zip(&twice.quic[0].flows) {
+        assert_eq!((one.datagrams, one.bytes), (other.datagrams, other.bytes));
+        assert_eq!((one.copies, other.copies), (0, one.datagrams));
+    }
+    let (one, other) = (only(&once), only(&twice));
+    assert_eq!((one.packets, one.lost), (other.packets, other.lost));
+}
+
+#[test]
+fn a_log_that_is_cut_is_read_as_far_as_it_goes() {
+    let mut whole = Vec::new();
+    let mut gzip = flate2::read::GzDecoder::new(QLOG);
+    gzip.read_to_end(&mut whole).expect("a qlog");
+    for file in [&whole[..whole.len() / 3 * 2], &QLOG[..QLOG.len() / 3 * 2]] {
+        let mut trace = Trace::new();
+        trace.read(file, &|| true).expect("what there is");
+        let summary = Summary::of(trace).0;
+        assert_eq!(summary.read.cut, 1);
+        let delivered = only(&summary).delivered_bytes;
+        assert!((20_000..=LAST).contains(&delivered), "{delivered}");
     }
 }

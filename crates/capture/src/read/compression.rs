@@ -1,6 +1,6 @@
 //! What is compressed with gzip or zstd is read as what it is of.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -11,6 +11,11 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
+/// Whether a frame begins so that is to be passed over (RFC 8878, section 3.1.2).
+fn is_skippable(start: &[u8]) -> bool {
+    matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
 /// How much of a compressed file is read at once.
 const CHUNK: usize = 1 << 16;
 
@@ -20,7 +25,7 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut head = Vec::new();
     source.by_ref().take(4).read_to_end(&mut head)?;
     let is_gzip = head.starts_with(GZIP);
-    let is_zstd = head.starts_with(ZSTD);
+    let is_zstd = head.starts_with(ZSTD) || is_skippable(&head);
     let whole = Cursor::new(head).chain(source);
     if is_gzip {
         let compressed = BufReader::with_capacity(CHUNK, whole);
@@ -29,7 +34,7 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     if is_zstd {
         return Ok(Box::new(Zstd {
             frame: None,
-            between: Some(BufReader::with_capacity(CHUNK, whole)),
+            between: Some(Blocks::new(BufReader::with_capacity(CHUNK, whole))),
         }));
     }
     Ok(Box::new(whole))
@@ -37,9 +42,9 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
 
 /// A file of Zstandard frames, one behind the other.
 struct Zstd<R: Read> {
-    frame: Option<StreamingDecoder<BufReader<R>, ruzstd::decoding::FrameDecoder>>,
+    frame: Option<StreamingDecoder<Blocks<R>, ruzstd::decoding::FrameDecoder>>,
     /// The rest of the file while no frame is being read.
-    between: Option<BufReader<R>>,
+    between: Option<Blocks<R>>,
 }
 
 impl<R: Read> Read for Zstd<R> {
@@ -57,12 +62,119 @@ impl<R: Read> Read for Zstd<R> {
             let Some(mut rest) = self.between.take() else {
                 return Ok(0);
             };
-            if rest.fill_buf()?.is_empty() {
+            if rest.is_cut {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if !rest.begin()? {
                 return Ok(0);
             }
             let frame = StreamingDecoder::new(rest);
             self.frame = Some(frame.map_err(|error| cut(io::Error::other(error)))?);
         }
+    }
+}
+
+/// A frame, block by block (RFC 8878, section 3.1.1). In place of a block that is cut, there is an empty one, which is the last: so that the
+/// decoder gives what it has.
+struct Blocks<R> {
+    source: R,
+    /// What is ready to be read.
+    ready: Cursor<Vec<u8>>,
+    /// Whether the frame's checksum follows its blocks.
+    has_checksum: bool,
+    is_last: bool,
+    is_cut: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    fn new(source: R) -> Blocks<R> {
+        Blocks {
+            source,
+            ready: Cursor::default(),
+            has_checksum: false,
+            is_last: true,
+            is_cut: false,
+        }
+    }
+
+    /// So many bytes; fewer if there are no more.
+    fn some(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
+        let mut some = Vec::new();
+        let most = bytes as u64;
+        match self.source.by_ref().take(most).read_to_end(&mut some) {
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+            _ => Ok(some),
+        }
+    }
+
+    /// The header of the next frame (section 3.1.1.1); whether there is one.
+    fn begin(&mut self) -> io::Result<bool> {
+        let mut header = self.some(5)?;
+        while is_skippable(&header) {
+            header.extend(self.some(3)?);
+            let length = header.split_off(4).try_into();
+            let length = length.map_err(|_| io::ErrorKind::UnexpectedEof)?;
+            let length = u32::from_le_bytes(length).into();
+            if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            header = self.some(5)?;
+        }
+        if header.is_empty() {
+            return Ok(false);
+        }
+        if let [a, b, c, d, descriptor] = header[..]
+            && [a, b, c, d] == *ZSTD
+        {
+            let is_single = descriptor >> 5 & 1;
+            let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+            let content = match descriptor >> 6 {
+                0 => usize::from(is_single),
+                size => 1 << size,
+            };
+            let window = usize::from(1 - is_single);
+            header.extend(self.some(window + dictionary + content)?);
+            self.has_checksum = descriptor >> 2 & 1 == 1;
+            self.is_last = false;
+        }
+        self.ready = Cursor::new(header);
+        Ok(true)
+    }
+
+    /// The next block (section 3.1.1.2).
+    fn block(&mut self) -> io::Result<Vec<u8>> {
+        let mut block = self.some(3)?;
+        let mut is_whole = false;
+        if let [a, b, c] = block[..] {
+            let header = u32::from_le_bytes([a, b, c, 0]);
+            // A block of one byte that is repeated has that.
+            let size = match header >> 1 & 3 {
+                1 => 1,
+                _ => (header >> 3) as usize,
+            };
+            self.is_last = header & 1 == 1;
+            let checksum = usize::from(self.is_last && self.has_checksum) * 4;
+            let rest = self.some(size + checksum)?;
+            is_whole = rest.len() == size + checksum;
+            block.extend(rest);
+        }
+        if !is_whole {
+            (self.is_last, self.is_cut) = (true, true);
+            block = vec![1, 0, 0];
+            block.resize(3 + usize::from(self.has_checksum) * 4, 0);
+        }
+        Ok(block)
+    }
+}
+
+impl<R: Read> Read for Blocks<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.ready.read(to)?;
+        if read > 0 || to.is_empty() || self.is_last {
+            return Ok(read);
+        }
+        self.ready = Cursor::new(self.block()?);
+        self.ready.read(to)
     }
 }
 

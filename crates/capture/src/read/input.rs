@@ -120,12 +120,10 @@ mod tests {
         let plain: Vec<u8> = (0..1_000_000).map(|_| chance()).collect();
         let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(&plain).unwrap();
-        // Of a frame that is cut, its last window is not given; so there are two.
         let level = ruzstd::encoding::CompressionLevel::Uncompressed;
-        let frames = plain.chunks(500_000);
-        let zstd = frames.flat_map(|frame| ruzstd::encoding::compress_to_vec(frame, level));
-        let zstd: Vec<u8> = zstd.collect();
-        for whole in [gzip.finish().unwrap(), zstd] {
+        let compress = |frame: &[u8]| ruzstd::encoding::compress_to_vec(frame, level);
+        let two = plain.chunks(500_000).flat_map(compress).collect();
+        for whole in [gzip.finish().unwrap(), compress(&plain), two] {
             let cut = &whole[..whole.len() / 4 * 3];
             let mut input = Input::new(compression::plain(cut).unwrap());
             assert!(!input.want(plain.len()).unwrap());

@@ -199,6 +199,14 @@ impl<'r> Frames<'r> {
         }
     }
 
+    /// How many packets without a time it had so far: they are left out.
+    pub fn untimed(&self) -> u64 {
+        match &self.format {
+            Format::Pcap(_) => 0,
+            Format::Pcapng(section) => section.untimed,
+        }
+    }
+
     /// How it ended; to be asked once there are no more packets.
     pub fn end(&self) -> End {
         self.end

@@ -1,6 +1,5 @@
 //! The newer format, "pcapng" (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-03.html>).
 
-use pcap_parser::{Block, parse_block_be, parse_block_le};
 use units::Time;
 
 use super::input::LONGEST;
@@ -10,6 +9,8 @@ use super::{Found, Step};
 pub const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 
 const INTERFACE: u32 = 1;
+/// An older form of the enhanced packet.
+const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
@@ -21,17 +22,25 @@ const MOST_INTERFACES: usize = 1 << 16;
 
 const BILLION: u64 = 1_000_000_000;
 
+/// Options of an interface: the resolution of its clock, and the seconds to be added.
+const IF_TSRESOL: u16 = 9;
+const IF_TSOFFSET: u16 = 14;
+
+/// Ticks in a second, if nobody says (section 4.2).
+const MILLION: u64 = 1_000_000;
+
 /// What is known of the present section.
 #[derive(Default)]
 pub struct Section {
     is_big_endian: bool,
     interfaces: Vec<Interface>,
+    /// Packets without a time.
+    pub untimed: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
-    snap_len: u32,
     /// Ticks of its clock in a second.
     resolution: u64,
     /// Seconds to be added.
@@ -52,8 +61,9 @@ impl Section {
             self.is_big_endian = *order == BIG_ENDIAN;
             self.interfaces.clear();
         }
-        let word = |bytes| {
-            if self.is_big_endian {
+        let is_big_endian = self.is_big_endian;
+        let word = move |bytes| {
+            if is_big_endian {
                 u32::from_be_bytes(bytes)
             } else {
                 u32::from_le_bytes(bytes)
@@ -63,21 +73,24 @@ impl Section {
         if length < 12 || !length.is_multiple_of(4) {
             return Step::Damaged;
         }
-        if !matches!(kind, INTERFACE | SIMPLE_PACKET | ENHANCED_PACKET) {
+        if !matches!(kind, INTERFACE | PACKET | ENHANCED_PACKET) {
+            self.untimed += u64::from(kind == SIMPLE_PACKET);
             return Step::Skip(length);
         }
         if length > LONGEST {
             return Step::Damaged;
         }
-        match data.get(..length) {
-            Some(block) if kind == ENHANCED_PACKET => self.enhanced(block, word),
-            Some(block) => self.block(block),
-            None => Step::Need(length),
+        let Some(block) = data.get(..length) else {
+            return Step::Need(length);
+        };
+        if kind == INTERFACE {
+            return self.interface(block);
         }
+        self.enhanced(block, kind == PACKET, word)
     }
 
-    /// An enhanced packet block: nearly all that captures have. Its options are not looked at.
-    fn enhanced(&self, block: &[u8], word: impl Fn([u8; 4]) -> u32) -> Step {
+    /// An enhanced packet block, nearly all that captures have, or an old one. Its options are not looked at.
+    fn enhanced(&self, block: &[u8], is_old: bool, word: impl Fn([u8; 4]) -> u32) -> Step {
         let Some((fields, data)) = block.get(8..).and_then(<[u8]>::split_first_chunk::<20>) else {
             return Step::Damaged;
         };
@@ -87,49 +100,67 @@ impl Section {
         if captured > data.len() {
             return Step::Damaged;
         }
-        self.packet(field(0), ticks, field(16), 28, captured, block.len())
+        let interface = if is_old {
+            self.half([fields[0], fields[1]]).into()
+        } else {
+            field(0)
+        };
+        self.packet(interface, ticks, field(16), 28, captured, block.len())
     }
 
-    /// Any other block that matters.
-    fn block(&mut self, block: &[u8]) -> Step {
-        let parsed = if self.is_big_endian {
-            parse_block_be(block)
+    fn half(&self, bytes: [u8; 2]) -> u16 {
+        if self.is_big_endian {
+            u16::from_be_bytes(bytes)
         } else {
-            parse_block_le(block)
-        };
-        let Ok((_, parsed)) = parsed else {
+            u16::from_le_bytes(bytes)
+        }
+    }
+
+    /// An interface description block.
+    fn interface(&mut self, block: &[u8]) -> Step {
+        let Some(([a, b, ..], mut options)) =
+            block.get(8..).and_then(<[u8]>::split_first_chunk::<8>)
+        else {
             return Step::Damaged;
         };
-        match parsed {
-            Block::InterfaceDescription(interface) => {
-                let (Some(resolution), true) = (
-                    interface.ts_resolution(),
-                    self.interfaces.len() < MOST_INTERFACES,
-                ) else {
-                    return Step::Damaged;
-                };
-                self.interfaces.push(Interface {
-                    link: u32::from_le_bytes(interface.linktype.0.to_le_bytes()),
-                    snap_len: interface.snaplen,
-                    resolution,
-                    offset: interface.ts_offset(),
-                });
-                Step::Skip(block.len())
+        let mut interface = Interface {
+            link: self.half([*a, *b]).into(),
+            resolution: MILLION,
+            offset: 0,
+        };
+        while let Some(([a, b, c, d], rest)) = options.split_first_chunk::<4>() {
+            let len = usize::from(self.half([*c, *d]));
+            // The block's length follows, which is taken for no option.
+            let Some(value) = rest.get(..len) else {
+                break;
+            };
+            match (self.half([*a, *b]), value) {
+                (0, _) => break,
+                (IF_TSRESOL, [resolution]) => {
+                    let Some(ticks) = ticks(*resolution) else {
+                        return Step::Damaged;
+                    };
+                    interface.resolution = ticks;
+                }
+                (IF_TSOFFSET, value) => {
+                    let Ok(value) = <[u8; 8]>::try_from(value) else {
+                        return Step::Damaged;
+                    };
+                    interface.offset = if self.is_big_endian {
+                        i64::from_be_bytes(value)
+                    } else {
+                        i64::from_le_bytes(value)
+                    };
+                }
+                _ => {}
             }
-            Block::SimplePacket(packet) => {
-                // It has no time: it is as old as the epoch.
-                let Some(first) = self.interfaces.first() else {
-                    return Step::Damaged;
-                };
-                let captured = match first.snap_len {
-                    0 => packet.origlen,
-                    limit => packet.origlen.min(limit),
-                };
-                let captured = (captured as usize).min(packet.data.len());
-                self.packet(0, 0, packet.origlen, 12, captured, block.len())
-            }
-            _ => Step::Skip(block.len()),
+            options = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
         }
+        if self.interfaces.len() >= MOST_INTERFACES {
+            return Step::Damaged;
+        }
+        self.interfaces.push(interface);
+        Step::Skip(block.len())
     }
 
     fn packet(
@@ -159,7 +190,7 @@ impl Interface {
     fn time(&self, ticks: u64) -> Time {
         let nanos = match self.resolution {
             BILLION => ticks,
-            1_000_000 => ticks.saturating_mul(1_000),
+            MILLION => ticks.saturating_mul(1_000),
             resolution => {
                 let scaled = u128::from(ticks) * u128::from(BILLION);
                 let nanos = scaled.checked_div(resolution.into()).unwrap_or(0);
@@ -168,5 +199,15 @@ impl Interface {
         };
         let offset = self.offset.saturating_mul(BILLION.cast_signed());
         Time::from_nanos(nanos.saturating_add_signed(offset))
+    }
+}
+
+/// Ticks in a second: a power of ten, or of two if the uppermost bit says so (section 4.2); `None` if nobody could count them.
+fn ticks(resolution: u8) -> Option<u64> {
+    let power = u32::from(resolution & 0x7f);
+    if resolution & 0x80 == 0 {
+        10_u64.checked_pow(power)
+    } else {
+        2_u64.checked_pow(power)
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Pieces<'s> {
     open: Vec<(usize, Frames<'s>)>,
     /// How those ended that are read.
     pub ends: Vec<End>,
+    /// How many packets without a time they had.
+    pub untimed: u64,
 }
 
 impl<'s> Pieces<'s> {
@@ -59,6 +61,12 @@ impl<'s> Pieces<'s> {
         });
         self.waiting
             .sort_by_key(|one| Reverse((one.first, one.place)));
+    }
+
+    /// A capture has no more packets.
+    pub fn end(&mut self, frames: &Frames<'_>) {
+        self.ends.push(frames.end());
+        self.untimed += frames.untimed();
     }
 
     /// The next packet of all.
@@ -95,7 +103,7 @@ impl<'s> Pieces<'s> {
             }
             if let Some(turn) = over {
                 let (_, frames) = self.open.remove(turn);
-                self.ends.push(frames.end());
+                self.end(&frames);
                 continue;
             }
             let is_later = |one: &Waiting<'_>| next.is_some_and(|(at, _)| at < one.first);

@@ -9,6 +9,18 @@ use crate::connection::{Connection, Flow, Limit, Sample, Shares};
 use crate::guess::Guess;
 use crate::signs::Signs;
 
+/// No link is faster: what seems to be is the work of clocks, or of nobody's. In bit/s.
+pub const FASTEST: u64 = 10_000_000_000_000;
+
+/// A path that is shorter is none: a capture's clock may not tell it from nothing.
+const SHORTEST: Duration = Duration::from_micros(1);
+
+/// What holds less is no path, in bytes: rates and times of chance make it.
+const SMALLEST_BDP: u64 = 10;
+
+/// No buffer of a path is smaller: two of the longest packets that the Internet takes everywhere, in bytes.
+const SMALLEST_BUFFER: f64 = 3_000.0;
+
 /// What is known of one direction's data.
 #[derive(Debug, Clone, Serialize)]
 pub struct FlowSummary {
@@ -56,8 +68,9 @@ pub struct FlowSummary {
     pub retransmitted: u64,
     /// Payload sent again, of packets that passed the capture before.
     pub retransmitted_bytes: u64,
-    /// Packets that were lost: those sent again, less those for nothing.
-    pub lost: u64,
+    /// Packets that were lost: those sent again, less those for nothing. Unknown if nothing tells what was sent again from what was captured
+    /// twice: then `retransmitted` and `spurious` may be of copies.
+    pub lost: Option<u64>,
     /// Those of them that were lost before they passed the capture.
     pub lost_before: u64,
     /// Packets that were sent again for nothing.
@@ -108,7 +121,7 @@ pub struct RttSummary {
     pub p50: f64,
     /// Nineteen of twenty are below.
     pub p95: f64,
-    /// The greatest sample.
+    /// The greatest.
     pub max: f64,
 }
 
@@ -121,14 +134,14 @@ pub struct LimitedBy {
     pub receiver: f64,
     /// Congestion control or the path: the sum of the rest.
     pub congestion: f64,
-    /// Its first growth: Startup or slow start.
-    pub slow_start: f64,
+    /// Its first growth: Startup or slow start. Like what follows, unknown where nothing tells what the sender knew.
+    pub slow_start: Option<f64>,
     /// Later, with less in flight than the path holds.
-    pub window: f64,
+    pub window: Option<f64>,
     /// The bottleneck.
-    pub bottleneck: f64,
+    pub bottleneck: Option<f64>,
     /// The bottleneck's buffer: packets are lost.
-    pub buffer: f64,
+    pub buffer: Option<f64>,
 }
 
 impl FlowSummary {
@@ -147,7 +160,8 @@ impl FlowSummary {
             }
             (least, _) => least,
         };
-        let btl_bw = Some(flow.model.btl_bw_max()).filter(|rate| !rate.is_zero());
+        let btl_bw = Some(flow.model.btl_bw_max());
+        let btl_bw = btl_bw.filter(|rate| !rate.is_zero() && with_headers(*rate, flow) <= FASTEST);
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
@@ -165,7 +179,8 @@ impl FlowSummary {
             mss_bytes: flow.mss(),
             delivered_bytes: totals.delivered,
             goodput_bps: (is_heard && !life.is_zero())
-                .then(|| rate(totals.delivered, life).bits_per_sec()),
+                .then(|| rate(totals.delivered, life).bits_per_sec())
+                .filter(|rate| *rate <= FASTEST),
             rtprop_ms: millis(rtprop),
             rtt_ms: rtts(flow),
             jitter_ms: millis(flow.model.jitter()),
@@ -181,7 +196,9 @@ impl FlowSummary {
             }),
             retransmitted: flow.retransmitted(),
             retransmitted_bytes: flow.repeats.bytes,
-            lost: flow.repeats.lost() + totals.lost_before,
+            lost: flow
+                .tells_copies(connection.has_timestamps(side))
+                .then(|| flow.repeats.lost() + totals.lost_before),
             lost_before: totals.lost_before,
             spurious: flow.repeats.spurious,
             reordered: totals.reordered,
@@ -193,24 +210,54 @@ impl FlowSummary {
             limited_by: connection
                 .shares(side)
                 .and_then(|shares| LimitedBy::of(&shares)),
-            policer_bps: policer(flow).map(Rate::bits_per_sec),
+            policer_bps: policer(flow)
+                .map(Rate::bits_per_sec)
+                .filter(|rate| *rate <= FASTEST),
             ack_aggregation_bytes: flow.aggregation(),
             controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
             path: None,
         };
+        if connection.is_blind(side, place == Place::Sender) {
+            summary.hide(connection);
+        }
         summary.path = summary.known_path();
         Some(summary)
     }
 
+    /// Nothing tells what the sender knew when it sent: what follows from that is unknown.
+    fn hide(&mut self, connection: &Connection) {
+        if !connection.is_quic {
+            let handshake = connection.handshake.rtt();
+            self.rtprop_ms = handshake.map(Duration::as_millis_f64);
+        }
+        (self.rtt_ms, self.jitter_ms, self.queue_ms) = (None, None, None);
+        (self.btl_bw_bps, self.btl_bw_ip_bps, self.policer_bps) = (None, None, None);
+        (self.inflight_bytes, self.ack_aggregation_bytes) = (None, None);
+        self.is_pipe_filled = false;
+        self.controller = None;
+        if let Some(by) = &mut self.limited_by {
+            (by.slow_start, by.window) = (None, None);
+            (by.bottleneck, by.buffer) = (None, None);
+        }
+    }
+
     fn known_path(&self) -> Option<KnownPath> {
-        let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop > 0.0)?;
+        let shortest = SHORTEST.as_millis_f64();
+        let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop >= shortest)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
-        let loss = self.lost as f64 / self.packets.max(1) as f64;
-        let of_queue = self.limited_by.map_or(0.0, |by| by.buffer);
+        // No more are lost than are sent: those that passed, and those that were lost before.
+        let loss = self.lost? as f64 / self.packets.max(1) as f64;
+        let loss = loss.min(1.0);
+        let of_queue = self.limited_by.and_then(|by| by.buffer).unwrap_or(0.0);
+        let bottleneck = rate(self.btl_bw_ip_bps?);
+        let rtt = Duration::from_micros(rounded((rtprop * 1e3) as u64));
+        let bdp = Some(bottleneck.bytes_in(rtt).get()).filter(|bdp| *bdp >= SMALLEST_BDP)?;
+        let smallest = SMALLEST_BUFFER / bdp as f64;
+        let buffer = self.queue_ms.map_or(0.0, |queue| queue.max) / rtprop;
         Some(KnownPath {
-            rate: rate(self.btl_bw_ip_bps?),
-            rtt: Duration::from_micros(rounded((rtprop * 1e3) as u64)),
-            buffer: (self.queue_ms.map_or(0.0, |queue| queue.max) / rtprop).max(0.1),
+            rate: bottleneck,
+            rtt,
+            buffer: buffer.max(0.1).max(smallest),
             loss,
             random_loss: if of_queue > 0.2 { 0.0 } else { loss },
             is_pipe_filled: self.is_pipe_filled,
@@ -235,10 +282,10 @@ impl LimitedBy {
             application: share(Limit::Application),
             receiver: share(Limit::Receiver),
             congestion: parts.iter().sum(),
-            slow_start,
-            window,
-            bottleneck,
-            buffer,
+            slow_start: Some(slow_start),
+            window: Some(window),
+            bottleneck: Some(bottleneck),
+            buffer: Some(buffer),
         })
     }
 }
@@ -271,7 +318,7 @@ fn rtts(flow: &Flow) -> Option<RttSummary> {
         mean,
         p50: spread.map_or(mean, |spread| spread.p50),
         p95: spread.map_or(mean, |spread| spread.p95),
-        max: spread.map_or(mean, |spread| spread.max),
+        max: flow.model.rtt_max?.as_millis_f64(),
     })
 }
 

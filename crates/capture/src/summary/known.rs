@@ -55,7 +55,7 @@ impl KnownPath {
             ("buffer", format!("{buffer:.2}bdp..{longest:.2}bdp")),
         ];
         if self.loss > 0.0 {
-            let shares = [self.random_loss / 2.0, self.loss * MISCOUNTED];
+            let shares = [self.random_loss / 2.0, (self.loss * MISCOUNTED).min(1.0)];
             let [least, most] = shares.map(|share| share * 100.0);
             ranges.push(("loss", format!("{least:.4}%..{most:.4}%")));
         }

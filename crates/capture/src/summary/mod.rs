@@ -12,6 +12,7 @@ use crate::connection::Connection;
 use crate::quic::{QuicConnection, QuicSummary};
 use crate::trace::{Counts, Trace};
 
+pub(crate) use flow::FASTEST;
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
 pub(crate) use known::BURST;
 pub use known::KnownPath;

@@ -2,6 +2,7 @@
 
 use units::{Bytes, Time};
 
+use super::Place;
 use crate::connection::{Connection, Flow, Sample};
 use crate::packet::Endpoint;
 
@@ -21,7 +22,7 @@ pub struct FlowTimeline {
     pub from: Endpoint,
     /// What the pipe holds, if that is known.
     pub bdp: Option<Bytes>,
-    /// The samples in their order.
+    /// The samples in their order; none where nothing tells what the sender knew.
     pub samples: Vec<Sample>,
 }
 
@@ -29,15 +30,26 @@ impl Timeline {
     /// Of a connection whose numbers are known.
     pub(super) fn of(connection: Connection) -> Timeline {
         let first = connection.first;
-        let sides = connection.sides.into_iter().zip(connection.ends);
-        let flows = sides.filter_map(|(side, from)| Some((from, side.flow?)));
-        let mut flows: Vec<(Endpoint, Box<Flow>)> = flows.collect();
-        flows.sort_by_key(|(_, flow)| u64::MAX - flow.totals.bytes);
-        let flows = flows.into_iter().map(|(from, flow)| FlowTimeline {
-            from,
-            bdp: flow.model.bdp(),
-            samples: flow.into_samples(),
+        let is_blind = [0, 1].map(|side| {
+            let place = Place::of(&connection, side);
+            connection.is_blind(side, place == Place::Sender)
         });
+        let sides = connection.sides.into_iter().zip(connection.ends);
+        let flows = sides.zip(is_blind);
+        let flows = flows.filter_map(|((side, from), is_blind)| Some((from, side.flow?, is_blind)));
+        let mut flows: Vec<(Endpoint, Box<Flow>, bool)> = flows.collect();
+        flows.sort_by_key(|(_, flow, _)| u64::MAX - flow.totals.bytes);
+        let flows = flows
+            .into_iter()
+            .map(|(from, flow, is_blind)| FlowTimeline {
+                from,
+                bdp: flow.model.bdp().filter(|_| !is_blind),
+                samples: if is_blind {
+                    Vec::new()
+                } else {
+                    flow.into_samples()
+                },
+            });
         Timeline {
             first,
             flows: flows.collect(),

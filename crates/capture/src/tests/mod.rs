@@ -1,5 +1,8 @@
 //! Small captures of each kind, and what becomes of them when they are damaged.
 
+mod blocks;
+mod hostile;
+mod late;
 mod memory;
 mod order;
 mod told;
@@ -160,6 +163,13 @@ fn corpus() -> Vec<Vec<u8>> {
         ];
         [&ip[..], &[0x20, 0, 8, 0, 0, 0, 0, 1]].concat()
     };
+    let erspan = {
+        let ip = [
+            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+        ];
+        let head = [0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 1, 0, 0, 0, 0, 0, 0];
+        [&ip[..], &head, &ethernet].concat()
+    };
     vec![
         pcapng(),
         pcap(1, &ethernet, false, false),
@@ -172,6 +182,7 @@ fn corpus() -> Vec<Vec<u8>> {
         pcap(0, &[2, 0, 0, 0], false, false),
         pcap(1, &vxlan, false, false),
         pcap(101, &gre, false, false),
+        pcap(101, &erspan, false, false),
         pcap(9, &[0xff, 3, 0, 0x21], false, false),
     ]
 }
@@ -229,7 +240,10 @@ fn check(summary: &Summary) {
         ("10.0.0.1:40000", "sender")
     );
     assert_eq!((flow.delivered_bytes, flow.packets), (14_600, 11));
-    assert_eq!((flow.retransmitted, flow.lost, flow.spurious), (1, 1, 0));
+    assert_eq!(
+        (flow.retransmitted, flow.lost, flow.spurious),
+        (1, Some(1), 0)
+    );
     assert_eq!(flow.rtprop_ms, Some(20.0));
 }
 
@@ -247,8 +261,12 @@ fn compressed_captures_and_pieces_of_them_are_read() {
     // Two members, as `cat a.gz b.gz` makes them, with a capture that is cut anywhere.
     let (one, other) = plain.split_at(plain.len() / 3);
     check(&summary(&[one, other].map(gzip).concat()));
-    let frames = [one, other].map(zstd);
-    check(&summary(&frames.concat()));
+    let [one, other] = [one, other].map(zstd);
+    check(&summary(&[&one[..], &other].concat()));
+    // Frames that are to be passed over, as `pzstd` and seekable files have them.
+    let skip = [&[0x5e, 0x2a, 0x4d, 0x18, 5, 0, 0, 0], &b"12345"[..]].concat();
+    let frames = [&skip[..], &skip, &one, &skip, &other, &skip].concat();
+    check(&summary(&frames));
 }
 
 #[test]

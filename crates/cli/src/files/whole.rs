@@ -20,11 +20,9 @@ const NEW: u32 = 0o666;
 /// is replaced. Removes what earlier writers of the file left when they were killed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let path = &linked(path);
-    for left in left_behind(parent(path)) {
-        if path.ends_with(&left.name) {
-            // One that cannot be removed does not hinder the one that is written now.
-            let _ = fs::remove_file(&left.path);
-        }
+    for left in left_behind(parent(path), |name| path.ends_with(name)) {
+        // One that cannot be removed does not hinder the one that is written now.
+        let _ = fs::remove_file(&left.path);
     }
     let part = beside(path, PART);
     write_part(&part, path, contents)

@@ -18,7 +18,7 @@ pub fn cells(group: &Group) -> Vec<String> {
     let rate =
         |rate: Option<Rate>| rate.map_or_else(dash, |rate| scaled(rate.bits_per_sec() as f64));
     vec![
-        output::printable(&group.name),
+        output::word(&group.name),
         group.connections.to_string(),
         rate(group.send_rate),
         rate(group.receive_rate),

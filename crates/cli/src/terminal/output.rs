@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use console::Term;
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 use crate::failure::Failure;
 
@@ -44,8 +46,7 @@ pub fn width() -> Option<usize> {
 /// Prints a result as JSON to stdout, on one line, without having all of it in memory.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let mut stdout = BufWriter::new(io::stdout().lock());
-    let written = serde_json::to_writer(&mut stdout, value)
-        .map_err(io::Error::from)
+    let written = write_json(&mut stdout, value)
         .and_then(|()| writeln!(stdout))
         .and_then(|()| stdout.flush());
     told(written).map(drop)
@@ -78,13 +79,23 @@ pub fn note(text: impl Display) {
 /// `text` without characters that a terminal obeys: control characters other than line ends and tabs, and those that
 /// change the direction of text, are written as escapes. Names of files and words of a peer may hold any.
 pub fn printable(text: &str) -> String {
-    let obeyed = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    escaped(text, |c| is_obeyed(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// [`printable`] text that ends no line and jumps to no column: a cell of a table, say.
+pub fn word(text: &str) -> String {
+    escaped(text, is_obeyed)
+}
+
+/// Whether a terminal obeys it.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escaped(text: &str, is_obeyed: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if obeyed(c) {
+        if is_obeyed(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
@@ -93,14 +104,70 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// JSON on one line without characters that a terminal obeys: escapes that JSON has mean the same.
+struct Obeyless;
+
+impl Formatter for Obeyless {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(is_obeyed) {
+            let (before, from) = rest.split_at(at);
+            let mut chars = from.chars();
+            let c = chars.next().map_or(0, u32::from);
+            write!(writer, "{before}\\u{c:04x}")?;
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+fn write_json(to: impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(to, Obeyless);
+    value.serialize(&mut serializer).map_err(io::Error::from)
+}
+
+/// A value as JSON on one line.
+pub fn json_text(value: &impl Serialize) -> String {
+    let mut text = Vec::new();
+    // What results are made of always becomes text.
+    let _ = write_json(&mut text, value);
+    String::from_utf8(text).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{json_text, printable, word};
 
     #[test]
     fn nothing_that_a_terminal_obeys() {
         assert_eq!(printable("ä b\t文\n"), "ä b\t文\n");
         assert_eq!(printable("\u{1b}[2J\u{9b}m\r"), "\\u{1b}[2J\\u{9b}m\\r");
         assert_eq!(printable("\u{202e}txt"), "\\u{202e}txt");
+    }
+
+    #[test]
+    fn a_word_ends_no_line() {
+        assert_eq!(word("a\nESTAB\tb"), "a\\nESTAB\\tb");
+    }
+
+    #[test]
+    fn json_means_the_same_without_what_a_terminal_obeys() {
+        let names = [
+            "a\u{9b}2J\u{7f}",
+            "\u{202e}\u{2069}txt",
+            "ä 文\n\u{1b}\"\\",
+            "",
+        ];
+        let text = json_text(&names);
+        assert_eq!(
+            text,
+            r#"["a\u009b2J\u007f","\u202e\u2069txt","ä 文\n\u001b\"\\",""]"#
+        );
+        let read: Vec<String> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read, names);
     }
 }

@@ -91,6 +91,28 @@ fn one_look_as_a_table() {
     assert_eq!(String::from_utf8_lossy(&none.stdout), "0 connections\n");
 }
 
+/// A process may be called what it likes, and is one line all the same.
+#[test]
+fn a_name_with_a_line_end_is_one_line() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    let name = fs::read("/proc/self/comm").expect("a name");
+    fs::write("/proc/self/comm", "wa\nESTAB\u{9b}").expect("renamed");
+    let output = |arguments: &[&str]| {
+        let output = fullpipe(arguments.iter().copied()).output().expect("runs");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let table = output(&["watch", "--once", &filter]);
+    let json = output(&["watch", "--once", "--json", &filter]);
+    fs::write("/proc/self/comm", name).expect("renamed back");
+    assert!(table.contains("wa\\nESTAB\\u{9b}"), "{table}");
+    assert!(
+        table.lines().all(|line| !line.starts_with("ESTAB")),
+        "{table}"
+    );
+    assert!(json.contains("wa\\nESTAB\\u009b"), "{json}");
+}
+
 #[test]
 fn metrics_are_served_and_a_record_is_whole_at_the_end() {
     let Some((mut near, mut far)) = pair() else {

@@ -77,7 +77,7 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
         let reason = "is a symbolic link; what it leads to is left alone";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    for left in left_behind(directory) {
+    for left in left_behind(directory, |name| is_ours(Path::new(name))) {
         // One that cannot be removed does no harm.
         let _ = fs::remove_file(&left.path);
     }

@@ -93,7 +93,7 @@ fn explained(picture: Picture, flow: &FlowSummary) -> Picture {
         "RTprop {}, BtlBw {bound}{}, lost {}, captured at {}; limited by {}.",
         known(flow.rtprop_ms, span),
         known(flow.btl_bw_ip_bps.map(|rate| rate as f64), bits_per_sec),
-        percent(flow.lost as f64 / packets),
+        known(flow.lost.map(|lost| lost as f64 / packets), percent),
         flow.place,
         flow.limited_by.as_ref().map_or("–".to_owned(), limits),
     ));
@@ -241,7 +241,7 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
             Some(flow.btl_bw_ip_bps? as f64)
         }),
         chart("lost", Unit::PERCENT, 0.01, &|flow| {
-            Some(flow.lost as f64 / flow.packets.max(1) as f64)
+            Some(flow.lost? as f64 / flow.packets.max(1) as f64)
         }),
     ];
     let charts: Vec<Chart> = charts.into_iter().flatten().collect();

@@ -88,7 +88,7 @@ pub fn connections(
         Table::whole("retransmitted_bytes", |row| {
             Some(row.flow.retransmitted_bytes)
         }),
-        Table::whole("lost", |row| Some(row.flow.lost)),
+        Table::whole("lost", |row| row.flow.lost),
         Table::whole("lost_before", |row| Some(row.flow.lost_before)),
         Table::whole("spurious", |row| Some(row.flow.spurious)),
         Table::whole("reordered", |row| Some(row.flow.reordered)),
@@ -105,14 +105,10 @@ pub fn connections(
         Table::real("limited_congestion", |row| {
             Some(row.flow.limited_by?.congestion)
         }),
-        Table::real("limited_slow_start", |row| {
-            Some(row.flow.limited_by?.slow_start)
-        }),
-        Table::real("limited_window", |row| Some(row.flow.limited_by?.window)),
-        Table::real("limited_bottleneck", |row| {
-            Some(row.flow.limited_by?.bottleneck)
-        }),
-        Table::real("limited_buffer", |row| Some(row.flow.limited_by?.buffer)),
+        Table::real("limited_slow_start", |row| row.flow.limited_by?.slow_start),
+        Table::real("limited_window", |row| row.flow.limited_by?.window),
+        Table::real("limited_bottleneck", |row| row.flow.limited_by?.bottleneck),
+        Table::real("limited_buffer", |row| row.flow.limited_by?.buffer),
         Table::whole("policer_bps", |row| row.flow.policer_bps),
         Table::whole("ack_aggregation_bytes", |row| {
             row.flow.ack_aggregation_bytes

@@ -1,11 +1,16 @@
 //! A line for each connection.
 
+use std::collections::BTreeMap;
+
 use capture::quic::{QuicFlow, QuicSummary};
 use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
 use crate::table::Table;
 use crate::text::{below, bits_per_sec, count, known, percent, size, span};
+
+/// So many links that are not known have a line of their own.
+const LINKS: usize = 3;
 
 /// Of fewer packets, acknowledgements may be missing by chance.
 const UNHEARD: u64 = 4;
@@ -123,6 +128,8 @@ fn row(flow: &FlowSummary) -> Vec<String> {
     let bound = if flow.is_pipe_filled { "" } else { "≥ " };
     let packets = flow.packets.max(1) as f64;
     let controller = flow.controller.as_ref();
+    let share = |some: u64| (some as f64 / packets).min(1.0);
+    let of_packets = |some: Option<u64>| known(some.map(share), percent);
     vec![
         flow.from.clone(),
         flow.to.clone(),
@@ -133,8 +140,8 @@ fn row(flow: &FlowSummary) -> Vec<String> {
         flow.btl_bw_ip_bps.map_or("–".to_owned(), |rate| {
             format!("{bound}{}", bits_per_sec(rate as f64))
         }),
-        percent(flow.lost as f64 / packets),
-        percent(flow.retransmitted as f64 / packets),
+        of_packets(flow.lost),
+        of_packets(flow.lost.map(|_| flow.retransmitted)),
         flow.limited_by.as_ref().map_or("–".to_owned(), limits),
         controller.map_or("–".to_owned(), |guess| {
             format!("{} {:.0} %", guess.controller, guess.probability * 100.0)
@@ -155,18 +162,41 @@ fn without_data(connection: &ConnectionSummary) -> Vec<String> {
 /// What limits most, and the share of it; a second one if it is a tenth of the time.
 pub fn limits(by: &LimitedBy) -> String {
     let mut all = [
-        ("application", by.application),
-        ("receiver", by.receiver),
+        ("application", Some(by.application)),
+        ("receiver", Some(by.receiver)),
+        (
+            "congestion",
+            Some(by.congestion).filter(|_| by.window.is_none()),
+        ),
         ("slow start", by.slow_start),
         ("window", by.window),
         ("bottleneck", by.bottleneck),
         ("buffer", by.buffer),
-    ];
+    ]
+    .map(|(name, share)| (name, share.unwrap_or(0.0)));
     all.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(place, (_, share))| *place == 0 || *place == 1 && *share >= 0.1);
     let words = shown.map(|(_, (name, share))| format!("{name} {:.0} %", share * 100.0));
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// What is to be said of links that are not known, by their types: of so many each, and of the rest together.
+fn links(unknown: &BTreeMap<u32, u64>) -> Vec<String> {
+    let say = |packets: u64, of: &str| format!("{} of {of}", count(packets, "packet"));
+    let mut all = unknown.iter();
+    let first = all.by_ref().take(LINKS).map(|(link, packets)| {
+        let link = format!("a link that is not known (LINKTYPE {link})");
+        say(*packets, &link)
+    });
+    let mut said: Vec<String> = first.collect();
+    let (links, packets) = all.fold((0, 0), |(links, sum), (_, packets)| {
+        (links + 1, sum + packets)
+    });
+    if links > 0 {
+        said.push(say(packets, &count(links, "further link")));
+    }
+    said
 }
 
 /// What is to be said of the captures.
@@ -179,18 +209,16 @@ pub fn notes(summary: &Summary) -> Vec<String> {
         let packets = count(*packets, "packet");
         Some(format!("{packets} in {tunnel}, which nobody can look into"))
     });
-    let links = read.unknown_links.iter().map(|(link, packets)| {
-        let packets = count(*packets, "packet");
-        Some(format!(
-            "{packets} of a link that is not known (LINKTYPE {link})"
-        ))
-    });
+    let links = links(&read.unknown_links).into_iter().map(Some);
     let flows = || {
         let connections = summary.connections.iter();
         connections.flat_map(|connection| &connection.flows)
     };
     let missed: u64 = flows().map(|flow| flow.missed_bytes).sum();
     let is_twice = |flow: &&FlowSummary| flow.copies > 0 && flow.copies * 3 >= flow.packets;
+    let is_untold = |flow: &&FlowSummary| flow.lost.is_none();
+    let is_windowless =
+        |flow: &&FlowSummary| flow.acks > 0 && flow.limited_by.is_none() && flow.packets >= UNHEARD;
     let is_unheard = |flow: &&FlowSummary| flow.acks == 0 && flow.packets >= UNHEARD;
     let (twice, unheard) = (flows().filter(is_twice), flows().filter(is_unheard));
     [
@@ -215,11 +243,31 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "captured twice, at several interfaces or at both ends: each packet counts once",
         ),
         of(
+            flows().filter(is_untold).count() as u64,
+            "direction",
+            "of which nothing tells what was sent again from what was captured twice: losses are unknown",
+        ),
+        of(
             unheard.count() as u64,
             "direction",
             "captured without acknowledgements: nothing tells what arrived, nor what was in the way",
         ),
+        of(
+            flows().filter(is_windowless).count() as u64,
+            "direction",
+            "far from its sender, without the handshake: its receive window is unknown, and so is what limited it",
+        ),
         of(read.short, "packet", "captured too short to be told"),
+        of(
+            read.cut_options,
+            "segment",
+            "captured without all options (timestamps, SACK, the window's scale): capture 128 bytes of each",
+        ),
+        of(
+            read.untimed,
+            "packet",
+            "without a time left out",
+        ),
         of(read.fragments, "fragment", "of IP packets left out"),
         (missed > 0).then(|| {
             format!(
@@ -233,4 +281,23 @@ pub fn notes(summary: &Summary) -> Vec<String> {
     .chain(links)
     .flatten()
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_unknown_links_the_first_are_named() {
+        let unknown = |links: u32| (200..200 + links).map(|link| (link, 2)).collect();
+        assert!(links(&unknown(0)).is_empty());
+        let said = links(&unknown(1));
+        assert_eq!(
+            said,
+            ["2 packets of a link that is not known (LINKTYPE 200)"]
+        );
+        let said = links(&unknown(60_000));
+        assert_eq!(said.len(), LINKS + 1);
+        assert_eq!(said[LINKS], "119994 packets of 59997 further links");
+    }
 }

@@ -30,8 +30,14 @@ impl Flow {
         let far = self.far;
         self.totals.acks += 1;
         self.closed_at = (segment.window == 0).then_some(ack);
+        self.window.offered(ack, segment.window);
+        let scale = scale.or_else(|| self.window.scale());
         let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
         self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
+        // QUIC tells windows otherwise.
+        if self.cues.is_some() {
+            self.see_room(at, ack, segment.window);
+        }
         if ack > self.end {
             // The byte of a probe counts as nothing that was sent, and may be taken all the same.
             if self.probed != Some(ack) {
@@ -47,8 +53,9 @@ impl Flow {
             bytes: 0,
             echo: segment.timestamps.map(|(_, echo)| echo),
         };
+        let is_copy = self.is_old(segment.timestamps);
         if segment.sack_count > 0 {
-            self.hear_sacks(ack, segment, &mut news);
+            self.hear_sacks(ack, segment, is_copy, &mut news);
         }
         if ack > self.una {
             self.hear_cumulative(ack, &mut news);
@@ -67,13 +74,40 @@ impl Flow {
         self.far != far
     }
 
+    /// Whether an acknowledgement has an older timestamp than one before: it was overtaken, or passes once more.
+    fn is_old(&mut self, stamps: Option<(u32, u32)>) -> bool {
+        let Some((value, _)) = stamps else {
+            return false;
+        };
+        let is_older = |newest: u32| value.wrapping_sub(newest).cast_signed() < 0;
+        if self.newest_ack.is_some_and(is_older) {
+            return true;
+        }
+        self.newest_ack = Some(value);
+        false
+    }
+
+    /// Whether there is room for a further packet, or none at all.
+    fn see_room(&mut self, at: Time, ack: u64, window: u16) {
+        if window == 0 {
+            if ack == self.end {
+                self.limits.on_no_room();
+            }
+        } else if self.edge.is_none_or(|edge| self.end + self.mss() <= edge) {
+            self.limits.on_room(at);
+        }
+    }
+
     /// The receiver takes data up to this sequence number.
     pub fn offer(&mut self, edge: u32) {
         let edge = self.positions.peek(edge);
         self.edge = Some(self.edge.map_or(edge, |old| old.max(edge)));
+        if self.end + self.mss() <= edge {
+            self.limits.on_room(self.last_heard);
+        }
     }
 
-    fn hear_sacks(&mut self, ack: u64, segment: &Segment, news: &mut News) {
+    fn hear_sacks(&mut self, ack: u64, segment: &Segment, is_copy: bool, news: &mut News) {
         let blocks = segment.sack_blocks();
         let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.positions.peek(to);
         let end = self.end;
@@ -84,12 +118,11 @@ impl Flow {
         }
         let first = ranges[0].clone();
         let within = |outer: &Range<u64>| outer.start <= first.start && first.end <= outer.end;
-        let is_duplicate =
-            first.end <= ack || blocks.len() > 1 && ranges[1] != first && within(&ranges[1]);
+        let is_duplicate = first.end <= ack || blocks.len() > 1 && within(&ranges[1]);
         let mut from = 0;
         if is_duplicate && first.start < first.end {
             let is_of_probe = self.probed == Some(first.end) && first.end - first.start == 1;
-            if !is_of_probe {
+            if !is_of_probe && !is_copy {
                 self.repeats.on_duplicate(&first);
             }
             from = 1;
@@ -107,13 +140,15 @@ impl Flow {
         let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
-            scoreboard.each_within(&new, full.size(), |entry| {
+            scoreboard.each_within(&new, full.size(), usize::MAX, |entry| {
                 if entry.status == Status::Sacked {
                     return;
                 }
                 news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
             });
+            scoreboard.join(new.start, full.size());
+            scoreboard.join(new.end, full.size());
         });
     }
 

@@ -11,6 +11,7 @@ use congestion::bbr1::policer::Policer;
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
+use super::ENOUGH;
 use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
 use super::full::Full;
@@ -21,9 +22,10 @@ use super::ranges::Ranges;
 use super::recoveries::Recoveries;
 use super::repeats::Repeats;
 use super::rounds::Rounds;
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{self, Entry, Scoreboard};
 use super::sequence::Positions;
 use super::series::{Sample, Series};
+use super::window::Window;
 use extra::Extra;
 
 /// More than any window (RFC 7323, section 2.3): what jumps farther is not of this connection.
@@ -31,6 +33,9 @@ const FARTHEST: u64 = 1 << 30;
 
 /// A sender may be silent for so long although it could send: it has work to do too.
 const PATIENCE: Duration = Duration::from_millis(2);
+
+/// Nothing tells copies from what is sent again: if one of so many packets is either, it may be a capture of both ends.
+const UNTOLD: u64 = 5;
 
 /// Where in the packet's way the capture is, as far as that is known while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +69,16 @@ pub struct Flow {
     known: Option<Passed>,
     /// How far the receive window reaches.
     edge: Option<u64>,
+    /// What tells its scale, if the handshake was not seen.
+    window: Window,
     /// Where it ends, if it has no room at all.
     closed_at: Option<u64>,
     /// Where the byte ends that was sent to have an answer, and for no other reason.
     probed: Option<u64>,
     /// The round trip that no sender is ahead of, as long as none was measured: the handshake's.
     handshake: Option<Duration>,
+    /// TSval of the newest acknowledgement.
+    newest_ack: Option<u32>,
     /// The number of the latest IP packet with new data, and whether each has another.
     id: u16,
     has_ids: bool,
@@ -104,6 +113,9 @@ pub struct Flow {
     /// The least of them.
     pub near_min: Option<Duration>,
     near_count: u64,
+    /// The least time from acknowledgement to data, whether or not the data were waiting for it: the way is no longer.
+    near_bound: Option<Duration>,
+    near_bound_count: u64,
     /// For how long the receiver says that it held the present acknowledgement back. TCP's do not say.
     pub ack_delay: Duration,
     /// What was counted.
@@ -162,7 +174,9 @@ impl Flow {
             echoes: Echoes::default(),
             known: None,
             edge: None,
+            window: Window::default(),
             closed_at: None,
+            newest_ack: None,
             probed: None,
             handshake,
             id: 0,
@@ -187,6 +201,8 @@ impl Flow {
             near: None,
             near_min: None,
             near_count: 0,
+            near_bound: None,
+            near_bound_count: 0,
             ack_delay: Duration::ZERO,
             totals: Totals::default(),
         }
@@ -212,9 +228,22 @@ impl Flow {
         self.repeats.packets + self.totals.lost_before
     }
 
-    /// How often the way to the sender and back was measured.
-    pub fn near_samples(&self) -> u64 {
-        self.near_count
+    /// The least time to the sender and back, if it was measured often enough to tell where the capture is.
+    pub fn nearest(&self) -> Option<Duration> {
+        self.near_min.filter(|_| self.near_count >= ENOUGH)
+    }
+
+    /// The same, or a time that is longer by what the application took to write.
+    pub fn nearest_bound(&self) -> Option<Duration> {
+        self.near_bound.filter(|_| self.near_bound_count >= ENOUGH)
+    }
+
+    /// Whether a packet that passes once more can be told from one that is sent again: by its timestamp or its number; or there are none
+    /// that could be either.
+    pub fn tells_copies(&self, has_timestamps: bool) -> bool {
+        let either = self.totals.copies + self.repeats.packets;
+        let all = self.totals.packets + self.totals.copies;
+        has_timestamps || self.has_ids || either * UNTOLD < all
     }
 
     /// Payload of a full packet.
@@ -242,6 +271,7 @@ impl Flow {
                 break;
             }
         }
+        self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
         self.scoreboard.shrink();
         self.sacked.shrink();
         self.echoes.thin();

@@ -9,18 +9,19 @@ use super::{FARTHEST, Flow, Vantage};
 use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
-use crate::connection::scoreboard::{Entry, Status, numbered};
+use crate::connection::repeats::Again;
+use crate::connection::scoreboard::{self, Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
-/// No flow has more packets outstanding that are followed.
-const MOST_OUTSTANDING: usize = 1 << 16;
-
-/// And so many if there is little room.
-const FEW_OUTSTANDING: usize = 8;
+/// No more pieces are told apart of what a segment sends again: those behind are as if they had been lost.
+const MOST_PIECES: usize = 4096;
 
 /// So many packets are looked through for holes whose repeats were lost.
 const MOST_HOLES: usize = 4096;
+
+/// What is sent again so much later has another timestamp (Linux counts milliseconds).
+const TICKS: Duration = Duration::from_millis(2);
 
 /// The least that a sender waits for an acknowledgement before it sends again (Linux `TCP_RTO_MIN`).
 const MIN_RTO: Duration = Duration::from_millis(200);
@@ -58,8 +59,13 @@ impl Flow {
             self.probed = Some(end);
             return false;
         }
-        if end <= sent_before && self.is_copy(at, seq, id) {
+        let mark = Mark {
+            id,
+            value: segment.timestamps.map(|(value, _)| value),
+        };
+        if end <= sent_before && self.is_copy(at, seq, mark) {
             self.totals.copies += self.full.packets(len);
+            self.scoreboard.expect_copies();
             return false;
         }
         let has_moved = self.hear_echo(at, segment);
@@ -68,10 +74,10 @@ impl Flow {
         // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
         self.totals.ip_bytes += len + headers * self.full.packets(len);
         if seq < sent_before {
-            self.repeat(at, seq..end.min(sent_before), segment, id, vantage);
+            self.repeat(at, seq..end.min(sent_before), mark, vantage);
         }
         if end > sent_before {
-            self.send(at, seq, end, segment, id, vantage, room);
+            self.send(at, seq, end, segment, mark, vantage, room);
         }
         self.last_sent = at;
         has_moved
@@ -84,18 +90,24 @@ impl Flow {
         is_alive || self.closed_at == Some(seq)
     }
 
-    /// Whether a packet that passed passes again, as it was: it has the same number, or comes sooner than anybody could have asked for it.
-    fn is_copy(&self, at: Time, seq: u64, id: u16) -> bool {
-        let Some(entry) = self.scoreboard.at(seq) else {
+    /// Whether a packet that passed passes again, as it was: it has the same timestamp and the same number, or comes sooner than anybody
+    /// could have asked for it.
+    fn is_copy(&self, at: Time, seq: u64, mark: Mark) -> bool {
+        let Some((sent, known)) = self.scoreboard.passed(seq, self.full.size()) else {
             return false;
         };
-        if entry.status == Status::Missing {
-            return false;
-        }
-        let known = numbered(entry.id, (seq - entry.seq) / self.full.size());
-        let is_same = self.has_ids && id != 0 && id == known;
         let least = self.model.rtt_min.or(self.far).or(self.handshake);
-        is_same || least.is_some_and(|least| at.since(entry.state.sent_time) < least / 4 * 3)
+        let is_soon = || least.is_some_and(|least| at.since(sent) < least / 4 * 3);
+        let is_same_number = mark.id == known.id;
+        let stamps = mark.value.zip(known.value);
+        match stamps.map(|(value, known)| value.wrapping_sub(known).cast_signed()) {
+            // What is sent later has no older timestamp.
+            Some(..0) => true,
+            Some(1..) => false,
+            Some(0) if !self.has_ids => is_soon() || least.is_none_or(|least| least >= TICKS),
+            Some(0) => is_same_number || is_soon(),
+            None => self.has_ids && mark.id != 0 && is_same_number || is_soon(),
+        }
     }
 
     /// The sender says that there will be no more.
@@ -116,13 +128,24 @@ impl Flow {
             return false;
         }
         let near = at.since(passed.at);
+        self.near_bound_count += 1;
+        let is_nearest = self.near_bound.is_none_or(|least| near < least);
+        if is_nearest {
+            self.near_bound = Some(near);
+        }
+        let is_bound_news = is_nearest || self.near_bound_count <= ENOUGH;
+        // What was written later did not wait for the acknowledgement.
+        let has_more = self.end - self.base > passed.delivered.get();
+        if !has_more || self.limits.has_ended_write() {
+            return is_bound_news;
+        }
         let is_least = self.near_min.is_none_or(|least| near < least);
         self.near = Some(near);
         self.near_count += 1;
         if is_least {
             self.near_min = Some(near);
         }
-        is_least || self.near_count <= ENOUGH
+        is_bound_news || is_least || self.near_count <= ENOUGH
     }
 
     #[expect(clippy::too_many_arguments, reason = "a packet's parts")]
@@ -132,7 +155,7 @@ impl Flow {
         seq: u64,
         end: u64,
         segment: &Segment,
-        id: u16,
+        mark: Mark,
         vantage: Vantage,
         room: Room,
     ) {
@@ -140,10 +163,11 @@ impl Flow {
         if seq > self.end {
             self.miss(at, seq, segment);
         }
-        self.has_ids |= self.id != 0 && id != self.id;
-        self.id = id;
-        let known = numbered(id, (self.end - seq) / self.full.size());
-        self.push(at, self.end..end, known, vantage, room);
+        self.has_ids |= self.id != 0 && mark.id != self.id;
+        self.id = mark.id;
+        let mark = mark.later((self.end - seq) / self.full.size());
+        self.window.on_data(end, self.full.size());
+        self.push(at, self.end..end, mark, vantage, room);
         self.end = end;
         let flight = self.flight(vantage);
         self.recoveries.on_new_data(flight);
@@ -154,8 +178,6 @@ impl Flow {
     /// Accounts for what has limited the flow until this departure of new data.
     fn depart(&mut self, at: Time, end: u64, segment: &Segment, flight: Bytes, vantage: Vantage) {
         let (len, full) = (u64::from(segment.len), self.full.size());
-        let ends_write = segment.flags.has(Flags::FIN)
-            || segment.flags.has(Flags::PSH) && len != full && !len.is_multiple_of(full);
         // What has waited below TCP was made for the window of the acknowledgement that it echoes.
         let edge = match (self.known, vantage) {
             (Some(known), _) => known.edge,
@@ -163,6 +185,9 @@ impl Flow {
             (None, Vantage::Elsewhere) => None,
         };
         let is_window_full = edge.is_some_and(|edge| end + full > edge);
+        // What the window's edge has cut is as short, and is pushed too (Linux `tcp_mss_split_point`).
+        let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
+        let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
         let is_full = self.model.is_grown();
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
         let is_steady =
@@ -197,29 +222,28 @@ impl Flow {
             Bytes::new(seq - self.end),
             Outstanding::Nothing,
         );
-        self.scoreboard.push(Entry {
-            seq: self.end,
-            end: seq,
-            state,
-            repeat_value: segment.timestamps.map(|(value, _)| value),
-            id: 0,
-            repeats: 0,
-            is_repeat_out: false,
-            status: Status::Missing,
-        });
+        self.scoreboard.push(
+            Entry {
+                seq: self.end,
+                end: seq,
+                state,
+                repeat_value: segment.timestamps.map(|(value, _)| value),
+                mark: Mark { id: 0, value: None },
+                repeats: 0,
+                is_repeat_out: false,
+                status: Status::Missing,
+            },
+            self.full.size(),
+        );
         self.end = seq;
     }
 
-    fn push(&mut self, at: Time, range: Range<u64>, id: u16, vantage: Vantage, room: Room) {
+    fn push(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage, room: Room) {
         let most = match room {
-            Room::Plenty => MOST_OUTSTANDING,
-            Room::Little => FEW_OUTSTANDING,
+            Room::Plenty => scoreboard::MOST,
+            Room::Little => scoreboard::FEW,
         };
-        while self.scoreboard.len() >= most {
-            let oldest = self.scoreboard.first().map(|first| first.end);
-            let gone = oldest.and_then(|end| self.scoreboard.pop_before(end, self.full.size()));
-            self.totals.unfollowed += gone.map_or(0, |gone| gone.packets(self.full.size()));
-        }
+        self.shorten(most - 1);
         let out = if self.end == self.una {
             Outstanding::Nothing
         } else {
@@ -228,39 +252,44 @@ impl Flow {
         let bytes = Bytes::new(range.end - range.start);
         let mut state = self.sampler.on_packet_sent(at, bytes, out);
         stamp(&mut state, vantage, self.known.as_ref());
-        self.scoreboard.push(Entry {
-            seq: range.start,
-            end: range.end,
-            state,
-            repeat_value: None,
-            id,
-            repeats: 0,
-            is_repeat_out: false,
-            status: Status::Sent,
-        });
+        self.scoreboard.push(
+            Entry {
+                seq: range.start,
+                end: range.end,
+                state,
+                repeat_value: None,
+                mark,
+                repeats: 0,
+                is_repeat_out: false,
+                status: Status::Sent,
+            },
+            self.full.size(),
+        );
+    }
+
+    /// Follows no more than so many pieces: the oldest go.
+    pub(super) fn shorten(&mut self, most: usize) {
+        let full = self.full.size();
+        while self.scoreboard.len() > most {
+            let oldest = self.scoreboard.first().map(|first| first.end);
+            let gone = oldest.and_then(|end| self.scoreboard.pop_before(end, full));
+            self.totals.unfollowed += gone.map_or(0, |gone| gone.packets(full));
+        }
     }
 
     /// Bytes pass that are before the end of what passed.
-    fn repeat(
-        &mut self,
-        at: Time,
-        range: Range<u64>,
-        segment: &Segment,
-        id: u16,
-        vantage: Vantage,
-    ) {
-        let value = segment.timestamps.map(|(value, _)| value);
+    fn repeat(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage) {
+        let value = mark.value;
         let (start, full) = (range.start, self.full.size());
+        let mut again = Again::new(start, full);
         let mut is_repeat = false;
         // What is acknowledged needs no repeat. What is no longer followed is not known to have arrived.
         let acked = range.end.min(self.una).max(range.start);
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
-        for packet in packets(range.start..acked, full) {
-            self.repeats.on_repeat(packet, true);
-        }
-        for packet in packets(acked..from, full) {
-            self.repeats.on_repeat(packet, false);
+        again.add(acked, true, &mut self.repeats);
+        if from > acked {
+            again.add(from, false, &mut self.repeats);
             is_repeat = true;
         }
         let before = Bytes::new(self.end - self.una - self.sacked_bytes.min(self.end - self.una));
@@ -277,50 +306,59 @@ impl Flow {
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
         let within = from..range.end;
-        self.scoreboard.each_within(&within, full, |entry| {
-            let range = entry.seq..entry.end;
-            let count = entry.packets(full);
-            match entry.status {
-                Status::Missing => {
-                    if is_late(at, entry, value, rtt) {
-                        self.totals.reordered += count;
-                    } else {
-                        // Holes are filled one after the other. After a pause, it was not the first repeat.
-                        let pause = at.since(entry.state.sent_time.max(self.last_fill));
-                        let is_second = entry.repeats == 0
-                            && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
-                        self.totals.lost_before += count * (1 + u64::from(is_second));
-                        is_repeat = true;
-                    }
-                    entry.status = Status::Sent;
-                    entry.repeats = 1;
-                    entry.repeat_value = None;
-                    is_fill = true;
-                }
-                Status::Sacked => {
-                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, true));
-                }
-                Status::Sent => {
-                    self.sampler.on_packet_lost(&entry.state);
-                    packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, false));
-                    entry.repeats = entry.repeats.saturating_add(1);
-                    entry.repeat_value = entry.repeat_value.or(value);
-                    if entry.seq < highest && !entry.is_repeat_out {
-                        entry.is_repeat_out = true;
-                        self.repeats_out += entry.len();
-                    }
+        let repeats = &mut self.repeats;
+        self.scoreboard
+            .each_within(&within, full, MOST_PIECES, |entry| {
+                if entry.seq > again.next {
+                    again.add(entry.seq, false, repeats);
                     is_repeat = true;
                 }
-            }
-            if entry.status == Status::Sent {
-                entry.id = numbered(id, (entry.seq - start) / full);
-                let out = Outstanding::Inflight(flight);
-                entry.state = self
-                    .sampler
-                    .on_packet_sent(at, Bytes::new(entry.len()), out);
-                stamp(&mut entry.state, vantage, self.known.as_ref());
-            }
-        });
+                match entry.status {
+                    Status::Missing => {
+                        let count = again.packets(&(entry.seq..entry.end));
+                        again.skip(entry.end, repeats);
+                        if is_late(at, entry, value, rtt) {
+                            self.totals.reordered += count;
+                        } else {
+                            // Holes are filled one after the other. After a pause, it was not the first repeat.
+                            let pause = at.since(entry.state.sent_time.max(self.last_fill));
+                            let is_second = entry.repeats == 0
+                                && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
+                            self.totals.lost_before += count * (1 + u64::from(is_second));
+                            is_repeat = true;
+                        }
+                        entry.status = Status::Sent;
+                        entry.repeats = 1;
+                        entry.repeat_value = None;
+                        is_fill = true;
+                    }
+                    Status::Sacked => again.add(entry.end, true, repeats),
+                    Status::Sent => {
+                        self.sampler.on_packet_lost(&entry.state);
+                        again.add(entry.end, false, repeats);
+                        entry.repeats = entry.repeats.saturating_add(1);
+                        entry.repeat_value = entry.repeat_value.or(value);
+                        if entry.seq < highest && !entry.is_repeat_out {
+                            entry.is_repeat_out = true;
+                            self.repeats_out += entry.len();
+                        }
+                        is_repeat = true;
+                    }
+                }
+                if entry.status == Status::Sent {
+                    entry.mark = mark.later((entry.seq - start) / full);
+                    let out = Outstanding::Inflight(flight);
+                    entry.state = self
+                        .sampler
+                        .on_packet_sent(at, Bytes::new(entry.len()), out);
+                    stamp(&mut entry.state, vantage, self.known.as_ref());
+                }
+            });
+        if range.end > again.next {
+            again.add(range.end, false, &mut self.repeats);
+            is_repeat = true;
+        }
+        again.end(&mut self.repeats);
         if is_repeat && is_fill {
             self.overtake(at, range.start);
         }
@@ -365,16 +403,6 @@ pub struct Ip {
     pub headers: u64,
     /// Its number.
     pub id: u16,
-}
-
-/// The packets of so many bytes that a range takes.
-fn packets(range: Range<u64>, full: u64) -> impl Iterator<Item = Range<u64>> {
-    let mut from = range.start;
-    std::iter::from_fn(move || {
-        let packet = from..range.end.min(from + full);
-        from = packet.end;
-        (!packet.is_empty()).then_some(packet)
-    })
 }
 
 /// Far from the sender, what had been delivered when a packet was sent is what the sender had heard of, and not what passed the

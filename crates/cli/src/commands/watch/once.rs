@@ -63,15 +63,21 @@ fn connections(
     all.truncate(top);
     if is_json {
         let fields = fleet::fields();
-        return lines(all.iter().map(|one| text(&fleet::json(&fields, &one.seen))));
+        return lines(
+            all.iter()
+                .map(|one| output::json_text(&fleet::json(&fields, &one.seen))),
+        );
     }
     // What nothing has is not shown; rates take two looks.
     let is_known = |column: &Column| all.iter().any(|one| column.cell(one) != "–");
     let shown: Vec<Column> = COLUMNS.into_iter().filter(is_known).collect();
     let headings = shown.iter().map(|column| column.heading());
-    let rows = all
-        .iter()
-        .map(|one| shown.iter().map(|column| column.cell(one)).collect());
+    let rows = all.iter().map(|one| {
+        shown
+            .iter()
+            .map(|column| output::word(&column.cell(one)))
+            .collect()
+    });
     let place = |(place, column): (usize, &Column)| column.is_text().then_some(place);
     let table = Table {
         text: shown.iter().enumerate().filter_map(place).collect(),
@@ -91,7 +97,10 @@ fn groups(watching: &Watching, by: GroupBy, top: usize, is_json: bool) -> Result
     let number = all.len();
     all.truncate(top);
     if is_json {
-        return lines(all.iter().map(|group| text(&of_group(by, group))));
+        return lines(
+            all.iter()
+                .map(|group| output::json_text(&of_group(by, group))),
+        );
     }
     let rows = all.iter().map(cells);
     let table = Table::new(
@@ -136,11 +145,6 @@ fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
-}
-
-fn text(fields: &Map<String, Value>) -> String {
-    // Maps of names and values always become text.
-    serde_json::to_string(fields).unwrap_or_default()
 }
 
 /// Prints lines at once.

@@ -1,0 +1,310 @@
+//! Captures that were begun late, or cut short: what is not in them is not made up.
+
+use units::{Duration, Time};
+
+use super::{A, B, summary};
+use crate::packet::Flags;
+use crate::write::{TcpOption, TcpPacket, Writer};
+use crate::{FlowSummary, Summary};
+
+const ACK: Flags = Flags::ACK;
+const PUSH: Flags = Flags::ACK.with(Flags::PSH);
+const SYN: Flags = Flags::SYN;
+const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
+
+/// Payload of a full packet.
+const FULL: u32 = 1_448;
+
+/// Two hosts that send timestamps, as A or B captures them.
+struct Line {
+    writer: Writer<Vec<u8>>,
+    now_us: u64,
+    id: u16,
+    has_timestamps: bool,
+    /// TSval of the latest packet of A, and of B.
+    latest: [u32; 2],
+    /// So much of the headers of a SYN is captured.
+    snap: usize,
+    last: (Vec<u8>, u32),
+    sent: u32,
+}
+
+impl Line {
+    fn new() -> Line {
+        Line {
+            writer: Writer::new(Vec::new(), "late").expect("a vector takes everything"),
+            now_us: 0,
+            id: 0,
+            has_timestamps: true,
+            latest: [0; 2],
+            snap: usize::MAX,
+            last: (Vec::new(), 0),
+            sent: 0,
+        }
+    }
+
+    fn wait(&mut self, us: u64) {
+        self.now_us += us;
+    }
+
+    fn say(
+        &mut self,
+        is_a: bool,
+        (seq, ack): (u32, u32),
+        flags: Flags,
+        window: u16,
+        len: u32,
+        blocks: &[(u32, u32)],
+    ) {
+        let (from, to, own) = if is_a { (A, B, 0) } else { (B, A, 1) };
+        let mut options = Vec::new();
+        if self.has_timestamps {
+            self.latest[own] = 1_000 + (self.now_us / 1_000) as u32;
+            let stamp = TcpOption::Timestamp(self.latest[own], self.latest[1 - own]);
+            options.extend([TcpOption::Noop, TcpOption::Noop, stamp]);
+        }
+        if flags.has(SYN) {
+            options.extend([
+                TcpOption::MaximumSegmentSize(1_460),
+                TcpOption::Noop,
+                TcpOption::WindowScale(7),
+            ]);
+        }
+        if let [first, more @ ..] = blocks {
+            let more = [0, 1, 2].map(|place| more.get(place).copied());
+            let blocks = TcpOption::SelectiveAcknowledgement(*first, more);
+            options.extend([TcpOption::Noop, TcpOption::Noop, blocks]);
+        }
+        self.id += 1;
+        let packet = TcpPacket {
+            from,
+            to,
+            id: self.id,
+            ecn: 0,
+            seq,
+            ack,
+            flags,
+            window,
+            options: &options,
+            len,
+        };
+        let mut headers = packet.headers();
+        let mut rest = len;
+        if flags.has(SYN) && headers.len() > self.snap {
+            rest += (headers.len() - self.snap) as u32;
+            headers.truncate(self.snap);
+        }
+        self.last = (headers, rest);
+        self.again();
+    }
+
+    /// The latest packet passes once more.
+    fn again(&mut self) {
+        let at = Time::ZERO + Duration::from_micros(1_000_000 + self.now_us);
+        let written = self.writer.raw(at, &self.last.0, self.last.1);
+        written.expect("a vector takes everything");
+    }
+
+    fn shake(&mut self, rtt_us: u64) {
+        self.say(true, (0, 0), SYN, 60_000, 0, &[]);
+        self.wait(rtt_us);
+        self.say(false, (0, 1), ANSWER, 60_000, 0, &[]);
+        self.say(true, (1, 1), ACK, 500, 0, &[]);
+    }
+
+    /// A sends so much more.
+    fn data(&mut self, flags: Flags, len: u32) {
+        self.say(true, (1 + self.sent, 1), flags, 500, len, &[]);
+        self.sent += len;
+    }
+
+    /// B acknowledges all but so much.
+    fn ack(&mut self, but: u32, window: u16) {
+        self.say(false, (1, 1 + self.sent - but), ACK, window, 0, &[]);
+    }
+
+    fn summary(self) -> Summary {
+        summary(&self.writer.finish().expect("a vector takes everything"))
+    }
+
+    /// What A sends.
+    fn flow(self) -> FlowSummary {
+        let mut summary = self.summary();
+        assert_eq!(summary.connections.len(), 1);
+        let flows = summary.connections.swap_remove(0).flows;
+        let of_a = |flow: &FlowSummary| flow.from == A.to_string();
+        flows.into_iter().find(of_a).expect("A sends")
+    }
+}
+
+/// A serves requests, each of which it thinks about for 30 ms, 2 ms away from B; the capture is at A, and begins late.
+fn thinking(first: u32, second: u32) -> FlowSummary {
+    let mut line = Line::new();
+    for request in 0..40 {
+        line.say(
+            false,
+            (1 + request * 100, 1 + line.sent),
+            PUSH,
+            60_000,
+            100,
+            &[],
+        );
+        line.wait(30_000);
+        for packet in 0..first {
+            let flags = if packet + 1 == first && second == 0 {
+                PUSH
+            } else {
+                ACK
+            };
+            let len = if flags == PUSH { 700 } else { FULL };
+            line.data(flags, len);
+        }
+        line.wait(2_000);
+        for packet in 0..second {
+            let but = (first - packet - 1) * FULL + packet * FULL;
+            line.ack(but, 60_000);
+            line.data(
+                if packet + 1 == second { PUSH } else { ACK },
+                if packet + 1 == second { 700 } else { FULL },
+            );
+        }
+        line.wait(2_000);
+        line.ack(0, 60_000);
+        line.wait(5_000);
+    }
+    line.flow()
+}
+
+#[test]
+fn what_an_application_thinks_is_no_way_to_the_sender() {
+    let flow = thinking(1, 0);
+    assert_eq!((flow.place, flow.rtprop_ms), ("unknown", None), "{flow:?}");
+    // What waits for acknowledgements shows the way.
+    let flow = thinking(6, 4);
+    assert_eq!(
+        (flow.place, flow.rtprop_ms),
+        ("sender", Some(2.0)),
+        "{flow:?}"
+    );
+}
+
+/// A reader that takes 20 kB each 300 ms; what its window's edge cuts is pushed. It opens its window so much before that A sends.
+fn slow_reader(idle_us: u64) -> FlowSummary {
+    let mut line = Line::new();
+    line.shake(20_000);
+    for _ in 0..20 {
+        line.wait(idle_us);
+        let window = 156 << 7;
+        for _ in 0..window / FULL {
+            line.data(ACK, FULL);
+        }
+        line.data(PUSH, window % FULL);
+        line.wait(20_000);
+        line.ack(0, 0);
+        line.wait(300_000 - idle_us);
+        line.ack(0, 156);
+    }
+    line.flow()
+}
+
+#[test]
+fn what_the_windows_edge_has_cut_ends_no_write() {
+    let by = slow_reader(0).limited_by.expect("limits");
+    assert!(by.receiver > 0.9, "{by:?}");
+    // With room for long, it is the application that does not write.
+    let by = slow_reader(250_000).limited_by.expect("limits");
+    assert!(by.application > 0.8, "{by:?}");
+}
+
+/// A window that grows, without the handshake; each round ends with two full packets that are pushed.
+fn growing(line: &mut Line, window: u16) {
+    for packets in 6..40 {
+        line.data(ACK, packets * FULL);
+        line.data(PUSH, 2 * FULL);
+        line.wait(20_000);
+        line.ack((packets + 1) * FULL, window);
+    }
+}
+
+#[test]
+fn without_the_handshake_full_packets_that_are_pushed_end_no_write() {
+    let mut line = Line::new();
+    growing(&mut line, 60_000);
+    let flow = line.flow();
+    assert_eq!((flow.place, flow.mss_bytes), ("sender", 1_448));
+    let by = flow.limited_by.expect("limits");
+    assert!(by.application < 0.2 && by.receiver < 0.2, "{by:?}");
+}
+
+#[test]
+fn without_the_handshake_the_windows_edge_tells_its_scale() {
+    let mut line = Line::new();
+    for round in 0..200 {
+        // Up to 64,000 bytes.
+        for _ in 0..if round == 0 { 44 } else { 22 } {
+            line.data(ACK, FULL);
+        }
+        line.wait(20_000);
+        line.ack(22 * FULL, 500);
+    }
+    let flow = line.flow();
+    let by = flow.limited_by.expect("limits");
+    assert!(by.receiver > 0.8, "{by:?}");
+}
+
+#[test]
+fn options_that_were_cut_are_unknown_and_not_absent() {
+    let mut line = Line::new();
+    line.snap = 40;
+    line.shake(20_000);
+    growing(&mut line, 900);
+    let summary = line.summary();
+    assert_eq!(summary.read.cut_options, 2);
+    let flow = &summary.connections[0].flows[0];
+    assert_eq!((flow.place, flow.mss_bytes), ("sender", 1_448));
+    let by = flow.limited_by.expect("limits");
+    assert!(by.receiver < 0.05, "{by:?}");
+}
+
+#[test]
+fn what_the_network_doubles_is_sent_once() {
+    // At B, which answers at once: what comes again is acknowledged already.
+    let mut line = Line::new();
+    line.shake(0);
+    line.wait(20_000);
+    for packet in 0..200 {
+        let from = 1 + line.sent;
+        line.data(ACK, FULL);
+        if packet % 10 == 9 {
+            let copy = line.last.clone();
+            line.ack(0, 500);
+            line.last = copy;
+            line.again();
+            let (ack, block) = ((1, 1 + line.sent), [(from, from + FULL)]);
+            line.say(false, ack, ACK, 500, 0, &block);
+        } else {
+            line.ack(0, 500);
+        }
+        line.wait(5_000);
+    }
+    let flow = line.flow();
+    let counted = (flow.packets, flow.retransmitted, flow.lost, flow.spurious);
+    assert_eq!(counted, (200, 0, Some(0), 0), "{flow:?}");
+    assert_eq!((flow.copies, flow.duplicated), (20, 20));
+}
+
+#[test]
+fn a_block_that_is_told_twice_arrived_twice() {
+    // The first packet is lost; the third arrives twice (Linux tells it as D-SACK, and again as what it has).
+    let mut line = Line::new();
+    line.shake(20_000);
+    for _ in 0..3 {
+        line.data(ACK, FULL);
+    }
+    line.wait(20_000);
+    let block = (1 + FULL, 1 + 3 * FULL);
+    line.say(false, (1, 1), ACK, 500, 0, &[block]);
+    line.say(false, (1, 1), ACK, 500, 0, &[block, block]);
+    let flow = line.flow();
+    assert_eq!((flow.duplicated, flow.spurious), (1, 0));
+}
