@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use congestion::PacketState;
+use congestion::{Duration, PacketState};
 
 /// What became of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Entry {
     pub repeat_value: Option<u32>,
     /// The number of the IP packet that it begins with.
     pub id: u16,
+    /// The RTT of what was sent next and arrived while it had not, in microseconds; 0 as long as there is none.
+    pub next_rtt: u32,
     /// How often it was sent again.
     pub repeats: u8,
     /// Whether its repeat counts as in flight although it is below what has arrived.
@@ -41,6 +43,11 @@ impl Entry {
     /// Its length.
     pub fn len(&self) -> u64 {
         self.end - self.seq
+    }
+
+    /// The RTT of what was sent next and arrived while it had not.
+    pub fn next_rtt(&self) -> Option<Duration> {
+        (self.next_rtt > 0).then(|| Duration::from_micros(self.next_rtt.into()))
     }
 
     /// The packets of so many bytes that it was sent as.
@@ -165,6 +172,16 @@ impl Scoreboard {
         entries
             .take_while(|entry| entry.seq < position)
             .for_each(see);
+    }
+
+    /// What was sent just before `position`, and has not arrived, is passed over by something with this RTT. No more than `most` pieces.
+    pub fn pass_over(&mut self, position: u64, rtt: u32, most: usize) {
+        let place = self.entries.partition_point(|entry| entry.end <= position);
+        let before = self.entries.range_mut(..place).rev().take(most);
+        for entry in before.take_while(|entry| entry.status == Status::Sent && entry.next_rtt == 0)
+        {
+            entry.next_rtt = rtt;
+        }
     }
 
     /// Cuts the piece that has `position` within it.

@@ -9,6 +9,7 @@ use super::{FARTHEST, Flow, Vantage};
 use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
+use crate::connection::losses::{Loss, micros};
 use crate::connection::scoreboard::{Entry, Status, numbered};
 use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
@@ -203,6 +204,10 @@ impl Flow {
             state,
             repeat_value: segment.timestamps.map(|(value, _)| value),
             id: 0,
+            next_rtt: self
+                .near
+                .zip(self.far)
+                .map_or(0, |(near, far)| micros(near + far)),
             repeats: 0,
             is_repeat_out: false,
             status: Status::Missing,
@@ -234,6 +239,7 @@ impl Flow {
             state,
             repeat_value: None,
             id,
+            next_rtt: 0,
             repeats: 0,
             is_repeat_out: false,
             status: Status::Sent,
@@ -277,6 +283,7 @@ impl Flow {
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
         let within = from..range.end;
+        let delivered = self.sampler.delivered().get();
         self.scoreboard.each_within(&within, full, |entry| {
             let range = entry.seq..entry.end;
             let count = entry.packets(full);
@@ -290,6 +297,9 @@ impl Flow {
                         let is_second = entry.repeats == 0
                             && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
                         self.totals.lost_before += count * (1 + u64::from(is_second));
+                        let (hole, passed) = (entry.state.sent_time, entry.state.delivered.get());
+                        self.losses
+                            .add(Loss::new(hole, passed, entry.next_rtt(), count));
                         is_repeat = true;
                     }
                     entry.status = Status::Sent;
@@ -302,6 +312,9 @@ impl Flow {
                 }
                 Status::Sent => {
                     self.sampler.on_packet_lost(&entry.state);
+                    let rtt = entry.next_rtt().or(last_rtt);
+                    self.losses.add(Loss::new(at, delivered, rtt, count));
+                    entry.next_rtt = 0;
                     packets(range, full).for_each(|packet| self.repeats.on_repeat(packet, false));
                     entry.repeats = entry.repeats.saturating_add(1);
                     entry.repeat_value = entry.repeat_value.or(value);
