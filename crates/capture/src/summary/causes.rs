@@ -14,6 +14,9 @@ const LONG: f64 = 0.85;
 /// … or within so many packets of it.
 const PACKETS: f64 = 1.5;
 
+/// Below this share of RTprop there is no queue to speak of.
+const SHALLOW: u64 = 8;
+
 /// One of twenty losses may have met a queue that seemed longer than the buffer.
 const TOO_LONG: f64 = 0.05;
 
@@ -75,7 +78,14 @@ impl Causes {
             // Nobody knows with which queue.
             return Causes::by_chance(0.0, lost, packets);
         };
-        let packet = counted.packet.as_secs_f64();
+        let Counted {
+            rtt_min, packet, ..
+        } = counted;
+        if longest < (*rtt_min / SHALLOW).as_secs_f64() {
+            // Too short a queue to tell which is its longest.
+            return Causes::by_chance(0.0, lost, packets);
+        }
+        let packet = packet.as_secs_f64();
         let long = (longest * LONG).min(longest - packet * PACKETS);
         let (of_lost, of_sent) = (
             share_from(&met, long),
