@@ -163,8 +163,12 @@ mod tests {
         let is_right = |rate: u64| (950_000..1_050_000).contains(&rate);
         assert!(rate.is_some_and(is_right), "{rate:?}");
         assert_eq!(told(true, 15, |_| false), None, "a queue");
-        // Some 16 ms of 10,000, as the digits of a square root say.
-        let by_chance = |ms: u64| (ms * 7_919 + ms * ms * 31) % 613 == 5;
+        // One millisecond of 600, without a period.
+        let by_chance = |ms: u64| {
+            let mixed = (ms + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 29).is_multiple_of(600)
+        };
         assert_eq!(told(false, 0, by_chance), None);
     }
 }
