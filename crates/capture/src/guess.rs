@@ -123,7 +123,8 @@ fn dips(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// Reno halves its window after a loss, CUBIC leaves 0.7 of it (RFC 9438, section 4.6), BBR about all.
+/// Reno halves its window after a loss, CUBIC leaves 0.7 of it (RFC 9438, section 4.6) and grows a little until that is seen, BBR leaves
+/// about all.
 fn cuts(signs: &Signs) -> Option<Evidence> {
     if signs.cuts == 0 || signs.cut_share.is_nan() {
         return None;
@@ -136,7 +137,7 @@ fn cuts(signs: &Signs) -> Option<Evidence> {
     let weights = [
         normal(0.97, 0.08).max(-3.5),
         normal(0.93, 0.1).max(-3.5),
-        normal(0.69, 0.05),
+        normal(0.73, 0.06),
         normal(0.49, 0.06),
     ];
     Some(Evidence {
@@ -190,12 +191,13 @@ fn shrinks(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// More in flight than a loss-based window allows at so many losses.
+/// More in flight than a loss-based window allows at so many losses; or no more, as is seldom with BBR.
 fn boldness(signs: &Signs) -> Option<Evidence> {
     let times = signs.mathis / 1.22;
     let weights = match times {
         2.5.. => [3.0, 2.5, -2.0, -3.0],
         1.9.. => [1.5, 1.5, 0.0, -0.5],
+        ..1.2 => [-2.5, -1.2, 0.0, 0.0],
         _ => return None,
     };
     (signs.cuts >= 5).then(|| Evidence {

@@ -39,8 +39,8 @@ pub use guess::{Family, Guess};
 pub use scenario::{ranges, scenario};
 pub use signs::Signs;
 pub use summary::{
-    ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary, Spread,
-    Summary, Timeline,
+    Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary,
+    Spread, Summary, Timeline,
 };
 pub use table::MOST as MOST_CONNECTIONS;
 pub use trace::{Counts, Trace};

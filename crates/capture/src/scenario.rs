@@ -13,11 +13,16 @@ pub fn scenario(summary: &Summary) -> Option<String> {
     }
     let (rate, rtt, buffer) = (path.rate, path.rtt, path.buffer);
     text += &format!("rate = \"{rate}\"\nrtt = \"{rtt}\"\n");
-    text += "# The longest queue that was seen.\n";
+    text += if path.is_buffer_known() {
+        "# The queue at which packets were dropped.\n"
+    } else {
+        "# The longest queue that was seen.\n"
+    };
     text += &format!("buffer = \"{buffer:.2}bdp\"\n");
-    if path.random_loss > 0.0 {
-        text += "# All losses, as the queue was short when they happened.\n";
-        text += &format!("loss = \"{:.4}%\"\n", path.random_loss * 100.0);
+    let random = path.random_loss();
+    if random > 0.0 {
+        text += "# What was lost with a queue as it mostly was.\n";
+        text += &format!("loss = \"{:.4}%\"\n", random * 100.0);
     }
     if let Some(rate) = path.policed {
         text += "# A burst that suits most policers.\n";

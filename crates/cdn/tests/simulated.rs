@@ -70,6 +70,14 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
         // Throughput of large objects, in each class of networks.
         let of_best = network.of_best(policy).expect("large objects");
         assert!(of_best >= -NEAR, "{}: {of_best}", network.name);
+        // Small objects, over CUBIC. With BBR they wait in its queue while a large one is under way over the same line.
+        let small = network.changes[policy][1].expect("small objects");
+        let bound = if network.name == "long and lossy" {
+            0.1
+        } else {
+            0.02
+        };
+        assert!(small <= bound, "{}: {small}", network.name);
         if network.kind == Kind::Inside.name() {
             let over_cubic = |choice: usize| network.changes[choice][0].expect("large objects");
             assert!(over_cubic(policy) >= -0.03, "{}", over_cubic(policy));
@@ -84,8 +92,6 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
             found.choices[policy].name
         );
     }
-    let small = found.choices[policy].changes[1].expect("small objects");
-    assert!(small <= 0.02, "{small}");
 
     // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
     let networks = found

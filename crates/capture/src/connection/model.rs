@@ -36,8 +36,6 @@ pub struct Model {
     busy: Busy,
     /// The rates while the bottleneck was busy.
     bottleneck: Rates,
-    /// The greatest delivery rate, whether or not it is to be believed.
-    fastest: Rate,
     /// The greatest that is, and what the pipe then holds: each packet asks for them.
     best: Rate,
     bdp: Option<Bytes>,
@@ -89,7 +87,6 @@ impl Model {
             peaks: Peaks::default(),
             busy: Busy::default(),
             bottleneck: Rates::default(),
-            fastest: Rate::ZERO,
             best: Rate::ZERO,
             bdp: None,
             is_filled: false,
@@ -156,11 +153,6 @@ impl Model {
         let single = self.peaks.get().bytes_per_sec();
         let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
         self.bottleneck.get().filter(is_slowest)
-    }
-
-    /// The greatest delivery rate of all, be it of a burst.
-    pub fn fastest(&self) -> Rate {
-        self.fastest
     }
 
     /// What the pipe holds, as far as it was ever seen.
@@ -250,7 +242,6 @@ impl Model {
         if !sample.is_app_limited || rate > before {
             self.btl_bw.update(self.round, rate);
             self.peaks.on_rate(self.round, rate);
-            self.fastest = self.fastest.max(rate);
         }
         if begins && !sample.is_app_limited && !self.is_full() {
             self.look_for_plateau();

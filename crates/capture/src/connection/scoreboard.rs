@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use congestion::{PacketState, Time};
+use congestion::{Duration, PacketState, Time};
 
 /// No flow has more pieces outstanding that are followed.
 pub const MOST: usize = 1 << 16;
@@ -38,6 +38,8 @@ pub struct Entry {
     pub repeat_value: Option<u32>,
     /// What tells its packets from others, as it last passed.
     pub mark: Mark,
+    /// The RTT of what was sent next and arrived while it had not, in microseconds; 0 as long as there is none.
+    pub next_rtt: u32,
     /// How often it was sent again.
     pub repeats: u8,
     /// Whether its repeat counts as in flight although it is below what has arrived.
@@ -50,6 +52,11 @@ impl Entry {
     /// Its length.
     pub fn len(&self) -> u64 {
         self.end - self.seq
+    }
+
+    /// The RTT of what was sent next and arrived while it had not.
+    pub fn next_rtt(&self) -> Option<Duration> {
+        (self.next_rtt > 0).then(|| Duration::from_micros(self.next_rtt.into()))
     }
 
     /// The packets of so many bytes that it was sent as.
@@ -72,6 +79,7 @@ impl Entry {
             && self.repeats == next.repeats
             && self.repeat_value == next.repeat_value
             && self.is_repeat_out == next.is_repeat_out
+            && self.next_rtt == next.next_rtt
             && self.end == next.seq
             && self.len().is_multiple_of(full)
             && self.mark.later(self.len() / full) == next.mark
@@ -284,6 +292,16 @@ impl Scoreboard {
             .for_each(see);
     }
 
+    /// What was sent just before `position`, and has not arrived, is passed over by something with this RTT. No more than `most` pieces.
+    pub fn pass_over(&mut self, position: u64, rtt: u32, most: usize) {
+        let place = self.entries.partition_point(|entry| entry.end <= position);
+        let before = self.entries.range_mut(..place).rev().take(most);
+        for entry in before.take_while(|entry| entry.status == Status::Sent && entry.next_rtt == 0)
+        {
+            entry.next_rtt = rtt;
+        }
+    }
+
     /// Cuts the piece that has `position` within it.
     fn cut(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
@@ -320,6 +338,7 @@ mod tests {
                 end: (piece + 1) * len,
                 state,
                 repeat_value: None,
+                next_rtt: 0,
                 mark: Mark { id: 0, value: None },
                 repeats: 0,
                 is_repeat_out: false,

@@ -1,10 +1,12 @@
 //! One direction of a connection, in numbers.
 
 use serde::Serialize;
-use units::{Duration, Rate};
+use units::{Bytes, Duration, Rate};
 
+use super::causes::{Causes, Counted};
 use super::known::{KnownPath, rounded};
 use super::place::Place;
+use super::policer::policer;
 use crate::connection::{Connection, Flow, Limit, Sample, Shares};
 use crate::guess::Guess;
 use crate::signs::Signs;
@@ -166,6 +168,8 @@ impl FlowSummary {
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
         let is_known = place != Place::Unknown && is_heard;
+        let policed =
+            rtprop.and_then(|least| policer(flow.losses.kept(), samples, least, flow.mss()));
         let mut summary = FlowSummary {
             from,
             to,
@@ -210,7 +214,7 @@ impl FlowSummary {
             limited_by: connection
                 .shares(side)
                 .and_then(|shares| LimitedBy::of(&shares)),
-            policer_bps: policer(flow)
+            policer_bps: policed
                 .map(Rate::bits_per_sec)
                 .filter(|rate| *rate <= FASTEST),
             ack_aggregation_bytes: flow.aggregation(),
@@ -220,7 +224,7 @@ impl FlowSummary {
         if connection.is_blind(side, place == Place::Sender) {
             summary.hide(connection);
         }
-        summary.path = summary.known_path();
+        summary.path = summary.known_path(flow, policed.is_some());
         Some(summary)
     }
 
@@ -241,25 +245,37 @@ impl FlowSummary {
         }
     }
 
-    fn known_path(&self) -> Option<KnownPath> {
+    fn known_path(&self, flow: &Flow, is_policed: bool) -> Option<KnownPath> {
         let shortest = SHORTEST.as_millis_f64();
         let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop >= shortest)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
-        // No more are lost than are sent: those that passed, and those that were lost before.
-        let loss = self.lost? as f64 / self.packets.max(1) as f64;
-        let loss = loss.min(1.0);
-        let of_queue = self.limited_by.and_then(|by| by.buffer).unwrap_or(0.0);
-        let bottleneck = rate(self.btl_bw_ip_bps?);
+        let packet = flow.model.btl_bw_max().time_for(Bytes::new(flow.mss()));
+        // Drops of a policer are no losses by chance.
+        let causes = if is_policed {
+            Causes::NONE
+        } else {
+            let counted = Counted {
+                packets: self.packets,
+                lost: self.lost?.min(self.packets),
+                rtt_min: flow.model.rtt_min?,
+                packet,
+            };
+            Causes::of(flow.losses.kept(), flow.samples(), &counted)
+        };
+        let longest = self.queue_ms.map_or(0.0, |queue| queue.max);
+        let queue = causes.full.map_or(longest, Duration::as_millis_f64);
+        let own = rate(self.btl_bw_ip_bps?);
         let rtt = Duration::from_micros(rounded((rtprop * 1e3) as u64));
-        let bdp = Some(bottleneck.bytes_in(rtt).get()).filter(|bdp| *bdp >= SMALLEST_BDP)?;
+        let bdp = Some(own.bytes_in(rtt).get()).filter(|bdp| *bdp >= SMALLEST_BDP)?;
         let smallest = SMALLEST_BUFFER / bdp as f64;
-        let buffer = self.queue_ms.map_or(0.0, |queue| queue.max) / rtprop;
         Some(KnownPath {
-            rate: bottleneck,
+            rate: own,
+            rate_of_all: own,
             rtt,
-            buffer: buffer.max(0.1).max(smallest),
-            loss,
-            random_loss: if of_queue > 0.2 { 0.0 } else { loss },
+            buffer: (queue / rtprop).max(0.1).max(smallest),
+            smallest,
+            packet: packet.as_millis_f64() / rtprop,
+            causes,
             is_pipe_filled: self.is_pipe_filled,
             policed: self.policer_bps.map(rate),
         })
@@ -288,13 +304,6 @@ impl LimitedBy {
             buffer: Some(buffer),
         })
     }
-}
-
-/// A policer lets more pass until its bucket is empty: what passes always is a bottleneck, whatever is lost.
-fn policer(flow: &Flow) -> Option<Rate> {
-    let fastest = flow.model.fastest().bytes_per_sec();
-    flow.policed
-        .filter(|policed| policed.bytes_per_sec() < fastest / 5 * 4)
 }
 
 fn rate(bytes: u64, span: Duration) -> Rate {

@@ -3,28 +3,39 @@
 use serde::{Serialize, Serializer};
 use units::{Duration, Rate};
 
+use super::causes::Causes;
+
 /// A burst that suits most policers.
 pub const BURST: &str = "100kb";
 
 /// A rate that nothing bounds from above is taken for up to so many times what was seen.
 const UNBOUNDED: u64 = 100;
 
-/// A share of losses is counted well to so much: chance, and which of them a long queue made.
-const MISCOUNTED: f64 = 1.2;
+/// A buffer that nothing bounds from above is taken for up to so many times the longest queue, or a BDP.
+const LONGER: f64 = 8.0;
+
+/// A full buffer is known to such shares of it, and to so many packets.
+const SHORTEST: f64 = 0.9;
+const LONGEST: f64 = 1.15;
+const PACKETS: f64 = 2.0;
 
 /// The path of a flow that shows both RTprop and BtlBw. Serializes as ranges.
 #[derive(Debug, Clone)]
 pub struct KnownPath {
     /// BtlBw, of IP packets.
     pub rate: Rate,
+    /// What all flows have together that were there at the same time, if they filled the pipe: no bottleneck that they share is faster.
+    pub rate_of_all: Rate,
     /// RTprop.
     pub rtt: Duration,
-    /// The longest queue that was seen, in BDP.
+    /// The longest queue that was seen, in BDP; or that of a full buffer, if one dropped packets.
     pub buffer: f64,
-    /// The share of packets that were lost.
-    pub loss: f64,
-    /// The share of packets that were lost while the queue was short.
-    pub random_loss: f64,
+    /// A packet, in BDP.
+    pub packet: f64,
+    /// The smallest buffer that a scenario may have, in BDP.
+    pub smallest: f64,
+    /// Why packets were lost.
+    pub causes: Causes,
     /// Whether the flow filled the pipe. If not, the bottleneck may be faster.
     pub is_pipe_filled: bool,
     /// The rate of a policer, if there seems to be one.
@@ -32,31 +43,43 @@ pub struct KnownPath {
 }
 
 impl KnownPath {
+    /// The share of packets that chance takes.
+    pub fn random_loss(&self) -> f64 {
+        self.causes.random[1]
+    }
+
+    /// Whether a full buffer dropped packets: then it is known how long it is.
+    pub fn is_buffer_known(&self) -> bool {
+        self.causes.full.is_some()
+    }
+
     /// The fields that a scenario's path has, each as the range within which the capture leaves it.
     pub fn ranges(&self) -> Vec<(&'static str, String)> {
         // BtlBw is good to some percent, as a tenth of its windows exceed it. What never filled the pipe bounds it from below alone.
+        let least = three_digits(self.rate, 97);
         let most = if self.is_pipe_filled {
-            103
+            three_digits(self.rate_of_all.max(self.rate), 103)
         } else {
-            100 * UNBOUNDED
+            three_digits(self.rate, 100 * UNBOUNDED)
         };
-        let [least, most] = [97, most].map(|percent| three_digits(self.rate, percent));
         let (rtt, buffer) = (self.rtt, self.buffer);
         let upper_rtt = Duration::from_nanos(rtt.as_nanos() / 100 * 102);
-        // Without losses while the queue was long, it never filled the buffer.
-        let longest = if self.loss > self.random_loss * MISCOUNTED {
-            buffer * 1.5
+        // Without drops, the queue never filled the buffer.
+        let [shortest, longest] = if self.is_buffer_known() {
+            let slack = self.packet * PACKETS;
+            [buffer * SHORTEST - slack, buffer * LONGEST + slack]
         } else {
-            buffer.max(1.0) * 8.0
+            [buffer, buffer.max(1.0) * LONGER]
         };
+        let shortest = shortest.max(buffer / 2.0).max(self.smallest);
+        let longest = longest.max(shortest);
         let mut ranges = vec![
             ("rate", format!("{least}..{most}")),
             ("rtt", format!("{rtt}..{upper_rtt}")),
-            ("buffer", format!("{buffer:.2}bdp..{longest:.2}bdp")),
+            ("buffer", format!("{shortest:.2}bdp..{longest:.2}bdp")),
         ];
-        if self.loss > 0.0 {
-            let shares = [self.random_loss / 2.0, (self.loss * MISCOUNTED).min(1.0)];
-            let [least, most] = shares.map(|share| share * 100.0);
+        let [least, _, most] = self.causes.random.map(|share| share * 100.0);
+        if most > 0.0 {
             ranges.push(("loss", format!("{least:.4}%..{most:.4}%")));
         }
         if let Some(rate) = self.policed {

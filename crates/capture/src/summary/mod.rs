@@ -1,9 +1,12 @@
 //! What a capture shows, in numbers.
 
+mod causes;
 mod flow;
 mod known;
 mod place;
+mod policer;
 mod timeline;
+mod together;
 
 use serde::Serialize;
 use units::{Duration, Time};
@@ -12,6 +15,7 @@ use crate::connection::Connection;
 use crate::quic::{QuicConnection, QuicSummary};
 use crate::trace::{Counts, Trace};
 
+pub use causes::Causes;
 pub(crate) use flow::FASTEST;
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
 pub(crate) use known::BURST;
@@ -104,11 +108,13 @@ impl Summary {
             done(*connection);
             summary
         });
+        let mut connections: Vec<ConnectionSummary> = each.collect();
+        together::bound(&mut connections);
         Summary {
             start_s: start.map(|start| start.since(Time::ZERO).as_secs_f64()),
             read,
             evicted,
-            connections: each.collect(),
+            connections,
             quic,
         }
     }

@@ -131,6 +131,33 @@ fn a_simulation_is_captured_and_traced() {
 }
 
 /// Nothing comes from the pipe, and nobody closes it.
+/// What comes next between two lines of a fence that says which language it is.
+fn fenced<'d>(document: &'d str, language: &str) -> &'d str {
+    let (_, after) = document
+        .split_once(&format!("```{language}\n"))
+        .expect("a fence");
+    after.split_once("```").expect("its end").0
+}
+
+#[test]
+fn the_first_example_of_the_document_is_what_its_commands_print() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let document = fs::read_to_string(root.join("docs/trace.md")).expect("the document");
+    let directory = tempfile::tempdir().expect("a directory");
+    let scenario = root.join("scenarios/shared.toml");
+    let scenario = scenario.to_str().expect("a name");
+    let mut printed = String::new();
+    for command in fenced(&document, "console").lines() {
+        let words = command.strip_prefix("$ fullpipe ").expect("a command");
+        let words = words.split(' ').map(|word| match word {
+            "scenarios/shared.toml" => scenario,
+            other => other,
+        });
+        printed = told(directory.path(), words);
+    }
+    assert_eq!(printed.trim_end(), fenced(&document, "text").trim_end());
+}
+
 #[test]
 fn a_pipe_that_says_nothing_can_be_ended() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,6 +1,5 @@
 //! What an acknowledgement tells of the path.
 
-use congestion::bbr1::policer::Observation;
 use congestion::sampling::Sampler;
 use congestion::{Duration, Time};
 
@@ -42,19 +41,6 @@ impl Flow {
         }
         let begins_round = self.model.on_sample(&sample);
         self.extra.on_ack(at, news.bytes, self.model.btl_bw());
-        let is_sampled = sample.delivery_rate.is_some();
-        if is_sampled || !sample.newly_lost.is_zero() {
-            self.policer.observe(&Observation {
-                now: at,
-                delivered: sample.total_delivered,
-                lost: sample.total_lost,
-                has_losses: !sample.newly_lost.is_zero(),
-                is_app_limited: sample.is_app_limited,
-                is_round_start: begins_round,
-                is_probe_bw: true,
-            });
-            self.policed = self.policer.rate().or(self.policed);
-        }
         if begins_round {
             self.plateau
                 .on_round(self.rounds.most(), self.slack(vantage));

@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use congestion::Time;
+use congestion::{Duration, Time};
 
 use super::deliver::News;
 use super::{FARTHEST, Flow, Vantage};
 use crate::connection::Room;
+use crate::connection::losses::micros;
 use crate::connection::scoreboard::Status;
 use crate::packet::Segment;
+
+/// So many pieces at most are taken for lost together.
+const MOST_PASSED: usize = 4096;
 
 impl Flow {
     /// An acknowledgement, with the window's scale if it is known. Whether the way to the receiver and back is shorter than was known.
@@ -55,7 +59,7 @@ impl Flow {
         };
         let is_copy = self.is_old(segment.timestamps);
         if segment.sack_count > 0 {
-            self.hear_sacks(ack, segment, is_copy, &mut news);
+            self.hear_sacks(ack, segment, (vantage, is_copy), &mut news);
         }
         if ack > self.una {
             self.hear_cumulative(ack, &mut news);
@@ -107,7 +111,13 @@ impl Flow {
         }
     }
 
-    fn hear_sacks(&mut self, ack: u64, segment: &Segment, is_copy: bool, news: &mut News) {
+    fn hear_sacks(
+        &mut self,
+        ack: u64,
+        segment: &Segment,
+        (vantage, is_copy): (Vantage, bool),
+        news: &mut News,
+    ) {
         let blocks = segment.sack_blocks();
         let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.positions.peek(to);
         let end = self.end;
@@ -129,26 +139,38 @@ impl Flow {
         }
         for range in &ranges[from..blocks.len()] {
             if is_valid(range) && range.start >= ack {
-                self.hear_sack(range.clone(), news);
+                self.hear_sack(range.clone(), vantage, news);
             }
         }
     }
 
-    fn hear_sack(&mut self, range: Range<u64>, news: &mut News) {
+    fn hear_sack(&mut self, range: Range<u64>, vantage: Vantage, news: &mut News) {
+        // From here to the sender and back.
+        let near = match vantage {
+            Vantage::Sender => Duration::ZERO,
+            Vantage::Elsewhere => self.near.unwrap_or_default(),
+        };
         let (scoreboard, totals) = (&mut self.scoreboard, &mut self.totals);
         let (sampler, repeats_out) = (&mut self.sampler, &mut self.repeats_out);
         let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
+            let mut over = None;
             scoreboard.each_within(&new, full.size(), usize::MAX, |entry| {
                 if entry.status == Status::Sacked {
                     return;
+                }
+                if entry.repeats == 0 && entry.status == Status::Sent {
+                    over.get_or_insert(news.at.since(entry.state.sent_time) + near);
                 }
                 news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
             });
             scoreboard.join(new.start, full.size());
             scoreboard.join(new.end, full.size());
+            if let Some(rtt) = over {
+                scoreboard.pass_over(new.start, micros(rtt), MOST_PASSED);
+            }
         });
     }
 

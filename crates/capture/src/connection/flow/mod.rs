@@ -7,7 +7,6 @@ mod send;
 
 pub(super) use send::Ip;
 
-use congestion::bbr1::policer::Policer;
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
@@ -16,6 +15,7 @@ use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
 use super::full::Full;
 use super::limits::{Limit, Limits, Patience, Shares};
+use super::losses::Losses;
 use super::model::Model;
 use super::plateau::{Plateau, Slack};
 use super::ranges::Ranges;
@@ -88,7 +88,6 @@ pub struct Flow {
     /// What departures are judged by.
     patience: Patience,
     series: Series,
-    policer: Policer,
     last_sent: Time,
     last_heard: Time,
     /// When a repeat last filled a hole.
@@ -96,8 +95,6 @@ pub struct Flow {
     extra: Extra,
     plateau: Plateau,
     present_limit: Limit,
-    /// The rate of a policer that BBR's long-term model believes in, or believed in.
-    pub policed: Option<Rate>,
     /// What is known of the path.
     pub model: Model,
     /// The flow round by round.
@@ -106,6 +103,8 @@ pub struct Flow {
     pub recoveries: Recoveries,
     /// What was sent again.
     pub repeats: Repeats,
+    /// What was lost.
+    pub losses: Losses,
     /// Time from data to acknowledgement here, the least.
     pub far: Option<Duration>,
     /// Time from acknowledgement to the data that follows it here: the latest.
@@ -185,18 +184,17 @@ impl Flow {
             cues: None,
             patience: Patience::default(),
             series: Series::new(),
-            policer: Policer::new(),
             last_sent: at,
             last_heard: at,
             last_fill: at,
             extra: Extra::new(at),
             plateau: Plateau::default(),
             present_limit: Limit::Application,
-            policed: None,
             model: Model::new(),
             rounds: Rounds::new(at),
             recoveries: Recoveries::default(),
             repeats: Repeats::default(),
+            losses: Losses::default(),
             far: None,
             near: None,
             near_min: None,
@@ -254,7 +252,8 @@ impl Flow {
     /// How many bytes it holds, itself included.
     pub fn held(&self) -> usize {
         let outstanding = self.scoreboard.held() + self.sacked.held() + self.echoes.held();
-        let lists = self.repeats.held() + self.recoveries.held() + self.model.held();
+        let lists =
+            self.repeats.held() + self.losses.held() + self.recoveries.held() + self.model.held();
         size_of::<Flow>() + outstanding + lists + self.course()
     }
 
@@ -276,6 +275,7 @@ impl Flow {
         self.sacked.shrink();
         self.echoes.thin();
         self.repeats.thin();
+        self.losses.thin();
         self.model.thin();
     }
 

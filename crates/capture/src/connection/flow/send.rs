@@ -9,6 +9,7 @@ use super::{FARTHEST, Flow, Vantage};
 use crate::connection::cues::Cue;
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
+use crate::connection::losses::{Loss, micros};
 use crate::connection::repeats::Again;
 use crate::connection::scoreboard::{self, Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
@@ -229,6 +230,10 @@ impl Flow {
                 state,
                 repeat_value: segment.timestamps.map(|(value, _)| value),
                 mark: Mark { id: 0, value: None },
+                next_rtt: self
+                    .near
+                    .zip(self.far)
+                    .map_or(0, |(near, far)| micros(near + far)),
                 repeats: 0,
                 is_repeat_out: false,
                 status: Status::Missing,
@@ -259,6 +264,7 @@ impl Flow {
                 state,
                 repeat_value: None,
                 mark,
+                next_rtt: 0,
                 repeats: 0,
                 is_repeat_out: false,
                 status: Status::Sent,
@@ -306,6 +312,7 @@ impl Flow {
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
         let within = from..range.end;
+        let delivered = self.sampler.delivered().get();
         let repeats = &mut self.repeats;
         self.scoreboard
             .each_within(&within, full, MOST_PIECES, |entry| {
@@ -325,6 +332,10 @@ impl Flow {
                             let is_second = entry.repeats == 0
                                 && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
                             self.totals.lost_before += count * (1 + u64::from(is_second));
+                            let (hole, passed) =
+                                (entry.state.sent_time, entry.state.delivered.get());
+                            self.losses
+                                .add(Loss::new(hole, passed, entry.next_rtt(), count));
                             is_repeat = true;
                         }
                         entry.status = Status::Sent;
@@ -335,6 +346,12 @@ impl Flow {
                     Status::Sacked => again.add(entry.end, true, repeats),
                     Status::Sent => {
                         self.sampler.on_packet_lost(&entry.state);
+                        let count = again.packets(&(entry.seq..entry.end));
+                        if count > 0 {
+                            let rtt = entry.next_rtt().or(last_rtt);
+                            self.losses.add(Loss::new(at, delivered, rtt, count));
+                        }
+                        entry.next_rtt = 0;
                         again.add(entry.end, false, repeats);
                         entry.repeats = entry.repeats.saturating_add(1);
                         entry.repeat_value = entry.repeat_value.or(value);

@@ -1,0 +1,174 @@
+//! A policer: a bucket of tokens that lets pass what comes as long as it has some, and then no more than the rate at which it is filled
+//! (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
+//!
+//! So packets are lost without a queue, and when they are, the bucket is empty: from one loss to the next, what passed is what the rate
+//! allows, as long as the bucket was not full in between. What is lost by chance is lost with any number of tokens in the bucket.
+
+use units::{Duration, Rate, Time};
+
+use crate::connection::{Loss, Sample};
+
+/// A queue is short below this share of RTprop.
+const SHORT: u64 = 4;
+
+/// So many times must something have been lost.
+const TIMES: usize = 4;
+
+/// Before, more passed than this share of the policed rate …
+const FASTER: f64 = 1.3;
+
+/// … for so many round trips.
+const ROUNDS: u64 = 2;
+
+/// From a loss to the next, as many tokens are gained as are spent: to this share of how many there were in between …
+const BALANCE: f64 = 0.3;
+
+/// … or to this share of what passed …
+const EVEN: f64 = 0.04;
+
+/// … and to so many packets.
+const PACKETS: u64 = 4;
+
+/// From a loss to the next, so many packets pass on average: fewer balance by accident.
+const BETWEEN: f64 = 50.0;
+
+/// The rate of a policer, of payload, if there seems to be one.
+pub fn policer(losses: &[Loss], samples: &[Sample], rtt_min: Duration, mss: u64) -> Option<Rate> {
+    let first_of_all = losses.first()?;
+    // Bursts of losses: the bucket is empty when one begins.
+    let mut times: Vec<(Time, u64)> = Vec::new();
+    let mut latest = None;
+    for loss in losses {
+        if latest.is_none_or(|latest: Time| loss.at.since(latest) > rtt_min * 2) {
+            times.push((loss.at, loss.passed));
+        }
+        latest = Some(loss.at);
+    }
+    if times.len() < TIMES || !are_without_queue(losses, rtt_min) {
+        return None;
+    }
+    let (first, last) = (times.first()?, times.last()?);
+    let span = last.0.since(first.0);
+    if span < rtt_min * 16 || last.1 <= first.1 {
+        return None;
+    }
+    let rate = (last.1 - first.1) as f64 / span.as_secs_f64();
+    if !was_faster(samples, rate * FASTER, rtt_min * ROUNDS, first_of_all.at) {
+        return None;
+    }
+    let tokens = |at: Time, passed: u64| {
+        rate * at.since(first.0).as_secs_f64() - (passed as f64 - first.1 as f64)
+    };
+    let mut balances = Vec::new();
+    let mut place = samples.partition_point(|sample| sample.at < first.0);
+    for two in times.windows(2) {
+        let [from, to] = two else { continue };
+        let (before, after) = (tokens(from.0, from.1), tokens(to.0, to.1));
+        let mut most = 0.0_f64;
+        while let Some(sample) = samples.get(place).filter(|sample| sample.at < to.0) {
+            most = most.max(tokens(sample.at, sample.delivered.get()) - before.max(after));
+            place += 1;
+        }
+        let slack = (PACKETS * mss) as f64;
+        balances.push((((after - before).abs() - slack).max(0.0), most));
+    }
+    let between = rate * span.as_secs_f64() / (times.len() - 1) as f64;
+    if between < BETWEEN * mss as f64 {
+        return None;
+    }
+    let middle = |values: &mut Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        values
+            .get(values.len() / 2)
+            .copied()
+            .unwrap_or(f64::INFINITY)
+    };
+    let mut off: Vec<f64> = balances.iter().map(|(off, _)| *off).collect();
+    let mut held: Vec<f64> = balances.iter().map(|(_, held)| *held).collect();
+    let allowed = (middle(&mut held) * BALANCE).max(between * EVEN);
+    let is_balanced = middle(&mut off) <= allowed;
+    is_balanced.then(|| Rate::from_bytes_per_sec(rate as u64))
+}
+
+fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
+    let mut rtts: Vec<Duration> = losses.iter().filter_map(Loss::rtt).collect();
+    rtts.sort_unstable();
+    let middle = rtts.get(rtts.len() / 2);
+    middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / SHORT)
+}
+
+/// Whether more than so many bytes a second passed before a time, for so long.
+fn was_faster(samples: &[Sample], rate: f64, span: Duration, until: Time) -> bool {
+    let mut first = 0;
+    let samples = samples
+        .get(..samples.partition_point(|sample| sample.at <= until))
+        .unwrap_or_default();
+    samples.iter().any(|last| {
+        while samples
+            .get(first + 1)
+            .is_some_and(|next| last.at.since(next.at) >= span)
+        {
+            first += 1;
+        }
+        let from = &samples[first];
+        let took = last.at.since(from.at);
+        let passed = last.delivered.get().saturating_sub(from.delivered.get());
+        took >= span && passed as f64 > rate * took.as_secs_f64()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::Limit;
+    use units::{Bytes, Duration};
+
+    const MSS: u64 = 1_000;
+
+    /// A sender whose rate has teeth over a path of 20 ms: it grows until something is lost, and then falls by half. The bucket has 200
+    /// packets at first, and gains one each millisecond; or there is none, and chance takes what `chance` says.
+    fn told(has_bucket: bool, queue: u64, chance: impl Fn(u64) -> bool) -> Option<Rate> {
+        let (mut tokens, mut rate, mut passed) = (200.0, 3.0_f64, 0.0);
+        let (mut losses, mut samples) = (Vec::new(), Vec::new());
+        let rtt = Duration::from_millis(20 + queue);
+        for ms in 0..20_000_u64 {
+            let at = Time::ZERO + Duration::from_millis(ms);
+            tokens = f64::min(tokens + 1.0, 200.0) - rate;
+            passed += rate * MSS as f64;
+            samples.push(Sample {
+                at,
+                rtt: Some(rtt),
+                delivery_rate: None,
+                inflight: Bytes::ZERO,
+                btl_bw: Rate::ZERO,
+                rt_prop: None,
+                delivered: Bytes::new(passed as u64),
+                retransmitted: 0,
+                limit: Limit::Window,
+            });
+            let is_lost = if has_bucket { tokens < 0.0 } else { chance(ms) };
+            if is_lost {
+                losses.push(Loss::new(at, passed as u64, Some(rtt), 1));
+                rate /= 2.0;
+                tokens = tokens.max(0.0);
+            }
+            rate += 0.002;
+        }
+        policer(&losses, &samples, Duration::from_millis(20), MSS)
+    }
+
+    #[test]
+    fn an_empty_bucket_is_told_from_chance_and_from_a_queue() {
+        let rate = told(true, 0, |_| false).map(Rate::bytes_per_sec);
+        let is_right = |rate: u64| (950_000..1_050_000).contains(&rate);
+        assert!(rate.is_some_and(is_right), "{rate:?}");
+        assert_eq!(told(true, 15, |_| false), None, "a queue");
+        // One millisecond of 600, without a period.
+        let by_chance = |ms: u64| {
+            let mixed = (ms + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            (mixed ^ mixed >> 29).is_multiple_of(600)
+        };
+        assert_eq!(told(false, 0, by_chance), None);
+    }
+}
