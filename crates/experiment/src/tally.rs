@@ -63,8 +63,9 @@ impl Tally {
 
     /// What an arm's sums tell; nothing of fewer than two units.
     ///
-    /// The error is that of a ratio of sums over independent clusters, by linearisation: each unit's residual, made larger by
-    /// what the unit itself has drawn the mean to it (the "CR2" of Bell and McCaffrey, 2002, for a mean).
+    /// The error is the jackknife's over independent clusters, each unit left out in turn (the "CR3" of Bell and McCaffrey, 2002, for a
+    /// mean). It does not believe a unit that has most of an arm: that draws the mean to itself, so that its residual from the
+    /// mean of all is next to nothing.
     pub fn level(&self, arm: usize) -> Option<Level> {
         let units = self.arms.get(arm)?;
         let weight: f64 = units.values().map(|sum| sum.weight).sum();
@@ -75,13 +76,15 @@ impl Tally {
         let (mut variance, mut squares) = (0.0, 0.0);
         for sum in units.values() {
             let share = sum.weight / weight;
-            let residual = (sum.value - mean * sum.weight) / weight;
-            variance += residual * residual / (1.0 - share).max(f64::MIN_POSITIVE);
+            let others = (1.0 - share).max(f64::EPSILON);
+            let residual = (sum.value - mean * sum.weight) / weight / others;
+            variance += residual * residual;
             squares += share * share;
         }
+        let count = units.len() as f64;
         Some(Level {
             mean,
-            error: variance.sqrt(),
+            error: (variance * (count - 1.0) / count).sqrt(),
             units: units.len(),
             effective: 1.0 / squares,
             connections: units.values().map(|sum| sum.connections).sum(),
@@ -138,6 +141,20 @@ mod tests {
             tally.add(0, unit, Sample { value, weight });
         }
         assert!(tally.level(0).unwrap().effective < 1.01);
+    }
+
+    #[test]
+    fn one_huge_unit_is_not_believed() {
+        let mut tally = Tally::new(1);
+        for unit in 0..30 {
+            tally.add(0, unit, one(1.0));
+        }
+        for _ in 0..3_000 {
+            tally.add(0, 30, one(2.0));
+        }
+        // Without it, the mean is less by one.
+        let error = tally.level(0).unwrap().error;
+        assert!((0.9..1.1).contains(&error), "{error}");
     }
 
     #[test]
