@@ -167,11 +167,11 @@ impl Steer {
     /// To be called some times a second. `trouble` is told what is wrong, once each. It is over when another process has a policy in
     /// force for this control group.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
+        // Before what may take a second: `unix_s` is of now.
+        let set = since_boot().map(|boot| self.calendar.news(unix_s, boot));
         let tended = self.hold.tend();
         let mut troubles = tended.troubles;
-        if let Ok(boot) = since_boot() {
-            troubles.extend(self.calendar.news(unix_s, boot));
-        }
+        troubles.extend(set.into_iter().flatten());
         for ended in &tended.ended {
             if let Err(error) = self.ended(ended, unix_s, &mut trouble) {
                 troubles.push(format!("a stale rule is not taken back: {error}"));

@@ -1,13 +1,16 @@
 //! Rows of Parquet files, read back.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use scenario::regular;
 use units::Duration;
+
+use crate::files::ROWS;
 
 /// A row's cells by the names of their columns.
 pub(super) struct Cells<'r>(HashMap<&'r str, &'r Field>);
@@ -66,24 +69,47 @@ pub(super) fn span(seconds: f64) -> Duration {
         .into()
 }
 
-/// A study's files have far fewer rows than this.
-const MOST: i64 = 1 << 22;
-
 /// Gives each row of a file to `take`, which answers nothing where it lacks a column. Of a file that cannot be read to its end, it gets
 /// none.
 pub(super) fn each_row(
     path: &Path,
     mut take: impl FnMut(&Cells<'_>) -> Option<()>,
 ) -> Result<(), ParquetError> {
-    let reader = SerializedFileReader::new(File::open(path)?)?;
-    if reader.metadata().file_metadata().num_rows() > MOST {
+    let reader = SerializedFileReader::new(regular::open(path)?)?;
+    if reader.metadata().file_metadata().num_rows() > ROWS as i64 {
         let many = "has more rows than a study's".to_owned();
         return Err(ParquetError::General(many));
     }
-    let rows: Vec<Row> = reader.get_row_iter(None)?.collect::<Result<_, _>>()?;
-    for row in &rows {
-        take(&Cells::of(row))
+    // Read twice rather than kept: the rows of a small file may be large.
+    let mut end_to_end = || {
+        for row in reader.get_row_iter(None)? {
+            row?;
+        }
+        Ok(())
+    };
+    // The library panics at some damaged files.
+    let read = panic::catch_unwind(AssertUnwindSafe(&mut end_to_end));
+    read.unwrap_or_else(|_| Err(ParquetError::General("is damaged".to_owned())))?;
+    for row in reader.get_row_iter(None)? {
+        take(&Cells::of(&row?))
             .ok_or_else(|| ParquetError::General("has other columns than a study's".to_owned()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_a_files_place_is_not_waited_for() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let pipe = directory.path().join("study-1.parquet");
+        let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
+        assert!(made.success());
+        let error = each_row(&pipe, |_| Some(())).expect_err("no file");
+        assert!(error.to_string().contains("no regular file"), "{error}");
+    }
 }
