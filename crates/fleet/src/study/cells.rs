@@ -5,6 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use scenario::regular;
@@ -79,6 +80,18 @@ pub(super) fn each_row(
     if reader.metadata().file_metadata().num_rows() > ROWS as i64 {
         let many = "has more rows than a study's".to_owned();
         return Err(ParquetError::General(many));
+    }
+    let mut groups = reader.metadata().row_groups().iter();
+    let is_somewhere = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset().unwrap_or(0);
+        column
+            .data_page_offset()
+            .min(dictionary)
+            .min(column.compressed_size())
+            >= 0
+    };
+    if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
+        return Err(ParquetError::General("is damaged".to_owned()));
     }
     // Read twice rather than kept: the rows of a small file may be large.
     let mut end_to_end = || {
