@@ -214,16 +214,18 @@ impl Host {
         self.sessions.get(&handle)
     }
 
-    /// A connection's turn to send one burst, where `due` was the time for it.
+    /// A connection's turn to send one burst.
     pub(super) fn send(
         &mut self,
         handle: ConnectionHandle,
-        due: Instant,
         now: Instant,
         contents: &mut Vec<u8>,
     ) -> Turn {
         let port = &self.port;
         let Some(session) = self.sessions.get_mut(&handle) else {
+            return Turn::Nothing;
+        };
+        let Some(due) = session.due().filter(|due| *due <= now) else {
             return Turn::Nothing;
         };
         if self.unsent.is_some() {

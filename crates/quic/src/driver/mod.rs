@@ -7,8 +7,9 @@
 //!
 //! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave: the
 //!   end of the last one, at the controller's pacing rate. The thread sends what is due first, a burst of one connection after
-//!   the other. A burst is what the controller's send quantum says, and goes to the kernel in one call (GSO). noq's own
-//!   pacer lets everything pass; it paces where the controller is noq's own.
+//!   the other. One that is behind its time waits for its turn like the others. A burst is what the controller's send quantum
+//!   says, and goes to the kernel in one call (GSO). noq's own pacer lets everything pass; it paces where the controller is
+//!   noq's own.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
 //!   ([`Lateness`]), beginning with the time at which pacing and window allowed it.
 //! - **An ACK has the time at which the kernel received it**, as far as the kernel tells. So a late wake-up makes neither the
