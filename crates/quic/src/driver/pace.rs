@@ -43,6 +43,8 @@ pub(super) struct Pace {
     began: Instant,
     /// What was in it, in bytes.
     burst: u64,
+    /// The rate at which it left.
+    rate: Option<u64>,
     pub(super) lateness: Lateness,
 }
 
@@ -52,16 +54,19 @@ impl Pace {
         Pace {
             began: now,
             burst: 0,
+            rate: None,
             lateness: Lateness::default(),
         }
     }
 
-    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none.
+    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none. The last burst ends at the rate
+    /// at which it left, as in Linux, or at the present one if that is higher: a large one that has left is not made longer by a
+    /// low rate of later.
     pub(super) fn due(&self, rate: Option<u64>) -> Instant {
-        let Some(rate) = rate else {
+        let (Some(rate), Some(then)) = (rate, self.rate) else {
             return self.began;
         };
-        let at = self.began.checked_add(time(self.burst, rate));
+        let at = self.began.checked_add(time(self.burst, rate.max(then)));
         // Later than any clock can tell: the rate will have changed by then.
         at.unwrap_or(self.began + Duration::from_secs(3600))
     }
@@ -83,7 +88,7 @@ impl Pace {
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
         self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
-        self.burst = bytes;
+        (self.burst, self.rate) = (bytes, rate);
     }
 }
 
@@ -111,12 +116,24 @@ mod tests {
         assert_eq!(pace.due(RATE), start);
         pace.depart(RATE, start, start, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(2));
-        // The rate has changed since.
-        assert_eq!(pace.due(Some(500_000)), start + ms(4));
         assert_eq!(pace.due(None), start);
         // A little late: the next one is not.
         pace.depart(RATE, start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(4));
+    }
+
+    #[test]
+    fn a_burst_ends_at_the_rate_at_which_it_left_or_sooner() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(Some(125_000_000), start, start, 62_500, 50);
+        // At a tenth of a thousandth of the rate, the burst would take five seconds.
+        assert_eq!(pace.due(Some(12_500)), start + ms(1) / 2);
+        assert_eq!(pace.due(Some(250_000_000)), start + ms(1) / 4);
+        // The next one, of two milliseconds, makes up for the half of one for which the window held it back.
+        let opened = start + ms(1);
+        pace.depart(RATE, opened, opened, 2_000, 2);
+        assert_eq!(pace.due(RATE), opened + ms(2) - ms(1) / 2);
     }
 
     #[test]
@@ -179,7 +196,7 @@ mod tests {
     fn the_slowest_rate_does_not_overflow() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.depart(RATE, start, start, u64::MAX, 1);
+        pace.depart(Some(0), start, start, u64::MAX, 1);
         assert!(pace.due(Some(1)) > start + ms(1_000));
         assert!(pace.due(Some(0)) > start + ms(1_000));
     }
