@@ -19,8 +19,9 @@
 //! - **Packets say that they are capable of ECN only if marks are answered**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
 //! - **Strangers** get what noq's state machine has for them: three times what they sent until their address is proven, a
-//!   stateless reset, a version negotiation. Who may connect, and who must prove its address first, a [`Door`] says. What
-//!   the kernel has no room for is lost if it answers a stranger, and waits if it is of a connection.
+//!   stateless reset, a version negotiation for a datagram of a first one's size. Who may connect, and who must prove its
+//!   address first, a [`Door`] says. What the kernel has no room for is lost if it answers a stranger, and waits if it is of a
+//!   connection.
 //!
 //! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
 //! with it.

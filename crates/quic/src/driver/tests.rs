@@ -144,11 +144,18 @@ fn an_unknown_version_is_answered() {
     // Long header, version, and two connection IDs of eight bytes.
     datagram[..5].copy_from_slice(&[0xc0, 0x1a, 0x1a, 0x1a, 0x1a]);
     (datagram[5], datagram[14]) = (8, 8);
+    // Those that are shorter than a first datagram would get more than they are.
+    for length in [7, 23, 1199] {
+        let short = &datagram[..length];
+        stranger.send_to(short, server.address()).unwrap();
+    }
     stranger.send_to(&datagram, server.address()).unwrap();
     let mut answer = [0; 2000];
     let length = stranger.recv(&mut answer).unwrap();
     assert!(length < 100, "{length}");
     assert_eq!((answer[0] & 0x80, &answer[1..5]), (0x80, &[0; 4][..]));
+    drop(server);
+    assert_eq!(received(&stranger), 0);
 }
 
 /// All bytes that wait at a socket.
