@@ -196,7 +196,9 @@ impl SendingThread {
         drop(line);
         let ended = deadline.map_or(sent.ended, |deadline| sent.ended.min(deadline));
         let (payload, reports) = (flow.payload, sent.reports);
-        let bytes = reports.iter().map(|report| report.bytes).sum();
+        let mut all = reports.iter().map(|report| report.bytes);
+        let bytes = all.try_fold(0u64, u64::checked_add);
+        let bytes = bytes.ok_or(BulkError::Report)?;
         let is_complete = reports.iter().all(|report| report.is_complete);
         let verify = move || {
             let stripes = payload.stripes();
