@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use congestion::{AnyController, ControllerKind};
-use quic::bulk::{BulkError, Flow, Payload, Server, send, serve};
+use quic::bulk::{BulkError, Flow, Payload, SendingThread, Server, send, serve};
 use quic::controller::{factory, factory_with};
 use quic::endpoint::{self, Fingerprint, Identity};
 use quic::observer::{Observer, Sample};
@@ -168,6 +168,26 @@ async fn a_server_that_stops_ends_its_flows() {
         matches!(error, BulkError::Write(_) | BulkError::Connection(_)),
         "{error}"
     );
+}
+
+/// How late datagrams left is known of a flow that nobody waits for any more.
+#[tokio::test]
+async fn the_lateness_of_a_dropped_flow_is_known() {
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let (told, hear) = tokio::sync::oneshot::channel();
+    let flow = flow(&server, ControllerKind::Bbr1, noise(u64::MAX));
+    let thread = SendingThread::start().unwrap();
+    let task = tokio::spawn(async move {
+        let watch = |punctuality| told.send(punctuality).unwrap();
+        thread.send_watched(flow, watch).await
+    });
+    let punctuality = hear.await.unwrap();
+    while punctuality.lateness().datagrams < 100 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert!(punctuality.lateness().datagrams >= 100);
 }
 
 /// A receiver that says on each stream that so many bytes have come.

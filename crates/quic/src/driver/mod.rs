@@ -189,6 +189,12 @@ impl Driver {
         Ok(line)
     }
 
+    /// Whether its thread runs. It ends of itself only by a panic.
+    pub(crate) fn is_running(&self) -> bool {
+        let thread = self.thread.as_ref();
+        thread.is_none_or(|thread| !thread.is_finished())
+    }
+
     /// Where its thread is told what is wanted.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.desk

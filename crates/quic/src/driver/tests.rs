@@ -158,6 +158,33 @@ fn an_unknown_version_is_answered() {
     assert_eq!(received(&stranger), 0);
 }
 
+/// A thread that is gone is not taken for a path that lets nothing through.
+#[test]
+fn a_panic_is_seen() {
+    let identity = Identity::generate().unwrap();
+    let transport = Arc::new(server::transport());
+    let config = endpoint::server_config(&identity, ALPN, transport).unwrap();
+    let driver = Driver::start().unwrap();
+    let (proven, _) = mpsc::channel();
+    let verdict = |_: &Incoming| -> Verdict { panic!("as this test wants") };
+    let door = Box::new(Doorkeeper { verdict, proven });
+    let configs = (identity.endpoint_config(), config);
+    let (address, _) = driver.listen(HERE.into(), configs, door).unwrap();
+    assert!(driver.is_running());
+    let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
+    let transport = Arc::new(endpoint::transport(controllers));
+    let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
+    let sending = Driver::start().unwrap();
+    let witness = Box::new(Witness(mpsc::channel().0));
+    let line = sending.connect(address, config, flow, false, witness);
+    let limit = Instant::now() + Duration::from_secs(60);
+    while driver.is_running() && Instant::now() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(line);
+    assert!(!driver.is_running());
+}
+
 /// All bytes that wait at a socket.
 fn received(socket: &UdpSocket) -> usize {
     socket.set_nonblocking(true).unwrap();
