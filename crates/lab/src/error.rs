@@ -26,6 +26,9 @@ pub enum EngineError {
     /// The receiving endpoint could not be set up.
     #[error("cannot set up the receiver: {0}")]
     Endpoint(#[from] quic::endpoint::EndpointError),
+    /// The receiver has stopped.
+    #[error("the receiver has stopped")]
+    NoReceiver,
     /// A flow heard nothing from the receiver.
     #[error(
         "flow {flow} ({controller}): no answer over this path: {reason}; does it let anything through?"

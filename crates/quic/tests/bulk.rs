@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use congestion::{AnyController, ControllerKind};
-use quic::bulk::{BulkError, Flow, Payload, Server, send, serve};
+use quic::bulk::{BulkError, Flow, Payload, SendingThread, Server, send, serve};
 use quic::controller::{factory, factory_with};
-use quic::endpoint::Fingerprint;
+use quic::endpoint::{self, Fingerprint, Identity};
 use quic::observer::{Observer, Sample};
 
 #[derive(Default)]
@@ -168,4 +168,67 @@ async fn a_server_that_stops_ends_its_flows() {
         matches!(error, BulkError::Write(_) | BulkError::Connection(_)),
         "{error}"
     );
+}
+
+/// How late datagrams left is known of a flow that nobody waits for any more.
+#[tokio::test]
+async fn the_lateness_of_a_dropped_flow_is_known() {
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let (told, hear) = tokio::sync::oneshot::channel();
+    let flow = flow(&server, ControllerKind::Bbr1, noise(u64::MAX));
+    let thread = SendingThread::start().unwrap();
+    let task = tokio::spawn(async move {
+        let watch = |punctuality| told.send(punctuality).unwrap();
+        thread.send_watched(flow, watch).await
+    });
+    let punctuality = hear.await.unwrap();
+    while punctuality.lateness().datagrams < 100 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert!(punctuality.lateness().datagrams >= 100);
+}
+
+/// A receiver that says on each stream that so many bytes have come.
+fn liar(bytes: u64, is_complete: bool) -> (std::net::SocketAddr, Fingerprint) {
+    let identity = Identity::generate().unwrap();
+    let transport = Arc::new(noq::TransportConfig::default());
+    let config = endpoint::server_config(&identity, b"fullpipe-bulk/1", transport).unwrap();
+    let endpoint = noq::Endpoint::server(config, (Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let address = endpoint.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Some(incoming) = endpoint.accept().await {
+            let connection = incoming.await.unwrap();
+            while let Ok((mut to, mut from)) = connection.accept_bi().await {
+                tokio::spawn(async move {
+                    let _ = from.read_to_end(usize::MAX).await;
+                    let mut report = [0; 41];
+                    report[..8].copy_from_slice(&bytes.to_be_bytes());
+                    report[8] = is_complete.into();
+                    let _ = to.write_all(&report).await;
+                    let _ = to.finish();
+                    let _ = to.stopped().await;
+                });
+            }
+        }
+    });
+    (address, identity.fingerprint())
+}
+
+/// A receiver cannot make its sender hash what it never sent, or take less than all for all.
+#[tokio::test]
+async fn a_report_that_cannot_be_true_is_refused() {
+    for (bytes, is_complete) in [(u64::MAX / 16, false), (u64::MAX, false), (0, true)] {
+        let (address, fingerprint) = liar(bytes, is_complete);
+        let flow = Flow {
+            server: address,
+            fingerprint,
+            controllers: factory(ControllerKind::Bbr1, 1, None),
+            payload: noise(100_000),
+            deadline: None,
+        };
+        let error = send(flow).await.unwrap_err();
+        assert!(matches!(error, BulkError::Report), "{bytes}: {error}");
+    }
 }

@@ -103,7 +103,12 @@ async fn garbage_and_strangers_leave_a_server_as_it_was() {
     let _ = to.write_all(&[1; 10_000]).await;
     let _ = to.reset(7u32.into());
     let answer = timeout(PATIENCE, from.read_to_end(8)).await.unwrap();
-    assert!(answer.is_err(), "a reset stream gets no answer");
+    // The server ends the stream, and then the connection: which of them is heard of is left to the threads.
+    let is_empty = answer.as_ref().is_ok_and(Vec::is_empty);
+    assert!(
+        answer.is_err() || is_empty,
+        "a reset stream gets {answer:?}"
+    );
     let prober = prober(&server, ControllerKind::Bbr1).await;
     timeout(PATIENCE, prober.probe(100_000))
         .await

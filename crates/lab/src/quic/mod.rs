@@ -133,6 +133,7 @@ impl Quic {
                     None => break false,
                 },
                 _ = polls.tick() => {
+                    check(server.is_running())?;
                     bottleneck.look(begin.elapsed().into());
                     count += 1;
                     if count.is_multiple_of(POLLS_PER_PROGRESS) {
@@ -142,6 +143,7 @@ impl Quic {
             }
         };
         running.abort_all();
+        check(server.is_running())?;
         let now = Duration::from(begin.elapsed());
         bottleneck.look(now);
         let seen: Vec<SoFar> = sendings.iter().map(|sending| sending.so_far()).collect();
@@ -201,6 +203,15 @@ impl Quic {
                 bytes,
             },
         }
+    }
+}
+
+/// A receiver that has stopped is a fault, whatever the path let through before.
+fn check(is_receiving: bool) -> Result<(), EngineError> {
+    if is_receiving {
+        Ok(())
+    } else {
+        Err(EngineError::NoReceiver)
     }
 }
 

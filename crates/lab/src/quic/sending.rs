@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use congestion::{AnyController, Settings};
 use quic::Lateness;
-use quic::bulk::{self, BulkError, Outcome, Payload};
+use quic::bulk::{self, BulkError, Outcome, Payload, Punctuality};
 use quic::endpoint::Fingerprint;
 use quic::observer::{Observer, Sample};
 use record::{FlowSample, FlowTotals};
@@ -44,8 +44,8 @@ struct Seen {
     flow: Flow,
     /// The size of its full datagrams.
     datagram_size: u16,
-    /// How late they left, once that is known.
-    lateness: Lateness,
+    /// How late they leave, once it has begun.
+    punctuality: Option<Punctuality>,
     limiting: Limiting,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct SoFar {
     pub flow: Flow,
     /// The size of its full datagrams.
     pub datagram_size: u16,
-    /// How late they left, once that is known.
+    /// How late they have left so far, however the flow ended.
     pub lateness: Lateness,
 }
 
@@ -75,7 +75,7 @@ impl Sending {
             seen: Mutex::new(Seen {
                 flow,
                 datagram_size: USUAL_DATAGRAM,
-                lateness: Lateness::default(),
+                punctuality: None,
                 limiting: Limiting::default(),
             }),
         }
@@ -107,7 +107,8 @@ impl Sending {
             payload: self.payload.clone(),
             deadline: self.duration.map(left),
         };
-        match self.in_time(thread.send(flow)).await {
+        let watch = |punctuality| self.seen().punctuality = Some(punctuality);
+        match self.in_time(thread.send_watched(flow, watch)).await {
             Some(Ok(outcome)) => self.end(&outcome),
             // The path let nothing through in time: a result like any other.
             None | Some(Err(BulkError::NoHandshake)) => {}
@@ -123,11 +124,9 @@ impl Sending {
         let Seen {
             flow,
             datagram_size,
-            lateness,
             ..
         } = &mut *self.seen();
         *datagram_size = outcome.stats.datagram_size;
-        *lateness = outcome.lateness;
         if outcome.is_complete {
             let at = flow.span().start + outcome.elapsed.into();
             let totals = FlowTotals {
@@ -177,7 +176,10 @@ impl Sending {
         SoFar {
             flow: seen.flow.clone(),
             datagram_size: seen.datagram_size,
-            lateness: seen.lateness,
+            lateness: seen
+                .punctuality
+                .as_ref()
+                .map_or(Lateness::default(), Punctuality::lateness),
         }
     }
 

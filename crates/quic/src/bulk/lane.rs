@@ -13,6 +13,8 @@ pub(super) struct Lane {
     offsets: Box<dyn Iterator<Item = u64> + Send>,
     /// The piece that was not taken whole.
     rest: Bytes,
+    /// Bytes that the stream has taken.
+    written: u64,
     /// The stream takes no more for now.
     is_blocked: bool,
     /// All of it is written, or it was cut off.
@@ -27,6 +29,7 @@ impl Lane {
             stream,
             offsets: Box::new(stripe.offsets()),
             rest: Bytes::new(),
+            written: 0,
             is_blocked: false,
             is_written: false,
             heard: Vec::new(),
@@ -59,7 +62,10 @@ impl Lane {
         if !self.rest.is_empty() {
             let rest = std::slice::from_mut(&mut self.rest);
             match stream.write_chunks(&mut { rest }) {
-                Ok(count) => written = count,
+                Ok(count) => {
+                    written = count;
+                    self.written += count as u64;
+                }
                 Err(WriteError::Blocked) => {
                     self.is_blocked = true;
                     return Ok(None);
@@ -117,7 +123,11 @@ impl Lane {
             }
         };
         if is_ended || self.heard.len() >= REPORT_SIZE {
-            self.report = Some(Report::decode(&self.heard)?);
+            let report = Report::decode(&self.heard)?;
+            if !report.may_be(self.written) {
+                return Err(BulkError::Report);
+            }
+            self.report = Some(report);
         }
         Ok(())
     }

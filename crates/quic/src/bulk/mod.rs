@@ -157,6 +157,17 @@ pub enum BulkError {
     Changed,
 }
 
+/// How late a flow's datagrams have left so far.
+#[derive(Debug, Clone)]
+pub struct Punctuality(Arc<driver::Flow>);
+
+impl Punctuality {
+    /// Told whenever it is asked for, also after the flow's end.
+    pub fn lateness(&self) -> Lateness {
+        self.0.lateness()
+    }
+}
+
 /// Sends bulk flows, all from one thread: each over a socket of its own, and a burst of each in turn.
 #[derive(Debug, Clone)]
 pub struct SendingThread {
@@ -179,6 +190,18 @@ impl SendingThread {
     /// # Errors
     /// It could not be carried through.
     pub async fn send(&self, flow: Flow) -> Result<Outcome, BulkError> {
+        self.send_watched(flow, |_| {}).await
+    }
+
+    /// The same, and `watch` gets a view of how late the flow's datagrams leave, when they begin to.
+    ///
+    /// # Errors
+    /// It could not be carried through.
+    pub async fn send_watched(
+        &self,
+        flow: Flow,
+        watch: impl FnOnce(Punctuality),
+    ) -> Result<Outcome, BulkError> {
         if flow.payload.len().is_none() && flow.deadline.is_none() {
             return Err(BulkError::Endless);
         }
@@ -188,6 +211,7 @@ impl SendingThread {
         let sender = Sender::new(flow.payload.clone(), deadline, told);
         let ecn = flow.controllers.responds_to_ecn();
         let (controllers, pacing) = driver::paced(flow.controllers);
+        watch(Punctuality(pacing.clone()));
         let transport = Arc::new(endpoint::transport(controllers));
         let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
         let driver = &self.driver;
@@ -196,7 +220,9 @@ impl SendingThread {
         drop(line);
         let ended = deadline.map_or(sent.ended, |deadline| sent.ended.min(deadline));
         let (payload, reports) = (flow.payload, sent.reports);
-        let bytes = reports.iter().map(|report| report.bytes).sum();
+        let mut all = reports.iter().map(|report| report.bytes);
+        let bytes = all.try_fold(0u64, u64::checked_add);
+        let bytes = bytes.ok_or(BulkError::Report)?;
         let is_complete = reports.iter().all(|report| report.is_complete);
         let verify = move || {
             let stripes = payload.stripes();

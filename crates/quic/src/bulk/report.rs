@@ -21,6 +21,11 @@ impl Report {
         encoded
     }
 
+    /// Whether it can be true of a stripe of which so many bytes were written.
+    pub(super) fn may_be(&self, written: u64) -> bool {
+        self.bytes == written || self.bytes < written && !self.is_complete
+    }
+
     /// # Errors
     /// It is not of a report's size.
     pub(super) fn decode(encoded: &[u8]) -> Result<Report, BulkError> {
@@ -51,5 +56,9 @@ mod tests {
         assert_eq!((decoded.bytes, decoded.is_complete), (1 << 40, true));
         assert_eq!(decoded.digest, report.digest);
         assert!(Report::decode(&encoded[1..]).is_err());
+        assert!(decoded.may_be(1 << 40));
+        assert!(!decoded.may_be((1 << 40) - 1));
+        // Less than all is not complete.
+        assert!(!decoded.may_be((1 << 40) + 1));
     }
 }

@@ -26,12 +26,17 @@ const HASHED: usize = 64 << 10;
 /// A running receiver. Dropped, it closes its connections.
 #[derive(Debug)]
 pub struct Server {
-    _driver: Arc<Driver>,
+    driver: Arc<Driver>,
     address: SocketAddr,
     fingerprint: Fingerprint,
 }
 
 impl Server {
+    /// Whether it still receives: it stops of itself only by a fault of its own.
+    pub fn is_running(&self) -> bool {
+        self.driver.is_running()
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -56,7 +61,7 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let configs = (identity.endpoint_config(), config);
     let (address, _) = driver.listen(address, configs, Box::new(Everybody))?;
     Ok(Server {
-        _driver: driver,
+        driver,
         address,
         fingerprint: identity.fingerprint(),
     })

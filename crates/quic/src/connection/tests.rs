@@ -178,9 +178,10 @@ async fn whoever_is_not_let_in_is_told() {
     );
     let given_up = client.connect(listener.local_addr()).unwrap();
     let accepting = listener.accept().await.unwrap().accept();
+    // Usually dropped before the handshake is done, which is up to the drivers' threads.
     tokio::select! {
         biased;
-        _ = accepting => panic!("its handshake needs an answer"),
+        _ = accepting => {}
         () = std::future::ready(()) => {}
     }
     timeout(PATIENCE, given_up.closed()).await.unwrap();

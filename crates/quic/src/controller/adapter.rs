@@ -29,6 +29,8 @@ pub(super) struct Adapter<C: Controller> {
     epoch: Instant,
     /// When the last hook that says was called.
     now: Time,
+    /// When the last ACK came.
+    acked: Time,
     sampler: Sampler,
     packets: Packets,
     /// noq's count as of the last ACK, with what has been sent and lost since.
@@ -77,7 +79,10 @@ struct Newest {
 struct EndedAck {
     /// As the hook said it: a later one has another time, or is of another kind.
     instant: Instant,
+    /// When it is told: no earlier than what was told before it.
     now: Time,
+    /// When it came.
+    acked: Time,
     newly_acked: u64,
     prior_inflight: Bytes,
     rtt: Option<RttSample>,
@@ -128,6 +133,7 @@ impl<C: Controller> Adapter<C> {
             lost: None,
             newest_acked: None,
             now: Time::ZERO,
+            acked: Time::ZERO,
             episode: Episode::default(),
             ce_marked: 0,
             is_cwnd_blocked: false,
@@ -144,6 +150,13 @@ impl<C: Controller> Adapter<C> {
     fn at(&mut self, now: Instant) -> Time {
         self.now = self.now.max(self.time(now));
         self.now
+    }
+
+    /// When an ACK came: before what has left meanwhile, perhaps, but not before an earlier ACK.
+    fn acked_at(&mut self, instant: Instant) -> Time {
+        self.acked = self.acked.max(self.time(instant));
+        self.now = self.now.max(self.acked);
+        self.acked
     }
 
     fn inflight(&self) -> Bytes {
@@ -194,7 +207,7 @@ impl<C: Controller> Adapter<C> {
         };
         let rate = self
             .sampler
-            .sample(ack.now, self.min_rtt.unwrap_or(Duration::ZERO));
+            .sample(ack.acked, self.min_rtt.unwrap_or(Duration::ZERO));
         let inflight = self.inflight();
         if ack.is_app_limited {
             self.sampler.mark_app_limited(inflight);
@@ -214,7 +227,7 @@ impl<C: Controller> Adapter<C> {
         self.controller.on_ack(&told);
         if let Some(observer) = &self.observer {
             observer.on_sample(&Sample {
-                time: ack.now,
+                time: ack.acked,
                 rtt: ack.rtt.map(|sample| sample.rtt),
                 srtt: self.srtt,
                 limit: match (ack.is_app_limited, told.is_window_full) {
@@ -276,9 +289,16 @@ impl<C: Controller> Adapter<C> {
         rtt: &RttEstimator,
     ) {
         self.settle();
-        let now = self.at(now);
-        let sent = self.time(sent);
         self.srtt = self.min_rtt.map(|_| rtt.get().into());
+        self.take_ack(now, sent, bytes, pn);
+    }
+
+    /// A packet is acknowledged.
+    fn take_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64) {
+        let sent = self.time(sent);
+        // An ACK comes after its packet, whatever the clocks say.
+        self.acked = self.acked.max(sent);
+        let now = self.acked_at(now);
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
         self.ack.packets += 1;
         let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
@@ -301,7 +321,7 @@ impl<C: Controller> Adapter<C> {
 
     pub(super) fn on_end_acks(&mut self, instant: Instant, in_flight: u64, app_limited: bool) {
         self.settle();
-        let now = self.at(instant);
+        let now = self.acked_at(instant);
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
@@ -316,7 +336,7 @@ impl<C: Controller> Adapter<C> {
         if let Some(newest) = ack.newest {
             self.newest_acked = self.newest_acked.max(Some(newest.sequence));
             if self.episode.is_over(newest.sequence) {
-                self.leave_recovery(now);
+                self.leave_recovery(self.now);
             }
         }
         if let Some(sample) = rtt {
@@ -325,7 +345,8 @@ impl<C: Controller> Adapter<C> {
         self.is_idle = app_limited && in_flight == 0;
         self.ended = Some(EndedAck {
             instant,
-            now,
+            now: self.now,
+            acked: now,
             newly_acked: ack.bytes,
             prior_inflight,
             rtt,

@@ -37,16 +37,22 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         }
     }
 
+    /// `key` is due at this time, but after everybody who was due by now: whoever is behind its time does not go first again and
+    /// again until it has made up for that.
+    pub(super) fn queue(&mut self, key: K, at: Option<Instant>, now: Instant) {
+        self.set(key, at.map(|at| at.max(now)));
+    }
+
     /// When the first is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Takes the first, with the time at which it was due, if that has come.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<(K, Instant)> {
-        let (at, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
+    /// Takes the first, if its time has come.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
+        let (_, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
         self.set(key, None);
-        Some((key, at))
+        Some(key)
     }
 }
 
@@ -67,10 +73,31 @@ mod tests {
         agenda.set(3, None);
         assert_eq!(agenda.next(), Some(at(5)));
         assert_eq!(agenda.pop(at(4)), None);
-        assert_eq!(agenda.pop(at(5)), Some((1, at(5))));
+        assert_eq!(agenda.pop(at(5)), Some(1));
         assert_eq!(agenda.pop(at(39)), None);
-        assert_eq!(agenda.pop(at(50)), Some((2, at(40))));
+        assert_eq!(agenda.pop(at(50)), Some(2));
         assert_eq!((agenda.pop(at(50)), agenda.next()), (None, None));
         assert!(agenda.times.is_empty());
+    }
+
+    /// One that is three milliseconds behind, with bursts of a tenth of a millisecond, beside one that is on time.
+    #[test]
+    fn whoever_is_behind_waits_for_its_turn() {
+        let start = Instant::now();
+        let us = |us| start + Duration::from_micros(us);
+        let mut agenda = Agenda::new();
+        agenda.queue('b', Some(us(0)), us(3_000));
+        agenda.queue('p', Some(us(3_001)), us(3_000));
+        let mut order = String::new();
+        let (mut behind, mut now) = (0, 3_010);
+        while let Some(key) = agenda.pop(us(now)) {
+            order.push(key);
+            now += 10;
+            if key == 'b' && order.len() < 5 {
+                behind += 100;
+                agenda.queue('b', Some(us(behind)), us(now));
+            }
+        }
+        assert_eq!(order, "bpbbb");
     }
 }

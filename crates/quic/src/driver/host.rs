@@ -18,6 +18,9 @@ use super::session::Session;
 /// Batches read from one socket before others have their turn.
 const READS: usize = 4;
 
+/// The least size of a client's first datagram (RFC 9000, "Initial Datagram Size").
+const FIRST: usize = 1200;
+
 /// A socket.
 pub(super) struct Host {
     id: HostId,
@@ -124,6 +127,8 @@ impl Host {
         } = datagram;
         self.answers.clear();
         let answers = &mut self.answers;
+        let is_long = payload.first().is_some_and(|first| first & 0x80 != 0);
+        let is_short_of_first = is_long && payload.len() < FIRST;
         match self.endpoint.handle(at, path, ecn, payload, answers)? {
             DatagramEvent::ConnectionEvent(handle, event) => {
                 let session = self.sessions.get_mut(&handle)?;
@@ -135,6 +140,8 @@ impl Host {
                 Some(handle)
             }
             DatagramEvent::NewConnection(incoming) => self.meet(incoming, at),
+            // A version negotiation may be longer than what asks for it (RFC 9000, "Version Negotiation Packet").
+            DatagramEvent::Response(_) if is_short_of_first => None,
             DatagramEvent::Response(transmit) => {
                 self.respond(&transmit);
                 None
@@ -214,16 +221,18 @@ impl Host {
         self.sessions.get(&handle)
     }
 
-    /// A connection's turn to send one burst, where `due` was the time for it.
+    /// A connection's turn to send one burst.
     pub(super) fn send(
         &mut self,
         handle: ConnectionHandle,
-        due: Instant,
         now: Instant,
         contents: &mut Vec<u8>,
     ) -> Turn {
         let port = &self.port;
         let Some(session) = self.sessions.get_mut(&handle) else {
+            return Turn::Nothing;
+        };
+        let Some(due) = session.due().filter(|due| *due <= now) else {
             return Turn::Nothing;
         };
         if self.unsent.is_some() {

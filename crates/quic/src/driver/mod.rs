@@ -7,10 +7,11 @@
 //!
 //! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave: the
 //!   end of the last one, at the controller's pacing rate. The thread sends what is due first, a burst of one connection after
-//!   the other. A burst is what the controller's send quantum says, and goes to the kernel in one call (GSO). noq's own
-//!   pacer lets everything pass; it paces where the controller is noq's own.
+//!   the other. One that is behind its time waits for its turn like the others. A burst is what the controller's send quantum
+//!   says, and goes to the kernel in one call (GSO). noq's own pacer lets everything pass; it paces where the controller is
+//!   noq's own.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
-//!   ([`Lateness`]), beginning with the time at which pacing and window allowed it.
+//!   ([`Lateness`]), beginning with the time at which pacing and window allowed it; so is what is forgotten.
 //! - **An ACK has the time at which the kernel received it**, as far as the kernel tells. So a late wake-up makes neither the
 //!   round-trip time longer nor the delivery rate higher. No ACK is taken for older than it is.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before
@@ -18,8 +19,9 @@
 //! - **Packets say that they are capable of ECN only if marks are answered**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
 //! - **Strangers** get what noq's state machine has for them: three times what they sent until their address is proven, a
-//!   stateless reset, a version negotiation. Who may connect, and who must prove its address first, a [`Door`] says. What
-//!   the kernel has no room for is lost if it answers a stranger, and waits if it is of a connection.
+//!   stateless reset, a version negotiation for a datagram of a first one's size. Who may connect, and who must prove its
+//!   address first, a [`Door`] says. What the kernel has no room for is lost if it answers a stranger, and waits if it is of a
+//!   connection.
 //!
 //! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
 //! with it.
@@ -185,6 +187,12 @@ impl Driver {
         let line = host.add(handle, connection, application, Some(flow), now);
         self.desk.ask(Command::Add(id, Box::new(host)));
         Ok(line)
+    }
+
+    /// Whether its thread runs. It ends of itself only by a panic.
+    pub(crate) fn is_running(&self) -> bool {
+        let thread = self.thread.as_ref();
+        thread.is_none_or(|thread| !thread.is_finished())
     }
 
     /// Where its thread is told what is wanted.

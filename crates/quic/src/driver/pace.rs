@@ -11,7 +11,9 @@ const CATCH_UP: Duration = Duration::from_millis(3);
 /// More than this after its time, a packet is late: as in the emulated path.
 const LATE: Duration = Duration::from_millis(1);
 
-/// How late datagrams left: after the time at which pacing and window allowed it and there was something to send.
+/// How late datagrams left: after the time at which pacing and window allowed it and there was something to send. What a thread
+/// that was later than three milliseconds does not make up for is late, too: the datagrams after it, as many as would have left
+/// meanwhile, count as if they were those, unless the flow waits for something else before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Datagrams sent.
@@ -43,7 +45,37 @@ pub(super) struct Pace {
     began: Instant,
     /// What was in it, in bytes.
     burst: u64,
+    /// The rate at which it left.
+    rate: Option<u64>,
+    missed: Missed,
     pub(super) lateness: Lateness,
+}
+
+/// What a late thread did not make up for.
+#[derive(Debug, Default)]
+struct Missed {
+    /// What would have left meanwhile, in bytes.
+    bytes: u64,
+    /// How late it is, on average; zero if there is nothing.
+    late: Duration,
+}
+
+impl Missed {
+    /// So many bytes have left.
+    fn make_up(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+        if self.bytes == 0 {
+            self.late = Duration::ZERO;
+        }
+    }
+
+    /// A burst was so late, and what would have left in the first part of that time is not made up for.
+    fn forget(&mut self, late: Duration, rate: u64) {
+        if let Some(forgotten) = late.checked_sub(CATCH_UP) {
+            self.bytes = self.bytes.saturating_add(carried(forgotten, rate));
+            self.late = self.late.max((late + CATCH_UP) / 2);
+        }
+    }
 }
 
 impl Pace {
@@ -52,16 +84,20 @@ impl Pace {
         Pace {
             began: now,
             burst: 0,
+            rate: None,
+            missed: Missed::default(),
             lateness: Lateness::default(),
         }
     }
 
-    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none.
+    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none. The last burst ends at the rate
+    /// at which it left, as in Linux, or at the present one if that is higher: a large one that has left is not made longer by a
+    /// low rate of later.
     pub(super) fn due(&self, rate: Option<u64>) -> Instant {
-        let Some(rate) = rate else {
+        let (Some(rate), Some(then)) = (rate, self.rate) else {
             return self.began;
         };
-        let at = self.began.checked_add(time(self.burst, rate));
+        let at = self.began.checked_add(time(self.burst, rate.max(then)));
         // Later than any clock can tell: the rate will have changed by then.
         at.unwrap_or(self.began + Duration::from_secs(3600))
     }
@@ -77,14 +113,28 @@ impl Pace {
         bytes: u64,
         datagrams: u64,
     ) {
-        let late = now.saturating_duration_since(due);
-        self.lateness.count(datagrams, late);
         let waited = due.saturating_duration_since(self.due(rate));
+        if !waited.is_zero() {
+            // Something else held it back: no rate is lost by what was missed.
+            self.missed = Missed::default();
+        }
+        let late = now.saturating_duration_since(due);
+        self.lateness.count(datagrams, late.max(self.missed.late));
+        self.missed.make_up(bytes);
+        if let Some(rate) = rate {
+            self.missed.forget(late, rate);
+        }
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
         self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
-        self.burst = bytes;
+        (self.burst, self.rate) = (bytes, rate);
     }
+}
+
+/// What a rate in bytes per second carries in a time.
+fn carried(span: Duration, rate: u64) -> u64 {
+    let bytes = span.as_nanos().saturating_mul(u128::from(rate)) / 1_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// What so many bytes take at a rate in bytes per second.
@@ -111,12 +161,94 @@ mod tests {
         assert_eq!(pace.due(RATE), start);
         pace.depart(RATE, start, start, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(2));
-        // The rate has changed since.
-        assert_eq!(pace.due(Some(500_000)), start + ms(4));
         assert_eq!(pace.due(None), start);
         // A little late: the next one is not.
         pace.depart(RATE, start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(4));
+    }
+
+    #[test]
+    fn a_burst_ends_at_the_rate_at_which_it_left_or_sooner() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(Some(125_000_000), start, start, 62_500, 50);
+        // At a tenth of a thousandth of the rate, the burst would take five seconds.
+        assert_eq!(pace.due(Some(12_500)), start + ms(1) / 2);
+        assert_eq!(pace.due(Some(250_000_000)), start + ms(1) / 4);
+        // The next one, of two milliseconds, makes up for the half of one for which the window held it back.
+        let opened = start + ms(1);
+        pace.depart(RATE, opened, opened, 2_000, 2);
+        assert_eq!(pace.due(RATE), opened + ms(2) - ms(1) / 2);
+    }
+
+    /// A thread that stands still for some of each two seconds loses so much of the rate, and does not call that punctual.
+    #[test]
+    fn what_is_not_made_up_for_is_late() {
+        for (stall, share) in [(0, 0.0), (50, 0.0235), (100, 0.0485)] {
+            let start = Instant::now();
+            let mut pace = Pace::new(start);
+            let (mut now, mut sent) = (start, 0);
+            while now < start + ms(20_000) {
+                let into = (now - start).as_millis() as u64 % 2_000;
+                if into < stall {
+                    now += ms(stall - into);
+                    continue;
+                }
+                let due = pace.due(RATE);
+                if due > now {
+                    now += ms(1) / 10;
+                    continue;
+                }
+                pace.depart(RATE, due, now, 1_000, 1);
+                sent += 1_000;
+            }
+            let seen = pace.lateness;
+            let late = seen.late as f64 / seen.datagrams as f64;
+            let lost = 1.0 - f64::from(sent) / 20_000_000.0;
+            assert!((lost - share).abs() < 0.002, "{stall} ms: {lost} lost");
+            // Beside it, the two milliseconds that are made up for and late all the same.
+            assert!(
+                late >= lost - 0.002 && late < lost + 0.005,
+                "{stall} ms: {late} late"
+            );
+            let mean = seen.total.as_secs_f64() / seen.datagrams as f64;
+            let expected = share * stall as f64 / 2e3;
+            assert!(
+                mean >= 0.9 * expected && mean < 1.5 * expected + 1e-4,
+                "{stall} ms: {mean} instead of {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_stall_does_not_make_a_short_one_longer() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        // 98 ms are forgotten, and so many bytes leave after it.
+        pace.depart(RATE, start, start + ms(101), 1_000, 1);
+        let due = pace.due(RATE);
+        pace.depart(RATE, due, due, 98_000, 1);
+        let seen = pace.lateness;
+        assert_eq!((seen.late, seen.total), (2, ms(101 + 52)));
+        // Of five milliseconds, two are forgotten.
+        let due = pace.due(RATE);
+        pace.depart(RATE, due, due + ms(5), 1_000, 1);
+        let due = pace.due(RATE);
+        pace.depart(RATE, due, due, 2_000, 1);
+        let due = pace.due(RATE);
+        pace.depart(RATE, due, due, 1_000, 1);
+        let seen = pace.lateness;
+        assert_eq!((seen.late, seen.total), (4, ms(101 + 52 + 5 + 4)));
+    }
+
+    #[test]
+    fn a_flow_that_the_window_holds_back_has_not_missed_anything() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(RATE, start, start + ms(100), 1_000, 1);
+        let opened = start + ms(150);
+        pace.depart(RATE, opened, opened, 1_000, 1);
+        assert_eq!((pace.lateness.datagrams, pace.lateness.late), (2, 1));
     }
 
     #[test]
@@ -161,10 +293,11 @@ mod tests {
         while now < start + ms(10_000) {
             let (least, most) = (sent.iter().min(), sent.iter().max());
             assert!(most.unwrap() - least.unwrap() <= 1_200);
-            while let Some((key, due)) = agenda.pop(now) {
+            while let Some(key) = agenda.pop(now) {
+                let due = paces[key].due(Some(125_000));
                 paces[key].depart(Some(125_000), due, now, 1_200, 1);
                 sent[key] += 1_200;
-                agenda.set(key, Some(paces[key].due(Some(125_000))));
+                agenda.queue(key, Some(paces[key].due(Some(125_000))), now);
             }
             now += ms(1) / 2;
         }
@@ -178,8 +311,10 @@ mod tests {
     fn the_slowest_rate_does_not_overflow() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.depart(RATE, start, start, u64::MAX, 1);
+        pace.depart(Some(0), start, start, u64::MAX, 1);
         assert!(pace.due(Some(1)) > start + ms(1_000));
         assert!(pace.due(Some(0)) > start + ms(1_000));
+        let late = start + ms(1_000_000);
+        pace.depart(Some(u64::MAX), start, late, u64::MAX, 1);
     }
 }

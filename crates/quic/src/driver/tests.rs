@@ -144,11 +144,45 @@ fn an_unknown_version_is_answered() {
     // Long header, version, and two connection IDs of eight bytes.
     datagram[..5].copy_from_slice(&[0xc0, 0x1a, 0x1a, 0x1a, 0x1a]);
     (datagram[5], datagram[14]) = (8, 8);
+    // Those that are shorter than a first datagram would get more than they are.
+    for length in [7, 23, 1199] {
+        let short = &datagram[..length];
+        stranger.send_to(short, server.address()).unwrap();
+    }
     stranger.send_to(&datagram, server.address()).unwrap();
     let mut answer = [0; 2000];
     let length = stranger.recv(&mut answer).unwrap();
     assert!(length < 100, "{length}");
     assert_eq!((answer[0] & 0x80, &answer[1..5]), (0x80, &[0; 4][..]));
+    drop(server);
+    assert_eq!(received(&stranger), 0);
+}
+
+/// A thread that is gone is not taken for a path that lets nothing through.
+#[test]
+fn a_panic_is_seen() {
+    let identity = Identity::generate().unwrap();
+    let transport = Arc::new(server::transport());
+    let config = endpoint::server_config(&identity, ALPN, transport).unwrap();
+    let driver = Driver::start().unwrap();
+    let (proven, _) = mpsc::channel();
+    let verdict = |_: &Incoming| -> Verdict { panic!("as this test wants") };
+    let door = Box::new(Doorkeeper { verdict, proven });
+    let configs = (identity.endpoint_config(), config);
+    let (address, _) = driver.listen(HERE.into(), configs, door).unwrap();
+    assert!(driver.is_running());
+    let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
+    let transport = Arc::new(endpoint::transport(controllers));
+    let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
+    let sending = Driver::start().unwrap();
+    let witness = Box::new(Witness(mpsc::channel().0));
+    let line = sending.connect(address, config, flow, false, witness);
+    let limit = Instant::now() + Duration::from_secs(60);
+    while driver.is_running() && Instant::now() < limit {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(line);
+    assert!(!driver.is_running());
 }
 
 /// All bytes that wait at a socket.

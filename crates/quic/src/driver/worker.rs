@@ -136,8 +136,9 @@ impl Worker {
         }
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) && host.resend().is_ok() {
-                for handle in host.waiting.drain(..) {
-                    self.departures.set((*id, handle), Some(now));
+                for handle in std::mem::take(&mut host.waiting) {
+                    let due = host.sessions.get(&handle).and_then(Session::due);
+                    self.departures.queue((*id, handle), due, now);
                 }
             }
             if flags.intersects(PollFlags::IN | PollFlags::ERR) {
@@ -199,7 +200,7 @@ impl Worker {
     /// Does what timers were set for.
     fn expire(&mut self) {
         let now = (self.clock)();
-        while let Some((key, _)) = self.timers.pop(now) {
+        while let Some(key) = self.timers.pop(now) {
             if let Some(session) = self.session(key) {
                 session.expire(now);
                 self.noted.push(key);
@@ -220,7 +221,7 @@ impl Worker {
                 None => (None, None),
             };
             let is_done = host.is_done();
-            self.departures.set((id, handle), due);
+            self.departures.queue((id, handle), due, now);
             self.timers.set((id, handle), timer);
             if is_done {
                 self.hosts.remove(&id);
@@ -230,21 +231,22 @@ impl Worker {
 
     /// Sends what is due, a burst of each connection in turn.
     fn transmit(&mut self) {
+        let mut now = (self.clock)();
         for _ in 0..BURSTS {
-            let now = (self.clock)();
-            let Some(((id, handle), due)) = self.departures.pop(now) else {
+            let Some((id, handle)) = self.departures.pop(now) else {
                 return;
             };
             let Some(host) = self.hosts.get_mut(&id) else {
                 continue;
             };
-            let turn = host.send(handle, due, now, &mut self.contents);
+            let turn = host.send(handle, now, &mut self.contents);
+            now = (self.clock)();
             let Some(session) = host.sessions.get(&handle) else {
                 continue;
             };
             match turn {
                 Turn::Sent | Turn::Nothing => {
-                    self.departures.set((id, handle), session.due());
+                    self.departures.queue((id, handle), session.due(), now);
                 }
                 // It waits for room.
                 Turn::Full => {}

@@ -75,6 +75,41 @@ fn an_application_limit_begins_when_the_data_ends() {
     assert_eq!(samples(true), [false, true]);
 }
 
+/// ACKs that the kernel received before the last burst left, and that are read after it.
+#[test]
+fn the_time_of_an_ack_is_its_own() {
+    let now = Instant::now();
+    let at = |ms| now + Duration::from_millis(ms);
+    let mut adapter = adapter(now);
+    adapter.on_packet_sent(now, 1200, 0);
+    adapter.on_packet_sent(now, 1200, 1);
+    adapter.on_packet_sent(at(46), 1200, 2);
+    let mut seen = Vec::new();
+    // The last one came, as the clocks say, before its packet had left.
+    for (number, sent, ms) in [(0, 0, 40), (1, 0, 43), (2, 46, 45)] {
+        acknowledge(&mut adapter, at(sent), at(ms), number, 1200 * (2 - number));
+        let ended = adapter.ended.expect("held back");
+        let rtt = ended.rtt.map(|sample| sample.rtt.as_nanos() / 1_000_000);
+        seen.push((ended.acked.as_nanos() / 1_000_000, rtt));
+        // Controllers hear of nothing before what they heard of already.
+        assert_eq!(ended.now, adapter.time(at(46)));
+    }
+    assert_eq!(seen, [(40, Some(40)), (43, Some(43)), (46, Some(0))]);
+}
+
+/// As `on_ack` and `on_end_acks` do; noq makes its estimator for itself alone.
+fn acknowledge(
+    adapter: &mut Adapter<AnyController>,
+    sent: Instant,
+    at: Instant,
+    number: u64,
+    in_flight: u64,
+) {
+    adapter.settle();
+    adapter.take_ack(at, sent, 1200, number);
+    adapter.on_end_acks(at, in_flight, false);
+}
+
 /// Hooks in any order and with any numbers: a peer can bring about most of them.
 #[test]
 fn nonsense_is_survived() {
