@@ -20,13 +20,31 @@ fn captured(text: &str) -> (Record, [Vec<u8>; 2]) {
 /// Runs the scenario, and reads what its sending end and its receiving end captured.
 fn run(text: &str) -> (Record, [Summary; 2]) {
     let (record, files) = captured(text);
-    let summaries = files.map(|file| {
-        let mut trace = Trace::new();
-        trace.read(&file[..], &|| true).expect("a capture");
-        assert_eq!(trace.counts().packets, trace.counts().tcp);
-        Summary::of(trace).0
-    });
-    (record, summaries)
+    (record, files.map(|file| read(&file)))
+}
+
+fn read(file: &[u8]) -> Summary {
+    let mut trace = Trace::new();
+    trace.read(file, &|| true).expect("a capture");
+    assert_eq!(trace.counts().packets, trace.counts().tcp);
+    Summary::of(trace).0
+}
+
+/// Runs one flow over a path of this rate in Mbit/s, RTprop in milliseconds, buffer, and loss in percent.
+fn run_one(
+    controller: &str,
+    (rate, rtt): (u32, u32),
+    buffer: &str,
+    loss: f64,
+) -> (Record, [Summary; 2]) {
+    run(&format!(
+        r#"
+        name = "one"
+        duration = "25s"
+        path = {{ rate = "{rate}mbit", rtt = "{rtt}ms", buffer = "{buffer}", loss = "{loss}%" }}
+        flow = [{{ controller = "{controller}" }}]
+        "#
+    ))
 }
 
 /// Reads the captures of both ends as one.
@@ -146,16 +164,9 @@ fn all_off(
 fn a_capture_shows_what_the_simulation_knows() {
     let (mut wrong, mut guesses, mut right) = (Vec::new(), 0, 0);
     for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        for loss in ["0%", "1%", "5%"] {
+        for loss in [0.0, 1.0, 5.0] {
             for (buffer, rate, rtt) in [("0.3bdp", 20, 40), ("1bdp", 50, 10), ("8bdp", 20, 40)] {
-                let (record, summaries) = run(&format!(
-                    r#"
-                    name = "one"
-                    duration = "25s"
-                    path = {{ rate = "{rate}mbit", rtt = "{rtt}ms", buffer = "{buffer}", loss = "{loss}" }}
-                    flow = [{{ controller = "{controller}" }}]
-                    "#
-                ));
+                let (record, summaries) = run_one(controller, (rate, rtt), buffer, loss);
                 let truth = &record.summary.flows[0];
                 for (summary, is_sender) in summaries.iter().zip([true, false]) {
                     let found = only(summary);
@@ -372,14 +383,8 @@ fn a_buffers_drops_are_told_from_losses_by_chance() {
     for controller in ["bbr1", "bbr3", "cubic", "reno"] {
         for buffer in [0.5, 2.0, 8.0] {
             for loss in [0.0, 1.0] {
-                let (record, summaries) = run(&format!(
-                    r#"
-                    name = "one"
-                    duration = "25s"
-                    path = {{ rate = "20mbit", rtt = "40ms", buffer = "{buffer}bdp", loss = "{loss}%" }}
-                    flow = [{{ controller = "{controller}" }}]
-                    "#
-                ));
+                let (record, summaries) =
+                    run_one(controller, (20, 40), &format!("{buffer}bdp"), loss);
                 let dropped = record.summary.path.drops.expect("drops");
                 for summary in &summaries {
                     let found = only(summary);
@@ -468,11 +473,7 @@ fn what_both_ends_captured_counts_once() {
     for (flows, count) in TWICE {
         let (_, files) = captured(&format!("name = \"twice\"\nduration = \"15s\"\n{flows}"));
         let six = [true, false].map(|stamps| files.each_ref().map(|file| over_ipv6(file, stamps)));
-        let alone = {
-            let mut trace = Trace::new();
-            trace.read(&files[0][..], &|| true).expect("a capture");
-            Summary::of(trace).0
-        };
+        let alone = read(&files[0]);
         let [with, without] = &six;
         for (what, files) in [("IPv4", &files), ("IPv6", with), ("bare IPv6", without)] {
             let twice = both(files);

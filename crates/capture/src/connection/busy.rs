@@ -11,8 +11,9 @@
 
 use std::collections::VecDeque;
 
-use crate::memory::reserve;
 use congestion::{Bytes, Duration, Rate, Time};
+
+use super::evenly::Evenly;
 
 /// How long the bottleneck must have been busy.
 const LENGTH: Duration = Duration::from_millis(100);
@@ -72,78 +73,42 @@ impl Busy {
     }
 }
 
-/// No flow keeps more rates: if there are more, every second one goes, and of the next ones only so many are kept.
+/// No flow keeps more rates.
 const MOST: usize = 64;
-
-/// A flow keeps so many, however little memory there is.
-const LEAST: usize = 16;
 
 /// One of so many rates is greater than the bottleneck's: acknowledgements were held back before, in the network or by a machine
 /// that was busy.
 const GREATER: usize = 10;
 
 /// Rates of the bottleneck, evenly taken from all that there were.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Rates {
-    kept: Vec<Rate>,
-    /// One of so many is kept.
-    stride: u32,
-    left_out: u32,
+    rates: Evenly<Rate, MOST>,
     /// The one that a tenth of them exceeds: every packet asks for it.
     believed: Option<Rate>,
-}
-
-impl Default for Rates {
-    fn default() -> Rates {
-        Rates {
-            kept: Vec::new(),
-            stride: 1,
-            left_out: 0,
-            believed: None,
-        }
-    }
 }
 
 impl Rates {
     /// One more.
     pub fn add(&mut self, rate: Rate) {
-        self.left_out += 1;
-        if self.left_out < self.stride {
+        if !self.rates.add(rate) {
             return;
         }
-        self.left_out = 0;
-        if self.kept.len() == MOST {
-            self.halve();
-        }
-        reserve(&mut self.kept);
-        self.kept.push(rate);
-        let mut sorted = self.kept.clone();
+        let mut sorted = self.rates.kept().to_vec();
         sorted.sort_unstable();
         let wrong = sorted.len().div_ceil(GREATER).min(sorted.len() / 2);
         self.believed = sorted.get(sorted.len() - 1 - wrong).copied();
     }
 
-    fn halve(&mut self) {
-        let mut place = 0;
-        self.kept.retain(|_| {
-            place += 1;
-            place % 2 == 0
-        });
-        self.stride = self.stride.saturating_mul(2);
-    }
-
     /// How many bytes they take.
     #[inline]
     pub fn held(&self) -> usize {
-        self.kept.capacity() * size_of::<Rate>()
+        self.rates.held()
     }
 
     /// Keeps few of them.
     pub fn thin(&mut self) {
-        while self.kept.len() > LEAST {
-            self.halve();
-        }
-        self.kept.shrink_to_fit();
+        self.rates.thin();
     }
 
     /// The bottleneck's, if there were any: the one that a tenth of them exceeds.
@@ -205,7 +170,7 @@ mod tests {
             };
             rates.add(Rate::from_bytes_per_sec(rate));
         }
-        assert!(rates.kept.len() <= MOST);
+        assert!(rates.rates.kept().len() <= MOST);
         let rate = rates.get().map(Rate::bytes_per_sec);
         assert!(
             rate.is_some_and(|rate| (1_000..1_010).contains(&rate)),

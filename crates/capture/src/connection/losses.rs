@@ -2,13 +2,7 @@
 
 use congestion::{Duration, Time};
 
-use crate::memory::reserve;
-
-/// No flow keeps more losses: if there are more, every second one goes, and of the next ones only so many are kept.
-const MOST: usize = 256;
-
-/// A flow keeps so many, however little memory there is.
-const LEAST: usize = 16;
+use super::evenly::Evenly;
 
 /// Packets that were lost together.
 #[derive(Debug, Clone, Copy)]
@@ -46,64 +40,4 @@ pub fn micros(span: Duration) -> u32 {
 }
 
 /// Losses, evenly taken from all that there were.
-#[derive(Debug, Clone)]
-pub struct Losses {
-    kept: Vec<Loss>,
-    /// One of so many is kept.
-    stride: u32,
-    left_out: u32,
-}
-
-impl Default for Losses {
-    fn default() -> Losses {
-        Losses {
-            kept: Vec::new(),
-            stride: 1,
-            left_out: 0,
-        }
-    }
-}
-
-impl Losses {
-    /// One more.
-    pub fn add(&mut self, loss: Loss) {
-        self.left_out += 1;
-        if self.left_out < self.stride {
-            return;
-        }
-        self.left_out = 0;
-        if self.kept.len() == MOST {
-            self.halve();
-        }
-        reserve(&mut self.kept);
-        self.kept.push(loss);
-    }
-
-    fn halve(&mut self) {
-        let mut place = 0;
-        self.kept.retain(|_| {
-            place += 1;
-            place % 2 == 0
-        });
-        self.stride = self.stride.saturating_mul(2);
-    }
-
-    /// How many bytes they take.
-    #[inline]
-    pub fn held(&self) -> usize {
-        self.kept.capacity() * size_of::<Loss>()
-    }
-
-    /// Keeps few of them.
-    pub fn thin(&mut self) {
-        while self.kept.len() > LEAST {
-            self.halve();
-        }
-        self.kept.shrink_to_fit();
-    }
-
-    /// In their order.
-    pub fn kept(&self) -> &[Loss] {
-        &self.kept
-    }
-}
+pub type Losses = Evenly<Loss, 256>;

@@ -3,6 +3,7 @@
 mod busy;
 mod cues;
 mod echoes;
+mod evenly;
 mod flow;
 mod full;
 mod handshake;
