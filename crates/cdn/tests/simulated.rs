@@ -92,6 +92,8 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
             found.choices[policy].name
         );
     }
+    let small = found.choices[policy].changes[1].expect("small objects");
+    assert!(small <= 0.02, "{small}");
 
     // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
     let networks = found
