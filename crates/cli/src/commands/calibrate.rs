@@ -206,9 +206,10 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
     }
     let minutes = calibration.real_time_s() / 60.0;
     output::note(format_args!(
-        "{}, {} each: {} in real time",
+        "{}, {} each{}: {} in real time",
         report::count(calibration.cases.len() as u64, "case"),
         report::count(calibration.repeats, "run"),
+        calibration.exception(),
         report::count(minutes.round() as u64, "minute")
     ));
     Ok(())

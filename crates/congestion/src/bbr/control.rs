@@ -18,8 +18,14 @@ pub struct Control {
 }
 
 impl Control {
-    /// For a new connection. `margin` is how far below the estimated bandwidth to pace, as a share of it.
-    pub fn new(connection: &Connection, margin: Ratio, startup_gain: Ratio) -> Control {
+    /// For a new connection. `margin` is how far below the estimated bandwidth to pace, as a share of it; `fewest` packets are the
+    /// smallest burst.
+    pub fn new(
+        connection: &Connection,
+        margin: Ratio,
+        startup_gain: Ratio,
+        fewest: u64,
+    ) -> Control {
         let mss = connection.mss.max(Bytes::new(1));
         let initial_cwnd = connection.initial_cwnd.max(mss);
         Control {
@@ -27,7 +33,7 @@ impl Control {
             initial_cwnd,
             cwnd: initial_cwnd,
             saved_cwnd: Bytes::ZERO,
-            pacing: Pacing::new(margin, startup_gain, initial_cwnd, mss),
+            pacing: Pacing::new(margin, startup_gain, fewest, initial_cwnd, mss),
         }
     }
 

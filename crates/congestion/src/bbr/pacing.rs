@@ -17,12 +17,20 @@ pub struct Pacing {
     startup_gain: Ratio,
     /// The share of the estimated bandwidth to pace at.
     share: Ratio,
+    /// The packets of the smallest burst.
+    fewest: u64,
 }
 
 impl Pacing {
     /// Starts with the initial window in the nominal RTT. `margin` is how far below the estimated bandwidth to pace, as a share
-    /// of it.
-    pub fn new(margin: Ratio, startup_gain: Ratio, initial_cwnd: Bytes, mss: Bytes) -> Pacing {
+    /// of it. No burst has less than `fewest` packets, also at the slowest rates.
+    pub fn new(
+        margin: Ratio,
+        startup_gain: Ratio,
+        fewest: u64,
+        initial_cwnd: Bytes,
+        mss: Bytes,
+    ) -> Pacing {
         let rest = margin.denominator().saturating_sub(margin.numerator());
         let mut pacing = Pacing {
             rate: Rate::ZERO,
@@ -30,6 +38,7 @@ impl Pacing {
             has_seen_rtt: false,
             startup_gain,
             share: Ratio::new(rest, margin.denominator()),
+            fewest,
         };
         pacing.set_bw(
             Rate::from_transfer(initial_cwnd, NOMINAL_RTT),
@@ -63,7 +72,7 @@ impl Pacing {
 
     /// Sets the send quantum to what fits the rate and packets of `mss`.
     pub fn fit_quantum(&mut self, mss: Bytes) {
-        self.quantum = send_quantum(self.rate, mss);
+        self.quantum = send_quantum(self.rate, mss).max(mss * self.fewest);
     }
 
     /// Paces the window over the first round-trip time that is measured; does nothing at later ones (BBR draft, "Pacing Rate:
@@ -93,14 +102,14 @@ mod tests {
 
     #[test]
     fn starts_with_the_window_in_a_millisecond() {
-        let pacing = Pacing::new(Ratio::new(1, 100), Ratio::new(2885, 1000), MSS * 10, MSS);
+        let pacing = Pacing::new(Ratio::new(1, 100), Ratio::new(2885, 1000), 1, MSS * 10, MSS);
         // 10 kB in 1 ms, times 2.885, less 1 %.
         assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(28_561_500));
     }
 
     #[test]
     fn never_stands_still() {
-        let mut pacing = Pacing::new(Ratio::ZERO, Ratio::ONE, MSS * 10, MSS);
+        let mut pacing = Pacing::new(Ratio::ZERO, Ratio::ONE, 1, MSS * 10, MSS);
         pacing.set_bw(Rate::ZERO, Ratio::ONE, MSS);
         assert_eq!(pacing.rate(), Rate::from_bytes_per_sec(1_000));
     }

@@ -64,7 +64,7 @@ mod tests {
         let bytes = Bytes::new;
         let connection = Connection::new(Time::ZERO, bytes(1), bytes(10));
         let window_after = |total_delivered, is_full| {
-            let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE);
+            let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE, 1);
             let rate = RateSample {
                 total_delivered,
                 ..RateSample::default()
@@ -82,7 +82,7 @@ mod tests {
     fn a_window_that_is_cut_does_not_replace_a_greater_one() {
         let bytes = Bytes::new;
         let connection = Connection::new(Time::ZERO, bytes(1), bytes(10));
-        let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE);
+        let mut control = Control::new(&connection, Ratio::ZERO, Ratio::ONE, 1);
         control.save_cwnd(false);
         control.cwnd = bytes(4);
         control.save_cwnd(true);

@@ -74,6 +74,9 @@ use policer::Policer;
 use probe_bw::ProbeBw;
 use recovery::LossEpisode;
 
+/// The packets of the smallest burst, at rates below those of [two](crate::pacing::send_quantum) (Linux `bbr_min_tso_segs`).
+const FEWEST_PACKETS: u64 = 1;
+
 /// The BBRv1 congestion controller.
 #[derive(Debug, Clone)]
 pub struct Bbr1 {
@@ -153,7 +156,12 @@ impl Bbr1 {
                 at: now,
                 bytes: Bytes::ZERO,
             },
-            control: Control::new(&connection, config.pacing_margin, config.high_gain),
+            control: Control::new(
+                &connection,
+                config.pacing_margin,
+                config.high_gain,
+                FEWEST_PACKETS,
+            ),
         }
     }
 

@@ -84,6 +84,9 @@ use undo::Undo;
 /// How far below the estimated bandwidth to pace (`BBR.PacingMarginPercent`).
 const PACING_MARGIN: Ratio = Ratio::new(1, 100);
 
+/// The packets of the smallest burst ("Send Quantum"; Linux `sysctl_tcp_min_tso_segs`).
+const FEWEST_PACKETS: u64 = 2;
+
 /// The gain from the BDP to the window (`BBR.DefaultCwndGain`).
 const CWND_GAIN: Ratio = Ratio::new(2, 1);
 
@@ -174,7 +177,12 @@ impl Bbr3 {
             growth: Growth::default(),
             probe_timing: ProbeTiming::new(now, seed),
             undo: Undo::default(),
-            control: Control::new(&connection, PACING_MARGIN, startup::PACING_GAIN),
+            control: Control::new(
+                &connection,
+                PACING_MARGIN,
+                startup::PACING_GAIN,
+                FEWEST_PACKETS,
+            ),
         }
     }
 

@@ -15,6 +15,7 @@ struct pacing {
 	u64 quantum;
 	ratio startup_gain;
 	ratio share; /* of the bandwidth: what the margin leaves */
+	u64 fewest; /* packets of the smallest burst */
 	bool has_seen_rtt;
 };
 
@@ -23,7 +24,7 @@ static inline void pacing_fit_quantum(struct pacing *pacing, u64 mss)
 	u64 least = pacing->rate < SINGLE_PACKET_RATE ? 1 : 2;
 	u64 burst = min(bytes_in(pacing->rate, BURST_TIME), MAX_BURST);
 
-	pacing->quantum = times(mss, max(burst / mss, least));
+	pacing->quantum = times(mss, max(burst / mss, max(least, pacing->fewest)));
 }
 
 static inline u64 pacing_rate_for(const struct pacing *pacing, u64 bw, ratio gain)
@@ -58,9 +59,10 @@ static inline void pacing_follow(struct pacing *pacing, u64 bw, ratio gain, bool
 		pacing_set_rate(pacing, rate, mss);
 }
 
-static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain,
+static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain, u64 fewest,
 			       u64 initial_cwnd, u64 mss)
 {
+	pacing->fewest = fewest;
 	pacing->startup_gain = startup_gain;
 	pacing->share = RATIO(sub(denominator(margin), numerator(margin)), denominator(margin));
 	pacing_set_bw(pacing, rate_of(initial_cwnd, NOMINAL_RTT), startup_gain, mss);

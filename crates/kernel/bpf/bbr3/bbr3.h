@@ -24,7 +24,8 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->undo.recovery.inflight_long_term = INFINITE;
 	bbr->probe_timing.random.state = connection->seed;
 	bbr->probe_timing.cycle_start = connection->now;
-	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, bbr->initial_cwnd, bbr->mss);
+	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, 2, bbr->initial_cwnd,
+		    bbr->mss);
 }
 
 static inline u64 controller_cwnd(const struct controller *bbr)

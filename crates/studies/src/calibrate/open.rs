@@ -3,7 +3,7 @@
 use super::comparison::compare;
 use super::contender::Pair;
 use super::page::Compared;
-use super::plan::{Calibration, Choice, Kept, Side};
+use super::plan::{Calibration, Case, Choice, Kept, Side};
 use super::set::Set;
 use crate::runs::Store;
 use crate::study::{Shelf, ShelfError};
@@ -90,10 +90,12 @@ impl Calibration {
 
     /// How long the runs of all cases take, one after the other, on the engines in real time; or on one, if none is.
     pub fn real_time_s(&self) -> f64 {
-        let durations = self.cases.iter().filter_map(|case| case.scenario.duration);
+        let duration =
+            |case: &Case| Some(case.scenario.duration?.as_secs_f64() * case.often as f64);
+        let durations = self.cases.iter().filter_map(duration);
         let real = (self.sides.iter()).filter(|side| side.contender.engine.is_real_time());
         let runs = self.repeats * (real.count().max(1) as u64);
-        durations.map(|one| one.as_secs_f64()).sum::<f64>() * runs as f64
+        durations.sum::<f64>() * runs as f64
     }
 
     /// The cases that both engines can run, compared, with what the store has of both.
@@ -108,15 +110,25 @@ impl Calibration {
         .collect()
     }
 
+    /// The cases with more runs than others, in parentheses after a space; empty if there are none.
+    pub fn exception(&self) -> String {
+        let often = self.cases.iter().map(|case| case.often).max();
+        let often = often.filter(|often| *often > 1);
+        often.map_or(String::new(), |often| {
+            format!(" ({often} times as many of those that chance decides)")
+        })
+    }
+
     /// Where the results come from: one line each.
     pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
         let runs = self.sides.each_ref().map(|side| {
             let runs = report::count(side.repeats, "run");
             format!("{runs} of each case on {}", side.contender.name)
         });
-        let (runs, version) = (runs.join(", "), env!("CARGO_PKG_VERSION"));
+        let (runs, chance) = (runs.join(", "), self.exception());
+        let version = env!("CARGO_PKG_VERSION");
         let made = format!(
-            "Made with `{command}` by fullpipe {version}; {runs}, seeds derived from 1 as in a sweep."
+            "Made with `{command}` by fullpipe {version}; {runs}{chance}, seeds derived from 1 as in a sweep."
         );
         let origins = self.sides.iter().filter_map(|side| side.origin(store));
         std::iter::once(made).chain(origins).collect()

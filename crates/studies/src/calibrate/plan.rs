@@ -28,6 +28,8 @@ pub struct Case {
     pub explained: Vec<Explanation>,
     /// How far they may.
     pub tolerance: Tolerance,
+    /// So many times as often as others it is run, since single runs of it say little.
+    pub often: u64,
     /// Why it is not run, if one of the engines cannot.
     pub skipped: Option<String>,
 }
@@ -57,7 +59,7 @@ pub struct Calibration {
 pub struct Side {
     /// What runs them.
     pub contender: Contender,
-    /// How often it runs each case.
+    /// How often it runs each case that is not run [more often](Case::often).
     pub repeats: u64,
     /// The runs: each case once, then each case again. A run's point is the place of its case.
     pub plan: Plan,
@@ -66,6 +68,10 @@ pub struct Side {
 /// So many times as often as an engine in real time, one in virtual time runs each case: it costs little, and leaves to chance
 /// only what the other one has of it.
 const VIRTUAL_REPEATS: u64 = 5;
+
+/// So many times as often, each engine runs a case that chance decides: medians of nine runs vary about half as much as
+/// those of three.
+const CHANCE_REPEATS: u64 = 3;
 
 /// What is kept of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,7 +98,9 @@ pub struct Made {
 impl Case {
     fn new(set: &Set, plan: &Plan, point: &Point, pair: &Pair) -> Case {
         let name = pair.name(set.name_of(&plan.fields, &point.values));
+        let is_chance = set.chance.iter().any(|one| one.matches(&name));
         Case {
+            often: if is_chance { CHANCE_REPEATS } else { 1 },
             set: set.name.clone(),
             scenario: Scenario {
                 name: name.clone(),
@@ -149,9 +157,9 @@ impl Calibration {
         let repeats_of = sides.each_ref().map(|side| side.repeats);
         for (place, set) in sets.iter().enumerate() {
             let blame = |error| (place, error);
-            let plan = |(engine, tag): &(_, String), repeats| {
+            let plan = |(engine, tag): &(_, String), repeats: u64| {
                 let mut sweep = set.sweep.clone();
-                (sweep.engine, sweep.repeats) = (*engine, repeats);
+                (sweep.engine, sweep.repeats) = (*engine, repeats.saturating_mul(CHANCE_REPEATS));
                 sweep.plan(tag).map_err(blame)
             };
             let [first, second] = tagged(&pair.contenders);
@@ -160,7 +168,10 @@ impl Calibration {
                 if !pair.contenders.iter().all(|one| one.takes(&each.scenario)) {
                     continue;
                 }
-                let case = Case::new(set, &plans[0], each, pair);
+                let mut case = Case::new(set, &plans[0], each, pair);
+                if choice.is_quick {
+                    case.often = 1;
+                }
                 if cases.iter().any(|other| other.name == case.name) {
                     let reason = format!("there are two cases {}", case.name);
                     return Err(blame(ScenarioError::new("case", reason).into()));
@@ -169,7 +180,9 @@ impl Calibration {
                     continue;
                 }
                 for (side, plan) in sides.iter_mut().zip(&plans) {
-                    side.add(&case, plan.runs.iter().filter(|run| run.point == point));
+                    let repeats = side.repeats * case.often;
+                    let runs = plan.runs.iter().filter(|run| run.point == point);
+                    side.add(&case, runs.filter(|run| run.repeat < repeats));
                 }
                 cases.push(case);
             }

@@ -20,6 +20,8 @@ pub struct Set {
     pub(super) case: String,
     /// `quick`: patterns of the names of cases that are a first impression.
     pub(super) quick: Vec<WildMatch>,
+    /// `chance`: patterns of the names of cases that chance decides more than the engine does.
+    pub(super) chance: Vec<WildMatch>,
     /// `[[explained]]`.
     pub(super) explained: Vec<Explanation>,
     /// The rest of it.
@@ -44,7 +46,7 @@ pub struct Explanation {
 }
 
 /// The keys of a set that a sweep has not.
-const OWN: [&str; 3] = ["case", "quick", "explained"];
+const OWN: [&str; 4] = ["case", "quick", "chance", "explained"];
 
 /// What a set's text says; the rest of it is read as a sweep's.
 #[derive(Deserialize)]
@@ -58,6 +60,8 @@ struct Said {
     case: Option<String>,
     #[serde(default)]
     quick: Vec<String>,
+    #[serde(default)]
+    chance: Vec<String>,
     #[serde(default)]
     explained: Vec<Explanation>,
     engine: Option<Node>,
@@ -96,7 +100,8 @@ impl Set {
         Ok(Set {
             name: sweep.name.clone().unwrap_or_default(),
             case,
-            quick: said.quick.iter().map(|name| WildMatch::new(name)).collect(),
+            quick: wild(&said.quick),
+            chance: wild(&said.chance),
             explained: said.explained,
             sweep,
         })
@@ -126,6 +131,10 @@ fn template(text: String, sweep: &Sweep) -> Result<String, ScenarioError> {
         }
     }
     Ok(text)
+}
+
+fn wild(patterns: &[String]) -> Vec<WildMatch> {
+    patterns.iter().map(|one| WildMatch::new(one)).collect()
 }
 
 fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<WildMatch, D::Error> {

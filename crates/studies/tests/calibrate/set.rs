@@ -157,6 +157,31 @@ fn both_sides_run_the_same_seeds_each_case_once_first() {
 }
 
 #[test]
+fn what_chance_decides_is_run_more_often_but_once_for_a_first_impression() {
+    let sets = [small("chance = [\"bbr1-*\"]\nquick = [\"*\"]")];
+    let of_case = |calibration: &Calibration| {
+        let [first, second] = calibration.sides.each_ref().map(|side| {
+            let runs = |point| side.plan.runs.iter().filter(|run| run.point == point);
+            [0, 1].map(|point| runs(point).count())
+        });
+        assert_eq!(first, second);
+        first
+    };
+    let all = of_sim(&sets, &[], 2);
+    assert_eq!(of_case(&all), [6, 2]);
+    assert_eq!(all.real_time_s(), 3.0 * 8.0);
+    assert!(all.exception().contains("3 times as many"));
+    let choice = Choice {
+        is_quick: true,
+        ..Choice::default()
+    };
+    let pair = Pair::of_engines([EngineKind::Sim, EngineKind::Sim]);
+    let quick = Calibration::new(&sets, &choice, &pair, 1).unwrap();
+    assert_eq!(of_case(&quick), [1, 1]);
+    assert_eq!(quick.exception(), "");
+}
+
+#[test]
 fn sets_that_make_no_sense_are_refused_in_one_line() {
     const TEXT: &str = "name = \"x\"\ncase = \"{flow.controller}-x\"\nquick = [\"*\"]\n\
                         [[explained]]\ncase = \"*\"\nbecause = \"of this\"\n\
