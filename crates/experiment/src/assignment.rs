@@ -126,6 +126,11 @@ impl Key {
         Key(key)
     }
 
+    /// The one that the kernel's program has.
+    pub fn of_words([low, high]: [u64; 2]) -> Key {
+        Key((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
+    }
+
     /// As the kernel's program has it.
     pub fn words(&self) -> [u64; 2] {
         let word = |at: usize| {
@@ -182,6 +187,11 @@ impl Shares {
         if let Some(last) = ends.last_mut() {
             *last = 1 << 32;
         }
+        Shares(ends)
+    }
+
+    /// The ones that end there.
+    pub fn of_ends(ends: Vec<u64>) -> Shares {
         Shares(ends)
     }
 
@@ -293,6 +303,12 @@ mod tests {
         // Half of the draws, and 45 % and 5 % of them, meet by chance.
         let share = same.count() as f64 / 100_000.0;
         assert!((share - 0.455).abs() < 0.01, "{share}");
+    }
+
+    #[test]
+    fn a_key_is_its_words() {
+        let key = Key::of_seed("one");
+        assert!(Key::of_words(key.words()) == key);
     }
 
     #[test]

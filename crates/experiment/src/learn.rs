@@ -1,4 +1,5 @@
-//! A policy from what a study has found: rules with their evidence.
+//! A policy from what a study has found: rules with their evidence. The groups that are better with one controller share a rule, so
+//! that a person can read it, and so that enough of its networks explore.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,7 +7,7 @@ use std::fmt::Write;
 use crate::effect::{DOUBT, Interval};
 use crate::findings::Findings;
 use crate::plan::Plan;
-use crate::policy::{MOST_RULES, Policy};
+use crate::policy::{Policy, Rule};
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, probability, range};
 
@@ -18,6 +19,15 @@ const MOST: f64 = 1.0;
 
 /// The share of client networks that explore, so that a rule that has gone stale shows.
 const EXPLORE: &str = "2%";
+
+/// The rule for who is in no other one.
+const REST: &str = "rest";
+
+/// So many of a list are in a line.
+const LINE: usize = 6;
+
+/// Of a rule for many groups, so many have their evidence beside it.
+const SHOWN: usize = 20;
 
 /// Why there is no policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +56,17 @@ impl Place {
         Some(Place::Network(std::cmp::Reverse(prefix.length()), prefix))
     }
 
-    fn field(&self) -> String {
+    fn network(&self) -> Option<Prefix> {
         match self {
-            Place::Network(_, prefix) => format!("prefix = [\"{prefix}\"]"),
-            Place::System(number) => format!("as = [{number}]"),
+            Place::Network(_, prefix) => Some(*prefix),
+            Place::System(_) => None,
+        }
+    }
+
+    fn system(&self) -> Option<u32> {
+        match self {
+            Place::Network(..) => None,
+            Place::System(number) => Some(*number),
         }
     }
 
@@ -69,6 +86,8 @@ struct Learned<'f> {
     /// The lower end of what is left of it where the surest are picked out.
     expect: f64,
     p: f64,
+    observations: u64,
+    is_kept: bool,
     evidence: String,
 }
 
@@ -98,13 +117,11 @@ pub fn policy(
         quoted(&plan.cgroup.to_string_lossy())
     );
     let mut ports = String::new();
-    for (field, of) in [
+    for (name, of) in [
         ("listen", &plan.connections.listen),
         ("connect", &plan.connections.connect),
     ] {
-        if !of.is_empty() {
-            let _ = writeln!(ports, "{field} = {}", list(of));
-        }
+        ports += &field(name, texts(of));
     }
     let mut controllers = BTreeSet::new();
     let mut rule = |name: &str, place: &str, controller: &str, more: &str| {
@@ -116,76 +133,138 @@ pub fn policy(
             quoted(controller)
         );
     };
-    // Rules beside the learned ones: the rest, and what took no part.
-    let mut room = MOST_RULES - 1;
-    let Connections { prefix, except } = Connections::of(plan);
-    if !except.is_empty() {
-        room -= 1;
-        let evidence = "evidence = \"took no part in the study\"\n";
-        rule("no part", &format!("prefix = {except}\n"), first, evidence);
+    if !plan.connections.except.is_empty() {
+        // Who took no part has none now.
+        let more = "explore = \"0%\"\nevidence = \"took no part in the study\"\n";
+        let networks = field("prefix", texts(&plan.connections.except));
+        rule("no part", &networks, first, more);
     }
-    let mut surest: Vec<(&Place, &Learned<'_>)> = all.iter().collect();
-    surest.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
-    let left_out = surest.len().saturating_sub(room);
-    surest.truncate(room);
-    surest.sort_by_key(|(place, _)| **place);
-    for (place, learned) in surest {
-        // In tenths of a per cent, and not upwards.
-        let expect = (learned.expect.min(MOST) * 1000.0).floor() / 10.0;
-        let mut more = format!("evidence = {}\n", quoted(&learned.evidence));
-        if expect > 0.0 {
-            more = format!("expect = \"{expect:.1}%\"\n{more}");
-        }
-        let name = format!("{} for {}", learned.controller, place.name());
+    // Networks of clients have one length for each version, so that none is within another one.
+    let mut rules: BTreeMap<(bool, &str), Vec<(&Place, &Learned<'_>)>> = BTreeMap::new();
+    for (place, learned) in &all {
+        let key = (matches!(place, Place::System(_)), learned.controller);
+        rules.entry(key).or_default().push((place, learned));
+    }
+    for ((_, controller), mut groups) in rules {
+        groups.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
+        let Groups { place, name, more } = Groups::of(&groups);
         rule(
-            &name,
-            &format!("{}\n", place.field()),
-            learned.controller,
+            &format!("{controller} for {name}"),
+            &place,
+            controller,
             &more,
         );
     }
-    let place = if prefix.is_empty() {
-        String::new()
-    } else {
-        format!("prefix = {prefix}\n")
-    };
-    let evidence = format!("evidence = {}\n", quoted(&findings.verdict));
-    rule("rest", &place, rest, &evidence);
+    let Placed { networks, explore } = Placed::in_networks(&plan.connections.prefix);
+    let evidence = format!("{explore}evidence = {}\n", quoted(&findings.verdict));
+    rule(REST, &networks, rest, &evidence);
     if controllers.len() == 1 {
         text += "\n# All rules have one controller: there is nothing to explore, and no rule is found stale.\n";
-    }
-    if left_out > 0 {
-        let _ = write!(
-            text,
-            "\n# {left_out} more groups differ beyond doubt; a policy has {MOST_RULES} rules, and the surest have one.\n"
-        );
     }
     Ok(text)
 }
 
-/// The networks of a plan, as a policy's fields.
-struct Connections {
-    prefix: String,
-    except: String,
+/// Where a rule holds that explores, as its fields.
+struct Placed {
+    networks: String,
+    /// Where it must be said: private networks that took part in a study are clients'.
+    explore: String,
 }
 
-impl Connections {
-    fn of(plan: &Plan) -> Connections {
-        let some = |prefixes: &[Prefix]| {
-            if prefixes.is_empty() {
-                String::new()
+impl Placed {
+    fn in_networks(prefixes: &[Prefix]) -> Placed {
+        let is_inside = !prefixes.is_empty() && prefixes.iter().all(Prefix::is_private);
+        Placed {
+            networks: field("prefix", texts(prefixes)),
+            explore: if is_inside {
+                format!("explore = \"{EXPLORE}\"\n")
             } else {
-                list(prefixes)
-            }
-        };
-        Connections {
-            prefix: some(&plan.connections.prefix),
-            except: some(&plan.connections.except),
+                String::new()
+            },
         }
     }
 }
 
-/// A rule for each group in which another controller than that of the rest is better beyond doubt, or was before.
+/// A rule for groups that are better with one controller: all of them networks, or all of them systems.
+struct Groups {
+    place: String,
+    name: String,
+    more: String,
+}
+
+impl Groups {
+    /// Of one or more groups, the surest first.
+    fn of(groups: &[(&Place, &Learned<'_>)]) -> Groups {
+        let systems: BTreeSet<u32> = groups
+            .iter()
+            .filter_map(|(place, _)| place.system())
+            .collect();
+        let networks = groups.iter().filter_map(|(place, _)| place.network());
+        let Placed { networks, explore } = Placed::in_networks(&Prefix::fewest(networks.collect()));
+        let kind = if systems.is_empty() {
+            "networks"
+        } else {
+            "systems"
+        };
+        let systems = systems.iter().map(u32::to_string).collect();
+        let mut place = networks + &field("as", systems);
+        let (name, evidence) = match groups {
+            [(place, learned)] => (place.name(), learned.evidence.clone()),
+            all => {
+                for (group, learned) in all.iter().take(SHOWN) {
+                    let _ = writeln!(place, "# {}: {}", group.name(), learned.evidence);
+                }
+                if all.len() > SHOWN {
+                    let _ = writeln!(place, "# and {} more", all.len() - SHOWN);
+                }
+                (format!("{} {kind}", all.len()), summary(all))
+            }
+        };
+        // In tenths of a per cent, and not upwards.
+        let expect = (expected(groups) * 1000.0).floor() / 10.0;
+        let mut more = format!("{explore}evidence = {}\n", quoted(&evidence));
+        if expect > 0.0 {
+            more = format!("expect = \"{expect:.1}%\"\n{more}");
+        }
+        Groups { place, name, more }
+    }
+}
+
+/// What a rule for groups is to be better by: what each of them promises, as often as it was observed.
+fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
+    let weight = |of: &Learned<'_>| of.observations.max(1) as f64;
+    let all: f64 = groups.iter().map(|(_, of)| weight(of)).sum();
+    let promised = groups
+        .iter()
+        .map(|(_, of)| of.expect.clamp(0.0, MOST) * weight(of));
+    promised.sum::<f64>() / all
+}
+
+/// The evidence of many groups in a sentence.
+fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
+    let better = || groups.iter().map(|(_, of)| of.better);
+    let least = better().fold(f64::INFINITY, f64::min);
+    let most = better().fold(f64::NEG_INFINITY, f64::max);
+    let p = groups.iter().map(|(_, of)| of.p).fold(0.0, f64::max);
+    let observations: u64 = groups.iter().map(|(_, of)| of.observations).sum();
+    let mut text = format!(
+        "better in each of {} groups, by {} to {}, in {observations} observations, largest p {} corrected",
+        groups.len(),
+        change(least),
+        change(most),
+        probability(p)
+    );
+    let kept = groups.iter().filter(|(_, of)| of.is_kept).count();
+    if kept > 0 {
+        let _ = write!(
+            text,
+            "; {kept} of them are kept, as nothing speaks against them"
+        );
+    }
+    text
+}
+
+/// Each group in which another controller than that of the rest is better beyond doubt, or was before.
 fn learned<'f>(
     findings: &'f Findings,
     first: &'f str,
@@ -230,13 +309,13 @@ fn learned<'f>(
             } else {
                 "kept, as nothing speaks against it: "
             };
+            let observations = row.effect.connections.iter().sum::<u64>();
             let evidence = format!(
-                "{kept}{} against {}: {} ({}) in {} observations, p {} corrected",
+                "{kept}{} against {}: {} ({}) in {observations} observations, p {} corrected",
                 comparison.controller,
                 comparison.over,
                 change(row.effect.change),
                 range(believed),
-                row.effect.connections.iter().sum::<u64>(),
                 probability(p)
             );
             let learned = Learned {
@@ -244,6 +323,8 @@ fn learned<'f>(
                 better,
                 expect,
                 p,
+                observations,
+                is_kept: !is_clear,
                 evidence,
             };
             let known = all.get(&place);
@@ -257,13 +338,19 @@ fn learned<'f>(
 
 /// Whether an earlier policy has such a rule.
 fn has(earlier: Option<&Policy>, place: Place, controller: &str) -> bool {
+    let around = |rule: &Rule, prefix: Prefix| {
+        let mut all = rule.prefix.iter();
+        all.any(|one| one.length() <= prefix.length() && one.has(prefix.first()))
+    };
     let mut rules = earlier.iter().flat_map(|policy| &policy.rules);
     rules.any(|rule| {
+        // The rest is no rule that was learned.
+        let is_learned = rule.name != REST;
         let is_there = match place {
-            Place::Network(_, prefix) => rule.prefix.contains(&prefix),
+            Place::Network(_, prefix) => around(rule, prefix),
             Place::System(number) => rule.systems.contains(&number),
         };
-        is_there && rule.controller() == controller
+        is_learned && is_there && rule.controller() == controller
     })
 }
 
@@ -276,9 +363,18 @@ fn is_refuted(believed: Interval, is_reversed: bool) -> bool {
     }
 }
 
-fn list<T: std::fmt::Display>(all: &[T]) -> String {
-    let all: Vec<String> = all.iter().map(|one| format!("\"{one}\"")).collect();
-    format!("[{}]", all.join(", "))
+fn texts<T: std::fmt::Display>(all: &[T]) -> Vec<String> {
+    all.iter().map(|one| format!("\"{one}\"")).collect()
+}
+
+/// A field of a rule that has something, in a line or more.
+fn field(name: &str, all: Vec<String>) -> String {
+    let lines: Vec<String> = all.chunks(LINE).map(|line| line.join(", ")).collect();
+    match lines.as_slice() {
+        [] => String::new(),
+        [line] => format!("{name} = [{line}]\n"),
+        lines => format!("{name} = [\n  {},\n]\n", lines.join(",\n  ")),
+    }
 }
 
 /// A string of TOML.
@@ -409,7 +505,7 @@ mod tests {
 
     #[test]
     fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
-        // Each group gains 50 %; a rule has who shows it, and so who shows more of it.
+        // Each group gains 50 %; who shows it is taken, and so who shows more of it.
         let groups: Vec<String> = (0..30).map(|number| format!("AS{number}")).collect();
         let effects: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 0.5)).collect();
         let mut findings = findings_of(800, &effects);
@@ -421,11 +517,19 @@ mod tests {
             .collect();
         let plan = Plan::parse(PLAN).unwrap();
         let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
-        let promised: Vec<f64> = found
+        let all = super::learned(&findings, "cubic", "cubic", None);
+        let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
+        // The rule for all of them promises what they do on average.
+        let [expect] = found
             .rules
             .iter()
-            .filter_map(|rule| Some(rule.expect?.as_f64()))
-            .collect();
+            .filter_map(|rule| rule.expect)
+            .collect::<Vec<_>>()[..]
+        else {
+            panic!("{found:?}");
+        };
+        let least = promised.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((least..0.5).contains(&expect.as_f64()), "{expect}");
         assert_eq!(
             (promised.len(), raw.len() >= 4),
             (raw.len(), true),
@@ -466,8 +570,10 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_rules_than_the_kernel_takes() {
-        let groups: Vec<String> = (0..40).map(|number| format!("AS{number}")).collect();
+    fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
+        let systems = (0..40).map(|number| format!("AS{number}"));
+        let networks = [2, 3, 9].map(|number| format!("192.0.{number}.0/24"));
+        let groups: Vec<String> = systems.chain(networks).collect();
         let mut effects: Vec<(&str, f64)> =
             groups.iter().map(|group| (group.as_str(), 3.0)).collect();
         effects.push(("AS100", -0.9));
@@ -476,8 +582,72 @@ mod tests {
         findings.decision = Decision::Open;
         let text = policy(&plan, &findings, None).unwrap();
         let found = Policy::parse(&text).unwrap();
-        assert_eq!(found.rules.len(), MOST_RULES);
-        assert!(text.contains(" more groups differ"), "{text}");
+        let systems = found.rules[2].systems.clone();
+        let many = systems.len();
+        // Chance leaves some out; no more would have had a rule each.
+        assert!(many > crate::policy::MOST_RULES, "{text}");
+        assert_eq!(
+            rules(&found),
+            [
+                ("no part", "cubic"),
+                ("bbr for 3 networks", "bbr"),
+                (&*format!("bbr for {many} systems"), "bbr"),
+                ("rest", "cubic")
+            ]
+        );
+        let prefixes: Vec<String> = found.rules[1]
+            .prefix
+            .iter()
+            .map(Prefix::to_string)
+            .collect();
+        assert_eq!(prefixes, ["192.0.2.0/23", "192.0.9.0/24"]);
+        let evidence = &found.rules[2].evidence;
+        assert!(
+            evidence.contains(&format!("in each of {many} groups")),
+            "{text}"
+        );
+        // The surest have their evidence beside the rule; nothing is long.
+        assert_eq!(text.matches("# AS").count(), SHOWN);
+        assert!(
+            text.contains(&format!("# and {} more\n", many - SHOWN)),
+            "{text}"
+        );
+        assert!(text.lines().count() < 70, "{text}");
+        // A later study finds the groups in their rules again.
+        let place = |group: &str| Place::of(group).unwrap();
+        for (group, is_there) in [
+            ("192.0.3.0/24", true),
+            ("192.0.4.0/24", false),
+            ("AS70", false),
+        ] {
+            assert_eq!(has(Some(&found), place(group), "bbr"), is_there, "{group}");
+        }
+        for (controller, is_there) in [("bbr", true), ("cubic", false)] {
+            assert_eq!(
+                has(Some(&found), Place::System(systems[0]), controller),
+                is_there
+            );
+        }
+    }
+
+    #[test]
+    fn networks_of_which_nothing_is_to_be_found_out_explore_nothing() {
+        let found = learned(&[("10.1.2.0/24", 0.9), ("AS1", 0.8), ("AS2", -0.75)], None);
+        let explored: Vec<f64> = found
+            .rules
+            .iter()
+            .map(|rule| found.explored(rule).as_f64())
+            .collect();
+        // Who had no part has none; private networks that took part are clients'.
+        assert_eq!(
+            rules(&found)[..2],
+            [("no part", "cubic"), ("bbr for 10.1.2.0/24", "bbr")]
+        );
+        assert_eq!(explored[0], 0.0);
+        assert!(
+            explored[1..].iter().all(|share| *share == 0.02),
+            "{explored:?}"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use scenario::ScenarioError;
 use scenario::de::{self, Wrong};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use units::bounds::share;
 use units::{Duration, Ratio};
 
@@ -47,6 +47,8 @@ pub struct Policy {
     pub seed: String,
     /// `[[rule]]`: the first that holds counts. What none holds for is left alone.
     pub rules: Vec<Rule>,
+    /// The text that it was read from.
+    pub text: String,
 }
 
 /// A rule.
@@ -84,6 +86,13 @@ pub struct Rule {
     pub evidence: String,
     /// `expect`: how much better its controller is to be than the others; less than half of it makes it stale.
     pub expect: Option<Ratio>,
+    /// `explore`: the share of its client networks that explore, in place of the policy's; of 0, it has no part in that.
+    #[serde(default, deserialize_with = "some_share")]
+    pub explore: Option<Ratio>,
+}
+
+fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>, D::Error> {
+    share(deserializer).map(Some)
 }
 
 /// What a policy's text says.
@@ -118,18 +127,13 @@ impl TryFrom<Said> for Policy {
             rule.check(known)
                 .map_err(|(field, reason)| Wrong::new(format!("rule[{index}].{field}"), reason))?;
         }
-        if said.explore.as_f64() >= 0.5 {
-            let reason = format!(
-                "{} is a study and no policy; give less than 50%",
-                said.explore
-            );
-            return Err(Wrong::new("explore", reason));
-        }
+        check_explore(said.explore).map_err(|reason| Wrong::new("explore", reason))?;
         let policy = Policy {
             cgroup: said.cgroup,
             explore: said.explore,
             seed: said.seed,
             rules: said.rule,
+            text: String::new(),
         };
         if policy.controllers().len() > MOST_ARMS {
             let reason = format!("name more than {MOST_ARMS} controllers; give fewer");
@@ -137,6 +141,15 @@ impl TryFrom<Said> for Policy {
         }
         Ok(policy)
     }
+}
+
+fn check_explore(explore: Ratio) -> Result<(), String> {
+    if explore.as_f64() < 0.5 {
+        return Ok(());
+    }
+    Err(format!(
+        "{explore} is a study and no policy; give less than 50%"
+    ))
 }
 
 impl Rule {
@@ -169,7 +182,7 @@ impl Rule {
             let reason = format!("\"{}\" is no controller of a kernel's", name.escape_debug());
             return Err(("controller", reason));
         }
-        Ok(())
+        check_explore(self.explore.unwrap_or_default()).map_err(|reason| ("explore", reason))
     }
 
     /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
@@ -182,6 +195,12 @@ impl Rule {
     /// Whether it holds in any network.
     pub fn is_everywhere(&self) -> bool {
         self.prefix.is_empty() && self.prefix_file.is_none() && self.systems.is_empty()
+    }
+
+    /// Whether all that it says of networks is private ones: within a site, or between sites, nothing is to be found out.
+    fn is_inside(&self) -> bool {
+        let is_elsewhere = self.prefix_file.is_some() || !self.systems.is_empty();
+        !is_elsewhere && !self.prefix.is_empty() && self.prefix.iter().all(Prefix::is_private)
     }
 
     fn has_port(&self, of: &Connection) -> bool {
@@ -234,7 +253,11 @@ impl Policy {
     ///
     /// It makes no sense.
     pub fn parse(text: &str) -> Result<Policy, ScenarioError> {
-        de::read_toml(text).map(|(policy, _)| policy)
+        let (policy, _) = de::read_toml::<Policy>(text)?;
+        Ok(Policy {
+            text: text.to_owned(),
+            ..policy
+        })
     }
 
     /// The autonomous systems that its rules name.
@@ -307,9 +330,21 @@ impl Policy {
         self.rules.iter().map(Rule::controller).collect()
     }
 
+    /// The share of a rule's client networks that explore: what it says itself; without that, none of private networks, and of others
+    /// the policy's.
+    pub fn explored(&self, rule: &Rule) -> Ratio {
+        let other = if rule.is_inside() {
+            Ratio::ZERO
+        } else {
+            self.explore
+        };
+        rule.explore.unwrap_or(other)
+    }
+
     /// Whether any network explores: not where there is but one controller.
     pub fn has_explorers(&self) -> bool {
-        self.explore.numerator() > 0 && self.controllers().len() > 1
+        let mut rules = self.rules.iter();
+        self.controllers().len() > 1 && rules.any(|rule| self.explored(rule).numerator() > 0)
     }
 
     /// What draws who explores.
@@ -325,7 +360,7 @@ impl Policy {
     /// A rule's controllers and their shares: its own first, and those to explore.
     pub fn arms<'p>(&'p self, rule: &'p Rule) -> (Vec<&'p str>, Shares) {
         let own = rule.controller();
-        let explore = self.explore.as_f64();
+        let explore = self.explored(rule).as_f64();
         let mut names = vec![own];
         if explore > 0.0 {
             names.extend(self.controllers().into_iter().filter(|name| *name != own));
@@ -545,7 +580,8 @@ controller = "kernel:fullpipe_bbr3"
 
     #[test]
     fn some_explore_and_later_others() {
-        let policy = Policy::parse(&format!("explore = \"10%\"\n{TEXT}")).unwrap();
+        let text = TEXT.replacen("controller", "explore = \"10%\"\ncontroller", 1);
+        let policy = Policy::parse(&text).unwrap();
         assert!(policy.has_explorers());
         let mut others = BTreeSet::new();
         let mut explorers = |at: Duration| {
@@ -579,9 +615,43 @@ controller = "kernel:fullpipe_bbr3"
     }
 
     #[test]
+    fn a_rule_says_itself_how_much_it_explores_and_private_networks_have_no_part() {
+        let arms = |rule: &str| {
+            let text = format!(
+                "cgroup = \"a\"\nexplore = \"10%\"\n[[rule]]\nname = \"one\"\nlisten = [443]\ncontroller = \"bbr\"\n{rule}\n\
+                 [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n"
+            );
+            let policy = Policy::parse(&text).unwrap();
+            assert_eq!(policy.text, text);
+            let (names, shares) = policy.arms(&policy.rules[0]);
+            let share = shares.shares().get(1).copied().unwrap_or(0.0);
+            assert_eq!(names.len() == 1, share == 0.0);
+            // The other rule goes on.
+            assert!(policy.has_explorers());
+            (share * 1000.0).round()
+        };
+        for (rule, permille) in [
+            ("", 100.0),
+            ("explore = \"0%\"", 0.0),
+            ("explore = \"5%\"", 50.0),
+            (
+                "prefix = [\"10.0.0.0/8\", \"fd00::/8\", \"127.0.0.1\"]",
+                0.0,
+            ),
+            ("prefix = [\"10.0.0.0/8\", \"11.0.0.0/8\"]", 100.0),
+            ("prefix = [\"10.0.0.0/7\"]", 100.0),
+            ("prefix = [\"0.0.0.0/0\"]", 100.0),
+            ("prefix = [\"10.0.0.0/8\"]\nexplore = \"5%\"", 50.0),
+        ] {
+            assert_eq!(arms(rule), permille, "{rule}");
+        }
+    }
+
+    #[test]
     fn with_one_controller_there_is_nothing_to_explore() {
         let one = TEXT.replace("\"bbr\"", "\"cubic\"");
         let one = one.replace("\"kernel:fullpipe_bbr3\"", "\"cubic\"");
+        let one = one.replacen("controller", "explore = \"10%\"\ncontroller", 1);
         let policy = Policy::parse(&format!("explore = \"10%\"\n{one}")).unwrap();
         assert!(!policy.has_explorers());
     }
@@ -614,6 +684,11 @@ controller = "kernel:fullpipe_bbr3"
                 "cgroup = ",
                 "explore = \"60%\"\ncgroup = ",
                 &["explore", "50%"],
+            ),
+            (
+                "evidence",
+                "explore = \"50%\"\nevidence",
+                &["rule[1].explore", "50%"],
             ),
         ] {
             assert!(TEXT.contains(from), "{from}");

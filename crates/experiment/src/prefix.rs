@@ -43,6 +43,17 @@ impl Prefix {
         self.address
     }
 
+    /// Whether all of its addresses are for use within networks alone (RFC 1918, RFC 4193), a link's or a host's own.
+    pub fn is_private(&self) -> bool {
+        let is_private = |address: IpAddr| match address {
+            IpAddr::V4(of) => of.is_private() || of.is_link_local() || of.is_loopback(),
+            IpAddr::V6(of) => {
+                of.is_unique_local() || of.is_unicast_link_local() || of.is_loopback()
+            }
+        };
+        is_private(self.first()) && is_private(self.last())
+    }
+
     /// The last address.
     pub fn last(&self) -> IpAddr {
         match self.address {
@@ -95,6 +106,35 @@ impl Prefix {
             }
             at = last + 1;
         }
+    }
+}
+
+impl Prefix {
+    /// The fewest prefixes that have the addresses of these, and no others.
+    pub fn fewest(mut all: Vec<Prefix>) -> Vec<Prefix> {
+        all.sort_unstable();
+        let mut ranges: Vec<(IpAddr, IpAddr)> = Vec::new();
+        for prefix in all {
+            let (first, last) = (prefix.first(), prefix.last());
+            match ranges.last_mut() {
+                Some((_, end)) if first <= *end || next(*end) == Some(first) => {
+                    *end = last.max(*end);
+                }
+                _ => ranges.push((first, last)),
+            }
+        }
+        let ranges = ranges.into_iter();
+        ranges
+            .flat_map(|(first, last)| Prefix::of_range(first, last))
+            .collect()
+    }
+}
+
+/// The address behind this one, of the same version.
+fn next(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(of) => Some(Ipv4Addr::from_bits(of.to_bits().checked_add(1)?).into()),
+        IpAddr::V6(of) => Some(Ipv6Addr::from_bits(of.to_bits().checked_add(1)?).into()),
     }
 }
 
@@ -208,7 +248,39 @@ mod tests {
         assert!(of("10.0.0.1", "10.0.0.0").is_empty() && of("10.0.0.1", "::1").is_empty());
     }
 
+    #[test]
+    fn networks_side_by_side_are_one() {
+        let fewest = |all: &[&str]| {
+            let all = Prefix::fewest(all.iter().map(|text| prefix(text)).collect());
+            all.iter().map(Prefix::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            fewest(&[
+                "192.0.3.0/24",
+                "192.0.2.0/24",
+                "192.0.4.0/24",
+                "::/1",
+                "8000::/1"
+            ]),
+            ["192.0.2.0/23", "192.0.4.0/24", "::/0"]
+        );
+        assert_eq!(
+            fewest(&["10.0.0.0/8", "10.1.0.0/16", "255.255.255.255", "::"]),
+            ["10.0.0.0/8", "255.255.255.255/32", "::/128"]
+        );
+    }
+
     proptest::proptest! {
+        #[test]
+        fn the_fewest_networks_have_the_same_addresses(said in proptest::collection::vec((0_u8.., 26_u8..=32), 0..20), address: u8) {
+            let at = |low| IpAddr::from(Ipv4Addr::new(192, 0, 2, low));
+            let all: Vec<Prefix> = said.into_iter().map(|(low, length)| Prefix::around(at(low), length)).collect();
+            let has = |all: &[Prefix]| all.iter().filter(|one| one.has(at(address))).count();
+            let fewest = Prefix::fewest(all.clone());
+            proptest::prop_assert_eq!(has(&fewest), has(&all).min(1));
+            proptest::prop_assert!(fewest.len() <= all.len());
+        }
+
         #[test]
         fn a_range_is_covered_without_gaps_or_overlaps(one: u128, other: u128, is_near: bool) {
             let other = if is_near { one ^ (other & 0xffff) } else { other };

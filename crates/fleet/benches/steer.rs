@@ -1,7 +1,8 @@
 //! What it costs that connections of a server are steered: the set-up of a connection, a table of a million networks, and how many
 //! connections a second the machine and the process that looks after the policy keep up with.
 //!
-//! `cargo bench -p fullpipe-fleet --features load --bench steer [-- CONNECTIONS [NETWORKS]]`, as root. Connections are over the loopback
+//! `cargo bench -p fullpipe-fleet --features load --bench steer [-- [--document FILE] CONNECTIONS [NETWORKS]]`, as root. With
+//! `--document`, the tables go into that file, between its lines `<!-- steer-cost: begin -->` and `<!-- steer-cost: end -->`. Connections are over the loopback
 //! device of a network namespace of the benchmark's own, from addresses of different networks, without data, and end with a reset: both
 //! ends are this process, whose time is told; the kernel does not run such a program without a connection (`BPF_PROG_TEST_RUN`). While the program's own time is taken, `kernel.bpf_stats_enabled` is on.
 
@@ -11,6 +12,7 @@ mod group;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::Write;
@@ -30,6 +32,7 @@ use linux::{Network, NetworkConfig};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
+use report::Marks;
 
 use group::Group;
 
@@ -48,6 +51,12 @@ const SOCK_OPS: u64 = 13;
 
 /// Whether the kernel counts programs' time.
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
+
+/// The place in a document.
+const MARKS: Marks = Marks("steer-cost");
+
+/// What was measured of what: a row of a table.
+type Row = (String, String);
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -72,20 +81,77 @@ fn main() -> Outcome<()> {
         eprintln!("SKIPPED: what steering costs: no control group of version 2 can be made");
         return Ok(());
     };
-    let load = fs::read_to_string("/proc/loadavg")?;
-    println!("load average {}", load.trim());
-    draws();
+    let document = std::env::args()
+        .skip_while(|argument| argument != "--document")
+        .nth(1);
+    if let Some(file) = &document {
+        // Before the work whose result it is to have.
+        MARKS.section(&fs::read_to_string(file)?)?;
+    }
+    let made = made(connections, networks, document.as_deref())?;
+    let mut rows = vec![draws()];
     let directory = tempfile::tempdir()?;
-    let policy = policy_of(directory.path(), &group, networks)?;
+    let (policy, read) = policy_of(directory.path(), &group, networks)?;
+    rows.extend(read);
     let network = Network::create(&NetworkConfig::default())?;
-    network.near.inside(|| {
-        set_up(&group, connections, networks)?;
-        churn(&group, policy)
-    })?
+    let arrangements = network.near.inside(|| {
+        let arrangements = set_up(&group, connections, networks)?;
+        rows.extend(churn(&group, policy)?);
+        Ok::<_, Box<dyn Error + Send + Sync>>(arrangements)
+    })??;
+    let program = arrangements
+        .last()
+        .and_then(|cells| cells.get(3)?.parse::<f64>().ok());
+    rows.push((
+        "decisions a second on one processor, by the program's time for a whole connection, with all networks".to_owned(),
+        program.map_or_else(String::new, |micros| format!("{:.0}", 1e6 / micros)),
+    ));
+    let mut section = format!("{made}\n\n{ARRANGEMENTS}");
+    for cells in arrangements {
+        writeln!(section, "| {} |", cells.join(" | "))?;
+    }
+    section += "\n| what | measured |\n| --- | --- |\n";
+    for (what, measured) in rows {
+        writeln!(section, "| {what} | {measured} |")?;
+    }
+    print!("{section}");
+    if let Some(file) = document {
+        let text = MARKS.replace(&fs::read_to_string(&file)?, &section)?;
+        fs::write(file, text)?;
+    }
+    Ok(())
+}
+
+/// The first table's head. A connection is set up and ended by this process, which has both ends.
+const ARRANGEMENTS: &str = "\
+| arrangement | a connection, µs (least–most) | more than not steered, µs (least to most) | of it the program, µs | its calls | attached in, s | the table of networks, MB |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+";
+
+/// How, and on what, it was measured.
+fn made(connections: usize, networks: usize, document: Option<&str>) -> Outcome<String> {
+    let read = |path: &str| fs::read_to_string(path);
+    let processors = read("/proc/cpuinfo")?;
+    let kind = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let kind = kind.unwrap_or("").trim_start_matches([' ', '\t', ':']);
+    let load = read("/proc/loadavg")?;
+    let option = document
+        .map(|file| format!("--document {file} "))
+        .unwrap_or_default();
+    Ok(format!(
+        "Made with `cargo bench -p fullpipe-fleet --features load --bench steer -- {option}{connections} {networks}` on {} × {kind}, Linux \
+         {}, fullpipe {}; load average before {}.",
+        thread::available_parallelism()?,
+        read("/proc/sys/kernel/osrelease")?.trim(),
+        env!("CARGO_PKG_VERSION"),
+        load.split(' ').next().unwrap_or_default()
+    ))
 }
 
 /// What decides who explores, without the kernel.
-fn draws() {
+fn draws() -> Row {
     const DRAWS: u32 = 5_000_000;
     let (key, shares) = (Key::of_seed("a"), Shares::of(&[0.98, 0.02]));
     let unit = Unit::Prefix { v4: 24, v6: 48 };
@@ -98,7 +164,7 @@ fn draws() {
     }
     let each = begin.elapsed().as_nanos() as f64 / f64::from(DRAWS);
     black_box(exploring);
-    println!("a draw in Rust: {each:.1} ns");
+    ("a draw in Rust".to_owned(), format!("{each:.1} ns"))
 }
 
 /// Different networks, scattered over all addresses of IPv4.
@@ -109,7 +175,7 @@ fn network(number: usize) -> Ipv4Addr {
 }
 
 /// A policy whose networks are in a file, and what it takes to read it.
-fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<Policy> {
+fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Policy, [Row; 2])> {
     let mut text = String::new();
     for number in 0..networks {
         text += &format!("{}/24\n", network(number));
@@ -131,13 +197,22 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<Policy
     let read = begin.elapsed();
     let begin = Instant::now();
     let count = policy.networks().0.len();
-    println!(
-        "{networks} lines, {count} networks: read in {:.2} s, put in order in {:.2} s; this process grew by {:.0} MB",
-        read.as_secs_f64(),
-        begin.elapsed().as_secs_f64(),
-        (resident()? - before) / 1e6
-    );
-    Ok(policy)
+    let of = format!("of {networks} lines with {count} networks");
+    let rows = [
+        (
+            format!("a policy {of}"),
+            format!(
+                "read in {:.2} s, put in order in {:.2} s",
+                read.as_secs_f64(),
+                begin.elapsed().as_secs_f64()
+            ),
+        ),
+        (
+            "by that, this process grew".to_owned(),
+            format!("by {:.0} MB", (resident()? - before) / 1e6),
+        ),
+    ];
+    Ok((policy, rows))
 }
 
 /// What this process has in memory, in bytes.
@@ -151,6 +226,7 @@ fn resident() -> Outcome<f64> {
 /// One rule for all connections, and a table of so many networks.
 fn steering(networks: usize, is_followed: bool) -> Steering {
     let rule = SteeringRule {
+        name: "lossy".to_owned(),
         listen: vec![(1, u16::MAX)],
         connect: Vec::new(),
         rtt: units::Duration::ZERO..units::Duration::MAX,
@@ -233,8 +309,8 @@ fn held(kind: &str, number: u64, field: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// What one connection costs.
-fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<()> {
+/// What one connection costs: a row for each arrangement.
+fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec<String>>> {
     let listener = listener(group)?;
     let directory = File::open(&group.0)?;
     let tables = [
@@ -260,34 +336,38 @@ fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<()> {
         }
     }
     let own = all[0].clone();
+    let mut rows = Vec::new();
     for ((name, _), times) in tables.iter().zip(&all) {
         let [least, middle, most] = spread(times.iter().copied());
         let more = times.iter().zip(&own).map(|(one, own)| one - own);
         let [low, median, high] = spread(more);
-        println!(
-            "{name}: {middle:.2} µs a connection ({least:.2}–{most:.2}); more by {median:.2} µs ({low:.2} to {high:.2})"
-        );
+        rows.push(vec![
+            (*name).to_owned(),
+            format!("{middle:.2} ({least:.2}–{most:.2})"),
+            format!("{median:.2} ({low:.2} to {high:.2})"),
+        ]);
     }
     let _counted = Counted::begin()?;
-    for (name, steering) in &tables {
-        let Some(steering) = steering else { continue };
-        let (free, begin) = (available()?, Instant::now());
+    for ((_, steering), row) in tables.iter().zip(&mut rows) {
+        let Some(steering) = steering else {
+            row.resize(7, "–".to_owned());
+            continue;
+        };
+        let begin = Instant::now();
         let attached = attach(steering)?;
         let loaded = begin.elapsed();
-        let taken = free - available()?;
         connect_all(&listener, connections, Some(&attached))?;
         let calls = held("prog_type", SOCK_OPS, "run_cnt")? as f64 / connections as f64;
         let spent = held("prog_type", SOCK_OPS, "run_time_ns")? as f64 / connections as f64;
         let table = held("map_type", LPM_TRIE, "memlock")? as f64 / 1e6;
-        println!(
-            "{name}: the program takes {:.2} µs in {calls:.1} calls a connection; attached in {:.2} s; the table of networks has {table:.1} \
-             MB, by what the machine has left {:.0} MB",
-            spent / 1e3,
-            loaded.as_secs_f64(),
-            taken / 1e6
-        );
+        row.extend([
+            format!("{:.2}", spent / 1e3),
+            format!("{calls:.1}"),
+            format!("{:.2}", loaded.as_secs_f64()),
+            format!("{table:.1}"),
+        ]);
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// One connection after the other; what the program tells of them is read on the way, as the command does.
@@ -301,16 +381,6 @@ fn connect_all(listener: &Listener, count: usize, attached: Option<&Attached>) -
         }
     }
     Ok(())
-}
-
-/// What the machine has left, in bytes.
-fn available() -> Outcome<f64> {
-    let about = fs::read_to_string("/proc/meminfo")?;
-    let line = about
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kilobytes = line.and_then(|text| text.split_whitespace().next());
-    Ok(kilobytes.unwrap_or("0").parse::<f64>()? * 1024.0)
 }
 
 /// The least, the median and the most.
@@ -338,15 +408,15 @@ impl Drop for Counted {
 }
 
 /// As many connections as the machine can set up and end, with a policy in force that is looked after.
-fn churn(group: &Group, policy: Policy) -> Outcome<()> {
+fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
     let now = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.unwrap_or_default().as_secs_f64()
     };
     let begin = Instant::now();
     let mut steer = Steer::begin(policy, units::Duration::from_secs(600), None, now())?;
-    println!(
-        "in force in {:.2} s; this process has {:.0} MB",
+    let in_force = format!(
+        "in {:.2} s; this process has {:.0} MB",
         begin.elapsed().as_secs_f64(),
         resident()? / 1e6
     );
@@ -375,7 +445,7 @@ fn churn(group: &Group, policy: Policy) -> Outcome<()> {
         );
         while begin.elapsed() < CHURN {
             thread::sleep(STEP);
-            steer.step(now(), |trouble| println!("{trouble}"));
+            steer.step(now(), |trouble| eprintln!("{trouble}"));
         }
         let spent = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)? - before;
         stop.store(true, Ordering::Relaxed);
@@ -384,19 +454,30 @@ fn churn(group: &Group, policy: Policy) -> Outcome<()> {
         }
         Ok(spent.into())
     })?;
-    steer.step(now(), |trouble| println!("{trouble}"));
+    steer.step(now(), |trouble| eprintln!("{trouble}"));
     let (made, counts) = (made.into_inner(), steer.counts());
     let seconds = CHURN.as_secs_f64();
-    println!(
-        "{:.0} connections a second from {workers} threads; {made} made, {} assigned, {} refused, {} ends untold; looking after them took \
-         {:.1} % of a processor, {:.2} µs a connection",
-        made as f64 / seconds,
-        counts.assigned,
-        counts.refused,
-        counts.untold,
-        spent.as_secs_f64() / seconds * 100.0,
-        spent.as_secs_f64() / made as f64 * 1e6
-    );
     steer.finish(now());
-    Ok(())
+    Ok([
+        ("the policy is in force".to_owned(), in_force),
+        (
+            format!("connections from {workers} threads, as fast as they come"),
+            format!("{:.0} a second", made as f64 / seconds),
+        ),
+        (
+            "of these".to_owned(),
+            format!(
+                "{made} made, {} assigned, {} refused, {} ends untold",
+                counts.assigned, counts.refused, counts.untold
+            ),
+        ),
+        (
+            "looking after them".to_owned(),
+            format!(
+                "{:.1} % of a processor, {:.2} µs a connection",
+                spent.as_secs_f64() / seconds * 100.0,
+                spent.as_secs_f64() / made as f64 * 1e6
+            ),
+        ),
+    ])
 }

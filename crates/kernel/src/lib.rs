@@ -44,7 +44,9 @@ mod bpf;
 mod bpf;
 
 pub use algorithm::Algorithm;
-pub use bpf::{Attached, Loaded, attach, flows, is_kept, keep, load, release, unload};
+pub use bpf::{
+    Attached, Loaded, attach, flows, in_force, is_kept, keep, load, release, sweep, unload,
+};
 pub use check::{Requirement, check, check_controller, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
@@ -56,8 +58,8 @@ pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, Kept, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts, SteeringRule,
-    mapped,
+    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts,
+    SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

@@ -15,6 +15,9 @@ pub const MOST_PORTS: usize = 8;
 /// The kernel's names of controllers, with a zero behind.
 const NAME: usize = 16;
 
+/// What people call a rule, likewise; longer names are cut.
+const RULE_NAME: usize = 64;
+
 /// Which connections of a control group get which controllers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steering {
@@ -61,6 +64,8 @@ pub enum DrawnUnit {
 /// Which controllers some connections get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeringRule {
+    /// What people call it.
+    pub name: String,
     /// Connections that came in at these ports: first and last of each range.
     pub listen: Vec<(u16, u16)>,
     /// Connections that went out to these ports.
@@ -94,6 +99,31 @@ fn prefix(v4: u8, v6: u8, slot: u64, boot: u64) -> [u64; 7] {
 }
 
 impl DrawnUnit {
+    /// What `words` has made; nothing if that is of no kind.
+    fn of_words(words: [u64; 7]) -> Option<DrawnUnit> {
+        let [kind, a, b, c, d, length, boot] = words;
+        let bits = |high: u64, low: u64| high.count_ones() + low.count_ones();
+        let prefix = || {
+            let v4 = bits(a, b).checked_sub(96)?;
+            Some((u8::try_from(v4).ok()?, u8::try_from(bits(c, d)).ok()?))
+        };
+        let (length, boot) = (Duration::from_nanos(length), Duration::from_nanos(boot));
+        match kind {
+            0 => Some(DrawnUnit::Connection),
+            1 => prefix().map(|(v4, v6)| match length {
+                Duration::ZERO => DrawnUnit::Prefix(v4, v6),
+                length => DrawnUnit::PrefixInSlot {
+                    v4,
+                    v6,
+                    length,
+                    boot,
+                },
+            }),
+            2 => Some(DrawnUnit::Slot { length, boot }),
+            _ => None,
+        }
+    }
+
     /// `struct unit` of `bpf/steer/assign.h`.
     pub fn words(self) -> [u64; 7] {
         match self {
@@ -112,10 +142,6 @@ impl DrawnUnit {
 
 impl Steering {
     /// `struct steering` of `bpf/steer/rule.h`. What is too much is left out: whoever makes rules counts them.
-    #[cfg_attr(
-        not(any(test, feature = "load")),
-        expect(dead_code, reason = "for the loader")
-    )]
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
@@ -127,6 +153,52 @@ impl Steering {
         }
         bytes
     }
+
+    /// What `bytes` has made, the rest of it zeros, as the program has it; it has no networks, which are in a table of their own. Nothing
+    /// if that is another program's.
+    pub(crate) fn parse(mut bytes: &[u8]) -> Option<Steering> {
+        let bytes = &mut bytes;
+        let mut words = [0; 11];
+        for at in &mut words {
+            *at = word(bytes)?;
+        }
+        let [low, high, unit @ .., count, is_followed] = words;
+        let count = usize::try_from(count)
+            .ok()
+            .filter(|&count| count <= MOST_RULES)?;
+        let rules = (0..count).map(|_| SteeringRule::parse(bytes));
+        Some(Steering {
+            key: [low, high],
+            unit: DrawnUnit::of_words(unit)?,
+            rules: rules.collect::<Option<_>>()?,
+            networks: Vec::new(),
+            is_followed: is_followed != 0,
+        })
+    }
+}
+
+fn word(bytes: &mut &[u8]) -> Option<u64> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u64::from_ne_bytes(*first))
+}
+
+/// A text with a zero behind, in so many bytes; what is too long is cut.
+fn fixed<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
+    let mut end = text.len().min(LENGTH - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut bytes = [0; LENGTH];
+    bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
+    bytes
+}
+
+fn text<const LENGTH: usize>(bytes: &mut &[u8]) -> Option<String> {
+    let (first, rest) = bytes.split_first_chunk::<LENGTH>()?;
+    *bytes = rest;
+    let text = first.split(|&byte| byte == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 impl SteeringRule {
@@ -149,13 +221,117 @@ impl SteeringRule {
             word(self.arms.get(place).map_or(0, |(end, _)| *end));
         }
         for place in 0..MOST_ARMS {
-            let mut name = [0; NAME];
             let arm = self.arms.get(place).map_or("", |(_, name)| name);
-            for (at, byte) in name.iter_mut().zip(arm.bytes()).take(NAME - 1) {
-                *at = byte;
-            }
-            to.extend(name);
+            to.extend(fixed::<NAME>(arm));
         }
+        to.extend(fixed::<RULE_NAME>(&self.name));
+    }
+
+    /// What `append` has made.
+    fn parse(bytes: &mut &[u8]) -> Option<SteeringRule> {
+        let ports = |bytes: &mut &[u8]| {
+            let all = (0..MOST_PORTS).map(|_| Some((port(word(bytes)?), port(word(bytes)?))));
+            let all: Vec<(u16, u16)> = all.collect::<Option<_>>()?;
+            Some(
+                all.into_iter()
+                    .filter(|(first, last)| first <= last)
+                    .collect(),
+            )
+        };
+        let (listen, connect) = (ports(bytes)?, ports(bytes)?);
+        let rtt = Duration::from_nanos(word(bytes)?)..Duration::from_nanos(word(bytes)?);
+        let ends: Option<Vec<u64>> = (0..MOST_ARMS).map(|_| word(bytes)).collect();
+        let names: Option<Vec<String>> = (0..MOST_ARMS).map(|_| text::<NAME>(bytes)).collect();
+        let arms = ends?.into_iter().zip(names?);
+        Some(SteeringRule {
+            listen,
+            connect,
+            rtt,
+            arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
+            name: text::<RULE_NAME>(bytes)?,
+        })
+    }
+
+    /// Whether it holds for a connection wherever the other side is: `rule_of` of `bpf/steer/rule.h`. An RTT of zero is not known.
+    fn holds(&self, is_incoming: bool, port: u16, rtt: Duration) -> bool {
+        let has_rtt = if rtt.is_zero() {
+            self.rtt == (Duration::ZERO..Duration::MAX)
+        } else {
+            self.rtt.contains(&rtt)
+        };
+        let ports = if is_incoming {
+            &self.listen
+        } else {
+            &self.connect
+        };
+        let mut ports = ports.iter();
+        has_rtt && ports.any(|(first, last)| (*first..=*last).contains(&port))
+    }
+
+    /// The place of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
+    pub fn arm(&self, draw: u64) -> usize {
+        let mut ends = self.arms.iter();
+        ends.position(|(end, _)| draw >> 32 < *end).unwrap_or(0)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it was made of a port")]
+fn port(word: u64) -> u16 {
+    word as u16
+}
+
+/// What the program on a control group has now, and what it finds for one address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InForce {
+    steering: Steering,
+    /// A bit for each rule that holds where the address is.
+    found: u64,
+    /// How many networks its table has room for: as many as it was given.
+    networks: usize,
+    /// For how long it works if nobody renews its lease; zero if it does nothing any more.
+    pub lease: Duration,
+}
+
+impl InForce {
+    #[cfg_attr(
+        not(any(test, feature = "load")),
+        expect(dead_code, reason = "for the loader")
+    )]
+    pub(crate) fn new(steering: Steering, found: u64, networks: usize, lease: Duration) -> InForce {
+        InForce {
+            steering,
+            found,
+            networks,
+            lease,
+        }
+    }
+
+    /// What it was told, but for its table of networks.
+    pub fn steering(&self) -> &Steering {
+        &self.steering
+    }
+
+    /// The rule that a new connection is given.
+    pub fn rule(&self, is_incoming: bool, port: u16, rtt: Duration) -> Option<&SteeringRule> {
+        let mut rules = self.steering.rules.iter().enumerate();
+        let holds = |(place, rule): &(usize, &SteeringRule)| {
+            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt)
+        };
+        rules.find(holds).map(|(_, rule)| rule)
+    }
+
+    /// Whether it was told this, as far as can be seen without a look at each network: the same rules, as many networks, and the same
+    /// for the address.
+    pub fn is_of(&self, other: &Steering, address: IpAddr) -> bool {
+        let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
+            let apart = first.to_bits() ^ mapped(address).to_bits();
+            apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
+        };
+        // The last of the longest, as later ones replace earlier ones.
+        let found = other.networks.iter().filter(is_in).max_by_key(|one| one.1);
+        let found = found.map_or(0, |one| one.2);
+        let is_same = Steering::parse(&other.bytes()).is_some_and(|of| of == self.steering);
+        is_same && other.networks.len() == self.networks && found == self.found
     }
 }
 
@@ -192,6 +368,7 @@ mod tests {
     #[test]
     fn rules_are_as_long_as_the_programs() {
         let rule = SteeringRule {
+            name: "ä".repeat(RULE_NAME),
             listen: vec![(443, 443)],
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
@@ -206,8 +383,106 @@ mod tests {
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
-        assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16);
-        assert_eq!(&bytes[bytes.len() - 8 * 16..][..16], b"a_name_that_is_\0");
+        assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16 + 64);
+        assert_eq!(
+            &bytes[bytes.len() - 64 - 8 * 16..][..16],
+            b"a_name_that_is_\0"
+        );
         assert_eq!(steering.bytes().len(), 11 * 8 + MOST_RULES * bytes.len());
+        let read = Steering::parse(&steering.bytes()).unwrap();
+        assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME / 2 - 1));
+    }
+
+    fn two_rules(unit: DrawnUnit) -> Steering {
+        let rule = |name: &str, port, rtt| SteeringRule {
+            name: name.to_owned(),
+            listen: vec![(port, port + 9)],
+            connect: vec![(80, 80)],
+            rtt,
+            arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "bbr".to_owned())],
+        };
+        let far = Duration::from_millis(50)..Duration::from_millis(90);
+        Steering {
+            key: [1, u64::MAX],
+            unit,
+            rules: vec![
+                rule("far", 443, far),
+                rule("rest", 440, Duration::ZERO..Duration::MAX),
+            ],
+            networks: Vec::new(),
+            is_followed: false,
+        }
+    }
+
+    #[test]
+    fn what_the_program_has_is_read_back() {
+        let (length, boot) = (Duration::from_secs(600), Duration::from_secs(7));
+        for unit in [
+            DrawnUnit::Connection,
+            DrawnUnit::Prefix(24, 48),
+            DrawnUnit::Slot { length, boot },
+            DrawnUnit::PrefixInSlot {
+                v4: 24,
+                v6: 0,
+                length,
+                boot,
+            },
+        ] {
+            let steering = two_rules(unit);
+            let mut bytes = steering.bytes();
+            let needed = bytes.len();
+            // The kernel has room for all rules.
+            bytes.resize(1 << 16, 0);
+            assert_eq!(Steering::parse(&bytes), Some(steering));
+            for length in [0, 87, 88, needed - 1] {
+                assert_eq!(Steering::parse(&bytes[..length]), None, "{length}");
+            }
+        }
+        assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
+    }
+
+    #[test]
+    fn the_first_rule_that_holds_counts_and_another_policy_is_told() {
+        let address: IpAddr = "192.0.2.7".parse().unwrap();
+        let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
+        let network = |text: &str, length, rules| (mapped(text.parse().unwrap()), length, rules);
+        steering.networks = vec![network("::", 0, 0b01), network("192.0.2.0", 120, 0b11)];
+        let read = Steering::parse(&steering.bytes()).unwrap();
+        let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
+        let rule = |is_incoming, port, millis| {
+            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis));
+            rule.map(|rule| rule.name.as_str())
+        };
+        assert_eq!(rule(true, 443, 50), Some("far"));
+        assert_eq!(rule(true, 443, 90), Some("rest"));
+        assert_eq!(rule(true, 443, 0), Some("rest"));
+        assert_eq!(rule(true, 450, 0), None);
+        assert_eq!(rule(false, 80, 60), Some("far"));
+        assert_eq!(rule(false, 443, 60), None);
+        let elsewhere = InForce {
+            found: 0b10,
+            ..in_force.clone()
+        };
+        assert_eq!(
+            elsewhere
+                .rule(true, 443, Duration::from_millis(60))
+                .unwrap()
+                .name,
+            "rest"
+        );
+        assert_eq!(in_force.steering.rules[0].arm(1 << 62), 0);
+        assert_eq!(in_force.steering.rules[0].arm(u64::MAX), 1);
+
+        assert!(in_force.is_of(&steering, address));
+        assert!(!elsewhere.is_of(&steering, address));
+        let mut other = steering.clone();
+        other.rules[1].arms[0].1 = "cubic".to_owned();
+        assert!(!in_force.is_of(&other, address));
+        other = steering.clone();
+        other.networks.push(network("2001:db8::", 32, 0b11));
+        assert!(!in_force.is_of(&other, address));
+        other = steering;
+        other.networks[1].2 = 0b01;
+        assert!(!in_force.is_of(&other, address));
     }
 }

@@ -1,6 +1,8 @@
 //! `fullpipe study`, as far as it needs no root.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
@@ -128,6 +130,10 @@ fn a_policy_explains_itself() {
         let arguments = ["steer", "why", address, name, "--rtt", rtt];
         fullpipe(arguments).assert().success().stdout(answer);
     }
+    // No policy is in force where there is no such control group, and that is said.
+    let arguments = ["steer", "why", "192.0.2.7", name];
+    let why = fullpipe(arguments).assert().success();
+    why.stderr(contains("this is what").and(contains(name)));
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
     dry_run
         .stdout(contains("far: 1 network: reno 100.0 %"))
@@ -150,6 +156,73 @@ fn a_policy_explains_itself() {
         &[name, "rtt_form", "rtt_from"],
     );
     refused(["steer"], 2, &["POLICY.toml"]);
+}
+
+#[test]
+fn a_rollback_puts_the_policy_before_into_the_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (policy, journal) = (path("policy.toml"), path("journal"));
+    let rollback = ["steer", "rollback", &policy, "--journal", &journal];
+    refused(rollback, 2, &["--journal", &journal]);
+    let line = |what: &str, policy: &str| {
+        let line = serde_json::json!({ "unix_s": 1.0, "what": what, "about": { "rules": [], "policy": policy } });
+        format!("{line}\n")
+    };
+    let next = POLICY.replace("reno", "bbr");
+    fs::write(&journal, line("began", POLICY)).expect("a journal");
+    refused(rollback, 2, &["--journal", "no policy before"]);
+    fs::write(&journal, line("began", POLICY) + &line("reloaded", &next)).expect("a journal");
+    fs::write(&policy, &next).expect("a policy");
+    let done = fullpipe(rollback).assert().success();
+    done.stderr(contains("nobody has one in force").and(contains(&policy)));
+    assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
+    assert_eq!(
+        fs::read_dir(directory.path()).expect("a directory").count(),
+        2
+    );
+    // What was never in force is kept.
+    fs::write(&policy, "rule = 7").expect("a policy");
+    let done = fullpipe(rollback).assert().success();
+    done.stderr(contains("policy-2.toml"));
+    assert_eq!(
+        fs::read_to_string(path("policy-2.toml")).expect("it is kept"),
+        "rule = 7"
+    );
+    let other = line("began", POLICY) + &line("began", &next.replace("no/such", "other"));
+    fs::write(&journal, other).expect("a journal");
+    refused(rollback, 2, &["--journal", "another control group"]);
+}
+
+/// Without root nobody can look: that there is nothing must not be said.
+#[test]
+fn who_may_not_look_is_told_so() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let policy = directory.path().join("policy.toml");
+    let group = fleet::who::root().unwrap_or("/sys/fs/cgroup".as_ref());
+    let text = POLICY.replace("no/such/group", &group.display().to_string());
+    fs::write(&policy, text).expect("a policy");
+    for path in [directory.path(), &policy] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    command.args(["steer", "stop"]).arg(&policy);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65_534);
+    }
+    match command.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                !output.status.success() && !said.contains("nothing to take away"),
+                "{said}"
+            );
+            if cfg!(feature = "kernel") {
+                assert!(said.contains("this takes root"), "{said}");
+            }
+        }
+        Err(error) => eprintln!("SKIPPED: without root: {error}"),
+    }
 }
 
 #[test]

@@ -1,14 +1,17 @@
-//! A journal: a line of JSON for each thing that has happened, appended to a file.
+//! A journal: a line of JSON for each thing that has happened, appended to a file. It has the policies that were in force.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 /// So many lines wait for room on the disk; more are lost.
 const WAITING: usize = 1000;
+
+/// And so many bytes: some lines have a policy.
+const BYTES: usize = 16 << 20;
 
 /// Lines that are written whole, in order, as soon as there is room for them.
 #[derive(Debug)]
@@ -40,9 +43,11 @@ impl<W: Write> Journal<W> {
 
     /// Notes something; what is wrong, if it cannot be written yet.
     pub fn note(&mut self, unix_s: f64, what: &str, about: &Value) -> Option<String> {
-        if self.waiting.len() < WAITING {
-            let line = json!({ "unix_s": unix_s, "what": what, "about": about });
-            self.waiting.push_back(format!("{line}\n").into_bytes());
+        let line = json!({ "unix_s": unix_s, "what": what, "about": about });
+        let line = format!("{line}\n").into_bytes();
+        let waiting: usize = self.waiting.iter().map(Vec::len).sum();
+        if self.waiting.len() < WAITING && (waiting == 0 || waiting + line.len() <= BYTES) {
+            self.waiting.push_back(line);
         } else {
             self.lost += 1;
         }
@@ -77,6 +82,42 @@ impl<W: Write> Journal<W> {
     }
 }
 
+/// The policies that a journal has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct History {
+    /// The text of the one that was put in force last; empty if there is none.
+    pub last: String,
+    /// That of the one before it, which was another one.
+    pub before: Option<String>,
+}
+
+/// The policies that the journal in this file has.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn history(path: &Path) -> io::Result<History> {
+    History::read(BufReader::new(scenario::regular::open(path)?))
+}
+
+impl History {
+    fn read(journal: impl BufRead) -> io::Result<History> {
+        let mut history = History::default();
+        for line in journal.split(b'\n') {
+            // A line that is none of ours tells of no policy.
+            let line: Value = serde_json::from_slice(&line?).unwrap_or_default();
+            let is_in_force = line["what"] == "began" || line["what"] == "reloaded";
+            if let (true, Some(text)) = (is_in_force, line["about"]["policy"].as_str())
+                && text != history.last
+            {
+                let before = std::mem::replace(&mut history.last, text.to_owned());
+                history.before = (!before.is_empty()).then_some(before);
+            }
+        }
+        Ok(history)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -103,6 +144,42 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_journal_has_the_policy_before() {
+        let mut journal = Journal::to(Vec::new());
+        let history = |journal: &Journal<Vec<u8>>| History::read(journal.to.as_slice()).unwrap();
+        assert_eq!(history(&journal), History::default());
+        let policy = |text: &str| json!({ "rules": [], "policy": text });
+        journal.note(1.0, "began", &policy("a"));
+        assert_eq!(history(&journal).before, None);
+        journal.note(2.0, "reloaded", &policy("b\n"));
+        journal.note(3.0, "refused", &policy("c"));
+        journal.note(4.0, "reloaded", &json!({ "rules": [] }));
+        journal.note(5.0, "ended", &Value::Null);
+        // Begun anew with the same.
+        journal.note(6.0, "began", &policy("b\n"));
+        journal.to.extend(b"{ no line of ours\n");
+        let found = history(&journal);
+        assert_eq!(
+            (found.last.as_str(), found.before.as_deref()),
+            ("b\n", Some("a"))
+        );
+    }
+
+    #[test]
+    fn long_lines_do_not_wait_without_end() {
+        let room = Cell::new(0);
+        let mut journal = Journal::to(Disk {
+            room: &room,
+            has: Vec::new(),
+        });
+        let text = Value::from("x".repeat(BYTES / 4));
+        for _ in 0..10 {
+            journal.note(1.0, "reloaded", &text);
+        }
+        assert_eq!((journal.waiting.len(), journal.lost), (3, 7));
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! A policy in force: each new connection of a control group gets the controller that its rules say.
 
+mod ask;
 mod journal;
 mod metrics;
 mod stale;
 
-use std::fs::{File, TryLockError};
+pub use ask::{Given, InForce, in_force, steers};
+pub use journal::{History, history};
+
+use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::Path;
 use std::time::Instant;
@@ -53,6 +57,8 @@ pub struct Steer {
     hold: Hold,
     policy: Policy,
     journal: Option<Journal<File>>,
+    /// The text of the policy that the journal has last.
+    noted: String,
     told: Told,
     calendar: Calendar,
     keeper: Keeper,
@@ -93,6 +99,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
         let (names, shares) = policy.arms(rule);
         let names = names.into_iter().map(str::to_owned);
         SteeringRule {
+            name: rule.name.clone(),
             listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
             connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
             rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
@@ -148,14 +155,14 @@ impl Steer {
             metrics: Metrics::default(),
             policy,
             journal,
+            noted: String::new(),
             told: Told::default(),
             calendar: Calendar::default(),
         };
-        let rules = rules(&steer.policy);
         if steer.took_over() {
             steer.note(unix_s, "took_over", &Value::Null);
         }
-        steer.note(unix_s, "began", &rules);
+        steer.note_policy(unix_s, "began");
         Ok(steer)
     }
 
@@ -170,6 +177,9 @@ impl Steer {
         // Before what may take a second: `unix_s` is of now.
         let set = since_boot().map(|boot| self.calendar.news(unix_s, boot));
         let tended = self.hold.tend();
+        if tended.is_back {
+            self.told.over();
+        }
         let mut troubles = tended.troubles;
         troubles.extend(set.into_iter().flatten());
         for ended in &tended.ended {
@@ -248,8 +258,7 @@ impl Steer {
         let now = since_boot().map_err(HoldError::from)?;
         self.policy = policy;
         self.keeper.begin(&self.policy, now);
-        let rules = rules(&self.policy);
-        self.note(unix_s, "reloaded", &rules);
+        self.note_policy(unix_s, "reloaded");
         Ok(left_out)
     }
 
@@ -269,6 +278,16 @@ impl Steer {
         let counts =
             json!({ "assigned": self.counts().assigned, "refused": self.counts().refused });
         self.note(unix_s, "ended", &counts);
+    }
+
+    /// Notes which policy is in force, with its text if that is another one than the last.
+    fn note_policy(&mut self, unix_s: f64, what: &str) {
+        let mut about = json!({ "rules": rules(&self.policy) });
+        if self.noted != self.policy.text {
+            self.noted.clone_from(&self.policy.text);
+            about["policy"] = Value::from(self.noted.as_str());
+        }
+        self.note(unix_s, what, &about);
     }
 
     /// A journal that cannot be written does not hold up connections: what is wrong with it shows at the next step.
@@ -294,6 +313,8 @@ pub enum Stopped {
     TakenFromProcess,
     /// There was none.
     Nothing,
+    /// The control group was removed, and what was kept for it, or for others that were, is taken away.
+    Gone,
 }
 
 /// Takes away what a process has left that was killed while a policy was in force.
@@ -302,12 +323,14 @@ pub enum Stopped {
 ///
 /// There is no such control group, or it cannot be removed.
 pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
+    let swept = kernel::sweep().map_err(HoldError::from)?;
     let group = ControlGroup::at(&policy.cgroup)?;
-    let opened = group.open()?;
+    let opened = match group.open() {
+        Err(_) if swept > 0 => return Ok(Stopped::Gone),
+        opened => opened?,
+    };
     let was_there = kernel::release(&opened.name()).map_err(HoldError::from)?;
-    // Who has a policy in force holds the directory.
-    let is_held = matches!(opened.directory.try_lock(), Err(TryLockError::WouldBlock));
-    Ok(match (was_there, is_held) {
+    Ok(match (was_there, opened.is_held()) {
         (true, false) => Stopped::Taken,
         (true, true) => Stopped::TakenFromProcess,
         (false, _) => Stopped::Nothing,

@@ -1,10 +1,12 @@
 //! The control group whose connections take part.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::lock::{Claim, Holder};
+use super::lock::{Claim, Held, Holder, Refused, steers};
 use crate::who;
 
 /// Why a control group will not do.
@@ -30,6 +32,14 @@ pub enum GroupError {
         path: PathBuf,
         /// Who that is.
         holder: Holder,
+    },
+    /// It cannot be held.
+    #[error("cgroup: cannot lock {}: {error}", path.display())]
+    Lock {
+        /// The file that is to be locked.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
     },
     /// A policy is there, and nobody looks after it.
     #[error(
@@ -61,12 +71,24 @@ pub struct ControlGroup {
 pub(crate) struct Opened {
     pub directory: File,
     inode: u64,
+    /// What holds it, if this process does.
+    held: Option<Arc<Held>>,
 }
 
 impl Opened {
     /// What it goes by where the program on it is kept.
     pub fn name(&self) -> String {
         format!("steer-{}", self.inode)
+    }
+
+    /// Whether a process has it.
+    pub fn is_held(&self) -> bool {
+        matches!(Claim::Alone.lay(self.inode), Err(Refused::Held(_)))
+    }
+
+    /// The process that has a policy in force.
+    pub fn steers(&self) -> Option<u32> {
+        steers(self.inode)
     }
 }
 
@@ -104,18 +126,25 @@ impl ControlGroup {
         Ok(Opened {
             directory,
             inode: about.ino(),
+            held: None,
         })
     }
 
     /// Opens it, and holds it for as long as that is open.
     pub(crate) fn claim(&self, claim: Claim) -> Result<Opened, GroupError> {
-        let opened = self.open()?;
-        claim
-            .lay(&opened.directory)
-            .map_err(|holder| GroupError::InUse {
-                path: self.path.clone(),
-                holder,
-            })?;
+        let mut opened = self.open()?;
+        opened.held = match claim.lay(opened.inode) {
+            Ok(held) => Some(Arc::new(held)),
+            Err(Refused::Held(holder)) => {
+                return Err(GroupError::InUse {
+                    path: self.path.clone(),
+                    holder,
+                });
+            }
+            // Who may not do this attaches nothing, but may ask.
+            Err(Refused::System(_, error)) if error.kind() == ErrorKind::PermissionDenied => None,
+            Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
+        };
         // What it cannot be told of is not there.
         if claim == Claim::Alone && kernel::is_kept(&opened.name()).unwrap_or(false) {
             return Err(GroupError::Left {
@@ -131,6 +160,7 @@ impl ControlGroup {
         Ok(Opened {
             directory: directory.map_err(|error| self.missing(&error))?,
             inode: opened.inode,
+            held: opened.held.clone(),
         })
     }
 

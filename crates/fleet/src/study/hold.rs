@@ -56,6 +56,8 @@ pub(crate) struct Tended {
     pub objects: Vec<ToldObject>,
     /// Whether the program was attached anew.
     pub is_anew: bool,
+    /// Whether its control group is there again, for which was waited.
+    pub is_back: bool,
     /// Whether another process has the control group now: there is nothing to tend any more.
     pub is_superseded: bool,
     /// What is wrong, or was.
@@ -142,6 +144,7 @@ impl Hold {
             tended.troubles.push(match self.attach() {
                 Ok(_) => {
                     tended.is_anew = true;
+                    tended.is_back = true;
                     "the control group is there again, and its new connections are steered"
                         .to_owned()
                 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use experiment::Plan;
@@ -31,6 +31,14 @@ pub enum PlaceError {
         /// Which directory.
         path: PathBuf,
         /// Why.
+        why: String,
+    },
+    /// Somebody else could change what is recorded.
+    #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
+    Others {
+        /// Which directory.
+        path: PathBuf,
+        /// Who else may write there.
         why: String,
     },
     /// A study runs there.
@@ -110,6 +118,7 @@ impl Place {
             .mode(0o700)
             .create(directory);
         made.map_err(|error| system(directory, error))?;
+        is_own(directory)?;
         if directory.join(FILE).exists() {
             let earlier = Place::find(directory)?;
             if earlier.text == text && earlier.about.seed.is_empty() {
@@ -210,6 +219,22 @@ impl Place {
     }
 }
 
+/// Whether nobody else may write there.
+fn is_own(directory: &Path) -> Result<(), PlaceError> {
+    let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
+    let why = if about.uid() != rustix::process::geteuid().as_raw() {
+        format!("belongs to another user ({})", about.uid())
+    } else if about.mode() & 0o002 != 0 {
+        "is open to every user".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(PlaceError::Others {
+        path: directory.to_owned(),
+        why,
+    })
+}
+
 fn system(path: &Path, error: io::Error) -> PlaceError {
     PlaceError::System {
         path: path.to_owned(),
@@ -242,7 +267,7 @@ fn chance() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, chown};
 
     use super::*;
 
@@ -269,6 +294,31 @@ mod tests {
         place.hold().unwrap();
         let other = PLAN.replace("1h", "2h");
         assert!(matches!(make(&other), Err(PlaceError::Other { .. })));
+    }
+
+    #[test]
+    fn a_directory_that_others_can_change_is_no_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = Plan::parse(PLAN).unwrap();
+        let refused = |part: &str| {
+            let error = Place::make(directory.path(), PLAN, &plan, 7.0).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        refused("is open to every user");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        if chown(directory.path(), Some(65_534), None).is_ok() {
+            refused("belongs to another user (65534)");
+            chown(
+                directory.path(),
+                Some(rustix::process::geteuid().as_raw()),
+                None,
+            )
+            .unwrap();
+        } else {
+            eprintln!("SKIPPED: a directory of another user: this takes root");
+        }
+        Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
     }
 
     #[test]

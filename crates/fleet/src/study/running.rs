@@ -155,6 +155,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
         key: place.key().words(),
         unit: drawn_unit(plan.unit, boot),
         rules: vec![SteeringRule {
+            name: plan.name.clone(),
             listen: listen.iter().map(experiment::Ports::ends).collect(),
             connect: connect.iter().map(experiment::Ports::ends).collect(),
             rtt: Duration::ZERO..Duration::MAX,
@@ -306,6 +307,9 @@ impl Study {
         troubles: &mut Vec<String>,
     ) -> Vec<ObjectRow> {
         let tended = self.hold.tend();
+        if tended.is_back {
+            self.told.over();
+        }
         troubles.extend(tended.troubles);
         if tended.is_anew
             && let Err(error) = self.follow()

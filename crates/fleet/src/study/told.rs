@@ -1,35 +1,48 @@
 //! What somebody has been told of, and need not be told again.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// A trouble that has not shown for so long is news again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
-/// So many are remembered.
+/// So many are remembered, and told in that time: a control group may come and go as fast as somebody likes.
 const MOST: usize = 64;
 
-/// Troubles, and when each has last shown.
+/// What somebody has been told of.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Vec<(String, Instant)>);
+pub(crate) struct Told {
+    /// Troubles, and when each has last shown.
+    known: Vec<(String, Instant)>,
+    /// When something was told.
+    times: VecDeque<Instant>,
+}
 
 impl Told {
     /// Those of these that are news.
     pub fn news(&mut self, troubles: Vec<String>, now: Instant) -> Vec<String> {
-        self.0
-            .retain(|(_, last)| now.saturating_duration_since(*last) < FORGOTTEN);
+        let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= FORGOTTEN;
+        self.known.retain(|(_, last)| !is_forgotten(last));
+        while self.times.pop_front_if(|time| is_forgotten(time)).is_some() {}
         let mut news = Vec::new();
         for text in troubles {
-            let has_room = self.0.len() < MOST;
-            match self.0.iter_mut().find(|(known, _)| *known == text) {
+            let has_room = self.known.len().max(self.times.len()) < MOST;
+            match self.known.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, last)) => *last = now,
                 None if has_room => {
-                    self.0.push((text.clone(), now));
+                    self.known.push((text.clone(), now));
+                    self.times.push_back(now);
                     news.push(text);
                 }
                 None => {}
             }
         }
         news
+    }
+
+    /// Things are as they should be again: what was wrong is over, and news if it shows again.
+    pub fn over(&mut self) {
+        self.known.clear();
     }
 }
 
@@ -47,5 +60,24 @@ mod tests {
         };
         let all: Vec<usize> = [0, 5, 50, 100, 159, 220].map(&mut news).into();
         assert_eq!(all, [1, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn what_was_over_is_told_again_but_not_without_end() {
+        let mut told = Told::default();
+        let begin = Instant::now();
+        // Each second the group goes, and is there again.
+        let mut count = |second: u64| {
+            let now = begin + Duration::from_secs(second);
+            let gone = told.news(vec!["waited for".to_owned()], now).len();
+            told.over();
+            let back = told.news(vec!["there again".to_owned()], now).len();
+            told.over();
+            gone + back
+        };
+        assert_eq!([count(0), count(1)], [2, 2]);
+        let all: usize = (2..60).map(&mut count).sum();
+        assert_eq!(all, MOST - 4);
+        assert_eq!(count(60), 2);
     }
 }

@@ -80,6 +80,7 @@ fn steering() -> Steering {
         key: [1, 2],
         unit: DrawnUnit::Connection,
         rules: vec![SteeringRule {
+            name: "all".to_owned(),
             listen: vec![(PORT, PORT)],
             connect: Vec::new(),
             rtt: units::Duration::ZERO..units::Duration::MAX,

@@ -2,19 +2,21 @@
 
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use experiment::policy::Policy;
-use fleet::steer::{self, Steer, Stopped};
+use experiment::policy::{Connection, Policy};
+use fleet::steer::{self, InForce, Steer, Stopped};
 use fleet::study::Step;
 use rustix::process::Signal;
 
 use crate::group::Group;
 use crate::server::{PORT, Server};
 use crate::{
-    CLIENTS, PLACE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
+    CLIENTS, PATIENCE, PLACE, Running, alone, client, clock, controllers, now, own_mounts,
+    wait_until,
 };
 
 #[test]
@@ -86,14 +88,36 @@ fn in_force(group: &Group) {
     let running = start();
     let some = wanted("reno", &default);
     wait_until("in force", &clients, &some);
+    // Who asks is told what is in force, whatever the file says that he has.
+    let own = text("127.1.0.0/20", "reno");
+    let all = |policy: &str| -> Vec<String> {
+        let given = |client| asked(policy, client).expect("in force").given;
+        let each =
+            |client: &IpAddr| given(*client).map_or_else(|| default.clone(), |of| of.controller);
+        clients.iter().map(each).collect()
+    };
+    assert_eq!(all(&own), some);
+    assert!(
+        clients
+            .iter()
+            .all(|of| asked(&own, *of).expect("in force").is_of_policy)
+    );
+    for other in [text("127.1.0.0/16", "reno"), text("127.1.0.0/20", "cubic")] {
+        assert_eq!(all(&other), some);
+        assert!(!asked(&other, clients[20]).expect("in force").is_of_policy);
+    }
+    let known = Policy::parse(&own).expect("a policy");
+    assert_eq!(steer::steers(&known), Some(running.0.id()));
     running.send(Signal::KILL);
     drop(running);
+    assert_eq!(steer::steers(&known), None);
     assert_eq!(controllers(&clients), some, "its lease holds");
     wait_until(
         "the lease has run out",
         &clients,
         &wanted(&default, &default),
     );
+    assert!(asked(&own, clients[0]).expect("it is kept").lease.is_zero());
 
     let running = start();
     wait_until("in force again", &clients, &some);
@@ -106,13 +130,29 @@ fn in_force(group: &Group) {
     wait_until("of IPv6 alone", &clients, &wanted(&default, &default));
     next(text("127.1.0.0/16", "reno"));
     wait_until("reloaded", &clients, &wanted("reno", "reno"));
+    let exploring = exploring(&group.0);
+    next(exploring.clone());
+    // Others explore every ten minutes, perhaps in between.
+    let begin = Instant::now();
+    let is_in_force = || asked(&exploring, clients[0]).is_some_and(|of| of.is_of_policy);
+    while !is_in_force() || all(&exploring) != controllers(&clients) {
+        assert!(begin.elapsed() < PATIENCE, "who explores is told");
+    }
+    let count = all(&exploring)
+        .iter()
+        .filter(|name| *name == "cubic")
+        .count();
+    // Of 40 draws, fewer than 5 or more than 31 come once in 40,000 times.
+    assert!((5..=31).contains(&count), "{count}");
     running.send(Signal::KILL);
     drop(running);
     let stopped = Policy::parse(&text("127.1.0.0/16", "reno")).expect("a policy");
     assert_eq!(steer::stop(&stopped).expect("taken away"), Stopped::Taken);
     assert_eq!(controllers(&clients), wanted(&default, &default));
     assert_eq!(steer::stop(&stopped).expect("a look"), Stopped::Nothing);
+    assert!(asked(&own, clients[0]).is_none());
 
+    let server = its_group_is_gone(group, path, server, &some);
     let running = start();
     wait_until("in force once more", &clients, &some);
     fs::write(path.join("stop"), "").expect("a file");
@@ -127,10 +167,53 @@ fn in_force(group: &Group) {
         "refused",
         "reloaded",
         "reloaded",
+        "reloaded",
+        "began",
         "began",
         "ended",
     ];
     assert_eq!(journal(path), all);
+    let history = steer::history(&path.join("journal")).expect("a journal");
+    assert_eq!((history.last, history.before), (own, Some(exploring)));
+}
+
+/// A policy's process is killed, and then its control group is removed: what keeps the program goes.
+fn its_group_is_gone(group: &Group, path: &Path, server: Server, wanted: &[String]) -> Server {
+    let clients: Vec<IpAddr> = (0..CLIENTS).map(client).collect();
+    let number = fs::metadata(&group.0).expect("a group").ino();
+    let left = PathBuf::from(format!("/sys/fs/bpf/fullpipe/steer-{number}"));
+    let running = Running::start_test("policy::runs_a_policy", path);
+    wait_until("before its group goes", &clients, wanted);
+    running.send(Signal::KILL);
+    drop(running);
+    drop(server);
+    group.make_anew();
+    assert!(left.exists());
+    let gone = policy(&group.0.join("gone"), "127.1.0.0/20", "reno");
+    let gone = Policy::parse(&gone).expect("a policy");
+    assert_eq!(steer::stop(&gone).expect("a look"), Stopped::Gone);
+    assert!(!left.exists());
+    steer::stop(&gone).expect_err("there is no such group");
+    Server::start(path, &group.0)
+}
+
+/// A policy of which nearly half of the networks explore.
+fn exploring(group: &Path) -> String {
+    let rest = format!("[[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n");
+    policy(group, "127.1.0.0/16", "reno") + "explore = \"45%\"\n" + &rest
+}
+
+/// What is in force for a client, asked with a policy's file.
+fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
+    let policy = Policy::parse(policy).expect("a policy");
+    let of = Connection {
+        client,
+        is_incoming: true,
+        port: PORT,
+        rtt: units::Duration::from_millis(1),
+        at: units::Duration::ZERO,
+    };
+    steer::in_force(&policy, &of).expect("a look")
 }
 
 /// Has the process that works in the directory read another policy.

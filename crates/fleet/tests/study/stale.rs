@@ -38,8 +38,8 @@ const AT_ONCE: u64 = 4;
 
 fn policy(group: &Path) -> String {
     format!(
-        "cgroup = {group:?}\nexplore = \"45%\"\nseed = \"a\"\n\
-         [[rule]]\nname = \"lossy\"\nprefix = [\"10.201.0.0/16\"]\nlisten = [{PORT}]\ncontroller = \"bbr\"\nexpect = \"400%\"\n\
+        "cgroup = {group:?}\nseed = \"a\"\n\
+         [[rule]]\nname = \"lossy\"\nexplore = \"45%\"\nprefix = [\"10.201.0.0/16\"]\nlisten = [{PORT}]\ncontroller = \"bbr\"\nexpect = \"400%\"\n\
          [[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n"
     )
 }

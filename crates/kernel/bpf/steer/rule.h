@@ -8,6 +8,7 @@
 #define RULES 32
 #define PORTS 8
 #define CONTROLLER 16
+#define NAME 64
 #define ANY_RTT ((u64)-1)
 
 struct ports {
@@ -23,6 +24,7 @@ struct rule {
 	u64 rtt_below; /* or ANY_RTT */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
+	char name[NAME]; /* for people */
 };
 
 struct steering {

@@ -31,9 +31,14 @@ pub(super) fn pin(algorithm: Algorithm) -> PathBuf {
     file(algorithm.kernel_name())
 }
 
+/// The directory of all files.
+pub(super) fn directory() -> PathBuf {
+    Path::new(MOUNT).join("fullpipe")
+}
+
 /// The file of this name.
 pub(super) fn file(name: &str) -> PathBuf {
-    Path::new(MOUNT).join("fullpipe").join(name)
+    directory().join(name)
 }
 
 /// Mounts it if it is not, and makes the directory of pins.
@@ -53,7 +58,7 @@ pub(super) fn prepare() -> Result<(), Error> {
             )
         })?;
     }
-    let directory = Path::new(MOUNT).join("fullpipe");
+    let directory = directory();
     let cannot = |source| Error::system(format!("cannot make {}", directory.display()), source);
     match DirBuilder::new().mode(0o700).create(&directory) {
         Err(source) if source.kind() != ErrorKind::AlreadyExists => return Err(cannot(source)),
@@ -100,7 +105,7 @@ pub(super) fn lock() -> Result<Flock<File>, Error> {
 
 /// Removes the directory of pins if there is none left in it.
 pub(super) fn tidy() {
-    let _ = fs::remove_dir(Path::new(MOUNT).join("fullpipe"));
+    let _ = fs::remove_dir(directory());
 }
 
 /// Where it is, or can be, mounted.

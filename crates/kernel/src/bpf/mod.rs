@@ -6,13 +6,14 @@ mod keep;
 mod load;
 mod log;
 mod registered;
+mod signals;
 mod steer;
 
 pub use keep::keep;
 pub use load::{Loaded, load};
 pub(crate) use registered::find;
 pub use registered::{flows, unload};
-pub use steer::{Attached, attach, is_kept, release};
+pub use steer::{Attached, attach, in_force, is_kept, release, sweep};
 
 use libbpf_rs::Error as BpfError;
 

@@ -237,12 +237,22 @@ fn program_in(value: &[u8]) -> Option<ProgramInfo> {
 
 /// The bytes of a map of constants.
 fn constants(program: &ProgramInfo, name: &str) -> Result<Vec<u8>, libbpf_rs::Error> {
+    let value = map_of(program, name)?.map(|map| map.lookup(&[0; 4], MapFlags::ANY));
+    Ok(value.transpose()?.flatten().unwrap_or_default())
+}
+
+/// A program's map of this name.
+pub(super) fn map_of(
+    program: &ProgramInfo,
+    name: &str,
+) -> Result<Option<MapHandle>, libbpf_rs::Error> {
     for &id in &program.map_ids {
         let map = MapHandle::from_map_id(id)?;
         // The kernel cuts names at fifteen characters.
-        if name.starts_with(&*map.name().to_string_lossy()) {
-            return Ok(map.lookup(&[0; 4], MapFlags::ANY)?.unwrap_or_default());
+        let is = map.name().to_string_lossy();
+        if *is == name[..name.len().min(15)] {
+            return Ok(Some(map));
         }
     }
-    Ok(Vec::new())
+    Ok(None)
 }

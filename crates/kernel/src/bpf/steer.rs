@@ -1,22 +1,27 @@
 //! The program that gives connections of a control group their controllers.
 
 use std::fs::{self, File};
-use std::net::Ipv6Addr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 
-use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{
-    Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramMut, RingBuffer,
+    Link, MapCore, MapFlags, MapHandle, MapInfo, Object, ObjectBuilder, ProgramMut, RingBuffer,
     RingBufferBuilder,
 };
 use nix::time::{ClockId, clock_getres};
 use units::Duration;
 
+use super::registered::map_of;
+use super::signals::Waiting;
 use super::{bpffs, failed, log};
 use crate::check::{Requirement, check_steering};
-use crate::{EndedConnection, Error, Kept, Steering, SteeringCounts, ToldObject, since_boot};
+use crate::{
+    EndedConnection, Error, InForce, Kept, Steering, SteeringCounts, ToldObject, mapped, since_boot,
+};
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 
@@ -26,8 +31,11 @@ const LEAST_RING: u32 = 1 << 16;
 /// So many networks are given to the kernel at once.
 const BATCH: usize = 4096;
 
-/// The name of the program.
+/// The name of the program, with which those of its files begin.
 const PROGRAM: &str = "steer";
+
+/// The map of what it is told.
+const RULES: &str = ".rodata.steering";
 
 /// A program that gives connections of a control group their controllers, for as long as this lives and its lease lasts.
 pub struct Attached {
@@ -125,7 +133,7 @@ fn load(
             map.set_max_entries(networks.max(1)).map_err(refused)?;
         } else if name == "objects" && !steering.is_followed {
             map.set_max_entries(LEAST_RING).map_err(refused)?;
-        } else if name == ".rodata.steering"
+        } else if name == RULES
             && let Some(value) = map.initial_value_mut()
         {
             for (place, byte) in value.iter_mut().zip(steering.bytes()) {
@@ -134,7 +142,9 @@ fn load(
         }
         prepare(&name, &mut map).map_err(refused)?;
     }
+    let waiting = Waiting::begin();
     let object = opened.load().map_err(refused)?;
+    drop(waiting);
     let networks = map(&object, "networks")?;
     for part in steering.networks.chunks(BATCH) {
         note(&networks, part).map_err(failed(format!(
@@ -149,12 +159,19 @@ fn load(
 fn note(map: &MapHandle, networks: &[(Ipv6Addr, u8, u64)]) -> Result<(), libbpf_rs::Error> {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for (address, length, rules) in networks {
-        keys.extend(u32::from(*length).to_ne_bytes());
-        keys.extend(address.octets());
+        keys.extend(key(*address, *length));
         values.extend(rules.to_ne_bytes());
     }
     let count = u32::try_from(networks.len()).unwrap_or(u32::MAX);
     map.update_batch(&keys, &values, count, MapFlags::ANY, MapFlags::ANY)
+}
+
+/// `struct network`.
+fn key(address: Ipv6Addr, length: u8) -> [u8; 20] {
+    let mut key = [0; 20];
+    key[..4].copy_from_slice(&u32::from(length).to_ne_bytes());
+    key[4..].copy_from_slice(&address.octets());
+    key
 }
 
 /// The program, of which the object has one.
@@ -230,6 +247,7 @@ impl Attached {
     ///
     /// The BPF file system cannot be used.
     pub fn keep(&mut self, name: &str) -> Result<bool, Error> {
+        sweep()?;
         bpffs::prepare()?;
         let earlier = kept(name)?;
         take_away(&new(name))?;
@@ -270,8 +288,7 @@ impl Attached {
 
     /// Whether the kernel still runs it: not if its control group is gone, or somebody has taken it away.
     pub fn is_attached(&self) -> bool {
-        let info = LinkInfo::from_fd(self.link.as_fd()).map(|info| info.info);
-        matches!(info, Ok(LinkTypeInfo::Cgroup(of)) if of.cgroup_id != 0)
+        LinkInfo::from_fd(self.link.as_fd()).is_ok_and(|info| has_group(&info))
     }
 
     /// The connections that have ended since the last time.
@@ -337,10 +354,97 @@ pub fn is_kept(name: &str) -> Result<bool, Error> {
     Ok(kept(name)?.is_some())
 }
 
+/// Whether the kernel runs a program on a control group: not any more where that was removed, or somebody has taken the program off.
+fn has_group(info: &LinkInfo) -> bool {
+    matches!(&info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id != 0)
+}
+
+/// What the program has that is kept under this name and still on its control group, and what it finds for an address.
+///
+/// # Errors
+///
+/// This process may not look at it, or it is another version's.
+pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
+    let Some((path, link)) = kept(name)? else {
+        return Ok(None);
+    };
+    let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
+    let info = link.info().map_err(cannot())?;
+    if !has_group(&info) {
+        return Ok(None);
+    }
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let mut programs = ProgInfoIter::with_query_opts(options);
+    let Some(program) = programs.find(|program| program.id == info.prog_id) else {
+        return Ok(None);
+    };
+    let other = || {
+        let what = format!(
+            "{} keeps a program of another version: end it",
+            path.display()
+        );
+        Error::Lacking(what)
+    };
+    let map = |name: &str| map_of(&program, name).map_err(cannot())?.ok_or_else(other);
+    let value = |map: &MapHandle, key: &[u8]| {
+        let value = map.lookup(key, MapFlags::ANY).map_err(cannot())?;
+        Ok::<Vec<u8>, Error>(value.unwrap_or_default())
+    };
+    let word = |bytes: Vec<u8>| bytes.try_into().map_or(0, u64::from_ne_bytes);
+    let steering = Steering::parse(&value(&map(RULES)?, &[0; 4])?).ok_or_else(other)?;
+    let networks = map("networks")?;
+    let until = Duration::from_nanos(word(value(&map("lease")?, &[0; 4])?));
+    let room = MapInfo::new(networks.as_fd())
+        .map_err(cannot())?
+        .info
+        .max_entries;
+    Ok(Some(InForce::new(
+        steering,
+        word(value(&networks, &key(mapped(address), 128))?),
+        usize::try_from(room).unwrap_or(usize::MAX),
+        until.saturating_sub(since_boot()?),
+    )))
+}
+
+/// Takes away programs that are kept although their control groups were removed; how many there were.
+///
+/// # Errors
+///
+/// The BPF file system cannot be used.
+pub fn sweep() -> Result<usize, Error> {
+    let directory = bpffs::directory();
+    let cannot =
+        |source| Error::system(format!("cannot look into {}", directory.display()), source);
+    let entries = match fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(cannot(error)),
+    };
+    log::silence();
+    let mut swept = 0;
+    for entry in entries {
+        let path = entry.map_err(cannot)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Others are controllers; and what goes meanwhile is another process's.
+        let info = name
+            .starts_with(PROGRAM)
+            .then(|| Link::open(&path).and_then(|link| link.info()));
+        if let Some(Ok(info)) = info
+            && !has_group(&info)
+            && fs::remove_file(&path).is_ok()
+        {
+            swept += 1;
+        }
+    }
+    bpffs::tidy();
+    Ok(swept)
+}
+
 /// What is kept under a name, and its file.
 fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     let path = bpffs::file(name);
-    if !bpffs::is_mounted() || !path.exists() {
+    let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
+    if !bpffs::is_mounted() || !path.try_exists().map_err(cannot)? {
         return Ok(None);
     }
     log::silence();

@@ -2,13 +2,14 @@
 
 use std::convert::Infallible;
 use std::fs::File;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use units::Duration;
 
 use crate::check::Requirement;
 use crate::{
-    Algorithm, EndedConnection, Error, Keeping, Kept, Registered, Settings, Steering,
+    Algorithm, EndedConnection, Error, InForce, Keeping, Kept, Registered, Settings, Steering,
     SteeringCounts, ToldObject,
 };
 
@@ -114,6 +115,24 @@ pub fn release(_name: &str) -> Result<bool, Error> {
 ///
 /// [`Error::NotBuilt`].
 pub fn is_kept(_name: &str) -> Result<bool, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// What a program has that is kept; here none is.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn in_force(_name: &str, _address: IpAddr) -> Result<Option<InForce>, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// Takes away what belongs to nothing any more; here there is nothing.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn sweep() -> Result<usize, Error> {
     Err(Error::NotBuilt)
 }
 

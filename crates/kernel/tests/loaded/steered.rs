@@ -2,23 +2,46 @@
 
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use kernel::{DrawnUnit, Steering, SteeringCounts, SteeringRule, mapped};
+use nix::sys::pthread::{pthread_kill, pthread_self};
+use nix::sys::signal::Signal;
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
+use signal_hook::consts::SIGUSR1;
+use signal_hook::flag;
 use units::Duration;
 
 /// A control group, which goes with this.
 struct Group(PathBuf);
 
 impl Group {
-    /// Nothing where there are none of version 2, or none may be made.
-    fn make() -> Option<Group> {
+    /// Nothing, and says so, where the kernel lacks something, there are none of version 2, or none may be made.
+    fn make(what: &str) -> Option<Group> {
+        let mut lacks = kernel::check_steering().into_iter();
+        if let Some(lack) = lacks.find_map(|required| required.lack) {
+            eprintln!("SKIPPED: steering of connections: {lack}");
+            return None;
+        }
+        let made = Group::make_at(what);
+        if made.is_none() {
+            eprintln!(
+                "SKIPPED: steering of connections: no control group of version 2 can be made"
+            );
+        }
+        made
+    }
+
+    fn make_at(what: &str) -> Option<Group> {
         let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
         let is_v2 = |place: &&str| {
             statfs(*place).is_ok_and(|found| found.filesystem_type() == CGROUP2_SUPER_MAGIC)
         };
         let place = places.into_iter().find(is_v2)?;
-        let group = PathBuf::from(place).join(format!("fullpipe-test-{}", std::process::id()));
+        let group =
+            PathBuf::from(place).join(format!("fullpipe-test-{what}-{}", std::process::id()));
         fs::create_dir(&group).ok()?;
         Some(Group(group))
     }
@@ -32,6 +55,7 @@ impl Drop for Group {
 
 fn steering(networks: u32) -> Steering {
     let rule = SteeringRule {
+        name: "one".to_owned(),
         listen: vec![(443, 443), (8000, 8010)],
         connect: vec![(80, 80)],
         rtt: Duration::ZERO..Duration::MAX,
@@ -52,15 +76,7 @@ fn steering(networks: u32) -> Steering {
 
 #[test]
 fn the_kernel_takes_the_program_and_other_rules() {
-    let lack = kernel::check_steering()
-        .into_iter()
-        .find_map(|required| required.lack);
-    if let Some(lack) = lack {
-        eprintln!("SKIPPED: steering of connections: {lack}");
-        return;
-    }
-    let Some(group) = Group::make() else {
-        eprintln!("SKIPPED: steering of connections: no control group of version 2 can be made");
+    let Some(group) = Group::make("rules") else {
         return;
     };
     let open = File::open(&group.0).expect("a directory");
@@ -79,4 +95,35 @@ fn the_kernel_takes_the_program_and_other_rules() {
     let file = File::open("/").expect("a directory");
     let refused = kernel::attach(&file, &steering(1)).expect_err("no control group");
     assert!(refused.to_string().contains("control group"), "{refused}");
+}
+
+/// A kernel that verifies a program gives up when a signal comes.
+#[test]
+fn a_flood_of_signals_is_no_refusal() {
+    let Some(group) = Group::make("signals") else {
+        return;
+    };
+    let open = File::open(&group.0).expect("a directory");
+    let (came, is_over) = (Arc::new(AtomicBool::new(false)), AtomicBool::new(false));
+    flag::register(SIGUSR1, Arc::clone(&came)).expect("a handler");
+    let this = pthread_self();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                pthread_kill(this, Signal::SIGUSR1).expect("it lives");
+            }
+        });
+        let mut outcomes = Vec::new();
+        let attached = kernel::attach(&open, &steering(1));
+        if let Ok(mut attached) = attached {
+            outcomes.extend((0..3).map(|_| {
+                attached
+                    .replace(&steering(1))
+                    .map_err(|error| error.to_string())
+            }));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(outcomes, vec![Ok(()); 3]);
+    });
+    assert!(came.load(Ordering::Relaxed));
 }

@@ -1,6 +1,8 @@
 //! `fullpipe steer`: a policy in force.
 
 mod learn;
+mod pace;
+mod rollback;
 mod run;
 mod stop;
 mod why;
@@ -26,13 +28,15 @@ A policy has rules in order; the first that holds counts, and what none holds fo
 put in force at once, or, if it makes no sense, none. When the command ends, new connections have the default. When it is killed, \
 the policy stays in force until its lease is over.
 
-It takes root and a fullpipe that was built with --features kernel; `why` and `learn` take neither. docs/steer.md says more.
+It takes root and a fullpipe that was built with --features kernel; `learn` takes neither, and without them `why` says what the file \
+says. docs/steer.md says more.
 
 Examples:
   fullpipe steer policy.toml --dry-run
   fullpipe steer learn clients > policy.toml
   fullpipe steer policy.toml --journal steer.jsonl
-  fullpipe steer why 192.0.2.7 policy.toml --rtt 120ms"
+  fullpipe steer why 192.0.2.7 policy.toml --rtt 120ms
+  fullpipe steer rollback policy.toml --journal steer.jsonl"
 )]
 pub struct Options {
     #[command(subcommand)]
@@ -45,6 +49,7 @@ pub struct Options {
 enum Action {
     Learn(learn::Options),
     Why(why::Options),
+    Rollback(rollback::Options),
     Stop(stop::Options),
 }
 
@@ -54,15 +59,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         None => run::run(&options.run),
         Some(Action::Learn(options)) => learn::run(options),
         Some(Action::Why(options)) => why::run(options),
+        Some(Action::Rollback(options)) => rollback::run(options),
         Some(Action::Stop(options)) => stop::run(options),
     }
 }
 
 /// Says so if a policy is to explore, and cannot.
 fn tell_of_explorers(policy: &Policy) {
-    if policy.explore.numerator() > 0 && !policy.has_explorers() {
+    let mut rules = policy.rules.iter().filter_map(|rule| rule.explore);
+    let is_asked = policy.explore.numerator() > 0 || rules.any(|share| share.numerator() > 0);
+    if is_asked && !policy.has_explorers() {
         output::note(
-            "all rules have one controller: nothing is explored, and no rule is found stale",
+            "all rules have one controller, or no part in it: nothing is explored, and no rule is found stale",
         );
     }
 }
@@ -72,6 +80,13 @@ const LARGEST: u64 = 4 << 20;
 
 /// Reads a policy.
 fn read(path: &Path) -> Result<Policy, Failure> {
+    let text = read_text(path)?;
+    Policy::parse(&text)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))
+}
+
+/// Reads a policy's text.
+fn read_text(path: &Path) -> Result<String, Failure> {
     let wrong =
         |error: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let mut text = String::new();
@@ -84,12 +99,20 @@ fn read(path: &Path) -> Result<Policy, Failure> {
             "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
         )));
     }
-    Policy::parse(&text).map_err(|error| wrong(&error))
+    Ok(text)
 }
 
 /// Reads a policy, and the networks of the files and the autonomous systems that it names. Files are found beside the policy.
 fn read_with(path: &Path, systems: Option<&Path>) -> Result<Policy, Failure> {
-    let mut policy = read(path)?;
+    with_networks(read(path)?, path, systems)
+}
+
+/// A policy that was read from there, with its networks.
+fn with_networks(
+    mut policy: Policy,
+    path: &Path,
+    systems: Option<&Path>,
+) -> Result<Policy, Failure> {
     let beside = path.parent().unwrap_or(Path::new(""));
     let list = |file: &Path| {
         let opened = regular::open(&beside.join(file)).map_err(Into::into);

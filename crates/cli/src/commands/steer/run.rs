@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use clap::Args;
 use experiment::policy::{Policy, Rule};
@@ -16,6 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::Duration;
 
 use super::super::{study, watch};
+use super::pace::Pace;
 use super::{read_with, tell_of_explorers};
 use crate::failure::Failure;
 use crate::files::whole;
@@ -110,7 +112,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         "in force: {}{place}",
         report::count(count, "rule")
     ));
-    let mut over = None;
+    let (mut over, mut pace) = (None, Pace::default());
     watch::each(STEP, &ended, || {
         let step = steer.step(study::unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
@@ -120,7 +122,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             ended.store(true, Ordering::Relaxed);
             return Ok(());
         }
-        if again.swap(false, Ordering::Relaxed) {
+        let is_asked = again.swap(false, Ordering::Relaxed);
+        if pace.is_due(is_asked, Instant::now()) {
             reload(&mut steer, file, systems);
         }
         if let Some(exporter) = &exporter {

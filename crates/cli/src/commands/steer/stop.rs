@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::study;
 use super::read;
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -20,6 +21,8 @@ pub struct Options {
 /// Takes it away.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
+    // Who may not look would find nothing.
+    study::kernel_is_able()?;
     match fleet::steer::stop(&policy).map_err(Failure::failed)? {
         Stopped::Taken => output::note("it is taken away; new connections have the default"),
         Stopped::TakenFromProcess => {
@@ -27,6 +30,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 "it was taken away, but the process that has it in force runs, and puts it in force again: end that one",
             ));
         }
+        Stopped::Gone => output::note(
+            "there is no such control group any more; what was kept for removed ones is taken away",
+        ),
         Stopped::Nothing => output::note("there is nothing to take away"),
     }
     Ok(())

@@ -4,21 +4,22 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::policy::Connection;
+use experiment::policy::{Connection, Policy};
+use fleet::steer::{self, Given};
 use units::Duration;
 
 use super::super::study;
-use super::read_with;
+use super::{read, with_networks};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Say which controller a policy gives a connection, and by which rule
+/// Say which controller the policy in force gives a connection, and by which rule
 #[derive(Debug, Args)]
 pub struct Options {
     /// The other side's address
     #[arg(value_name = "ADDR")]
     address: IpAddr,
-    /// The policy
+    /// The policy: its control group is what counts; where none is in force there, what it says is said
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
     /// The port: this side's, or with --outgoing the other side's
@@ -37,9 +38,10 @@ pub struct Options {
 
 /// Says it.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let policy = read_with(&options.policy, options.systems.as_deref())?;
+    let file = options.policy.display();
+    let policy = read(&options.policy)?;
     let of = Connection {
-        client: options.address,
+        client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
         port: options.port,
         rtt: options.rtt,
@@ -47,20 +49,67 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .unwrap_or_default()
             .into(),
     };
-    let Some(decision) = policy.decide(&of) else {
-        return output::result("no rule holds: it has the default");
+    // What is in force can be asked for even where what the file says cannot be read.
+    let said = with_networks(policy.clone(), &options.policy, options.systems.as_deref());
+    let in_force = match steer::in_force(said.as_ref().unwrap_or(&policy), &of) {
+        Ok(Some(in_force)) if !in_force.lease.is_zero() => in_force,
+        other => {
+            let said = said?;
+            output::note(match other {
+                Ok(Some(_)) => format!("a policy's lease is over, and this is what {file} says"),
+                Ok(None) => format!("no policy is in force; this is what {file} says"),
+                Err(error) => {
+                    format!("this is what {file} says, and not what is in force: {error}")
+                }
+            });
+            let given = by_file(&said, &of);
+            return output::result(words(&said, given.as_ref()));
+        }
     };
-    let rule = decision.rule;
-    let mut text = format!("{}: rule \"{}\"", decision.controller, rule.name);
-    if decision.is_exploring {
+    output::result(words(&policy, in_force.given.as_ref()))?;
+    match said {
+        Err(error) => output::note(format_args!(
+            "this is in force; whether the file says the same cannot be told: {error}"
+        )),
+        Ok(_) if !in_force.is_of_policy => output::note(format_args!(
+            "this is in force; {file} says something else: it was changed since, or rules were taken back, which the journal tells"
+        )),
+        Ok(_) => {}
+    }
+    Ok(())
+}
+
+/// What a connection gets by the policy's file.
+fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
+    policy.decide(of).map(|decision| Given {
+        rule: decision.rule.name.clone(),
+        controller: decision.controller.to_owned(),
+        own: decision.rule.controller().to_owned(),
+        explores: decision
+            .is_exploring
+            .then(|| policy.explored(decision.rule).as_f64()),
+    })
+}
+
+/// In a line, with the evidence of the file's rule of that name and controller.
+fn words(policy: &Policy, given: Option<&Given>) -> String {
+    let Some(given) = given else {
+        return "no rule holds: it has the default".to_owned();
+    };
+    let mut text = format!("{}: rule \"{}\"", given.controller, given.rule);
+    if let Some(share) = given.explores {
         text += &format!(
             " says {}, and in these ten minutes this client network is among the {} that explore",
-            rule.controller(),
-            policy.explore
+            given.own,
+            report::percent(share)
         );
     }
-    if !rule.evidence.is_empty() {
+    let mut rules = policy.rules.iter();
+    let rule = rules.find(|rule| rule.name == given.rule && rule.controller() == given.own);
+    if let Some(rule) = rule
+        && !rule.evidence.is_empty()
+    {
         text += &format!("; {}", rule.evidence);
     }
-    output::result(text)
+    text
 }

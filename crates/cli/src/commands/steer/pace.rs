@@ -1,0 +1,44 @@
+//! How often the policy is read again: reading a large one takes seconds, and anybody's script may send signals in a loop.
+
+use std::time::{Duration, Instant};
+
+/// From one time to the next, at least.
+const BETWEEN: Duration = Duration::from_secs(5);
+
+/// What is asked for again and again, and done in between.
+#[derive(Debug, Default)]
+pub struct Pace {
+    is_asked: bool,
+    last: Option<Instant>,
+}
+
+impl Pace {
+    /// It is asked for, or not. Whether it is to be done now: the first time at once, and what is asked for meanwhile once, later.
+    pub fn is_due(&mut self, is_asked: bool, now: Instant) -> bool {
+        self.is_asked |= is_asked;
+        let has_waited = |last: Instant| now.saturating_duration_since(last) >= BETWEEN;
+        let is_due = self.is_asked && self.last.is_none_or(has_waited);
+        if is_due {
+            self.is_asked = false;
+            self.last = Some(now);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_answered_now_and_then_and_the_last_of_it_is_answered() {
+        let mut pace = Pace::default();
+        let begin = Instant::now();
+        let mut due = |asked: std::ops::Range<u64>| {
+            let steps = (0..100).map(|step| (step, begin + Duration::from_millis(200 * step)));
+            let due = steps.filter(|(step, now)| pace.is_due(asked.contains(step), *now));
+            due.map(|(step, _)| step).collect::<Vec<_>>()
+        };
+        assert_eq!(due(0..60), [0, 25, 50, 75]);
+    }
+}
