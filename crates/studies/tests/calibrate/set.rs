@@ -161,8 +161,8 @@ fn what_chance_decides_is_run_more_often_but_once_for_a_first_impression() {
     let sets = [small("chance = [\"bbr1-*\"]\nquick = [\"*\"]")];
     let of_case = |calibration: &Calibration| {
         let [first, second] = calibration.sides.each_ref().map(|side| {
-            let runs = |point| side.plan.runs.iter().filter(|run| run.point == point);
-            [0, 1].map(|point| runs(point).count())
+            let of = |point| side.plan.runs.iter().filter(move |run| run.point == point);
+            [0, 1].map(|point| of(point).count())
         });
         assert_eq!(first, second);
         first
