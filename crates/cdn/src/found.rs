@@ -1,8 +1,9 @@
 //! What the laboratory has found: the truth, what the study says of it, and what its policy is worth.
 
 use experiment::{Effect, Measure};
-use record::Validity;
 use serde::Serialize;
+
+use crate::machine::Machine;
 
 /// The sizes whose time small and medium objects are told by, and what large ones are.
 pub const MEASURES: [Measure; 5] = [
@@ -34,6 +35,8 @@ pub struct Found {
     pub networks: Vec<OfNetwork>,
     /// What can be in force everywhere: each arm alone, and last the policy.
     pub choices: Vec<Choice>,
+    /// What the policy is worth over each draw of lines that the study has not seen; in real time, over the same lines.
+    pub draws: Vec<Choice>,
     /// What comes of other draws of who has which arm.
     pub redraws: Redraws,
     /// The policy.
@@ -58,8 +61,8 @@ pub struct Real {
     pub first_other: Option<String>,
     /// Connections that got a controller by the program in the kernel, and those of which the kernel refused it.
     pub assigned: [u64; 2],
-    /// Whether the machine was the paths that were asked for.
-    pub validity: Validity,
+    /// Whether the machine kept up. If it did not, nothing else here is a result.
+    pub machine: Machine,
 }
 
 /// The truth, and what the study says of it.
@@ -90,6 +93,8 @@ pub struct OfNetwork {
     pub lines: usize,
     /// Throughput of large objects: the truth and what is told, for each arm but the first.
     pub throughput: Vec<Told>,
+    /// And the time of objects below 10 kB.
+    pub small: Vec<Told>,
     /// The policy's rule for its lines, and that rule's controller.
     pub rule: [String; 2],
     /// With each choice in force, how much measures change over the first arm, in the order of [`MEASURES`].
@@ -126,12 +131,17 @@ pub const NEAR: f64 = 0.03;
 impl OfNetwork {
     /// How far the throughput with a choice in force is from that of the best arm.
     pub fn of_best(&self, choice: usize) -> Option<f64> {
-        let throughput = |choice: usize| self.changes.get(choice)?.first().copied().flatten();
-        // The last choice is the policy, and no arm.
-        let arms = 0..self.changes.len().saturating_sub(1);
-        let best = arms.filter_map(throughput).reduce(f64::max)?;
-        Some((1.0 + throughput(choice)?) / (1.0 + best) - 1.0)
+        of_best(&self.changes, choice)
     }
+}
+
+/// The same by how much each choice changes measures over the first arm.
+pub(crate) fn of_best(changes: &[Vec<Option<f64>>], choice: usize) -> Option<f64> {
+    let throughput = |choice: usize| changes.get(choice)?.first().copied().flatten();
+    // The last choice is the policy, and no arm.
+    let arms = 0..changes.len().saturating_sub(1);
+    let best = arms.filter_map(throughput).reduce(f64::max)?;
+    Some((1.0 + throughput(choice)?) / (1.0 + best) - 1.0)
 }
 
 impl Found {

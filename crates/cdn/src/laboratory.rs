@@ -15,6 +15,9 @@ use crate::line::{Line, When};
 use crate::observed;
 use crate::spec::Spec;
 
+/// So often lines are drawn that the study has not seen, to see what its policy is worth.
+pub(crate) const FRESH: u64 = 3;
+
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -105,10 +108,10 @@ impl From<GroupError> for LabError {
 pub struct Laboratory {
     /// What it is of.
     pub spec: Spec,
-    /// The lines while the study runs; then those when its policy is in force.
+    /// The lines while the study runs; then those when its policy is in force, draw by draw.
     lines: Vec<Line>,
-    /// So many of them are the study's.
-    in_study: usize,
+    /// So many of them are the study's, and of each draw.
+    counts: Vec<usize>,
     batch: Batch,
 }
 
@@ -119,9 +122,12 @@ impl Laboratory {
     ///
     /// What it says makes no sense.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
-        let mut lines = spec.lines(When::Study)?;
-        let in_study = lines.len();
-        lines.extend(spec.lines(When::After)?);
+        let (mut lines, mut counts) = (Vec::new(), Vec::new());
+        for when in [When::Study].into_iter().chain((0..FRESH).map(When::Fresh)) {
+            let drawn = spec.lines(when)?;
+            counts.push(drawn.len());
+            lines.extend(drawn);
+        }
         let mut batch = Batch::new(EngineKind::Sim);
         for line in &lines {
             batch.add(place, plan(&spec, line))?;
@@ -129,7 +135,7 @@ impl Laboratory {
         Ok(Laboratory {
             spec,
             lines,
-            in_study,
+            counts,
             batch,
         })
     }
@@ -209,12 +215,13 @@ impl<'l> Outcomes<'l> {
             });
         }
         let worlds = laboratory.lines.iter().zip(given);
-        let mut study: Vec<World<'_>> = worlds.map(|(line, arms)| World { line, arms }).collect();
-        let after = study.split_off(laboratory.in_study);
+        let mut worlds = worlds.map(|(line, arms)| World { line, arms });
+        let counts = laboratory.counts.iter();
+        let mut parts = counts.map(|&count| worlds.by_ref().take(count).collect());
         Ok(Worlds {
             spec: &laboratory.spec,
-            study,
-            after,
+            study: parts.next().unwrap_or_default(),
+            fresh: parts.collect(),
         })
     }
 }
@@ -232,8 +239,8 @@ pub struct Worlds<'l> {
     pub(crate) spec: &'l Spec,
     /// While the study runs.
     pub(crate) study: Vec<World<'l>>,
-    /// When its policy is in force.
-    pub(crate) after: Vec<World<'l>>,
+    /// When its policy is in force: draws of lines that the study has not seen.
+    pub(crate) fresh: Vec<Vec<World<'l>>>,
 }
 
 /// The table of systems in a file.

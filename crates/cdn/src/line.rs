@@ -13,13 +13,13 @@ use crate::spec::{Network, Spec};
 /// So many objects are fetched over a line at most: more are a mistake in an interval.
 const MOST_VISITS: u64 = 10_000;
 
-/// Arrivals that are independent of those of another time, over the same lines.
+/// Which lines of the networks, and what is fetched over them: independent of all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// While the study runs.
     Study,
-    /// When its policy is in force.
-    After,
+    /// When its policy is in force: lines that the study has not seen, by the number of their draw.
+    Fresh(u64),
 }
 
 /// A client network and its path.
@@ -74,16 +74,16 @@ impl Spec {
         place: u64,
         when: When,
     ) -> Result<Line, ScenarioError> {
-        let mut base = network.access.scenario(&network.base, self.seed, place)?;
+        let (drawn, when) = match when {
+            When::Study => (self.seed, "study"),
+            When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
+        };
+        let mut base = network.access.scenario(&network.base, drawn, place)?;
         // In place of the connections there was somebody who is not one of them.
         base.flows.pop();
         let seed = |part: &str| {
-            let when = match when {
-                When::Study => "study",
-                When::After => "after",
-            };
             let values = [("network", &*network.name), ("part", part), ("when", when)];
-            derive_seed(self.seed, &values, place)
+            derive_seed(drawn, &values, place)
         };
         base.seed = seed("path");
         let mut visits = Vec::new();

@@ -47,7 +47,7 @@ impl Worlds<'_> {
             plan: &plan,
             systems: &systems(&table)?,
             study: self.seen(&self.study),
-            after: self.seen(&self.after),
+            after: self.fresh.iter().map(|worlds| self.seen(worlds)).collect(),
             connections: self.connections(),
         };
         truth.beside(&findings, policy)
@@ -81,7 +81,7 @@ impl Worlds<'_> {
     }
 
     fn connections(&self) -> u64 {
-        let worlds = self.study.iter().chain(&self.after);
+        let worlds = self.study.iter().chain(self.fresh.iter().flatten());
         let arms = worlds.flat_map(|world| &world.arms);
         arms.map(|given| given.len() as u64).sum()
     }

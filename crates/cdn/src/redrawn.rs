@@ -23,7 +23,11 @@ impl Redrawn {
     pub fn of(truth: &Truth<'_>) -> Redrawn {
         let Truth { spec, plan, .. } = *truth;
         let (names, shares) = (plan.names(), plan.shares());
-        let sums = Sums::of(&truth.after, names.len(), spec.networks.len());
+        let sums = Sums::of(
+            truth.after.iter().flatten(),
+            names.len(),
+            spec.networks.len(),
+        );
         let mut redrawn = Redrawn {
             findings: Vec::new(),
             worst: Vec::new(),
@@ -100,14 +104,17 @@ struct Sums<'l> {
 }
 
 impl<'l> Sums<'l> {
-    fn of(seen: &[Seen<'l>], arms: usize, networks: usize) -> Sums<'l> {
+    fn of<'s>(seen: impl Iterator<Item = &'s Seen<'l>>, arms: usize, networks: usize) -> Sums<'l>
+    where
+        'l: 's,
+    {
         let sum = |all: &Vec<Observation>| -> Sum {
             let samples = all.iter().filter_map(|of| Measure::Throughput.sample(of));
             samples.fold((0.0, 0.0), |sum, of| (sum.0 + of.value, sum.1 + of.weight))
         };
-        let line = |seen: &Seen<'l>| (seen.line, seen.arms.iter().map(sum).collect());
+        let line = |seen: &'s Seen<'l>| (seen.line, seen.arms.iter().map(sum).collect());
         Sums {
-            lines: seen.iter().map(line).collect(),
+            lines: seen.map(line).collect(),
             arms,
             networks,
         }

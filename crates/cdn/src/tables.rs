@@ -16,13 +16,14 @@ pub fn marks(engine: EngineKind) -> Marks {
 
 /// All of it, for a terminal of so many columns.
 pub fn text(found: &Found, width: Option<usize>) -> String {
-    let tables = [
-        networks(found),
-        measures(found),
-        policy(found),
-        choices(found),
-    ];
-    let tables: Vec<String> = tables.iter().map(|table| table.lines(width)).collect();
+    if let Some(warning) = warning(found) {
+        return below(
+            &[format!("{}\n", about(found)), format!("{warning}\n")],
+            Vec::new(),
+        );
+    }
+    let tables = tables(found);
+    let tables: Vec<String> = tables.iter().map(|(_, table)| table.lines(width)).collect();
     let mut parts = vec![
         format!("{}\n", about(found)),
         format!("{}\n", found.verdict),
@@ -33,16 +34,13 @@ pub fn text(found: &Found, width: Option<usize>) -> String {
 
 /// The section in Markdown; `origin` says where it comes from.
 pub fn section(found: &Found, origin: &str) -> String {
-    let tables = [
-        ("What the study says of each network", networks(found)),
-        ("And over all networks", measures(found)),
-        ("What its policy is worth in each network", policy(found)),
-        (
-            "And everywhere, beside each single controller",
-            choices(found),
-        ),
-    ];
-    let tables = tables.map(|(title, table)| format!("### {title}\n\n{}\n", table.markdown()));
+    if let Some(warning) = warning(found) {
+        return format!("{origin}\n\n{}\n\n> {warning}\n", about(found));
+    }
+    let tables = tables(found).into_iter();
+    let tables: Vec<String> = tables
+        .map(|(title, table)| format!("### {title}\n\n{}\n", table.markdown()))
+        .collect();
     format!(
         "{origin}\n\n{}\n\n> {}\n\n{}{}\n",
         about(found),
@@ -50,6 +48,34 @@ pub fn section(found: &Found, origin: &str) -> String {
         tables.concat(),
         notes(found).join("\n\n")
     )
+}
+
+/// All tables, with what they are called.
+fn tables(found: &Found) -> Vec<(&'static str, Table)> {
+    let mut tables = vec![
+        ("What the study says of each network", networks(found)),
+        ("And of small objects there", small(found)),
+        ("And over all networks", measures(found)),
+        ("What its policy is worth in each network", policy(found)),
+        (
+            "And everywhere, beside each single controller",
+            choices(&found.choices, "everywhere"),
+        ),
+    ];
+    if found.real.is_none() {
+        let title = "And over each draw of the lines that the study has not seen";
+        let draws = (1..).zip(&found.draws).map(|(number, of)| Choice {
+            name: format!("{}, draw {number}", of.name),
+            ..of.clone()
+        });
+        tables.push((title, choices(&draws.collect::<Vec<_>>(), "over")));
+    }
+    tables
+}
+
+/// Why nothing that was found is shown: in real time, the machine may not have kept up.
+fn warning(found: &Found) -> Option<String> {
+    found.real.as_ref()?.machine.warning()
 }
 
 fn about(found: &Found) -> String {
@@ -65,8 +91,19 @@ fn about(found: &Found) -> String {
 
 /// The truth of throughput in each network beside what the study says.
 fn networks(found: &Found) -> Table {
+    in_networks(found, "throughput over 3 MB in", |network| {
+        &network.throughput
+    })
+}
+
+/// The same of small objects.
+fn small(found: &Found) -> Table {
+    in_networks(found, "time below 10 kB in", |network| &network.small)
+}
+
+fn in_networks(found: &Found, heading: &str, told: fn(&OfNetwork) -> &[Told]) -> Table {
     let rows = found.networks.iter().flat_map(|network| {
-        network.throughput.iter().map(|told| {
+        told(network).iter().map(|told| {
             let mut row = vec![
                 network.name.clone(),
                 network.kind.clone(),
@@ -76,7 +113,7 @@ fn networks(found: &Found) -> Table {
             row
         })
     });
-    let headings = ["throughput over 3 MB in", "kind", "lines"];
+    let headings = [heading, "kind", "lines"];
     let mut table = Table::new(headings.into_iter().chain(BESIDE), rows);
     table.text = vec![0, 1, 3];
     table
@@ -149,8 +186,8 @@ fn policy(found: &Found) -> Table {
     table
 }
 
-/// What each choice is worth everywhere.
-fn choices(found: &Found) -> Table {
+/// What each choice is worth.
+fn choices(choices: &[Choice], heading: &str) -> Table {
     let row = |choice: &Choice| {
         let mut row = vec![choice.name.clone()];
         row.extend(choice.changes.iter().map(|of| known(*of, change)));
@@ -160,10 +197,10 @@ fn choices(found: &Found) -> Table {
         });
         row
     };
-    let headings = ["everywhere".to_owned()].into_iter();
+    let headings = [heading.to_owned()].into_iter();
     let headings = headings.chain(MEASURES.iter().map(|measure| measure.title().to_owned()));
     let headings = headings.chain(["worst network, from its best".to_owned()]);
-    Table::new(headings, found.choices.iter().map(row))
+    Table::new(headings, choices.iter().map(row))
 }
 
 /// What must be known to read the tables.
@@ -196,8 +233,8 @@ fn notes(found: &Found) -> Vec<String> {
                  are counted. Small objects: below 10 kB."
             }
             None => {
-                "The policy was in force over the same lines with other objects at other times; the networks that it explores are \
-                 counted. Small objects: below 10 kB."
+                "The policy was in force over lines of the same networks that the study has not seen, drawn several times: other paths, and other \
+                 objects at other times. The networks that it explores are counted. Small objects: below 10 kB."
             }
         }
         .to_owned(),
@@ -227,9 +264,65 @@ fn of_real(real: &Real) -> String {
     if let Some(first) = &real.first_other {
         note += &format!(" ({first})");
     }
-    note += ".";
-    if let Some(warning) = real.validity.warning() {
-        note += &format!(" The paths are {warning}.");
+    format!("{note}. {}", real.machine.words())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::found::Redraws;
+    use crate::machine::Machine;
+
+    fn found(load: f64) -> Found {
+        Found {
+            name: "small".to_owned(),
+            seed: 1,
+            lines: 120,
+            connections: 700,
+            runs_connections: 2800,
+            verdict: "Take bbr: +23.9 %".to_owned(),
+            measures: Vec::new(),
+            networks: Vec::new(),
+            choices: Vec::new(),
+            draws: Vec::new(),
+            redraws: Redraws {
+                studies: 100,
+                policies: 100,
+                near_best: 89,
+                worst: None,
+            },
+            policy: String::new(),
+            real: Some(Real {
+                downloads: 2800,
+                whole: 2800,
+                looks: 5000,
+                others: 0,
+                first_other: None,
+                assigned: [2800, 0],
+                machine: Machine::of(Vec::new(), Some(load)),
+            }),
+        }
     }
-    note
+
+    #[test]
+    fn what_is_not_to_be_trusted_says_so_and_shows_no_number() {
+        let (fine, late) = (found(0.1), found(1.5));
+        for shown in [text(&fine, None), section(&fine, "Made by a test.")] {
+            assert!(
+                shown.contains("+23.9 %") && shown.contains("89 of them"),
+                "{shown}"
+            );
+            assert!(shown.contains("was 0.10 before"), "{shown}");
+        }
+        for shown in [text(&late, None), section(&late, "Made by a test.")] {
+            assert!(
+                !shown.contains("+23.9 %") && !shown.contains("89 of them"),
+                "{shown}"
+            );
+            let lines = shown
+                .lines()
+                .filter(|line| line.contains("Not to be trusted"));
+            assert_eq!(lines.count(), 1, "{shown}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use experiment::policy::{Connection, Decision, Policy};
 use experiment::{Effect, Findings, Measure, Measured, Observation, Plan};
 use fleet::Systems;
 
-use crate::found::{Choice, Found, MEASURES, OfNetwork, Told};
+use crate::found::{Choice, Found, MEASURES, OfNetwork, Told, of_best};
 use crate::laboratory::LabError;
 use crate::line::Line;
 use crate::observed::PORT;
@@ -30,8 +30,9 @@ pub(crate) struct Truth<'t> {
     pub systems: &'t Systems,
     /// Each line with each arm, with the objects of the study.
     pub study: Vec<Seen<'t>>,
-    /// The same when the study is over. Where its policy has really been in force, that is as one more arm.
-    pub after: Vec<Seen<'t>>,
+    /// The same when the study is over: draws of lines that it has not seen, or the same lines again. Where its policy has really been in
+    /// force, that is as one more arm.
+    pub after: Vec<Vec<Seen<'t>>>,
     /// How many connections all of this is of.
     pub connections: u64,
 }
@@ -44,12 +45,13 @@ impl Truth<'_> {
     /// The policy cannot be read back.
     pub fn beside(&self, findings: &Findings, text: String) -> Result<Found, LabError> {
         let Truth { spec, plan, .. } = *self;
-        let (study, after) = (&self.study, &self.after);
+        let study = &self.study;
+        let after = || self.after.iter().flatten();
         let policy = read_policy(&text, self.systems)?;
         let names = plan.names();
         let arms = || (0..names.len()).map(InForce::Arm).collect::<Vec<_>>();
         let mut choices = arms();
-        let has_been = after.iter().all(|seen| seen.arms.len() > names.len());
+        let has_been = after().all(|seen| seen.arms.len() > names.len());
         choices.push(if has_been {
             InForce::Arm(names.len())
         } else {
@@ -76,7 +78,7 @@ impl Truth<'_> {
         let networks: Vec<OfNetwork> = (0..spec.networks.len())
             .map(|index| {
                 let network = &spec.networks[index];
-                let in_force = measured(after, &choices, &names, of(index));
+                let in_force = measured(after(), &choices, &names, of(index));
                 OfNetwork {
                     name: network.name.clone(),
                     kind: network.kind.to_string(),
@@ -86,14 +88,19 @@ impl Truth<'_> {
                         .filter(|seen| seen.line.network == index)
                         .count(),
                     throughput: told(Some(index), Measure::Throughput),
-                    rule: rule(&policy, after, index),
+                    small: told(Some(index), Measure::Time10k),
+                    rule: rule(&policy, after(), index),
                     changes: (0..choices.len())
                         .map(|choice| changes(&in_force, choice))
                         .collect(),
                 }
             })
             .collect();
-        let everywhere = measured(after, &choices, &names, |_| true);
+        let everywhere = measured(after(), &choices, &names, |_| true);
+        let draws = self
+            .after
+            .iter()
+            .map(|seen| judged(spec, seen, &choices, &names));
         Ok(Found {
             name: spec.name.clone(),
             seed: spec.seed,
@@ -116,6 +123,7 @@ impl Truth<'_> {
                 })
                 .collect(),
             networks,
+            draws: draws.collect(),
             redraws: redrawn.redraws(),
             policy: text,
             real: None,
@@ -139,11 +147,11 @@ pub(crate) fn told_of(
             .find(|row| row.measure == measure);
         return row?.effect;
     };
-    // Groups are compared in throughput alone.
     let name = format!("AS{}", spec.networks.get(network)?.system);
-    let row = comparison.groups.iter().find(|row| row.group == name);
-    row.filter(|_| measure == Measure::Throughput)
-        .map(|row| row.effect)
+    let rival = &comparison.rival;
+    let mut rows = rival.groups.iter().chain(&rival.small);
+    let row = rows.find(|row| row.group == name && row.measure == measure);
+    row.map(|row| row.effect)
 }
 
 /// The policy of a text, with the networks of its systems.
@@ -181,8 +189,8 @@ impl InForce<'_> {
 }
 
 /// What is measured on some of the lines with each of these in force: they are its arms.
-fn measured(
-    seen: &[Seen<'_>],
+fn measured<'s, 'l: 's>(
+    seen: impl IntoIterator<Item = &'s Seen<'l>>,
     in_force: &[InForce<'_>],
     names: &[&str],
     is_of: impl Fn(&Line) -> bool,
@@ -205,6 +213,25 @@ fn measured(
     measured
 }
 
+/// What the policy, which is the last of these, is worth over a draw of lines.
+fn judged(spec: &Spec, seen: &[Seen<'_>], in_force: &[InForce<'_>], names: &[&str]) -> Choice {
+    let policy = in_force.len() - 1;
+    let of_best = (0..spec.networks.len()).filter_map(|index| {
+        let network = measured(seen, in_force, names, |line| line.network == index);
+        let changes = (0..in_force.len()).map(|choice| changes(&network, choice));
+        let changes: Vec<_> = changes.collect();
+        Some((
+            spec.networks[index].name.clone(),
+            of_best(&changes, policy)?,
+        ))
+    });
+    Choice {
+        name: "the policy".to_owned(),
+        worst: of_best.min_by(|one, other| one.1.total_cmp(&other.1)),
+        changes: changes(&measured(seen, in_force, names, |_| true), policy),
+    }
+}
+
 /// How much measures change over the first arm.
 fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
     let change = |&measure| Some(measured.effect(arm, measure)?.change);
@@ -213,8 +240,12 @@ fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
 
 /// The rule of a network, by the first of its lines that does not explore, and its controller: a rule is of a whole system, and so of
 /// all of them.
-fn rule(policy: &Policy, seen: &[Seen<'_>], network: usize) -> [String; 2] {
-    let mut lines = seen.iter().filter(|seen| seen.line.network == network);
+fn rule<'s, 'l: 's>(
+    policy: &Policy,
+    seen: impl Iterator<Item = &'s Seen<'l>>,
+    network: usize,
+) -> [String; 2] {
+    let mut lines = seen.filter(|seen| seen.line.network == network);
     let found = lines.find_map(|seen| decide(policy, seen.line, 0.0).filter(|of| !of.is_exploring));
     found.map_or_else(Default::default, |of| {
         [of.rule.name.clone(), of.rule.controller().to_owned()]

@@ -173,6 +173,14 @@ fn is_whole() {
     assert!(real.looks > 1000, "{}", real.looks);
     let [assigned, refused] = real.assigned;
     assert!(assigned >= real.downloads && refused == 0, "{real:?}");
+    // Whether it kept up is the machine's; that it is told, the laboratory's.
+    let passes = real.machine.passes.iter();
+    let passes: Vec<&str> = passes.map(|pass| pass.name.as_str()).collect();
+    assert_eq!(passes, ["cubic", "bbr", "policy", "study"]);
+    for pass in &real.machine.passes {
+        assert!(pass.validity.is_trusted.is_some(), "{pass:?}");
+        assert!(pass.busy_share.is_some_and(|share| share > 0.0), "{pass:?}");
+    }
 
     // The study has seen each connection, and its arm is the one that was drawn.
     assert_eq!(found.connections as usize, visits);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cdn::found::NEAR;
-use cdn::{Found, Kind, Laboratory, STUDY, Spec, When};
+use cdn::{Found, Kind, Laboratory, Line, STUDY, Spec, When};
 use experiment::Measure;
 use lab::Cancel;
 
@@ -94,6 +94,13 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     }
     let small = found.choices[policy].changes[1].expect("small objects");
     assert!(small <= 0.02, "{small}");
+    // The same with each draw of the lines by itself, of which the study has seen none.
+    assert_eq!(found.draws.len(), 3);
+    for draw in &found.draws {
+        let (_, of_best) = draw.worst.as_ref().expect("large objects");
+        assert!(*of_best >= -NEAR, "{draw:?}");
+        assert!(draw.changes[0] > Some(0.0), "{draw:?}");
+    }
 
     // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
     let networks = found
@@ -132,12 +139,10 @@ fn the_same_seed_gives_the_same_result() {
 }
 
 #[test]
-fn lines_are_the_same_for_each_arm_and_their_objects_are_not_those_of_later() {
+fn lines_are_the_same_for_each_arm_and_none_of_them_judges_the_policy() {
     let spec = spec(TEXT);
-    let (study, after) = (
-        spec.lines(When::Study).unwrap(),
-        spec.lines(When::After).unwrap(),
-    );
+    let [study, fresh, other] =
+        [When::Study, When::Fresh(0), When::Fresh(1)].map(|when| spec.lines(when).unwrap());
     let line = &study[0];
     assert_eq!(line.client.to_string(), "10.0.0.1");
     let [cubic, bbr] = [0, 1].map(|arm| line.scenario(&spec.arms[arm]));
@@ -154,12 +159,16 @@ fn lines_are_the_same_for_each_arm_and_their_objects_are_not_those_of_later() {
     // The background comes last, and has its own controller.
     let background = last.scenario(&spec.arms[1]).flows.pop().unwrap();
     assert_eq!(background.controller.name(), "cubic");
-    let same = after
-        .iter()
-        .find(|other| other.client == line.client)
-        .unwrap();
-    assert_eq!(same.path(), line.path());
-    assert_ne!(same.visits, line.visits);
+    // Those that the policy is judged by are others, over other paths.
+    let of_client = |lines: &[Line]| {
+        let found = lines.iter().find(|other| other.client == line.client);
+        found.unwrap().clone()
+    };
+    let [fresh, other] = [of_client(&fresh), of_client(&other)];
+    for (one, other) in [(line, &fresh), (line, &other), (&fresh, &other)] {
+        assert_ne!(one.path(), other.path());
+        assert_ne!(one.visits, other.visits);
+    }
 }
 
 #[test]

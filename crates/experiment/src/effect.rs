@@ -46,29 +46,30 @@ impl Interval {
     }
 }
 
-/// How much an arm differs from the first one.
+/// How much an arm differs from another one, mostly the first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Effect {
-    /// The arm's value over the first one's, less one.
+    /// The arm's value over the other one's, less one.
     pub change: f64,
-    /// The 95 % interval, if it is looked at once: at an end that was set before.
+    /// The 95 % interval, if it is looked at once: at an end that was set before. Of a study with several arms, 95 % of all of them
+    /// together.
     pub once: Interval,
-    /// The 95 % interval that holds at all times at once: whoever looks often, and stops when he likes, may believe it.
+    /// The same that holds at all times at once: whoever looks often, and stops when he likes, may believe it.
     pub always: Interval,
     /// The probability of so much or more, either way, without any effect; if it is looked at once.
     pub p: f64,
     /// The same for who looks often: the largest doubt with which the interval at all times has no effect in it.
     pub p_always: f64,
-    /// Units of the first arm and of this one.
+    /// Units of the other arm and of this one.
     pub units: [usize; 2],
-    /// Connections of the first arm and of this one.
+    /// Connections of the other arm and of this one.
     pub connections: [u64; 2],
 }
 
 impl Effect {
     /// The effect of an arm by a tally; nothing where there is too little to tell it by.
     pub fn of(tally: &Tally, arm: usize, kind: Kind) -> Option<Effect> {
-        Difference::of(tally, arm, kind).map(|difference| difference.effect())
+        Difference::of(tally, [0, arm], kind).map(|difference| difference.effect(DOUBT))
     }
 
     /// The interval to believe: of a study that is over, or of one that goes on.
@@ -94,9 +95,9 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Of an arm and the first one; nothing where there is too little to tell it by.
-    pub fn of(tally: &Tally, arm: usize, kind: Kind) -> Option<Difference> {
-        let levels = [tally.level(0)?, tally.level(arm)?];
+    /// Of two arms, the second over the first; nothing where there is too little to tell it by.
+    pub fn of(tally: &Tally, [over, arm]: [usize; 2], kind: Kind) -> Option<Difference> {
+        let levels = [tally.level(over)?, tally.level(arm)?];
         if levels.iter().any(|level| level.units < LEAST_UNITS) {
             return None;
         }
@@ -119,14 +120,14 @@ impl Difference {
         })
     }
 
-    /// As an effect.
-    pub fn effect(&self) -> Effect {
+    /// As an effect, whose intervals leave so much to chance.
+    pub fn effect(&self, doubt: f64) -> Effect {
         let [first, this] = self.levels;
         let (p, p_always) = self.probabilities();
         Effect {
             change: self.log.exp_m1(),
-            once: self.interval(true, DOUBT),
-            always: self.interval(false, DOUBT),
+            once: self.interval(true, doubt),
+            always: self.interval(false, doubt),
             p,
             p_always,
             units: [first.units, this.units],
@@ -375,7 +376,7 @@ mod tests {
     fn the_probability_for_any_time_is_the_doubt_of_its_boundary() {
         for effect in [0.08, 0.1, 0.15] {
             let tally = tally(|arm, unit| (unit / 2 % 7) as f64 * 0.1 + arm as f64 * effect);
-            let difference = Difference::of(&tally, 1, Kind::Logs).unwrap();
+            let difference = Difference::of(&tally, [0, 1], Kind::Logs).unwrap();
             let (once, always) = difference.probabilities();
             assert!(always >= once);
             if always < 1.0 {

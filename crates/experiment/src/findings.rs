@@ -22,10 +22,15 @@ const SEED: u64 = 19;
 /// The classes of connections by their share of packets sent again: up to so much, and more.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
+/// What groups are compared in: what policies are made for, and then what they may harm.
+const GROUPED: [Measure; 3] = [Measure::Throughput, Measure::Time10k, Measure::Time100k];
+
 /// Connections as they come, added up in bounded memory: enough to watch a study.
 #[derive(Debug, Clone)]
 pub struct Measured {
     tallies: Vec<Tally>,
+    /// What an interval leaves to chance, so that those of all arms together leave [`DOUBT`].
+    doubt: f64,
 }
 
 impl Measured {
@@ -33,6 +38,7 @@ impl Measured {
     pub fn new(arms: usize) -> Measured {
         Measured {
             tallies: vec![Tally::new(arms); Measure::ALL.len()],
+            doubt: DOUBT / others(arms),
         }
     }
 
@@ -54,10 +60,16 @@ impl Measured {
         self.tallies.get(place)
     }
 
-    /// The effect of an arm in a measure.
+    /// The effect of an arm in a measure, against the first one.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
-        Effect::of(self.tally(measure)?, arm, measure.kind())
+        let difference = Difference::of(self.tally(measure)?, [0, arm], measure.kind())?;
+        Some(difference.effect(self.doubt))
     }
+}
+
+/// So many arms are compared with one.
+fn others(arms: usize) -> f64 {
+    arms.saturating_sub(1).max(1) as f64
 }
 
 /// Connections as they come, with all that a report needs.
@@ -70,11 +82,12 @@ pub struct Gathered {
     units: Vec<BTreeMap<u64, u64>>,
     /// Units and logarithms of throughput, of what is large.
     large: Vec<Vec<(u64, f64)>>,
-    groups: BTreeMap<String, Tally>,
+    groups: BTreeMap<String, [Tally; GROUPED.len()]>,
     classes: Vec<[u64; CLASSES.len() + 1]>,
     observed: Observed,
     heat: Heat,
     is_over: bool,
+    lacking: Option<String>,
 }
 
 /// What a study has found.
@@ -94,6 +107,20 @@ pub struct Findings {
     pub arms: Vec<ArmLevels>,
     /// What each arm but the first one changed.
     pub comparisons: Vec<Comparison>,
+    /// If the verdict takes an arm: what each other one changed in groups, against that.
+    pub rivals: Vec<Rival>,
+    /// What is not there of what was recorded, in words.
+    pub lacking: Option<String>,
+}
+
+impl Findings {
+    /// In groups, each other arm against this one: the first, or the one that the verdict takes.
+    pub fn against(&self, controller: &str) -> impl Iterator<Item = &Rival> {
+        let of_first = self.comparisons.iter().map(|comparison| &comparison.rival);
+        of_first
+            .chain(&self.rivals)
+            .filter(move |rival| rival.over == controller)
+    }
 }
 
 /// Of how many sizes and times of which kind findings are.
@@ -142,25 +169,37 @@ pub struct ArmLevels {
     pub throughput_p5_bps: Option<f64>,
     /// The share of packets that it sent again.
     pub resent: Option<f64>,
+    /// The share of objects that were cut short.
+    pub unfinished: Option<f64>,
     /// The shares of its connections that sent nothing again, up to 1 % of packets, up to 5 %, and more.
     pub resent_classes: Vec<f64>,
+}
+
+/// What an arm changed in groups, against another one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rival {
+    /// The arm's controller.
+    pub controller: String,
+    /// The other one's.
+    pub over: String,
+    /// Throughput over 3 MB in each group that has enough of both arms, the surest first.
+    pub groups: Vec<GroupRow>,
+    /// The times of small objects in each group that has enough of both arms, the surest first.
+    pub small: Vec<GroupRow>,
 }
 
 /// What an arm changed, against the first one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The arm's controller.
-    pub controller: String,
-    /// The first arm's.
-    pub over: String,
+    /// In groups; which arm it is of, and the first.
+    #[serde(flatten)]
+    pub rival: Rival,
     /// In each measure.
     pub measures: Vec<Row>,
     /// The 5th percentile of throughput over 3 MB.
     pub throughput_p5: Option<Percentile>,
     /// Completion times by size, from the fast ones to the slow ones.
     pub heat: Vec<HeatRow>,
-    /// Throughput over 3 MB in each group that has enough of both arms, the surest first.
-    pub groups: Vec<GroupRow>,
 }
 
 /// What an arm changed in a measure.
@@ -170,7 +209,7 @@ pub struct Row {
     pub measure: Measure,
     /// How much; nothing where there is too little to tell it by.
     pub effect: Option<Effect>,
-    /// Its probability, corrected for so many measures (Holm): for one look if the study is over, else for many.
+    /// Its probability, corrected for so many measures (Holm) and arms: for one look if the study is over, else for many.
     pub p_corrected: Option<f64>,
 }
 
@@ -188,9 +227,11 @@ pub struct Percentile {
 pub struct GroupRow {
     /// The group's name.
     pub group: String,
+    /// In what.
+    pub measure: Measure,
     /// How much.
     pub effect: Effect,
-    /// Its probability, corrected for so many groups (Holm): for one look if the study is over, else for many.
+    /// Its probability, corrected for so many rows (Holm) and arms: for one look if the study is over, else for many.
     pub p_corrected: f64,
     /// What is left of the effect where the surest groups of all arms are picked out: of such intervals of the groups that are
     /// sure, 5 % miss on average (Benjamini and Yekutieli, 2005).
@@ -212,12 +253,18 @@ impl Gathered {
             observed: Observed::default(),
             heat: Heat::new(arms),
             is_over: true,
+            lacking: None,
         }
     }
 
     /// The study goes on: who looks now may look again.
     pub fn goes_on(&mut self) {
         self.is_over = false;
+    }
+
+    /// Something of what was recorded is not there, in words: the verdict says so.
+    pub fn lacks(&mut self, what: String) {
+        self.lacking = Some(what);
     }
 
     /// Takes a connection in.
@@ -231,14 +278,18 @@ impl Gathered {
         self.observed.note(of);
         self.heat.add(of);
         self.measured.add(of);
-        if let Some(sample) = Measure::Throughput.sample(of) {
-            large.push((of.unit, sample.value));
+        for (place, measure) in GROUPED.iter().enumerate() {
+            let Some(sample) = measure.sample(of) else {
+                continue;
+            };
+            if *measure == Measure::Throughput {
+                large.push((of.unit, sample.value));
+            }
             for group in &of.groups {
                 let arms = self.names.len();
-                let tally = self.groups.entry(group.clone());
-                tally
-                    .or_insert_with(|| Tally::new(arms))
-                    .add(arm, of.unit, sample);
+                let tallies = self.groups.entry(group.clone());
+                let tallies = tallies.or_insert_with(|| std::array::from_fn(|_| Tally::new(arms)));
+                tallies[place].add(arm, of.unit, sample);
             }
         }
         if is_connection && of.packets > 0 {
@@ -248,7 +299,7 @@ impl Gathered {
         }
     }
 
-    /// The effect of an arm in a measure.
+    /// The effect of an arm in a measure, against the first one.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
         self.measured.effect(arm, measure)
     }
@@ -265,14 +316,40 @@ impl Gathered {
             self.observed.noun(),
             self.is_over,
         );
+        let lacking = self.lacking.iter().map(|what| format!(" {what}"));
         Findings {
-            verdict: format!("{decision}: {verdict}"),
+            verdict: format!("{decision}: {verdict}{}", lacking.collect::<String>()),
+            rivals: self.rivals(&decision),
             decision,
             is_over: self.is_over,
             observed: self.observed,
             balance,
             arms: (0..self.names.len()).map(|arm| self.levels(arm)).collect(),
             comparisons,
+            lacking: self.lacking.clone(),
+        }
+    }
+
+    /// All other arms against the one that the verdict takes.
+    fn rivals(&self, decision: &Decision) -> Vec<Rival> {
+        let Decision::Take(taken) = decision else {
+            return Vec::new();
+        };
+        let arms = 0..self.names.len();
+        let Some(taken) = arms.clone().find(|arm| self.names[*arm] == *taken) else {
+            return Vec::new();
+        };
+        let others = arms.filter(|arm| *arm != taken);
+        others.map(|arm| self.rival(taken, arm)).collect()
+    }
+
+    fn rival(&self, over: usize, arm: usize) -> Rival {
+        let (large, small) = GROUPED.split_at(1);
+        Rival {
+            controller: self.names[arm].clone(),
+            over: self.names[over].clone(),
+            groups: self.groups([over, arm], large),
+            small: self.groups([over, arm], small),
         }
     }
 
@@ -283,7 +360,7 @@ impl Gathered {
         let effects: Vec<Option<Effect>> = effects.collect();
         let known = effects.iter().flatten();
         let known: Vec<f64> = known.map(|effect| effect.p(self.is_over)).collect();
-        let mut corrected = holm(&known).into_iter();
+        let mut corrected = self.corrected(&known).into_iter();
         let rows = Measure::ALL
             .iter()
             .zip(effects)
@@ -292,38 +369,54 @@ impl Gathered {
                 p_corrected: effect.and_then(|_| corrected.next()),
                 effect,
             });
-        let slow = percentile(&self.large[0], &self.large[arm], SLOW, SEED);
+        let doubt = self.measured.doubt;
+        let slow = percentile(&self.large[0], &self.large[arm], SLOW, doubt, SEED);
         Comparison {
-            controller: self.names[arm].clone(),
-            over: self.names[0].clone(),
+            rival: self.rival(0, arm),
             measures: rows.collect(),
             throughput_p5: slow.map(|(change, once)| Percentile { change, once }),
             heat: self.heat.rows(arm),
-            groups: self.groups(arm),
         }
     }
 
-    fn groups(&self, arm: usize) -> Vec<GroupRow> {
-        let kind = Measure::Throughput.kind();
-        let known: Vec<(&String, Difference)> = self
-            .groups
-            .iter()
-            .filter_map(|(group, tally)| Some((group, Difference::of(tally, arm, kind)?)))
+    /// Corrected for all of these values, and for as many of each other arm.
+    fn corrected(&self, values: &[f64]) -> Vec<f64> {
+        let arms = others(self.names.len());
+        let corrected = holm(values).into_iter();
+        corrected.map(|p| (p * arms).min(1.0)).collect()
+    }
+
+    /// Two arms, the second over the first, in each group and in some of [`GROUPED`].
+    fn groups(&self, arms: [usize; 2], measures: &[Measure]) -> Vec<GroupRow> {
+        let each = self.groups.iter().flat_map(|(group, tallies)| {
+            let tallies = GROUPED.iter().zip(tallies);
+            let of_these = tallies.filter(move |(measure, _)| measures.contains(measure));
+            of_these.map(move |(measure, tally)| (group, *measure, tally))
+        });
+        let known: Vec<(&String, Measure, Difference)> = each
+            .filter_map(|(group, measure, tally)| {
+                let difference = Difference::of(tally, arms, measure.kind())?;
+                Some((group, measure, difference))
+            })
             .collect();
-        let effects: Vec<Effect> = known.iter().map(|(_, known)| known.effect()).collect();
+        let doubt = self.measured.doubt;
+        let effects = known.iter().map(|(_, _, known)| known.effect(doubt));
+        let effects: Vec<Effect> = effects.collect();
         let values: Vec<f64> = effects.iter().map(|one| one.p(self.is_over)).collect();
-        let corrected = holm(&values);
-        let arms = (self.names.len() - 1) as f64;
-        let picked = corrected.iter().filter(|p| **p * arms < DOUBT).count();
-        let doubt = DOUBT * picked.max(1) as f64 / (arms * known.len() as f64);
+        let corrected = self.corrected(&values);
+        let picked = corrected.iter().filter(|p| **p < DOUBT).count();
+        let doubt = doubt * picked.max(1) as f64 / known.len() as f64;
         let rows = known.iter().zip(effects).zip(corrected);
         let mut rows: Vec<GroupRow> = rows
-            .map(|(((group, known), effect), p_corrected)| GroupRow {
-                group: (*group).clone(),
-                effect,
-                p_corrected,
-                picked: known.interval(self.is_over, doubt),
-            })
+            .map(
+                |(((group, measure, known), effect), p_corrected)| GroupRow {
+                    group: (*group).clone(),
+                    measure: *measure,
+                    effect,
+                    p_corrected,
+                    picked: known.interval(self.is_over, doubt),
+                },
+            )
             .collect();
         rows.sort_by(|one, other| one.effect.p.total_cmp(&other.effect.p));
         rows
@@ -343,6 +436,7 @@ impl Gathered {
             throughput_bps: level(Measure::Throughput).map(|level| level.mean.exp()),
             throughput_p5_bps: slow.map(f64::exp),
             resent: level(Measure::Resent).map(|level| level.mean),
+            unfinished: level(Measure::Unfinished).map(|level| level.mean),
             resent_classes: classes.iter().map(share).collect(),
         }
     }
@@ -352,6 +446,74 @@ impl Gathered {
 mod tests {
     use super::*;
     use crate::simulated::{Model, Units};
+
+    #[test]
+    fn intervals_of_several_arms_are_right_all_together() {
+        let names = ["cubic", "bbr", "reno", "vegas"];
+        let (mut once, mut careless) = (0, 0);
+        for seed in 0..200 {
+            let mut gathered = Gathered::new(&names, &[0.25; 4]);
+            for of in Model::new(Units::Connections(2000), 0.0).study(seed) {
+                let arm = (of.unit >> 62) as usize;
+                gathered.add(&Observation { arm, ..of });
+            }
+            let measure = Measure::Throughput;
+            let tally = gathered.measured.tally(measure).unwrap();
+            let is_wrong = |effect: Option<Effect>| !effect.unwrap().once.has(0.0);
+            once += u32::from((1..4).any(|arm| is_wrong(gathered.effect(arm, measure))));
+            let of_one = |arm| Effect::of(tally, arm, measure.kind());
+            careless += u32::from((1..4).any(|arm| is_wrong(of_one(arm))));
+        }
+        // 5 % of 200 and two deviations; each by itself they miss more than that.
+        assert!(once <= 16 && careless > 16, "{once}, {careless}");
+    }
+
+    #[test]
+    fn of_several_arms_the_verdict_takes_the_one_that_is_better_by_most() {
+        let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
+        for (seed, other, effect) in [(1, 1, 0.5), (2, 2, 1.5)] {
+            for of in Model::new(Units::Prefixes(1500), effect).study(seed) {
+                let arm = if of.arm == 1 { other } else { 0 };
+                gathered.add(&Observation { arm, ..of });
+            }
+        }
+        let findings = gathered.findings();
+        assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
+        let over: Vec<&str> = findings
+            .against("reno")
+            .map(|rival| rival.controller.as_str())
+            .collect();
+        assert_eq!(over, ["cubic", "bbr"]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_in_the_verdict() {
+        let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+        assert_eq!(gathered.findings().lacking, None);
+        gathered.lacks("Half of it is gone.".to_owned());
+        let findings = gathered.findings();
+        assert!(findings.verdict.ends_with(" Half of it is gone."));
+        assert_eq!(findings.lacking.as_deref(), Some("Half of it is gone."));
+    }
+
+    #[test]
+    fn times_of_small_objects_are_told_by_group() {
+        let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+        for mut of in Model::new(Units::Prefixes(2000), 0.0).study(1) {
+            let groups = vec![format!("AS{}", of.unit % 2)];
+            if of.unit % 2 == 1 && of.arm == 1 && of.acknowledged < 10_000 {
+                of.busy = of.busy * 2;
+            }
+            gathered.add(&Observation { groups, ..of });
+        }
+        let findings = gathered.findings();
+        let small = &findings.comparisons[0].rival.small;
+        assert_eq!(small.len(), 2 * 2, "{small:?}");
+        let sure = small.iter().filter(|row| row.p_corrected < DOUBT);
+        let sure: Vec<(&str, Measure)> = sure.map(|row| (&*row.group, row.measure)).collect();
+        assert_eq!(sure, [("AS1", Measure::Time10k)]);
+        assert!((small[0].effect.change - 1.0).abs() < 0.5, "{small:?}");
+    }
 
     #[test]
     fn a_study_that_goes_on_is_judged_by_what_holds_at_any_time() {

@@ -18,7 +18,8 @@ impl Guard {
     }
 }
 
-/// Which guard is broken, in words; the first, if there are several.
+/// Which guard is broken, in words; the first, if there are several. Intervals are of all arms together, so that several arms stop no
+/// more harmless studies than one.
 pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
     let names = plan.names();
     (1..names.len()).find_map(|arm| {
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
     use crate::effect::Interval;
     use crate::measure::Measure;
-    use crate::observation::Observation;
+    use crate::observation::{Observation, Scope};
     use crate::simulated::{Model, Units};
 
     fn effect(low: f64, high: f64) -> Effect {
@@ -75,6 +76,28 @@ mod tests {
         assert!(
             !throughput.is_broken(&effect(-0.5, -0.19)) && !throughput.is_broken(&effect(0.3, 0.9))
         );
+    }
+
+    #[test]
+    fn a_guard_breaks_where_an_arm_has_objects_cut_short() {
+        let text = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
+            arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n\
+            guard = [{ measure = \"unfinished\", worse = \"50%\" }]\n";
+        let plan = Plan::parse(text).unwrap();
+        // One object in so many is cut short.
+        let study = |cut: [u64; 2]| {
+            let mut measured = Measured::new(2);
+            let all = Model::new(Units::Prefixes(600), 0.0).study(1);
+            for (number, of) in (0..).zip(all) {
+                let is_cut = number % cut[of.arm] == 0;
+                let scope = if is_cut { Scope::Part } else { Scope::Object };
+                measured.add(&Observation { scope, ..of });
+            }
+            broken(&plan, &measured)
+        };
+        let why = study([20, 5]).expect("four times as many");
+        assert!(why.contains("objects cut short of reno"), "{why}");
+        assert_eq!(study([20, 20]), None);
     }
 
     #[test]

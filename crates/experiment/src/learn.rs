@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::effect::{DOUBT, Interval};
-use crate::findings::Findings;
+use crate::effect::DOUBT;
+use crate::findings::{Findings, GroupRow, Rival};
 use crate::plan::Plan;
 use crate::policy::{Policy, Rule};
 use crate::prefix::Prefix;
@@ -109,7 +109,8 @@ pub fn policy(
         Decision::Take(controller) => controller.as_str(),
         Decision::Open | Decision::Stay | Decision::Weigh(_) => first,
     };
-    let all = learned(findings, first, rest, earlier);
+    let mut harmed = Vec::new();
+    let all = learned(findings, rest, earlier, &mut harmed);
     let mut text = format!(
         "# Made by fullpipe steer learn from the study {}, by {}.\ncgroup = {}\nexplore = \"{EXPLORE}\"\n",
         quoted(&plan.name),
@@ -158,6 +159,9 @@ pub fn policy(
     let Placed { networks, explore } = Placed::in_networks(&plan.connections.prefix);
     let evidence = format!("{explore}evidence = {}\n", quoted(&findings.verdict));
     rule(REST, &networks, rest, &evidence);
+    for line in &harmed {
+        let _ = write!(text, "\n# {line}\n");
+    }
     if controllers.len() == 1 {
         text += "\n# All rules have one controller: there is nothing to explore, and no rule is found stale.\n";
     }
@@ -264,44 +268,36 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
     text
 }
 
-/// Each group in which another controller than that of the rest is better beyond doubt, or was before.
+/// Each group in which another controller than that of the rest is better beyond doubt, or was before: of several the one that is
+/// better by most for certain. Where it would harm small objects by more, there is none, but a line that says so.
 fn learned<'f>(
     findings: &'f Findings,
-    first: &'f str,
     rest: &str,
     earlier: Option<&Policy>,
+    harmed: &mut Vec<String>,
 ) -> BTreeMap<Place, Learned<'f>> {
     let mut all: BTreeMap<Place, Learned<'_>> = BTreeMap::new();
-    let many = findings.comparisons.len() as f64;
-    for comparison in &findings.comparisons {
-        for row in &comparison.groups {
+    for rival in findings.against(rest) {
+        let controller = rival.controller.as_str();
+        for row in &rival.groups {
             let Some(place) = Place::of(&row.group) else {
                 continue;
             };
-            // An arm against the first one, or, where the arm is that of the rest, the first one against it.
-            let reversed = |change: f64| 1.0 / (1.0 + change) - 1.0;
-            let (controller, better, expect) = if comparison.controller == rest {
-                (
-                    first,
-                    reversed(row.effect.change),
-                    reversed(row.picked.high),
-                )
-            } else if rest == first {
-                (
-                    comparison.controller.as_str(),
-                    row.effect.change,
-                    row.picked.low,
-                )
-            } else {
-                // Neither: they were not compared with each other.
-                continue;
-            };
-            let p = (row.p_corrected * many).min(1.0);
+            let (better, p) = (row.effect.change, row.p_corrected);
             let was_before = has(earlier, place, controller);
             let believed = row.effect.interval(findings.is_over);
-            let is_refuted = is_refuted(believed, comparison.controller == rest);
             let is_clear = p < DOUBT && better >= LEAST;
-            if !(is_clear || was_before && better > 0.0 && !is_refuted) {
+            if !(is_clear || was_before && better > 0.0) {
+                continue;
+            }
+            let small = Small::of(rival, &row.group, findings.is_over);
+            if small.harm > better {
+                harmed.push(format!(
+                    "No rule for {}: {controller} changes throughput over 3 MB by {} there, but {}.",
+                    place.name(),
+                    change(better),
+                    small.told.join(", ")
+                ));
                 continue;
             }
             let kept = if is_clear {
@@ -310,30 +306,62 @@ fn learned<'f>(
                 "kept, as nothing speaks against it: "
             };
             let observations = row.effect.connections.iter().sum::<u64>();
-            let evidence = format!(
-                "{kept}{} against {}: {} ({}) in {observations} observations, p {} corrected",
-                comparison.controller,
-                comparison.over,
-                change(row.effect.change),
+            let large = format!(
+                "{kept}{controller} against {}: {} ({}) in {observations} observations, p {} corrected",
+                rival.over,
+                change(better),
                 range(believed),
                 probability(p)
             );
+            let evidence = [vec![large], small.told].concat().join("; ");
             let learned = Learned {
                 controller,
                 better,
-                expect,
+                expect: row.picked.low,
                 p,
                 observations,
                 is_kept: !is_clear,
                 evidence,
             };
             let known = all.get(&place);
-            if known.is_none_or(|known| known.better < learned.better) {
+            if known.is_none_or(|known| known.expect < learned.expect) {
                 all.insert(place, learned);
             }
         }
     }
     all
+}
+
+/// What becomes of small objects in a group.
+struct Small {
+    /// By how much more time they take, beyond doubt.
+    harm: f64,
+    /// All that is known of their times, in words.
+    told: Vec<String>,
+}
+
+impl Small {
+    fn of(rival: &Rival, group: &str, is_over: bool) -> Small {
+        let rows = rival.small.iter().filter(|row| row.group == group);
+        let mut rows: Vec<&GroupRow> = rows.collect();
+        rows.sort_by_key(|row| row.measure);
+        let sure = rows.iter().filter(|row| row.p_corrected < DOUBT);
+        let harm = sure.map(|row| row.effect.change).fold(0.0, f64::max);
+        let told = rows.iter().map(|row| {
+            let is_worse = row.p_corrected < DOUBT && row.effect.change > 0.0;
+            format!(
+                "{} {} ({}{})",
+                row.measure.title(),
+                change(row.effect.change),
+                range(row.effect.interval(is_over)),
+                if is_worse { ": worse beyond doubt" } else { "" }
+            )
+        });
+        Small {
+            harm,
+            told: told.collect(),
+        }
+    }
 }
 
 /// Whether an earlier policy has such a rule.
@@ -352,15 +380,6 @@ fn has(earlier: Option<&Policy>, place: Place, controller: &str) -> bool {
         };
         is_learned && is_there && rule.controller() == controller
     })
-}
-
-/// Whether the other controller is the better one for certain.
-fn is_refuted(believed: Interval, is_reversed: bool) -> bool {
-    if is_reversed {
-        believed.low > 0.0
-    } else {
-        believed.high < 0.0
-    }
 }
 
 fn texts<T: std::fmt::Display>(all: &[T]) -> Vec<String> {
@@ -510,14 +529,14 @@ mod tests {
         let effects: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 0.5)).collect();
         let mut findings = findings_of(800, &effects);
         findings.decision = Decision::Open;
-        let rows = findings.comparisons[0].groups.iter();
+        let rows = findings.comparisons[0].rival.groups.iter();
         let raw: Vec<f64> = rows
             .filter(|row| row.p_corrected < DOUBT)
             .map(|row| row.effect.change)
             .collect();
         let plan = Plan::parse(PLAN).unwrap();
         let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
-        let all = super::learned(&findings, "cubic", "cubic", None);
+        let all = super::learned(&findings, "cubic", None, &mut Vec::new());
         let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
         // The rule for all of them promises what they do on average.
         let [expect] = found
@@ -541,6 +560,88 @@ mod tests {
         assert!(promised.iter().all(|one| *one > 0.0), "{promised:?}");
     }
 
+    /// A study of three arms: what the second and the third change in each group.
+    fn of_three(effects: &[(&str, [f64; 2])]) -> Findings {
+        let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
+        let mut seed = 100;
+        for (group, effects) in effects {
+            for (other, effect) in effects.iter().enumerate() {
+                seed += 1;
+                for of in Model::new(Units::Prefixes(3000), *effect).study(seed) {
+                    gathered.add(&Observation {
+                        arm: if of.arm == 1 { 1 + other } else { 0 },
+                        groups: vec![(*group).to_owned()],
+                        ..of
+                    });
+                }
+            }
+        }
+        gathered.findings()
+    }
+
+    #[test]
+    fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
+        let findings = of_three(&[
+            ("AS1", [0.5, 2.5]),
+            ("AS2", [0.5, 2.5]),
+            ("AS3", [0.5, 2.5]),
+            ("AS4", [0.8, -0.5]),
+        ]);
+        assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
+        let text =
+            PLAN.replacen("50%", "25%", 1) + "[[arm]]\ncontroller = \"reno\"\nshare = \"25%\"\n";
+        let plan = Plan::parse(&text).unwrap();
+        let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+        // Where the best one of all is not the best, an arm is that was neither the first nor taken.
+        assert_eq!(
+            rules(&found),
+            [
+                ("no part", "cubic"),
+                ("bbr for AS4", "bbr"),
+                ("rest", "reno")
+            ]
+        );
+        assert!(found.rules[1].evidence.starts_with("bbr against reno: +"));
+    }
+
+    #[test]
+    fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
+        let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+        for (number, slower) in (1..).zip([1, 4]) {
+            for mut of in Model::new(Units::Prefixes(3000), 0.9).study(number) {
+                if of.arm == 1 && of.acknowledged < 10_000 {
+                    of.busy = of.busy * slower;
+                }
+                let groups = vec![format!("AS{number}")];
+                gathered.add(&Observation { groups, ..of });
+            }
+        }
+        let plan = Plan::parse(PLAN).unwrap();
+        let findings = gathered.findings();
+        let text = policy(&plan, &findings, None).unwrap();
+        let found = Policy::parse(&text).unwrap();
+        assert_eq!(
+            rules(&found),
+            [
+                ("no part", "cubic"),
+                ("bbr for AS1", "bbr"),
+                ("rest", "cubic")
+            ]
+        );
+        // Its evidence has what becomes of small objects.
+        let evidence = &found.rules[1].evidence;
+        for size in ["time below 10 kB", "time from 10 to 100 kB"] {
+            assert!(evidence.contains(size), "{evidence}");
+        }
+        assert!(!evidence.contains("worse"), "{evidence}");
+        let line = text.lines().find(|line| line.starts_with("# No rule for"));
+        let line = line.expect("a line that says so");
+        assert!(
+            line.contains("AS2") && line.contains("worse beyond doubt"),
+            "{line}"
+        );
+    }
+
     #[test]
     fn while_the_study_goes_on_a_rule_takes_what_holds_at_any_time() {
         let many = [("AS1", 0.45), ("AS2", -0.3), ("AS3", 0.0)];
@@ -558,6 +659,7 @@ mod tests {
         let on = gathered.findings();
         let group = |of: &Findings| {
             of.comparisons[0]
+                .rival
                 .groups
                 .iter()
                 .find(|row| row.group == "AS1")

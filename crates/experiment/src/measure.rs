@@ -31,6 +31,8 @@ units::named! {
         Rtt = "rtt",
         /// The share of objects of 3 MB and more: a controller should not change it.
         Large = "large",
+        /// The share of objects that ended with their connection, before all of them had come.
+        Unfinished = "unfinished",
     }
 }
 
@@ -58,7 +60,7 @@ impl Measure {
     /// How it is made of samples.
     pub fn kind(self) -> Kind {
         match self {
-            Measure::Resent | Measure::Large => Kind::Share,
+            Measure::Resent | Measure::Large | Measure::Unfinished => Kind::Share,
             _ => Kind::Logs,
         }
     }
@@ -83,6 +85,7 @@ impl Measure {
             Measure::Resent => "packets sent again",
             Measure::Rtt => "RTT",
             Measure::Large => "share over 3 MB",
+            Measure::Unfinished => "objects cut short",
         }
     }
 
@@ -94,7 +97,7 @@ impl Measure {
             Measure::Time100k => 10_000..100_000,
             Measure::Time1m => 100_000..1_000_000,
             Measure::Time3m => 1_000_000..LARGE,
-            Measure::Resent | Measure::Rtt | Measure::Large => 1..u64::MAX,
+            Measure::Resent | Measure::Rtt | Measure::Large | Measure::Unfinished => 1..u64::MAX,
         }
     }
 
@@ -102,10 +105,14 @@ impl Measure {
     fn is_of(self, scope: Scope) -> bool {
         let is_of_packets = matches!(self, Measure::Resent | Measure::Rtt);
         match scope {
-            Scope::Connection => true,
+            // Whether its last object came whole is not known.
+            Scope::Connection => self != Measure::Unfinished,
             Scope::Carrier => is_of_packets,
             Scope::Object => !is_of_packets,
-            Scope::Part => matches!(self, Measure::Throughput | Measure::Large),
+            Scope::Part => matches!(
+                self,
+                Measure::Throughput | Measure::Large | Measure::Unfinished
+            ),
         }
     }
 
@@ -123,6 +130,10 @@ impl Measure {
             value: value.ln(),
             weight: 1.0,
         };
+        let counted = |is_one: bool| Sample {
+            value: f64::from(u8::from(is_one)),
+            weight: 1.0,
+        };
         match self {
             Measure::Throughput => Some(logarithm(of.acknowledged as f64 * 8.0 / busy)),
             Measure::Time10k | Measure::Time100k | Measure::Time1m | Measure::Time3m => {
@@ -136,10 +147,8 @@ impl Measure {
                 let rtt = of.rtt.filter(|rtt| !rtt.is_zero())?;
                 Some(logarithm(rtt.as_secs_f64()))
             }
-            Measure::Large => Some(Sample {
-                value: f64::from(u8::from(of.acknowledged >= LARGE)),
-                weight: 1.0,
-            }),
+            Measure::Large => Some(counted(of.acknowledged >= LARGE)),
+            Measure::Unfinished => Some(counted(of.scope == Scope::Part)),
         }
     }
 }
@@ -155,8 +164,8 @@ mod tests {
         for bytes in [
             1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 2_999_999, LARGE,
         ] {
-            // One of the sizes, and whether it is large.
-            assert_eq!(measures(Scope::Object, bytes).len(), 2, "{bytes}");
+            // One of the sizes, whether it is large, and whether it came whole.
+            assert_eq!(measures(Scope::Object, bytes).len(), 3, "{bytes}");
             assert_eq!(measures(Scope::Connection, bytes).len(), 4, "{bytes}");
         }
     }
@@ -167,10 +176,26 @@ mod tests {
             measures(Scope::Carrier, LARGE),
             [Measure::Resent, Measure::Rtt]
         );
-        let sizes = [Measure::Throughput, Measure::Large];
+        let sizes = [Measure::Throughput, Measure::Large, Measure::Unfinished];
         assert_eq!(measures(Scope::Object, LARGE), sizes);
         assert_eq!(measures(Scope::Part, LARGE), sizes);
-        assert_eq!(measures(Scope::Part, LARGE - 1), [Measure::Large]);
+        assert_eq!(measures(Scope::Part, LARGE - 1), sizes[1..]);
+    }
+
+    #[test]
+    fn what_was_cut_short_is_a_share_of_objects_and_worse() {
+        let value = |scope| {
+            let sample = Measure::Unfinished.sample(&observation(scope, 8000));
+            sample.map(|sample| (sample.value, sample.weight))
+        };
+        assert_eq!(value(Scope::Object), Some((0.0, 1.0)));
+        assert_eq!(value(Scope::Part), Some((1.0, 1.0)));
+        assert_eq!(
+            (value(Scope::Connection), value(Scope::Carrier)),
+            (None, None)
+        );
+        assert_eq!(Measure::Unfinished.kind(), Kind::Share);
+        assert_eq!(Measure::Unfinished.is_more_better(), Some(false));
     }
 
     #[test]

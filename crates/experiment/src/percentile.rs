@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use record::statistics::Sorted;
 
-use crate::effect::{DOUBT, Interval};
+use crate::effect::Interval;
 
 /// A percentile takes so many units in each arm: three of 60 are below the 5th percentile. Of fewer, drawing again finds too few
 /// values between which it may be.
@@ -68,12 +68,13 @@ fn below(random: &mut Xoshiro256PlusPlus, end: usize) -> usize {
     ((u128::from(random.next_u64()) * end as u128) >> 64) as usize
 }
 
-/// How much the percentile `share` of an arm's connections differs from the first arm's, as a share of that, with its 95 %
-/// interval: connections are units and logarithms. Nothing of too few units.
+/// How much the percentile `share` of an arm's connections differs from the first arm's, as a share of that, with an interval that
+/// leaves so much `doubt`: connections are units and logarithms. Nothing of too few units.
 pub fn percentile(
     first: &[(u64, f64)],
     this: &[(u64, f64)],
     share: f64,
+    doubt: f64,
     seed: u64,
 ) -> Option<(f64, Interval)> {
     let arms = [Arm::of(first), Arm::of(this)];
@@ -94,8 +95,8 @@ pub fn percentile(
     let changes = changes?;
     let end = |share: f64| changes.quantile(share).map(f64::exp_m1);
     let interval = Interval {
-        low: end(DOUBT / 2.0)?,
-        high: end(1.0 - DOUBT / 2.0)?,
+        low: end(doubt / 2.0)?,
+        high: end(1.0 - doubt / 2.0)?,
     };
     Some((change.exp_m1(), interval))
 }
@@ -103,6 +104,7 @@ pub fn percentile(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effect::DOUBT;
     use crate::simulated::Draws;
 
     fn arm(factor: f64) -> Vec<(u64, f64)> {
@@ -117,25 +119,25 @@ mod tests {
 
     #[test]
     fn a_percentile_that_is_larger_shows() {
-        let (change, interval) = percentile(&arm(1.0), &arm(4.0), 0.05, 1).unwrap();
+        let (change, interval) = percentile(&arm(1.0), &arm(4.0), 0.05, DOUBT, 1).unwrap();
         assert!((change - 3.0).abs() < 1e-9, "{change}");
         assert!(interval.has(3.0) && interval.low > 0.0, "{interval:?}");
         assert_eq!(
-            percentile(&arm(1.0), &arm(4.0), 0.05, 1).unwrap().1,
+            percentile(&arm(1.0), &arm(4.0), 0.05, DOUBT, 1).unwrap().1,
             interval
         );
     }
 
     #[test]
     fn few_units_tell_nothing() {
-        assert!(percentile(&arm(1.0), &arm(1.0)[..150], 0.05, 1).is_none());
-        assert!(percentile(&[], &arm(1.0), 0.05, 1).is_none());
+        assert!(percentile(&arm(1.0), &arm(1.0)[..150], 0.05, DOUBT, 1).is_none());
+        assert!(percentile(&[], &arm(1.0), 0.05, DOUBT, 1).is_none());
         let units = |units: u64| {
             (0..units)
                 .map(|unit| (unit, unit as f64))
                 .collect::<Vec<_>>()
         };
-        let is_told = |count| percentile(&units(count), &units(count), 0.05, 1).is_some();
+        let is_told = |count| percentile(&units(count), &units(count), 0.05, DOUBT, 1).is_some();
         assert!(!is_told(59) && is_told(60));
     }
 
@@ -147,7 +149,12 @@ mod tests {
                 .map(|unit| (unit, random.normal()))
                 .collect::<Vec<_>>()
         };
-        let has = |_: &u64| percentile(&arm(), &arm(), 0.05, 1).unwrap().1.has(0.0);
+        let has = |_: &u64| {
+            percentile(&arm(), &arm(), 0.05, DOUBT, 1)
+                .unwrap()
+                .1
+                .has(0.0)
+        };
         let covered = (0..200).filter(has).count();
         // 190, less two deviations of 3.1.
         assert!(covered >= 184, "{covered} of 200");

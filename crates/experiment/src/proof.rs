@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::effect::Effect;
+use crate::effect::{DOUBT, Effect};
 use crate::findings::Gathered;
 use crate::measure::Measure;
 use crate::percentile::percentile;
@@ -64,7 +64,7 @@ pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
         if let Some(effect) = Effect::of(&careless, 1, kind) {
             all.careless.note(has_truth(&effect));
         }
-        if let Some((_, interval)) = percentile(&large[0], &large[1], 0.05, seed) {
+        if let Some((_, interval)) = percentile(&large[0], &large[1], 0.05, DOUBT, seed) {
             all.throughput_p5.note(interval.has(model.effect));
         }
     }

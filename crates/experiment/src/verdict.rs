@@ -71,12 +71,15 @@ pub fn of(
         return (Decision::Distrust, text);
     }
     let mut decision = Decision::TooLittle;
+    let mut most = f64::NEG_INFINITY;
     let mut parts = Vec::new();
     for comparison in comparisons {
         let (one, text) = compare(comparison, noun, is_over);
-        // A choice beats none, one without harm beats one with it; of several, the first.
-        if rank(&one) > rank(&decision) {
-            decision = one;
+        // A choice beats none, one without harm beats one with it; of several, the one that is better by most for certain.
+        let certain = certain(comparison, is_over);
+        let [rank, best] = [&one, &decision].map(rank);
+        if rank > best || rank == best && certain > most {
+            (decision, most) = (one, certain);
         }
         parts.push(text);
     }
@@ -106,13 +109,19 @@ fn rank(decision: &Decision) -> u8 {
     }
 }
 
+fn throughput(comparison: &Comparison) -> Option<Effect> {
+    let mut rows = comparison.measures.iter();
+    rows.find(|row| row.measure == Measure::Throughput)?.effect
+}
+
+/// How much better it is in throughput for certain.
+fn certain(comparison: &Comparison, is_over: bool) -> f64 {
+    throughput(comparison).map_or(f64::NEG_INFINITY, |effect| effect.interval(is_over).low)
+}
+
 fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, String) {
-    let (this, first) = (&comparison.controller, &comparison.over);
-    let main = comparison
-        .measures
-        .iter()
-        .find(|row| row.measure == Measure::Throughput);
-    let Some(effect) = main.and_then(|row| row.effect) else {
+    let (this, first) = (&comparison.rival.controller, &comparison.rival.over);
+    let Some(effect) = throughput(comparison) else {
         let text = format!(
             "Of {this} against {first} nothing can be said: there are too few units with {noun} over 3 MB."
         );

@@ -9,8 +9,10 @@ use std::io::{self, BufWriter};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use report::parquet::WriteError;
 use report::{PART, beside, left_behind};
+use scenario::regular;
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;
@@ -82,6 +84,7 @@ pub(crate) struct Files<R> {
     /// How many of the rows are on the disk.
     safe: usize,
     lost: u64,
+    dropped: u64,
     /// What the newest file's name says, in milliseconds.
     newest: u64,
 }
@@ -128,6 +131,7 @@ impl<R> Files<R> {
             written: Duration::ZERO,
             safe: 0,
             lost: 0,
+            dropped: 0,
             newest: files(directory, start)
                 .iter()
                 .filter_map(|(path, _)| millis(start, path.file_name()?.to_str()?))
@@ -175,6 +179,11 @@ impl<R> Files<R> {
     /// How many rows there was no room for, as files could not be written.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// How many rows had to go with the oldest files, so that no more than is to be kept is there.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// How many rows are held.
@@ -245,15 +254,17 @@ impl<R> Files<R> {
     }
 
     /// Removes the oldest files until the rest is no more than is to be kept.
-    fn tidy(&self) {
+    fn tidy(&mut self) {
         let files = files(&self.directory, self.start);
         let mut all: u64 = files.iter().map(|(_, size)| size).sum();
         for (path, size) in files {
             if all <= self.keep.get() || path == self.file {
                 break;
             }
+            let rows = rows(&path);
             if fs::remove_file(path).is_ok() {
                 all -= size;
+                self.dropped += rows;
             }
         }
     }
@@ -282,6 +293,16 @@ pub(crate) fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
         .collect();
     files.sort();
     files
+}
+
+/// How many rows a file has; of one that is damaged, none can be read.
+fn rows(path: &Path) -> u64 {
+    let reader = regular::open(path).map(SerializedFileReader::new);
+    let rows = reader.ok().and_then(Result::ok).map(|reader| {
+        let about = reader.metadata().file_metadata().num_rows();
+        u64::try_from(about).unwrap_or(0)
+    });
+    rows.unwrap_or(0)
 }
 
 /// What a name says that is ours: `watch-1700000000000.parquet`.

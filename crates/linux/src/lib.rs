@@ -17,6 +17,7 @@
 pub mod command;
 pub mod diag;
 mod error;
+pub mod machine;
 mod namespace;
 mod network;
 pub mod privilege;

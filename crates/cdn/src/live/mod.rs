@@ -19,6 +19,7 @@ mod pass;
 mod paths;
 mod server;
 
+use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,15 +29,15 @@ use experiment::{Findings, Plan};
 use fleet::steer::Steer;
 use fleet::study::{Place, Study, StudyError, read};
 use lab::{Cancel, EngineKind};
-use linux::Network;
 use linux::command::Init;
-use record::{PathSummary, Validity};
+use linux::machine;
 use scenario::{FlowSpec, HostSpec, ScenarioError};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
 use crate::laboratory::{LabError, systems};
 use crate::line::{Line, When};
+use crate::machine::Machine;
 use crate::observed::{PORT, drawn};
 use crate::proof::{KEEP, STUDY, SYSTEMS, policy, write};
 use crate::spec::Spec;
@@ -186,6 +187,8 @@ impl<'s> Live<'s> {
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Found, LabError> {
         let names = self.spec.controllers();
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let load = machine::load().map(|load| load / processors as f64);
         let mut passes = Vec::new();
         for name in &names {
             let policy = Policy::parse(&everywhere(group.path(), name))?;
@@ -211,12 +214,12 @@ impl<'s> Live<'s> {
             plan: &plan,
             systems: &systems,
             study: self.seen(&passes[..names.len()]),
-            after: self.seen(&passes),
+            after: vec![self.seen(&passes)],
             connections: passes.iter().map(|pass| pass.downloads.len() as u64).sum(),
         };
         let mut found = truth.beside(&findings, text)?;
         passes.push(studied);
-        found.real = Some(self.real(stage.network, &passes)?);
+        found.real = Some(Self::real(&passes, load));
         Ok(found)
     }
 
@@ -262,22 +265,13 @@ impl<'s> Live<'s> {
     }
 
     /// How it went.
-    fn real(&self, network: &Network, passes: &[Pass]) -> Result<Real, LabError> {
+    fn real(passes: &[Pass], load: Option<f64>) -> Real {
         let sum = |of: fn(&Pass) -> u64| passes.iter().map(of).sum::<u64>();
-        let written = sum(|pass| pass.tun.written_packets);
-        let mut path = PathSummary::default();
-        path.released_packets = Some(written);
-        path.late_packets = Some(sum(|pass| pass.tun.late_packets));
-        path.lateness_mean_ms =
-            Some(sum(|pass| pass.tun.lateness_total_ns) as f64 / 1e6 / written.max(1) as f64);
-        path.overflows = Some(network.near.overflows()? + network.far.overflows()?);
-        let rtts = self.lines.iter().map(|line| line.rtt().as_millis_f64());
-        let shortest = rtts.fold(f64::INFINITY, f64::min);
         let mut first = passes.iter().filter_map(|pass| {
             let other = pass.looks.first_other.as_ref()?;
             Some(format!("{}: {other}", pass.name))
         });
-        Ok(Real {
+        Real {
             downloads: sum(|pass| pass.begun as u64),
             whole: sum(|pass| pass.downloads.len() as u64),
             looks: sum(|pass| pass.looks.all),
@@ -287,7 +281,10 @@ impl<'s> Live<'s> {
                 sum(|pass| pass.counts.assigned),
                 sum(|pass| pass.counts.refused),
             ],
-            validity: Validity::at(shortest, [&path].into_iter()),
-        })
+            machine: Machine::of(
+                passes.iter().map(|pass| pass.machine.clone()).collect(),
+                load,
+            ),
+        }
     }
 }

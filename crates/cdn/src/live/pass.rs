@@ -13,6 +13,8 @@ use lab::Cancel;
 use linux::Network;
 use linux::command::Init;
 use linux::diag::{Diag, Filter, TcpState};
+use linux::machine::Processors;
+use record::{PathSummary, Validity};
 use units::Duration;
 
 use super::background::Background;
@@ -20,6 +22,7 @@ use super::clients::{self, Download};
 use super::{paths, unix_s};
 use crate::laboratory::LabError;
 use crate::line::Line;
+use crate::machine::OfPass;
 use crate::observed::PORT;
 
 /// So often what is in force is looked after, and the server's connections are looked at.
@@ -57,8 +60,8 @@ pub(super) struct Pass {
     pub begun: usize,
     pub looks: Looks,
     pub counts: SteeringCounts,
-    /// Of both ways together.
-    pub tun: TunCounters,
+    /// How the machine was.
+    pub machine: OfPass,
 }
 
 /// Which controllers the server's connections have, by the kernel's word.
@@ -144,6 +147,7 @@ impl Stage<'_> {
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Pass, LabError> {
         let mut diag = Diag::open_here()?;
+        let (processors, overflows) = (Processors::now(), self.overflows()?);
         let lines: HashMap<IpAddr, &Line> =
             self.lines.iter().map(|line| (line.client, line)).collect();
         let tunnel = paths::join(self.network, self.lines, self.seed)?;
@@ -153,7 +157,7 @@ impl Stage<'_> {
         let mut running =
             clients::start(&self.network.near, self.init, self.lines, longest, &told)?;
         let mut looks = Looks::default();
-        let mut over = None;
+        let (mut busy, mut over) = (None, None);
         loop {
             force.step(tell);
             looks.look(&mut diag, &lines, is_right)?;
@@ -161,6 +165,9 @@ impl Stage<'_> {
                 return Err(LabError::Cancelled);
             }
             let now = Duration::from(begin.elapsed());
+            if busy.is_none() && now >= self.duration {
+                busy = Processors::now().zip(processors);
+            }
             match over {
                 None => {
                     if running.wait_for(STEP)?.is_some() {
@@ -173,7 +180,7 @@ impl Stage<'_> {
         }
         drop(background);
         let counters = tunnel.stop();
-        let [up, down] = [counters.forward.tun, counters.reverse.tun];
+        let overflows = self.overflows()? - overflows;
         let downloads = clients::read(&told)?;
         let begun = self.lines.iter().map(|line| line.visits.len()).sum();
         let counts = force.finish()?;
@@ -188,12 +195,31 @@ impl Stage<'_> {
             begun,
             looks,
             counts,
-            tun: TunCounters {
-                written_packets: up.written_packets + down.written_packets,
-                late_packets: up.late_packets + down.late_packets,
-                lateness_total_ns: up.lateness_total_ns + down.lateness_total_ns,
-                ..TunCounters::default()
+            machine: OfPass {
+                name: name.to_owned(),
+                validity: self.validity(&[counters.forward.tun, counters.reverse.tun], overflows),
+                busy_share: busy.and_then(|(now, then)| now.busy_since(then)),
             },
         })
+    }
+
+    /// How many packets were lost before the paths so far, in all passes.
+    fn overflows(&self) -> Result<u64, LabError> {
+        Ok(self.network.near.overflows()? + self.network.far.overflows()?)
+    }
+
+    /// Whether the machine was the paths that were asked for.
+    fn validity(&self, ways: &[TunCounters], overflows: u64) -> Validity {
+        let sum = |of: fn(&TunCounters) -> u64| ways.iter().map(of).sum::<u64>();
+        let written = sum(|way| way.written_packets);
+        let lateness_ns = sum(|way| way.lateness_total_ns) as f64;
+        let mut path = PathSummary::default();
+        path.released_packets = Some(written);
+        path.late_packets = Some(sum(|way| way.late_packets));
+        path.lateness_mean_ms = Some(lateness_ns / 1e6 / written.max(1) as f64);
+        path.overflows = Some(overflows);
+        let rtts = self.lines.iter().map(|line| line.rtt().as_millis_f64());
+        let shortest = rtts.fold(f64::INFINITY, f64::min);
+        Validity::at(shortest, [&path].into_iter())
     }
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::SystemTime;
 
+pub use linux::machine::load;
+
 /// The version of what the engine runs: ours, or the kernel's.
 pub fn version(engine: lab::EngineKind) -> String {
     match engine {
@@ -19,12 +21,6 @@ pub fn version(engine: lab::EngineKind) -> String {
 /// The time, as RFC 3339 has it.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
-}
-
-/// The load average over one minute, where the system tells it in a file.
-pub fn load() -> Option<f64> {
-    let text = fs::read_to_string("/proc/loadavg").ok()?;
-    text.split_whitespace().next()?.parse().ok()
 }
 
 /// The processors: how many, and which, where the system tells it in a file.

@@ -6,13 +6,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use experiment::plan::Kept;
-use experiment::{Gathered, Key, Observation, Scope};
+use experiment::{Gathered, Key, Measured, Observation, Scope};
 use units::Duration;
 
 use super::cells::{Cells, each_row};
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
-use super::place::{Place, PlaceError};
+use super::place::{Missing, Place, PlaceError};
 use super::running::{OBJECTS, START, groups};
 use crate::files::files;
 
@@ -125,6 +125,10 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     if !places.iter().all(Place::is_over) {
         gathered.goes_on();
     }
+    let missing = places.iter().map(|place| place.about.missing);
+    if let Some(words) = missing.reduce(Missing::and).and_then(Missing::words) {
+        gathered.lacks(words);
+    }
     let joined = each(&places, logs, &mut left_out, |of| gathered.add(of))?;
     Ok(Read {
         place,
@@ -134,19 +138,27 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     })
 }
 
-/// The connections and objects of the study in a directory, as `read` has them, for whoever gathers them otherwise.
-///
-/// # Errors
-///
-/// There is none.
-pub fn each_observation(directory: &Path, take: impl FnMut(&Observation)) -> Result<(), DataError> {
-    each(
-        &[Place::find(directory)?],
-        Vec::new(),
-        &mut Vec::new(),
-        take,
-    )
-    .map(drop)
+/// What the guards of a study have seen that was begun before: the connections that have ended, and the objects. In bounded memory.
+pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
+    let mut measured = Measured::new(place.plan.arms.len());
+    if place.plan.guards.is_empty() {
+        return measured;
+    }
+    each_file(place, START, left_out, |cells| {
+        let (_, latest) = connection(cells, 0)?;
+        if cells.whole("evaluated")? != 0 && latest.has_ended {
+            measured.add(&latest.observation);
+        }
+        Some(())
+    });
+    each_file(place, OBJECTS, left_out, |cells| {
+        let (_, observation) = object(cells, 0)?;
+        if cells.whole("evaluated")? != 0 {
+            measured.add(&observation);
+        }
+        Some(())
+    });
+    measured
 }
 
 /// Gives `take` all connections and objects of a study; what became of the requests of logs, if there were any.
@@ -159,7 +171,14 @@ fn each(
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, START, left_out, |cells| {
-            connection(cells, number, &mut connections)
+            let (connection, latest) = connection(cells, number)?;
+            // What is acknowledged only grows; the calendar may be set back.
+            let known = connections.get(&connection).map(Latest::progress);
+            let is_news = known.is_none_or(|known| known <= latest.progress());
+            if cells.whole("evaluated")? != 0 && is_news {
+                connections.insert(connection, latest);
+            }
+            Some(())
         });
     }
     let has_logs = !logs.is_empty();
@@ -307,15 +326,8 @@ fn each_file(
     }
 }
 
-/// Takes a connection's row in; nothing if it is none.
-fn connection(
-    cells: &Cells<'_>,
-    number: usize,
-    connections: &mut HashMap<Connection, Latest>,
-) -> Option<()> {
-    if cells.whole("evaluated")? == 0 {
-        return Some(());
-    }
+/// A connection's row; nothing if it is none.
+fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> {
     let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
     let has_ended = cells.whole("ended")? != 0;
     let latest = Latest {
@@ -345,12 +357,7 @@ fn connection(
         },
     };
     let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
-    // What is acknowledged only grows; the calendar may be set back.
-    let known = connections.get(&connection).map(Latest::progress);
-    if known.is_none_or(|known| known <= latest.progress()) {
-        connections.insert(connection, latest);
-    }
-    Some(())
+    Some((connection, latest))
 }
 
 /// An object's row; nothing if it is none.

@@ -9,7 +9,9 @@ use units::{Bytes, Duration};
 use super::object::ObjectRow;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::{StudyError, files_of, groups, observation, observation_of_object};
+use super::running::{
+    StudyError, files_of, groups, missing_of, observation, observation_of_object,
+};
 use crate::connection::Moment;
 use crate::files::{Files, RecordError};
 use crate::systems::Systems;
@@ -131,6 +133,8 @@ impl Recording {
     pub fn finish(mut self, ran: Duration) -> Result<(), StudyError> {
         self.files.save()?;
         self.objects.save()?;
+        let missing = missing_of(&self.files, &self.objects);
+        self.place.about.missing = self.place.about.missing.and(missing);
         self.place.about.ran_s = ran.as_secs_f64();
         self.place.about.ended = Some("its time is over".to_owned());
         Ok(self.place.save()?)

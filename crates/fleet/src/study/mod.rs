@@ -20,7 +20,7 @@ mod running;
 mod told;
 
 pub(crate) use calendar::Calendar;
-pub use data::{DataError, LeftOut, Log, Read, each_observation, read};
+pub use data::{DataError, LeftOut, Log, Read, read};
 pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::Hold;
@@ -29,7 +29,7 @@ pub use join::Joined;
 pub(crate) use lock::Claim;
 pub use lock::Holder;
 pub use object::ObjectRow;
-pub use place::{Place, PlaceError};
+pub use place::{Missing, Place, PlaceError};
 pub use row::Row;
 pub use running::{Step, Study, StudyError};
 pub(crate) use running::{booted, drawn_unit};

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use experiment::Plan;
-use report::{PART, beside};
+use report::{PART, beside, count};
 use serde::{Deserialize, Serialize};
 
 use crate::files::create;
@@ -81,6 +81,58 @@ pub struct About {
     pub ran_s: f64,
     /// Why it has ended; nothing as long as it has not.
     pub ended: Option<String>,
+    /// What is not there of its data.
+    #[serde(default)]
+    pub missing: Missing,
+}
+
+/// Rows that are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Missing {
+    /// Rows of connections that went with the oldest files, so that no more than is to be kept is there.
+    pub dropped_connections: u64,
+    /// And of objects.
+    pub dropped_objects: u64,
+    /// Rows of both that could not be written.
+    pub unwritten: u64,
+}
+
+impl Missing {
+    /// What is missing besides, of another machine or another sitting.
+    pub fn and(self, other: Missing) -> Missing {
+        Missing {
+            dropped_connections: self.dropped_connections + other.dropped_connections,
+            dropped_objects: self.dropped_objects + other.dropped_objects,
+            unwritten: self.unwritten + other.unwritten,
+        }
+    }
+
+    /// In words; nothing if nothing is.
+    pub fn words(self) -> Option<String> {
+        if self == Missing::default() {
+            return None;
+        }
+        let Missing {
+            dropped_connections: connections,
+            dropped_objects: objects,
+            unwritten,
+        } = self;
+        let mut parts = Vec::new();
+        if connections + objects > 0 {
+            parts.push(format!(
+                "the oldest {} of connections and {} of objects had to go, as --keep says",
+                count(connections, "row"),
+                count(objects, "row")
+            ));
+        }
+        if unwritten > 0 {
+            parts.push(format!("{} could not be written", count(unwritten, "row")));
+        }
+        Some(format!(
+            "Data is missing: {}. All of this is of the rest.",
+            parts.join(", and ")
+        ))
+    }
 }
 
 /// A study's directory.
@@ -144,6 +196,7 @@ impl Place {
             sittings: 0,
             ran_s: 0.0,
             ended: None,
+            missing: Missing::default(),
         };
         let place = Place {
             directory: directory.to_owned(),

@@ -11,11 +11,12 @@ use linux::diag::{Diag, Filter};
 use units::{Bytes, Duration};
 
 use super::calendar::Calendar;
+use super::data::seen;
 use super::group::{ControlGroup, GroupError};
 use super::hold::{Hold, HoldError};
 use super::lock::Claim;
 use super::object::{ObjectRow, write_objects};
-use super::place::{Place, PlaceError};
+use super::place::{Missing, Place, PlaceError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
@@ -101,6 +102,10 @@ pub struct Study {
     guarded: Duration,
     saved: Duration,
     told: Told,
+    /// What was wrong when it began, and has not been told.
+    begun: Vec<String>,
+    /// What was missing of its data before.
+    missing: Missing,
     calendar: Calendar,
 }
 
@@ -196,12 +201,14 @@ impl Study {
         place.about.sittings += 1;
         let (files, objects) = files_of(&place, keep)?;
         place.save()?;
+        let mut left_out = Vec::new();
+        let measured = seen(&place, &mut left_out);
         let maker = Maker::of(&place);
         let now = since_boot()?;
         let boot = booted(now);
         let mut study = Study {
             _held: held,
-            measured: Measured::new(place.plan.arms.len()),
+            measured,
             hold: Hold::begin(group, steering(&place, boot), LEASE, false)?,
             diag: None,
             files,
@@ -211,9 +218,12 @@ impl Study {
             boot,
             last: now,
             looked: now,
-            guarded: now,
+            // What was seen before may be enough.
+            guarded: Duration::ZERO,
             saved: now,
             told: Told::default(),
+            begun: left_out.iter().map(ToString::to_string).collect(),
+            missing: place.about.missing,
             calendar: Calendar::default(),
             place,
         };
@@ -250,7 +260,7 @@ impl Study {
     /// To be called about once a second: renews the lease, takes in what has ended, looks at what goes on, and says when all is
     /// over. `trouble` is told what is wrong, once each; the study goes on.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
-        let mut troubles = Vec::new();
+        let mut troubles = std::mem::take(&mut self.begun);
         let step = self.try_step(unix_s, &mut troubles);
         for text in self.told.news(troubles, Instant::now()) {
             trouble(&text);
@@ -281,8 +291,15 @@ impl Study {
         if self.lost() > 0 {
             troubles.push("more rows could not be written than are held: some are lost".to_owned());
         }
-        if boot.saturating_sub(self.saved) >= LOOK {
+        if self.files.dropped() + self.objects.dropped() > 0 {
+            troubles.push(
+                "the oldest data has to go, as --keep says: the report says how much".to_owned(),
+            );
+        }
+        let missing = self.missing.and(missing_of(&self.files, &self.objects));
+        if boot.saturating_sub(self.saved) >= LOOK || missing != self.place.about.missing {
             self.saved = boot;
+            self.place.about.missing = missing;
             if let Err(error) = self.place.save() {
                 troubles.push(error.to_string());
             }
@@ -393,6 +410,7 @@ impl Study {
         let added = self.files.add(when, rows);
         let added = added.and(self.objects.add(when, objects));
         let written = self.files.save().and(self.objects.save());
+        self.place.about.missing = self.missing.and(missing_of(&self.files, &self.objects));
         // Why it ended is known also where its data has no room.
         self.place.save()?;
         Ok(added.and(written)?)
@@ -409,6 +427,15 @@ pub(super) fn files_of(
     let files = Files::new(directory, START, half, write_rows).map_err(little)?;
     let objects = Files::new(directory, OBJECTS, half, write_objects).map_err(little)?;
     Ok((files, objects))
+}
+
+/// What is missing of what went to these.
+pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Missing {
+    Missing {
+        dropped_connections: files.dropped(),
+        dropped_objects: objects.dropped(),
+        unwritten: files.lost() + objects.lost(),
+    }
 }
 
 fn little(error: RecordError) -> StudyError {

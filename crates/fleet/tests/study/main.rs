@@ -5,6 +5,7 @@
 
 mod faults;
 mod group;
+mod guard;
 mod objects;
 mod policy;
 mod server;
@@ -55,6 +56,9 @@ fn runs_a_study() {
         let step = study.step(clock(&directory), |trouble| {
             eprintln!("trouble: {trouble}");
         });
+        if let Step::Over(why) = &step {
+            eprintln!("over: {why}");
+        }
         if step != Step::On || directory.join("stop").exists() {
             break;
         }

@@ -36,7 +36,7 @@ def serve(stream, lines):
 listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     stream, _ = listening.accept()
-    with stream, stream.makefile("r") as lines:
+    with contextlib.suppress(OSError), stream, stream.makefile("r") as lines:
         serve(stream, lines)
 "#;
 
@@ -141,14 +141,27 @@ fn told_apart(group: &Group) {
     assert!(least <= median + off, "{least}, {median}");
     assert_eq!(attached.counts().expect("counters").untold_objects, 0);
     aborted(&attached);
+    left(&attached);
 }
 
 /// What is outstanding when a connection is aborted has made it busy until then.
 fn aborted(attached: &Attached) {
     let mut stream = connect(client(2));
     writeln!(stream, "a1").expect("sent");
-    let (ended, _) = ended(attached);
+    let (ended, objects) = ended(attached);
     assert!(ended.busy >= units::Duration::from_millis(700), "{ended:?}");
+    // As far as it came.
+    assert!(objects.iter().all(|object| !object.is_whole), "{objects:?}");
+}
+
+/// A client that goes away leaves an object that was cut short.
+fn left(attached: &Attached) {
+    let mut stream = connect(client(3));
+    ask(&mut stream, "40000000", 1_000_000);
+    drop(stream);
+    let (_, objects) = ended(attached);
+    let last = objects.last().expect("some of it came");
+    assert!(!last.is_whole && last.bytes >= 1_000_000, "{objects:?}");
 }
 
 /// The connection, when it has ended, and its objects.

@@ -26,7 +26,8 @@ the same clients. What the study would have recorded is in DIR/study, and `fullp
 study. DIR/policy.toml is what `fullpipe steer learn DIR/study` makes of it, and DIR/systems.txt has the networks of its systems.
 
 With --engine linux, nginx serves and curl fetches over emulated paths, in real time: with each controller, while a study runs, and with \
-its policy in force. It takes root, nginx, curl, and a fullpipe that was built with --features kernel.
+its policy in force. If the machine does not keep up, a line says so and no number is shown. It takes root, nginx, curl, and a fullpipe \
+that was built with --features kernel.
 
 Examples:
   fullpipe study lab scenarios/cdn.toml --out cdn

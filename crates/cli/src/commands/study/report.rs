@@ -98,9 +98,8 @@ fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
     for comparison in &findings.comparisons {
         parts.push(tables::effects(comparison).lines(width));
         parts.push(tables::heat(comparison).lines(width));
-        if !comparison.groups.is_empty() {
-            parts.push(tables::groups(comparison, findings.is_over).lines(width));
-        }
+        let groups = tables::of_groups(comparison, findings.is_over);
+        parts.extend(groups.iter().map(|table| table.lines(width)));
     }
     below(&parts, tables::notes(read, findings))
 }

@@ -1,11 +1,14 @@
 //! What is read of a study, and what is joined to it.
 
+use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 
-use experiment::Measure;
 use experiment::simulated::{Model, Units};
+use experiment::{Measure, guard};
+use kernel::{EndedConnection, ToldObject};
 use units::{Bytes, Duration};
 
+use super::super::given::{Given, Recording};
 use super::super::object::{ObjectRow, write_objects};
 use super::super::row::{Row as Written, write_rows};
 use super::super::running::observation;
@@ -184,7 +187,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     let (read, gathered) = (read.gathered.findings(), gathered.findings());
     assert_eq!(read.arms, gathered.arms);
     let (read, gathered) = (&read.comparisons[0], &gathered.comparisons[0]);
-    assert_eq!(read.groups.len(), 1);
+    assert_eq!(read.rival.groups.len(), 1);
     let mut compared = 0;
     for (read, gathered) in read.measures.iter().zip(&gathered.measures) {
         assert_eq!(read.effect.is_some(), gathered.effect.is_some());
@@ -200,6 +203,80 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
         );
     }
     assert!(compared >= 3, "{compared}");
+}
+
+#[test]
+fn guards_have_seen_what_was_recorded_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = Model::new(Units::Prefixes(1000), -0.9).study(3);
+    let rows = (0..).zip(&study).map(|(number, of)| row(number, of));
+    let rows: Vec<Written> = rows.collect();
+    let seen_of = |rows: Vec<Written>| {
+        write(directory.path(), rows);
+        let mut place = Place::find(directory.path()).unwrap();
+        let guard = "guard = [{ measure = \"throughput\", worse = \"20%\" }]\n";
+        place.plan = experiment::Plan::parse(&(PLAN.to_owned() + guard)).unwrap();
+        let mut left_out = Vec::new();
+        let measured = seen(&place, &mut left_out);
+        assert!(left_out.is_empty(), "{left_out:?}");
+        guard::broken(&place.plan, &measured)
+    };
+    // Neither those that go on nor those of a washout: of these, a guard had seen nothing.
+    let open = rows.iter().map(|row| Written {
+        has_ended: false,
+        ..row.clone()
+    });
+    let washout = rows.iter().map(|row| Written {
+        is_evaluated: false,
+        ..row.clone()
+    });
+    assert_eq!(seen_of(open.chain(washout).collect()), None);
+    let why = seen_of(rows).expect("a tenth of the throughput");
+    assert!(why.contains("throughput over 3 MB of reno"), "{why}");
+}
+
+/// Puts as much of nothing before a file's content that it is to go.
+fn enlarge(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    let mut file = File::create(path).unwrap();
+    file.seek(SeekFrom::Start(40_000_000)).unwrap();
+    file.write_all(&bytes).unwrap();
+}
+
+#[test]
+fn what_had_to_go_is_counted_and_the_verdict_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let of = &model()[0];
+    write(
+        directory.path(),
+        (0..7).map(|number| row(number, of)).collect(),
+    );
+    write_rows_of_objects(directory.path(), vec![object(1, 1, of), object(1, 2, of)]);
+    for start in [START, OBJECTS] {
+        enlarge(&files(directory.path(), start)[0].0);
+    }
+    let given = Given {
+        connection: EndedConnection::parse(&[0; 22 * 8], Duration::ZERO).unwrap(),
+        objects: vec![ToldObject::parse(&[0; 14 * 8]).unwrap()],
+    };
+    for sitting in 0..2 {
+        let place = Place::find(directory.path()).unwrap();
+        let keep = Bytes::new(64_000_000);
+        let mut recording = Recording::begin(place, keep, None).unwrap();
+        recording.add(&given).unwrap();
+        recording.finish(Duration::from_secs(3600)).unwrap();
+        let read = read(&[directory.path()], Vec::new()).unwrap();
+        // Nothing goes in the second sitting, and what went in the first one is still told.
+        let missing = read.place.about.missing;
+        assert_eq!(
+            (missing.dropped_connections, missing.dropped_objects),
+            (7, 2),
+            "{sitting}"
+        );
+        let verdict = read.gathered.findings().verdict;
+        let told = "the oldest 7 rows of connections and 2 rows of objects had to go";
+        assert!(verdict.contains(told), "{verdict}");
+    }
 }
 
 fn log(directory: &Path, lines: &str) -> Log {

@@ -43,20 +43,19 @@ pub fn effects(comparison: &Comparison) -> Option<Picture> {
             effect,
         })
     });
-    let title = format!("{} against {}", comparison.controller, comparison.over);
-    intervals(title, lines.collect())
+    intervals(tables::title(comparison), lines.collect())
 }
 
 /// The effects in groups.
 pub fn groups(comparison: &Comparison) -> Option<Picture> {
-    let lines = comparison.groups.iter().take(GROUPS).map(|row| Line {
+    let lines = comparison.rival.groups.iter().take(GROUPS).map(|row| Line {
         name: row.group.clone(),
         effect: row.effect,
         sure: sure(&row.effect, Some(row.p_corrected), Some(true)),
     });
     let title = format!(
-        "throughput over 3 MB of {} against {}, by group",
-        comparison.controller, comparison.over
+        "throughput over 3 MB of {}, by group",
+        tables::title(comparison)
     );
     intervals(title, lines.collect())
 }
@@ -141,10 +140,7 @@ pub fn heat(comparison: &Comparison) -> Option<Picture> {
         cells,
     };
     let chart = Chart::new(x, Axis::of_kinds("", sizes)).with(layer);
-    let title = format!(
-        "time of {} against {}, by size",
-        comparison.controller, comparison.over
-    );
+    let title = format!("time of {}, by size", tables::title(comparison));
     let picture = Picture::of(title, 1, 300.0, [chart]).explained(
         "Blue is faster, vermillion slower. Cells have no interval: a row's effect and its interval are above.",
     );

@@ -26,7 +26,7 @@ struct Part {
     pictures: Vec<String>,
     effects: Table,
     heat: Table,
-    groups: Option<Table>,
+    groups: Vec<Table>,
 }
 
 impl Part {
@@ -36,12 +36,11 @@ impl Part {
             charts::heat(comparison),
             charts::groups(comparison),
         ];
-        let groups = (!comparison.groups.is_empty()).then(|| tables::groups(comparison, is_over));
         Part {
             pictures: pictures.iter().flatten().map(draw::Picture::svg).collect(),
             effects: tables::effects(comparison),
             heat: tables::heat(comparison),
-            groups,
+            groups: tables::of_groups(comparison, is_over),
         }
     }
 }

@@ -14,9 +14,16 @@ const GROUPS: usize = 20;
 
 /// What must be known to read the tables.
 pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
+    let is_one = findings.comparisons.len() < 2;
     let mut notes = vec![
         format!(
-            "Intervals are of 95 % and take each unit for one observation. Corrected: Holm's, over the rows of the table, {}.",
+            "Intervals are of 95 %{} and take each unit for one observation. Corrected: Holm's, over the rows of the table{}, {}.",
+            if is_one {
+                ""
+            } else {
+                ", of all arms together,"
+            },
+            if is_one { "" } else { " and the arms" },
             if findings.is_over {
                 "for one look at the end"
             } else {
@@ -42,6 +49,14 @@ pub fn about(read: &Read) -> String {
     format!("by {}, {:.0} s so far; {state}", plan.unit, about.ran_s)
 }
 
+/// `bbr against cubic`
+pub fn title(comparison: &Comparison) -> String {
+    format!(
+        "{} against {}",
+        comparison.rival.controller, comparison.rival.over
+    )
+}
+
 /// How completion times changed, from the fast ones to the slow ones.
 pub fn heat(comparison: &Comparison) -> Table {
     let row = |row: &HeatRow| {
@@ -51,10 +66,7 @@ pub fn heat(comparison: &Comparison) -> Table {
     let shares = SHARES
         .iter()
         .map(|share| format!("{:.0} % done", share * 100.0));
-    let first = format!(
-        "time of {} against {}",
-        comparison.controller, comparison.over
-    );
+    let first = format!("time of {}", title(comparison));
     let mut table = Table::new(
         std::iter::once(first).chain(shares),
         comparison.heat.iter().map(row),
@@ -125,8 +137,9 @@ pub fn arms(findings: &Findings) -> Table {
             arm.connections.to_string(),
             known(arm.throughput_bps, bits_per_sec),
             known(arm.throughput_p5_bps, bits_per_sec),
-            known(arm.resent, |share| format!("{:.2} %", share * 100.0)),
+            known(arm.resent, percent),
             classes.join("/"),
+            known(arm.unfinished, percent),
         ]
     };
     Table::new(
@@ -138,9 +151,14 @@ pub fn arms(findings: &Findings) -> Table {
             "5th percentile",
             "resent",
             "of 0/≤1/≤5/>5 %, in %",
+            "cut short",
         ],
         findings.arms.iter().map(row),
     )
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
 }
 
 /// What an arm changed, measure by measure.
@@ -169,7 +187,7 @@ pub fn effects(comparison: &Comparison) -> Table {
     }
     let mut table = Table::new(
         [
-            format!("{} against {}", comparison.controller, comparison.over),
+            title(comparison),
             "change".to_owned(),
             "interval".to_owned(),
             "at any time".to_owned(),
@@ -182,25 +200,47 @@ pub fn effects(comparison: &Comparison) -> Table {
     table
 }
 
-/// And in which groups.
-pub fn groups(comparison: &Comparison, is_over: bool) -> Table {
-    let row = |row: &GroupRow| {
-        vec![
-            row.group.clone(),
-            change(row.effect.change),
-            range(row.effect.interval(is_over)),
-            probability(row.p_corrected),
-            row.effect.connections.iter().sum::<u64>().to_string(),
-        ]
-    };
+/// What is told of groups: of large objects, and of small ones; of each if there are enough.
+pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
+    let tables = [groups(comparison, is_over), small(comparison, is_over)];
+    tables
+        .into_iter()
+        .filter(|table| !table.rows.is_empty())
+        .collect()
+}
+
+/// In which groups.
+fn groups(comparison: &Comparison, is_over: bool) -> Table {
+    let row = |row: &GroupRow| [vec![row.group.clone()], in_group(row, is_over)].concat();
+    let first = ["throughput over 3 MB in"].into_iter();
     Table::new(
-        [
-            "throughput over 3 MB in",
-            "change",
-            "interval",
-            "p corrected",
-            "observations",
-        ],
-        comparison.groups.iter().take(GROUPS).map(row),
+        first.chain(IN_GROUP),
+        comparison.rival.groups.iter().take(GROUPS).map(row),
     )
+}
+
+/// The times of small objects in groups.
+fn small(comparison: &Comparison, is_over: bool) -> Table {
+    let row = |row: &GroupRow| {
+        let name = vec![row.group.clone(), row.measure.title().to_owned()];
+        [name, in_group(row, is_over)].concat()
+    };
+    let first = ["small objects in", "what"].into_iter();
+    let mut table = Table::new(
+        first.chain(IN_GROUP),
+        comparison.rival.small.iter().take(GROUPS).map(row),
+    );
+    table.text = vec![0, 1];
+    table
+}
+
+const IN_GROUP: [&str; 4] = ["change", "interval", "p corrected", "observations"];
+
+fn in_group(row: &GroupRow, is_over: bool) -> Vec<String> {
+    vec![
+        change(row.effect.change),
+        range(row.effect.interval(is_over)),
+        probability(row.p_corrected),
+        row.effect.connections.iter().sum::<u64>().to_string(),
+    ]
 }

@@ -52,6 +52,8 @@ fn a_page_has_everything_and_no_secret() {
     for text in [
         "better, beyond doubt",
         "AS64500",
+        "small objects in",
+        "cut short",
         "from the fastest",
         "of the times",
     ] {

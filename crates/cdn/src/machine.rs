@@ -1,0 +1,142 @@
+//! Whether the machine kept up with a CDN in real time. If it did not, what came of it is no result.
+
+use record::Validity;
+use report::percent;
+use serde::Serialize;
+
+/// The most of the time in which downloads begin that the processors may be busy: beyond, servers and clients wait for them, which no path shows.
+pub const MOST_BUSY: f64 = 0.9;
+
+/// The largest load average before the first pass, for each processor: something else works on the machine.
+pub const MOST_LOAD: f64 = 0.5;
+
+/// How the machine was.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Machine {
+    /// In each pass.
+    pub passes: Vec<OfPass>,
+    /// The load average for each processor, before the first pass; nothing where the system does not tell.
+    pub load: Option<f64>,
+    /// Whether all of this is within its bounds.
+    #[serde(rename = "trusted")]
+    pub is_trusted: bool,
+    /// If not, what is beyond them.
+    pub reason: Option<String>,
+}
+
+/// How the machine was in a pass.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfPass {
+    /// What was in force.
+    pub name: String,
+    /// Whether it was the paths that were asked for.
+    pub validity: Validity,
+    /// The share of the time in which its processors were busy, as long as downloads began; nothing where the system does not tell.
+    pub busy_share: Option<f64>,
+}
+
+impl OfPass {
+    /// What is beyond its bounds.
+    fn reasons(&self) -> impl Iterator<Item = String> {
+        let busy = self.busy_share.filter(|share| *share > MOST_BUSY);
+        let busy = busy.map(|share| {
+            let most = percent(MOST_BUSY);
+            format!(
+                "processors were busy for {} of the time (at most {most})",
+                percent(share)
+            )
+        });
+        let late = self.validity.reason.clone();
+        let all = late.into_iter().chain(busy);
+        all.map(|reason| format!("in the pass \"{}\" {reason}", self.name))
+    }
+}
+
+impl Machine {
+    /// Of passes, and of what worked before the first one.
+    pub fn of(passes: Vec<OfPass>, load: Option<f64>) -> Machine {
+        let before = load.filter(|load| *load > MOST_LOAD).map(|load| {
+            format!("before it the load was {load:.2} for each processor (at most {MOST_LOAD:.2})")
+        });
+        let mut reasons: Vec<String> = before.into_iter().collect();
+        reasons.extend(passes.iter().flat_map(OfPass::reasons));
+        Machine {
+            load,
+            is_trusted: reasons.is_empty(),
+            reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
+            passes,
+        }
+    }
+
+    /// One line for people if what came of it is not to be trusted.
+    pub fn warning(&self) -> Option<String> {
+        let reason = self.reason.as_ref()?;
+        Some(format!(
+            "Not to be trusted, because {reason}. So no number of it is shown: run it again while the machine does nothing else."
+        ))
+    }
+
+    /// How near it came to its bounds.
+    pub fn words(&self) -> String {
+        let most = |of: fn(&OfPass) -> Option<f64>| {
+            let of_passes = self.passes.iter().filter_map(of).reduce(f64::max);
+            of_passes.map_or("an unknown share".to_owned(), percent)
+        };
+        let load = self
+            .load
+            .map_or("not known".to_owned(), |load| format!("{load:.2}"));
+        format!(
+            "The machine was more than 1 ms late for at most {} of a pass's packets, its processors were busy for at most {} of a pass, and \
+             the load for each of them was {load} before the first one.",
+            most(|pass| pass.validity.late_share),
+            most(|pass| pass.busy_share)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::PathSummary;
+
+    use super::*;
+
+    /// Of 10,000 packets so many were late.
+    fn pass(late: u64, busy_share: f64) -> OfPass {
+        let mut path = PathSummary::default();
+        path.released_packets = Some(10_000);
+        path.late_packets = Some(late);
+        path.lateness_mean_ms = Some(0.05);
+        path.overflows = Some(0);
+        OfPass {
+            name: "bbr".to_owned(),
+            validity: Validity::at(10.0, [&path].into_iter()),
+            busy_share: Some(busy_share),
+        }
+    }
+
+    #[test]
+    fn a_machine_that_kept_up_is_trusted_and_each_bound_has_its_reason() {
+        let fine = Machine::of(vec![pass(50, 0.6), pass(60, 0.7)], Some(0.1));
+        assert_eq!((fine.is_trusted, fine.warning()), (true, None));
+        let words = fine.words();
+        for part in ["0.6 % of a pass", "70.0 % of a pass", "was 0.10 before"] {
+            assert!(words.contains(part), "{words}");
+        }
+        // Nothing is held against what is not known.
+        assert!(Machine::of(Vec::new(), None).is_trusted);
+        for (passes, load, part) in [
+            (
+                vec![pass(50, 0.6), pass(900, 0.6)],
+                0.1,
+                "\"bbr\" the machine was more than 1 ms late for 9.0 %",
+            ),
+            (vec![pass(50, 0.95)], 0.1, "processors were busy for 95.0 %"),
+            (vec![pass(50, 0.6)], 1.3, "the load was 1.30"),
+        ] {
+            let machine = Machine::of(passes, Some(load));
+            let line = machine.warning().expect("a reason");
+            assert!(!machine.is_trusted && line.contains(part), "{line}");
+            assert!(line.starts_with("Not to be trusted, because ") && !line.contains('\n'));
+        }
+    }
+}
