@@ -58,8 +58,7 @@ impl Guess {
         if signs.rounds < LEAST_ROUNDS {
             return None;
         }
-        let evidence: Vec<Evidence> = [
-            probes(signs),
+        let mut evidence: Vec<Evidence> = [
             cuts(signs),
             growth(signs),
             shrinks(signs),
@@ -69,9 +68,11 @@ impl Guess {
         .into_iter()
         .flatten()
         .collect();
-        if evidence.is_empty() {
+        // That no probes were seen is no sign alone.
+        if evidence.is_empty() && signs.probes.met() == 0 {
             return None;
         }
+        evidence.extend(probes(signs));
         let mut sums = [0.0_f64; 4];
         for one in &evidence {
             for (sum, weight) in sums.iter_mut().zip(one.weights) {

@@ -93,6 +93,11 @@ pub struct Probes {
 }
 
 impl Probes {
+    /// Dips that came when one was due.
+    pub fn met(&self) -> usize {
+        self.every_ten.met + self.every_five.met
+    }
+
     /// Of rounds, by when they began and how many packets were in flight at most.
     pub fn of(rounds: &[(Time, f64)]) -> Probes {
         let dips = dips(rounds);
