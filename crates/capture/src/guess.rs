@@ -29,6 +29,10 @@ const LEAST_ROUNDS: usize = 20;
 /// Nothing is as sure as numbers say: another controller, or another network, may look the same.
 const DOUBT: f64 = 0.03;
 
+/// Times of ProbeRTT are worth no more than this, either way: other flows and losses hide them, or make some.
+const LEAST_PROBES: f64 = -3.0;
+const MOST_PROBES: f64 = 5.0;
+
 /// What is guessed, and why.
 #[derive(Debug, Clone, Serialize)]
 pub struct Guess {
@@ -54,8 +58,7 @@ impl Guess {
         if signs.rounds < LEAST_ROUNDS {
             return None;
         }
-        let evidence: Vec<Evidence> = [
-            dips(signs),
+        let mut evidence: Vec<Evidence> = [
             cuts(signs),
             growth(signs),
             shrinks(signs),
@@ -65,9 +68,11 @@ impl Guess {
         .into_iter()
         .flatten()
         .collect();
-        if evidence.is_empty() {
+        // That no probes were seen is no sign alone.
+        if evidence.is_empty() && signs.probes.met() == 0 {
             return None;
         }
+        evidence.extend(probes(signs));
         let mut sums = [0.0_f64; 4];
         for one in &evidence {
             for (sum, weight) in sums.iter_mut().zip(one.weights) {
@@ -98,27 +103,19 @@ impl Guess {
     }
 }
 
-/// ProbeRTT: BBRv1 goes down to four packets every ten seconds (paper, "Estimating RTprop"), BBRv3 to half of the BDP every five
-/// (draft-ietf-ccwg-bbr, "ProbeRTT").
-fn dips(signs: &Signs) -> Option<Evidence> {
-    if signs.dips == 0 {
+/// ProbeRTT: BBRv1 goes down every ten seconds, BBRv3 every five.
+fn probes(signs: &Signs) -> Option<Evidence> {
+    let (ten, five) = (&signs.probes.every_ten, &signs.probes.every_five);
+    if ten.due + five.due == 0 {
         return None;
     }
-    let is_regular = |period: f64| (signs.dip_period - period).abs() < period / 5.0;
-    let (packets, percent) = (signs.dip_packets, signs.dip_share * 100.0);
-    let weights = if packets <= 5.0 && signs.dip_share < 0.4 {
-        [5.0, if is_regular(5.0) { 2.0 } else { 0.0 }, 0.0, 0.0]
-    } else if signs.dip_share < 0.55 && signs.growth.abs() < 0.5 {
-        let regular = if is_regular(5.0) { 2.0 } else { 0.0 };
-        [-1.0, 2.0 + regular, 0.0, 0.0]
-    } else {
-        return None;
-    };
+    let [ten_weight, five_weight] =
+        [ten, five].map(|one| one.weight().clamp(LEAST_PROBES, MOST_PROBES));
     Some(Evidence {
-        weights,
+        weights: [ten_weight, five_weight, 0.0, 0.0],
         words: format!(
-            "went down to {percent:.0} % of what was in flight, {packets:.0} packets at least, {} times without a loss",
-            signs.dips
+            "went down and came back at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} five seconds apart",
+            signs.probes.dips, ten.met, ten.due, five.met, five.due
         ),
     })
 }

@@ -24,6 +24,7 @@ pub mod fuzz;
 mod guess;
 mod memory;
 pub mod packet;
+mod probes;
 pub mod quic;
 pub mod read;
 mod scenario;
@@ -36,6 +37,7 @@ mod trace;
 pub mod write;
 
 pub use guess::{Family, Guess};
+pub use probes::{Probes, Schedule};
 pub use scenario::{ranges, scenario};
 pub use signs::Signs;
 pub use summary::{

@@ -3,15 +3,10 @@
 use units::Time;
 
 use crate::connection::{Flow, Round};
+use crate::probes::Probes;
 
 /// The first growth, of which all controllers make much the same, takes so many rounds.
 const FIRST_ROUNDS: usize = 8;
-
-/// A dip goes below this share of what was in flight before …
-const DIP: f64 = 0.7;
-
-/// … and is none if there was little anyway.
-const LEAST_WINDOW: f64 = 8.0;
 
 /// A window of fewer packets cannot be cut by shares that could be told.
 const LEAST_CUT: f64 = 3.5;
@@ -24,14 +19,8 @@ const NOISE: f64 = 1.5;
 pub struct Signs {
     /// Rounds that neither the application nor the receiver limited.
     pub rounds: usize,
-    /// How many times the flow went down without a loss …
-    pub dips: usize,
-    /// … how far, in the middle: what was in flight then, of what was before …
-    pub dip_share: f64,
-    /// … and at least, in packets …
-    pub dip_packets: f64,
-    /// … and how long it was from one to the next, in seconds.
-    pub dip_period: f64,
+    /// Times at which the flow went down and came back at once.
+    pub probes: Probes,
     /// Recoveries whose beginning and end were seen.
     pub cuts: usize,
     /// What was in flight after them, of what was before, in the middle.
@@ -63,7 +52,7 @@ impl Signs {
             .map(|[_, second, third]| packets(third) - packets(second))
             .collect();
         let shrinks = steps.iter().filter(|step| **step < -NOISE).count();
-        let dips = Dips::of(later, packets);
+        let course: Vec<(Time, f64)> = rounds.iter().map(|one| (one.at, packets(one))).collect();
         let cuts = if is_at_sender {
             cuts_of_recoveries(flow, mss)
         } else {
@@ -78,10 +67,7 @@ impl Signs {
             .map_or(f64::NAN, |bdp| bdp.get() as f64 / mss);
         Signs {
             rounds: rounds.len(),
-            dips: dips.shares.len(),
-            dip_share: median(&dips.shares),
-            dip_packets: dips.least,
-            dip_period: median(&dips.periods()),
+            probes: Probes::of(&course),
             cuts: cuts.len(),
             cut_share: median(&cuts),
             steps: steps.len(),
@@ -98,47 +84,6 @@ impl Signs {
 fn clean(rounds: &[Round]) -> impl Iterator<Item = &[Round; 3]> {
     let threes = rounds.windows(3).filter_map(|three| three.first_chunk());
     threes.filter(|three| three.iter().all(|round| round.repeats == 0))
-}
-
-/// Times at which a flow goes down without a loss: when BBR measures RTprop.
-#[derive(Default)]
-struct Dips {
-    shares: Vec<f64>,
-    starts: Vec<Time>,
-    least: f64,
-}
-
-impl Dips {
-    fn of(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Dips {
-        let mut dips = Dips {
-            least: f64::NAN,
-            ..Dips::default()
-        };
-        let mut until = Time::ZERO;
-        for [first, second, third] in clean(rounds) {
-            let before = packets(first).max(packets(second));
-            let share = packets(third) / before;
-            if share >= DIP || before < LEAST_WINDOW {
-                continue;
-            }
-            dips.least = dips.least.min(packets(third));
-            // Further down is the same dip.
-            if third.at >= until {
-                dips.shares.push(share);
-                dips.starts.push(third.at);
-            }
-            until = third.at + units::Duration::from_secs(1);
-        }
-        dips
-    }
-
-    /// From one to the next, in seconds.
-    fn periods(&self) -> Vec<f64> {
-        let pairs = self.starts.windows(2);
-        pairs
-            .filter_map(|pair| Some(pair.last()?.since(*pair.first()?).as_secs_f64()))
-            .collect()
-    }
 }
 
 /// What was in flight when a recovery had ended, of what was when it began.
@@ -177,7 +122,8 @@ fn cuts_of_rounds(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Vec<f64>
     cuts
 }
 
-fn median(values: &[f64]) -> f64 {
+/// The value in the middle; NaN of none.
+pub fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

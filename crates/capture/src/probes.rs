@@ -1,0 +1,239 @@
+//! Times at which a flow measures RTprop: it goes down, and comes back at once. BBRv1 does so every ten seconds, with four packets
+//! (paper, "Estimating RTprop"), BBRv3 every five, with half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter: they
+//! neither stop these times nor look like them, as what a loss-based controller has given up comes back slowly.
+
+use units::{Duration, Time};
+
+use crate::signs::median;
+
+/// What was in flight before is the median of so many rounds …
+const BEFORE: usize = 8;
+
+/// … and in fewer packets no dip can be seen.
+const LEAST_BEFORE: f64 = 6.0;
+
+/// A dip goes below this share of it …
+const DOWN: f64 = 0.6;
+
+/// … and this share of it is back …
+const BACK: f64 = 0.75;
+
+/// … so soon: 200 ms, and what the rounds before and after take; but four rounds, if they are long.
+const SOON: Duration = Duration::from_millis(1_200);
+const SOON_ROUNDS: usize = 4;
+
+/// No more rounds are looked at for that.
+const MOST_ROUNDS: usize = 400;
+
+/// BBRv1's dip: four packets, and one more that was under way; or less than half of what BBRv3 keeps.
+const FOUR: f64 = 5.0;
+const DEEP: f64 = 0.25;
+
+/// In seconds, from the beginning of a dip to the beginning of the next: the interval, less a round, and with the time that it takes.
+const EVERY_FIVE: [f64; 2] = [4.8, 5.7];
+const EVERY_TEN: [f64; 2] = [9.7, 10.9];
+
+/// How many of the dips that are due can be seen. Others drown in losses.
+const SEEN_OF_FIVE: f64 = 0.6;
+const SEEN_OF_TEN: f64 = 0.7;
+
+/// Chance meets at least, and at most, so many of the times that are due.
+const CHANCE: [f64; 2] = [0.06, 0.6];
+
+/// Dips of a controller, against those that it would make.
+#[derive(Debug, Clone, Copy)]
+pub struct Schedule {
+    /// Those that came when one was due.
+    pub met: usize,
+    /// Times at which one was due.
+    pub due: usize,
+    /// The share of them that chance meets, with so many dips.
+    chance: f64,
+    /// The share of them that the controller meets.
+    seen: f64,
+}
+
+impl Schedule {
+    fn new(
+        met: usize,
+        due: usize,
+        dips: usize,
+        seen: f64,
+        [least, most]: [f64; 2],
+        span: f64,
+    ) -> Schedule {
+        let due = due.max(met.min(1));
+        let often = dips as f64 / span.max(1.0);
+        let chance = 1.0 - (-(most - least) * often).exp();
+        Schedule {
+            met: met.min(due),
+            due,
+            chance: chance.clamp(CHANCE[0], CHANCE[1]),
+            seen,
+        }
+    }
+
+    /// How much more likely that is with the controller than by chance, as a logarithm.
+    pub fn weight(&self) -> f64 {
+        let missed = (self.due - self.met) as f64;
+        self.met as f64 * (self.seen / self.chance).ln()
+            + missed * ((1.0 - self.seen) / (1.0 - self.chance)).ln()
+    }
+}
+
+/// What a flow's dips show.
+#[derive(Debug, Clone, Copy)]
+pub struct Probes {
+    /// How many there are.
+    pub dips: usize,
+    /// As BBRv1 makes them.
+    pub every_ten: Schedule,
+    /// As BBRv3 makes them.
+    pub every_five: Schedule,
+}
+
+impl Probes {
+    /// Dips that came when one was due.
+    pub fn met(&self) -> usize {
+        self.every_ten.met + self.every_five.met
+    }
+
+    /// Of rounds, by when they began and how many packets were in flight at most.
+    pub fn of(rounds: &[(Time, f64)]) -> Probes {
+        let dips = dips(rounds);
+        let begin = rounds.first().map_or(Time::ZERO, |(at, _)| *at);
+        let seconds = |at: Time| at.since(begin).as_secs_f64();
+        let span = rounds.last().map_or(0.0, |(at, _)| seconds(*at));
+        // The first dip follows the first RTT.
+        let starts = |of: &dyn Fn(&&Dip) -> bool| -> Vec<f64> {
+            let later = dips.iter().filter(of).map(|dip| seconds(dip.at));
+            std::iter::once(0.0).chain(later).collect()
+        };
+        let all = starts(&|_| true);
+        let deep = starts(&|dip| dip.is_deep());
+        let is_in = |gap: f64, [least, most]: [f64; 2]| gap >= least && gap <= most;
+        // BBRv1 makes no other in between.
+        let is_next =
+            |pair: &&[f64]| matches!(pair, [first, next] if is_in(next - first, EVERY_TEN));
+        let tens = deep.windows(2).filter(is_next).count();
+        // Of BBRv3's, one in between may not be seen.
+        let is_due = |dip: &&Dip| {
+            let at = seconds(dip.at);
+            let mut gaps = all.iter().map(|start| at - start);
+            gaps.any(|gap| is_in(gap, EVERY_FIVE) || !dip.is_deep() && is_in(gap, EVERY_TEN))
+        };
+        let fives = dips.iter().filter(is_due).count();
+        let due = |[least, most]: [f64; 2]| ((span - 0.3) / f64::midpoint(least, most)) as usize;
+        let deep = deep.len() - 1;
+        Probes {
+            dips: dips.len(),
+            every_ten: Schedule::new(tens, due(EVERY_TEN), deep, SEEN_OF_TEN, EVERY_TEN, span),
+            every_five: Schedule::new(
+                fives,
+                due(EVERY_FIVE),
+                dips.len(),
+                SEEN_OF_FIVE,
+                EVERY_FIVE,
+                span,
+            ),
+        }
+    }
+}
+
+/// A flow went down, and came back at once.
+struct Dip {
+    at: Time,
+    /// In flight, at least and before, in packets.
+    least: f64,
+    before: f64,
+}
+
+impl Dip {
+    fn is_deep(&self) -> bool {
+        self.least <= FOUR || self.least < DEEP * self.before
+    }
+}
+
+fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
+    let mut dips: Vec<Dip> = Vec::new();
+    for (index, (at, most)) in rounds.iter().enumerate().skip(BEFORE) {
+        // Further down is the same dip.
+        if let Some(dip) = dips.last_mut()
+            && at.since(dip.at) < Duration::from_secs(1)
+        {
+            dip.least = dip.least.min(*most);
+            continue;
+        }
+        let packets = |(_, most): &(Time, f64)| *most;
+        let before: Vec<f64> = rounds[index - BEFORE..index].iter().map(packets).collect();
+        let before = median(&before);
+        let after = rounds[index + 1..].iter().take(MOST_ROUNDS).enumerate();
+        let mut soon =
+            after.take_while(|(later, (then, _))| *later < SOON_ROUNDS || then.since(*at) <= SOON);
+        if before >= LEAST_BEFORE
+            && *most <= DOWN * before
+            && soon.any(|(_, (_, most))| *most >= BACK * before)
+        {
+            dips.push(Dip {
+                at: *at,
+                least: *most,
+                before,
+            });
+        }
+    }
+    dips
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds of 50 ms for 25 s, with so many packets each.
+    fn probes(packets: impl Fn(u64) -> f64) -> Probes {
+        let at = |round: u64| Time::ZERO + Duration::from_millis(50 * round);
+        let rounds: Vec<(Time, f64)> = (0..500).map(|round| (at(round), packets(round))).collect();
+        Probes::of(&rounds)
+    }
+
+    /// Every so many rounds, four of them have so much in flight; between them, every third has lost packets.
+    fn dipping(every: u64, down: f64) -> Probes {
+        probes(|round| match round % every {
+            0..4 if round >= every => down,
+            of if of % 3 == 0 => 31.0,
+            _ => 40.0,
+        })
+    }
+
+    #[test]
+    fn half_of_the_bdp_every_five_seconds_is_bbrv3() {
+        let found = dipping(103, 18.0);
+        assert_eq!(
+            (found.dips, found.every_five.met, found.every_five.due),
+            (4, 4, 4)
+        );
+        assert!(found.every_five.weight() > found.every_ten.weight() + 5.0);
+        // So little may be half of a small BDP, too.
+        let found = dipping(103, 4.0);
+        assert_eq!((found.every_five.met, found.every_ten.met), (4, 0));
+    }
+
+    #[test]
+    fn four_packets_every_ten_seconds_are_bbrv1() {
+        let found = dipping(204, 4.0);
+        assert_eq!(
+            (found.dips, found.every_ten.met, found.every_ten.due),
+            (2, 2, 2)
+        );
+        assert_eq!(found.every_five.met, 0);
+        assert!(found.every_ten.weight() > found.every_five.weight() + 5.0);
+    }
+
+    #[test]
+    fn halves_that_come_back_slowly_are_no_dips_and_many_dips_show_nothing() {
+        let reno = probes(|round| 100.0 + (round % 100) as f64);
+        assert_eq!(reno.dips, 0);
+        let often = dipping(21, 18.0);
+        assert!(often.dips > 15);
+        assert!(often.every_five.weight() < 1.0);
+    }
+}
