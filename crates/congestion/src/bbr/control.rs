@@ -20,12 +20,7 @@ pub struct Control {
 impl Control {
     /// For a new connection. `margin` is how far below the estimated bandwidth to pace, as a share of it; `fewest` packets are the
     /// smallest burst.
-    pub fn new(
-        connection: &Connection,
-        margin: Ratio,
-        startup_gain: Ratio,
-        fewest: u64,
-    ) -> Control {
+    pub fn new(connection: &Connection, margin: Ratio, startup_gain: Ratio, fewest: u8) -> Control {
         let mss = connection.mss.max(Bytes::new(1));
         let initial_cwnd = connection.initial_cwnd.max(mss);
         Control {

@@ -18,7 +18,7 @@ pub struct Pacing {
     /// The share of the estimated bandwidth to pace at.
     share: Ratio,
     /// The packets of the smallest burst.
-    fewest: u64,
+    fewest: u8,
 }
 
 impl Pacing {
@@ -27,7 +27,7 @@ impl Pacing {
     pub fn new(
         margin: Ratio,
         startup_gain: Ratio,
-        fewest: u64,
+        fewest: u8,
         initial_cwnd: Bytes,
         mss: Bytes,
     ) -> Pacing {
@@ -72,7 +72,7 @@ impl Pacing {
 
     /// Sets the send quantum to what fits the rate and packets of `mss`.
     pub fn fit_quantum(&mut self, mss: Bytes) {
-        self.quantum = send_quantum(self.rate, mss).max(mss * self.fewest);
+        self.quantum = send_quantum(self.rate, mss).max(mss * u64::from(self.fewest));
     }
 
     /// Paces the window over the first round-trip time that is measured; does nothing at later ones (BBR draft, "Pacing Rate:

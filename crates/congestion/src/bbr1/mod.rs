@@ -75,7 +75,7 @@ use probe_bw::ProbeBw;
 use recovery::LossEpisode;
 
 /// The packets of the smallest burst, at rates below those of [two](crate::pacing::send_quantum) (Linux `bbr_min_tso_segs`).
-const FEWEST_PACKETS: u64 = 1;
+const FEWEST_PACKETS: u8 = 1;
 
 /// The BBRv1 congestion controller.
 #[derive(Debug, Clone)]

@@ -85,7 +85,7 @@ use undo::Undo;
 const PACING_MARGIN: Ratio = Ratio::new(1, 100);
 
 /// The packets of the smallest burst ("Send Quantum"; Linux `sysctl_tcp_min_tso_segs`).
-const FEWEST_PACKETS: u64 = 2;
+const FEWEST_PACKETS: u8 = 2;
 
 /// The gain from the BDP to the window (`BBR.DefaultCwndGain`).
 const CWND_GAIN: Ratio = Ratio::new(2, 1);

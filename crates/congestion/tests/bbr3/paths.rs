@@ -118,7 +118,9 @@ fn steps_of(up: &[Point]) -> Vec<Step> {
         let [before, round] = pair else {
             unreachable!()
         };
-        let was_full = before.iter().any(|point| point.is_window_full);
+        // What leaves after the last ACK of a round shows at the first of the next.
+        let mut points = before.iter().chain(&round[..1]);
+        let was_full = points.any(|point| point.is_window_full);
         let last = before[before.len() - 1];
         if !(was_full && is_at_bound(&last)) {
             continue;

@@ -15,7 +15,7 @@ struct pacing {
 	u64 quantum;
 	ratio startup_gain;
 	ratio share; /* of the bandwidth: what the margin leaves */
-	u64 fewest; /* packets of the smallest burst */
+	u8 fewest; /* packets of the smallest burst */
 	bool has_seen_rtt;
 };
 
@@ -59,7 +59,7 @@ static inline void pacing_follow(struct pacing *pacing, u64 bw, ratio gain, bool
 		pacing_set_rate(pacing, rate, mss);
 }
 
-static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain, u64 fewest,
+static inline void pacing_init(struct pacing *pacing, ratio margin, ratio startup_gain, u8 fewest,
 			       u64 initial_cwnd, u64 mss)
 {
 	pacing->fewest = fewest;
