@@ -32,7 +32,7 @@ pub(super) struct Host {
     door: Option<Box<dyn Door>>,
     unproven: usize,
     /// What the kernel had no room for.
-    unsent: Option<(ConnectionHandle, Transmit, Vec<u8>)>,
+    unsent: Option<(Transmit, Vec<u8>)>,
     /// Those that wait for that room.
     pub(super) waiting: VecDeque<ConnectionHandle>,
     answers: Vec<u8>,
@@ -247,11 +247,10 @@ impl Host {
         };
         let datagrams = contents.get(..transmit.size).unwrap_or_default();
         if port.send(&transmit, datagrams).is_err() {
-            self.unsent = Some((handle, transmit, std::mem::take(contents)));
+            self.unsent = Some((transmit, std::mem::take(contents)));
             self.waiting.push_back(handle);
             return Turn::Full;
         }
-        session.left((self.desk.clock)());
         Turn::Sent
     }
 
@@ -260,12 +259,9 @@ impl Host {
     /// # Errors
     /// It has not.
     pub(super) fn resend(&mut self) -> io::Result<()> {
-        if let Some((handle, transmit, contents)) = &self.unsent {
+        if let Some((transmit, contents)) = &self.unsent {
             let datagrams = contents.get(..transmit.size).unwrap_or_default();
             self.port.send(transmit, datagrams)?;
-            if let Some(session) = self.sessions.get_mut(handle) {
-                session.left((self.desk.clock)());
-            }
             self.unsent = None;
         }
         Ok(())

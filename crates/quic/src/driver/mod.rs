@@ -11,8 +11,7 @@
 //!   says, and goes to the kernel in one call (GSO). noq's own pacer lets everything pass; it paces where the controller is
 //!   noq's own.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
-//!   ([`Lateness`]), from the time at which pacing and window allowed it until the kernel has taken them; so is what is
-//!   forgotten.
+//!   ([`Lateness`]), beginning with the time at which pacing and window allowed it; so is what is forgotten.
 //! - **An ACK has the time at which the kernel received it**, as far as the kernel tells. So a late wake-up makes neither the
 //!   round-trip time longer nor the delivery rate higher. No ACK is taken for older than it is.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before

@@ -48,21 +48,7 @@ pub(super) struct Pace {
     /// The rate at which it left.
     rate: Option<u64>,
     missed: Missed,
-    /// The burst that was handed over last.
-    last: Burst,
     pub(super) lateness: Lateness,
-}
-
-/// What is known of a burst when it is handed over.
-#[derive(Debug)]
-struct Burst {
-    /// The count without it.
-    before: Lateness,
-    datagrams: u64,
-    /// When it was due.
-    due: Instant,
-    /// As late as it is at least, for what was missed before.
-    least: Duration,
 }
 
 /// What a late thread did not make up for.
@@ -100,12 +86,6 @@ impl Pace {
             burst: 0,
             rate: None,
             missed: Missed::default(),
-            last: Burst {
-                before: Lateness::default(),
-                datagrams: 0,
-                due: now,
-                least: Duration::ZERO,
-            },
             lateness: Lateness::default(),
         }
     }
@@ -139,13 +119,7 @@ impl Pace {
             self.missed = Missed::default();
         }
         let late = now.saturating_duration_since(due);
-        self.last = Burst {
-            before: self.lateness,
-            datagrams,
-            due,
-            least: self.missed.late,
-        };
-        self.left(now);
+        self.lateness.count(datagrams, late.max(self.missed.late));
         self.missed.make_up(bytes);
         if let Some(rate) = rate {
             self.missed.forget(late, rate);
@@ -154,14 +128,6 @@ impl Pace {
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
         self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
         (self.burst, self.rate) = (bytes, rate);
-    }
-
-    /// The kernel has had the last burst only now: that is how late it left.
-    pub(super) fn left(&mut self, at: Instant) {
-        let late = at.saturating_duration_since(self.last.due);
-        self.lateness = self.last.before;
-        self.lateness
-            .count(self.last.datagrams, late.max(self.last.least));
     }
 }
 
@@ -199,20 +165,6 @@ mod tests {
         // A little late: the next one is not.
         pace.depart(RATE, start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(4));
-    }
-
-    #[test]
-    fn a_burst_is_as_late_as_the_kernel_has_it() {
-        let start = Instant::now();
-        let mut pace = Pace::new(start);
-        pace.depart(RATE, start, start, 2_000, 2);
-        assert_eq!((pace.lateness.datagrams, pace.lateness.late), (2, 0));
-        pace.left(start + ms(3));
-        let seen = pace.lateness;
-        assert_eq!((seen.datagrams, seen.late), (2, 2));
-        assert_eq!((seen.total, seen.most), (ms(6), ms(3)));
-        // The time that the call took is not added to the pace.
-        assert_eq!(pace.due(RATE), start + ms(2));
     }
 
     #[test]

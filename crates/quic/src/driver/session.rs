@@ -207,14 +207,6 @@ impl Session {
         None
     }
 
-    /// The kernel has had the last burst at this time.
-    pub(super) fn left(&mut self, at: Instant) {
-        self.pace.left(at);
-        if let Some(flow) = &self.flow {
-            flow.set_lateness(self.pace.lateness);
-        }
-    }
-
     fn depart_with(&mut self, transmit: &Transmit, due: Instant, now: Instant) {
         let datagrams = match transmit.segment_size {
             Some(size) => transmit.size.div_ceil(size.max(1)),
@@ -226,6 +218,7 @@ impl Session {
         if let Some(flow) = &self.flow {
             // The window holds back what comes after this.
             flow.take_blocked();
+            flow.set_lateness(self.pace.lateness);
         }
         if self.rate().is_none() {
             // As soon as others have had their turn.
