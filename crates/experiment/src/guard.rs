@@ -61,6 +61,16 @@ mod tests {
         }
     }
 
+    /// Two equal arms, and this guard.
+    fn guarded(guard: &str) -> Plan {
+        let text = format!(
+            "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = {{ listen = [80] }}\n\
+             arm = [{{ controller = \"cubic\", share = \"50%\" }}, {{ controller = \"reno\", share = \"50%\" }}]\n\
+             guard = [{guard}]\n"
+        );
+        Plan::parse(&text).unwrap()
+    }
+
     #[test]
     fn a_guard_breaks_when_worse_is_certain() {
         let guard = |measure| Guard {
@@ -80,10 +90,7 @@ mod tests {
 
     #[test]
     fn a_guard_breaks_where_an_arm_has_objects_cut_short() {
-        let text = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
-            arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n\
-            guard = [{ measure = \"unfinished\", worse = \"50%\" }]\n";
-        let plan = Plan::parse(text).unwrap();
+        let plan = guarded("{ measure = \"unfinished\", worse = \"50%\" }");
         // One object in so many is cut short.
         let study = |cut: [u64; 2]| {
             let mut measured = Measured::new(2);
@@ -102,10 +109,7 @@ mod tests {
 
     #[test]
     fn a_guard_breaks_where_the_first_arm_has_nothing_of_what_is_worse() {
-        let text = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
-            arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n\
-            guard = [{ measure = \"resent\", worse = \"100%\" }]\n";
-        let plan = Plan::parse(text).unwrap();
+        let plan = guarded("{ measure = \"resent\", worse = \"100%\" }");
         let study = |worse: u64| {
             let mut measured = Measured::new(2);
             for of in Model::new(Units::Prefixes(600), 0.0).study(1) {

@@ -23,7 +23,7 @@ pub struct Pacing {
 
 impl Pacing {
     /// Starts with the initial window in the nominal RTT. `margin` is how far below the estimated bandwidth to pace, as a share
-    /// of it. No burst has less than `fewest` packets, also at the slowest rates.
+    /// of it. A burst has `fewest` packets at least, even at the slowest rates.
     pub fn new(
         margin: Ratio,
         startup_gain: Ratio,

@@ -7,6 +7,9 @@
 #include "probe_rtt.h"
 #include "startup.h"
 
+/* The packets of the smallest burst. */
+#define FEWEST_PACKETS 1
+
 /* Begins with a state of zeros. */
 static inline void controller_init(struct controller *bbr, const struct connection *connection)
 {
@@ -19,7 +22,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->totals.delivered_time = connection->now;
 	bbr->latest_losses.at = connection->now;
 	aggregation_start_epoch(&bbr->ack_aggregation, connection->now);
-	pacing_init(&bbr->pacing, config.pacing_margin, config.high_gain, 1, bbr->initial_cwnd,
+	pacing_init(&bbr->pacing, config.pacing_margin, config.high_gain, FEWEST_PACKETS, bbr->initial_cwnd,
 		    bbr->mss);
 }
 

@@ -6,6 +6,9 @@
 #include "probe_rtt.h"
 #include "undo.h"
 
+/* The packets of the smallest burst. */
+#define FEWEST_PACKETS 2
+
 /* Begins with a state of zeros. */
 static inline void controller_init(struct controller *bbr, const struct connection *connection)
 {
@@ -24,7 +27,7 @@ static inline void controller_init(struct controller *bbr, const struct connecti
 	bbr->undo.recovery.inflight_long_term = INFINITE;
 	bbr->probe_timing.random.state = connection->seed;
 	bbr->probe_timing.cycle_start = connection->now;
-	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, 2, bbr->initial_cwnd,
+	pacing_init(&bbr->pacing, config.pacing_margin, config.startup_pacing_gain, FEWEST_PACKETS, bbr->initial_cwnd,
 		    bbr->mss);
 }
 

@@ -110,7 +110,7 @@ impl Calibration {
         .collect()
     }
 
-    /// The cases with more runs than others, in parentheses after a space; empty if there are none.
+    /// How many more runs some cases have, in parentheses after a space; empty if none has more.
     pub fn exception(&self) -> String {
         let often = self.cases.iter().map(|case| case.often).max();
         let often = often.filter(|often| *often > 1);

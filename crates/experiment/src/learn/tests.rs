@@ -1,0 +1,358 @@
+use std::cell::Cell;
+
+use super::*;
+use crate::findings::Gathered;
+use crate::observation::Observation;
+use crate::simulated::{Model, Units};
+
+const PLAN: &str = "name = \"a \\\"b\\\"\"\ncgroup = \"g\"\nunit = \"prefix\"\nduration = \"1h\"\n\
+        [connections]\nlisten = [443, \"8000-8010\"]\nexcept = [\"10.0.0.0/8\"]\n\
+        [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"bbr\"\nshare = \"50%\"\n";
+
+/// Studies of as many groups as there are effects.
+fn findings(effects: &[(&str, f64)]) -> Findings {
+    findings_of(3000, effects)
+}
+
+fn findings_of(prefixes: usize, effects: &[(&str, f64)]) -> Findings {
+    gathered_of(prefixes, effects).findings()
+}
+
+fn gathered_of(prefixes: usize, effects: &[(&str, f64)]) -> Gathered {
+    let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+    let seed = Cell::new(0);
+    for (group, effect) in effects {
+        let model = Model::new(Units::Prefixes(prefixes), *effect);
+        seed.set(seed.get() + 1);
+        for of in model.study(seed.get()) {
+            let groups = vec![(*group).to_owned()];
+            gathered.add(&Observation { groups, ..of });
+        }
+    }
+    gathered
+}
+
+fn learned(effects: &[(&str, f64)], earlier: Option<&Policy>) -> Policy {
+    let plan = Plan::parse(PLAN).unwrap();
+    let text = policy(&plan, &findings(effects), earlier).unwrap();
+    Policy::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn rules(policy: &Policy) -> Vec<(&str, &str)> {
+    let rules = policy.rules.iter();
+    rules
+        .map(|rule| (rule.name.as_str(), rule.controller()))
+        .collect()
+}
+
+#[test]
+fn who_gains_gets_a_rule_and_the_rest_stays() {
+    let found = learned(
+        &[
+            ("AS1", 0.8),
+            ("192.0.2.0/24", 0.9),
+            ("AS2", -0.75),
+            ("AS3", 0.0),
+        ],
+        None,
+    );
+    // On the whole nothing is clear, so the rest has the first arm; AS2 has it anyway.
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("bbr for 192.0.2.0/24", "bbr"),
+            ("bbr for AS1", "bbr"),
+            ("rest", "cubic")
+        ]
+    );
+    assert_eq!(found.rules[2].systems, [1]);
+    let expect = found.rules[2].expect.unwrap().as_f64();
+    // The lower end of what was found of 80 %.
+    assert!((0.3..0.8).contains(&expect), "{expect}");
+    assert!(found.rules[2].evidence.contains("bbr against cubic: +"));
+    assert_eq!(found.explore.as_f64(), 0.02);
+    assert_eq!(found.rules[3].listen.len(), 2);
+}
+
+#[test]
+fn where_all_gain_who_does_not_is_the_exception() {
+    let effects = [("AS1", 0.9), ("AS2", 0.9), ("AS3", 0.9), ("AS4", -0.5)];
+    let found = learned(&effects, None);
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("cubic for AS4", "cubic"),
+            ("rest", "bbr")
+        ]
+    );
+}
+
+#[test]
+fn a_rule_stays_until_something_speaks_against_it() {
+    let before = learned(&[("AS1", 0.8), ("AS2", -0.6), ("AS3", 0.0)], None);
+    assert!(rules(&before).contains(&("bbr for AS1", "bbr")));
+    // Of a little more nobody would make a rule.
+    let weak = [("AS1", 0.08), ("AS2", -0.6), ("AS3", 0.0)];
+    assert!(!rules(&learned(&weak, None)).contains(&("bbr for AS1", "bbr")));
+    let kept = learned(&weak, Some(&before));
+    let rule = kept.rules.iter().find(|rule| rule.systems == [1]);
+    let evidence = &rule.unwrap().evidence;
+    assert!(
+        evidence.starts_with("kept, as nothing speaks"),
+        "{evidence}"
+    );
+    let refuted = learned(&[("AS1", -0.5), ("AS2", -0.6), ("AS3", 0.0)], Some(&before));
+    assert!(!rules(&refuted).contains(&("bbr for AS1", "bbr")));
+}
+
+#[test]
+fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
+    // Each group gains 50 %; who shows it is taken, and so who shows more of it.
+    let groups: Vec<String> = (0..30).map(|number| format!("AS{number}")).collect();
+    let effects: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 0.5)).collect();
+    let mut findings = findings_of(800, &effects);
+    findings.decision = Decision::Open;
+    let rows = findings.comparisons[0].rival.groups.iter();
+    let raw: Vec<f64> = rows
+        .filter(|row| row.p_corrected < DOUBT)
+        .map(|row| row.effect.change)
+        .collect();
+    let plan = Plan::parse(PLAN).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+    let all = super::learned(&findings, "cubic", None, &mut Vec::new());
+    let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
+    // The rule for all of them promises what they do on average.
+    let [expect] = found
+        .rules
+        .iter()
+        .filter_map(|rule| rule.expect)
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("{found:?}");
+    };
+    let least = promised.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!((least..0.5).contains(&expect.as_f64()), "{expect}");
+    assert_eq!(
+        (promised.len(), raw.len() >= 4),
+        (raw.len(), true),
+        "{raw:?}"
+    );
+    let above = |all: &[f64]| all.iter().filter(|one| **one > 0.5).count();
+    assert!(above(&raw) * 10 > raw.len() * 6, "{raw:?}");
+    assert!(above(&promised) <= 1 + promised.len() / 20, "{promised:?}");
+    assert!(promised.iter().all(|one| *one > 0.0), "{promised:?}");
+}
+
+/// A study of three arms: what the second and the third change in each group.
+fn of_three(effects: &[(&str, [f64; 2])]) -> Findings {
+    let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
+    let mut seed = 100;
+    for (group, effects) in effects {
+        for (other, effect) in effects.iter().enumerate() {
+            seed += 1;
+            for of in Model::new(Units::Prefixes(3000), *effect).study(seed) {
+                gathered.add(&Observation {
+                    arm: if of.arm == 1 { 1 + other } else { 0 },
+                    groups: vec![(*group).to_owned()],
+                    ..of
+                });
+            }
+        }
+    }
+    gathered.findings()
+}
+
+#[test]
+fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
+    let findings = of_three(&[
+        ("AS1", [0.5, 2.5]),
+        ("AS2", [0.5, 2.5]),
+        ("AS3", [0.5, 2.5]),
+        ("AS4", [0.8, -0.5]),
+    ]);
+    assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
+    let text = PLAN.replacen("50%", "25%", 1) + "[[arm]]\ncontroller = \"reno\"\nshare = \"25%\"\n";
+    let plan = Plan::parse(&text).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+    // Where the best one of all is not the best, an arm is that was neither the first nor taken.
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("bbr for AS4", "bbr"),
+            ("rest", "reno")
+        ]
+    );
+    assert!(found.rules[1].evidence.starts_with("bbr against reno: +"));
+}
+
+#[test]
+fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
+    let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+    for (number, slower) in (1..).zip([1, 4]) {
+        for mut of in Model::new(Units::Prefixes(3000), 0.9).study(number) {
+            if of.arm == 1 && of.acknowledged < 10_000 {
+                of.busy = of.busy * slower;
+            }
+            let groups = vec![format!("AS{number}")];
+            gathered.add(&Observation { groups, ..of });
+        }
+    }
+    let plan = Plan::parse(PLAN).unwrap();
+    let findings = gathered.findings();
+    let text = policy(&plan, &findings, None).unwrap();
+    let found = Policy::parse(&text).unwrap();
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("bbr for AS1", "bbr"),
+            ("rest", "cubic")
+        ]
+    );
+    // Its evidence has what becomes of small objects.
+    let evidence = &found.rules[1].evidence;
+    for size in ["time below 10 kB", "time from 10 to 100 kB"] {
+        assert!(evidence.contains(size), "{evidence}");
+    }
+    assert!(!evidence.contains("worse"), "{evidence}");
+    let line = text.lines().find(|line| line.starts_with("# No rule for"));
+    let line = line.expect("a line that says so");
+    assert!(
+        line.contains("AS2") && line.contains("worse beyond doubt"),
+        "{line}"
+    );
+}
+
+#[test]
+fn while_the_study_goes_on_a_rule_takes_what_holds_at_any_time() {
+    let many = [("AS1", 0.45), ("AS2", -0.3), ("AS3", 0.0)];
+    let mut gathered = gathered_of(3000, &many);
+    let plan = Plan::parse(PLAN).unwrap();
+    let rules = |findings: &Findings| {
+        let mut findings = findings.clone();
+        findings.decision = Decision::Open;
+        Policy::parse(&policy(&plan, &findings, None).unwrap())
+            .unwrap()
+            .rules
+    };
+    let over = gathered.findings();
+    gathered.goes_on();
+    let on = gathered.findings();
+    let group = |of: &Findings| {
+        of.comparisons[0]
+            .rival
+            .groups
+            .iter()
+            .find(|row| row.group == "AS1")
+            .unwrap()
+            .clone()
+    };
+    assert!(group(&on).p_corrected > group(&over).p_corrected);
+    assert!(group(&on).picked.low < group(&over).picked.low);
+    assert!(rules(&on).len() <= rules(&over).len());
+}
+
+#[test]
+fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
+    let systems = (0..40).map(|number| format!("AS{number}"));
+    let networks = [2, 3, 9].map(|number| format!("192.0.{number}.0/24"));
+    let groups: Vec<String> = systems.chain(networks).collect();
+    let mut effects: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 3.0)).collect();
+    effects.push(("AS100", -0.9));
+    let plan = Plan::parse(PLAN).unwrap();
+    let mut findings = findings_of(500, &effects);
+    findings.decision = Decision::Open;
+    let text = policy(&plan, &findings, None).unwrap();
+    let found = Policy::parse(&text).unwrap();
+    let systems = found.rules[2].systems.clone();
+    let many = systems.len();
+    // Chance leaves some out; no more would have had a rule each.
+    assert!(many > crate::policy::MOST_RULES, "{text}");
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("bbr for 3 networks", "bbr"),
+            (&*format!("bbr for {many} systems"), "bbr"),
+            ("rest", "cubic")
+        ]
+    );
+    let prefixes: Vec<String> = found.rules[1]
+        .prefix
+        .iter()
+        .map(Prefix::to_string)
+        .collect();
+    assert_eq!(prefixes, ["192.0.2.0/23", "192.0.9.0/24"]);
+    let evidence = &found.rules[2].evidence;
+    assert!(
+        evidence.contains(&format!("in each of {many} groups")),
+        "{text}"
+    );
+    // The surest have their evidence beside the rule; nothing is long.
+    assert_eq!(text.matches("# AS").count(), SHOWN);
+    assert!(
+        text.contains(&format!("# and {} more\n", many - SHOWN)),
+        "{text}"
+    );
+    assert!(text.lines().count() < 70, "{text}");
+    // A later study finds the groups in their rules again.
+    let place = |group: &str| Place::of(group).unwrap();
+    for (group, is_there) in [
+        ("192.0.3.0/24", true),
+        ("192.0.4.0/24", false),
+        ("AS70", false),
+    ] {
+        assert_eq!(has(Some(&found), place(group), "bbr"), is_there, "{group}");
+    }
+    for (controller, is_there) in [("bbr", true), ("cubic", false)] {
+        assert_eq!(
+            has(Some(&found), Place::System(systems[0]), controller),
+            is_there
+        );
+    }
+}
+
+#[test]
+fn networks_of_which_nothing_is_to_be_found_out_explore_nothing() {
+    let found = learned(&[("10.1.2.0/24", 0.9), ("AS1", 0.8), ("AS2", -0.75)], None);
+    let explored: Vec<f64> = found
+        .rules
+        .iter()
+        .map(|rule| found.explored(rule).as_f64())
+        .collect();
+    // Who had no part has none; private networks that took part are clients'.
+    assert_eq!(
+        rules(&found)[..2],
+        [("no part", "cubic"), ("bbr for 10.1.2.0/24", "bbr")]
+    );
+    assert_eq!(explored[0], 0.0);
+    assert!(
+        explored[1..].iter().all(|share| *share == 0.02),
+        "{explored:?}"
+    );
+}
+
+#[test]
+fn a_policy_of_one_controller_says_that_it_explores_nothing() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let text = |effects: &[(&str, f64)]| policy(&plan, &findings(effects), None).unwrap();
+    let one = text(&[("AS1", 0.0), ("AS2", 0.0)]);
+    assert!(!Policy::parse(&one).unwrap().has_explorers());
+    assert!(one.contains("nothing to explore"), "{one}");
+    let two = text(&[("AS1", 0.9), ("AS2", 0.0), ("AS3", -0.5)]);
+    assert!(Policy::parse(&two).unwrap().has_explorers());
+    assert!(!two.contains("nothing to explore"), "{two}");
+}
+
+#[test]
+fn a_study_that_says_nothing_makes_no_policy() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let none = findings(&[]);
+    assert_eq!(policy(&plan, &none, None), Err(Nothing::TooLittle));
+    let mut distrusted = findings(&[("AS1", 0.8)]);
+    distrusted.decision = Decision::Distrust;
+    assert_eq!(policy(&plan, &distrusted, None), Err(Nothing::Distrust));
+}

@@ -1,0 +1,274 @@
+use super::*;
+
+const TEXT: &str = r#"
+cgroup = "system.slice/nginx.service"
+
+[[rule]]
+name = "inside"
+prefix = ["10.0.0.0/8", "2001:db8::/32"]
+listen = [443]
+controller = "cubic"
+
+[[rule]]
+name = "lossy"
+prefix = ["10.9.0.0/16", "192.0.2.0/24"]
+listen = [443]
+controller = "bbr"
+evidence = "study of November: +12 %"
+
+[[rule]]
+name = "far"
+listen = [443]
+rtt_from = "100ms"
+controller = "kernel:fullpipe_bbr3"
+"#;
+
+fn of(client: &str, port: u16, millis: u64) -> Connection {
+    Connection {
+        client: client.parse().unwrap(),
+        is_incoming: true,
+        port,
+        rtt: Duration::from_millis(millis),
+        at: Duration::ZERO,
+    }
+}
+
+#[test]
+fn the_first_rule_that_holds_counts() {
+    let policy = Policy::parse(TEXT).unwrap();
+    let rule = |client, port, millis| {
+        let decided = policy.decide(&of(client, port, millis));
+        decided.map(|decided| (decided.rule.name.clone(), decided.controller.to_owned()))
+    };
+    let is = |name: &str, controller: &str| Some((name.to_owned(), controller.to_owned()));
+    assert_eq!(rule("10.9.1.1", 443, 1), is("inside", "cubic"));
+    assert_eq!(rule("::ffff:192.0.2.1", 443, 200), is("lossy", "bbr"));
+    assert_eq!(rule("198.51.100.1", 443, 100), is("far", "fullpipe_bbr3"));
+    assert_eq!(rule("198.51.100.1", 443, 99), None);
+    assert_eq!(rule("192.0.2.1", 80, 1), None);
+}
+
+#[test]
+fn an_rtt_that_is_not_known_is_within_no_bounds() {
+    let near = TEXT.replace("rtt_from = \"100ms\"", "rtt_below = \"10ms\"");
+    let near = Policy::parse(&near).unwrap();
+    assert!(near.decide(&of("198.51.100.1", 443, 9)).is_some());
+    assert!(near.decide(&of("198.51.100.1", 443, 0)).is_none());
+    assert!(near.decide(&of("10.0.0.1", 443, 0)).is_some());
+}
+
+#[test]
+fn a_network_has_the_rules_of_those_around_it() {
+    let (networks, everywhere) = Policy::parse(TEXT).unwrap().networks();
+    let bits = |prefix: &str| bits_of(&networks, prefix);
+    assert_eq!(everywhere, 0b100);
+    assert_eq!(bits("10.0.0.0/8"), 0b101);
+    assert_eq!(bits("10.9.0.0/16"), 0b111);
+    assert_eq!(bits("192.0.2.0/24"), 0b110);
+    assert_eq!(networks.len(), 4);
+}
+
+#[test]
+fn a_system_is_its_networks_and_nowhere_without_them() {
+    let text = TEXT.replace(
+        "prefix = [\"10.9.0.0/16\", \"192.0.2.0/24\"]",
+        "as = [64500]\nexpect = \"120%\"",
+    );
+    let mut policy = Policy::parse(&text).unwrap();
+    let lossy = of("192.0.2.9", 443, 1);
+    assert_eq!(policy.decide(&lossy), None);
+    assert_eq!(policy.networks().1, 0b100);
+    let error = policy.place_systems(&BTreeMap::new()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("rule[1].as") && error.contains("AS64500"),
+        "{error}"
+    );
+    let prefix = "192.0.2.0/24".parse().unwrap();
+    let networks = BTreeMap::from([(64500, vec![prefix])]);
+    assert_eq!(policy.systems().into_iter().collect::<Vec<_>>(), [64500]);
+    policy.place_systems(&networks).unwrap();
+    assert_eq!(policy.decide(&lossy).unwrap().rule.name, "lossy");
+    assert_eq!(bits_of(&policy.networks().0, "192.0.2.0/24"), 0b110);
+}
+
+#[test]
+fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
+    let text = TEXT.replace(
+        "prefix = [\"10.9.0.0/16\", \"192.0.2.0/24\"]",
+        "prefix_file = \"lossy.txt\"",
+    );
+    let policy = || Policy::parse(&text).unwrap();
+    let lossy = of("192.0.2.9", 443, 1);
+    // Before it is read, the rule holds nowhere.
+    assert_eq!(policy().decide(&lossy), None);
+    let mut placed = policy();
+    let network: Prefix = "192.0.2.0/24".parse().unwrap();
+    let asked = |file: &Path| {
+        assert_eq!(file, Path::new("lossy.txt"));
+        Ok::<_, &str>(vec![network])
+    };
+    placed.place_lists(asked).unwrap();
+    assert_eq!(placed.decide(&lossy).unwrap().rule.name, "lossy");
+    for (read, part) in [
+        (Err("line 7: no prefix"), "lossy.txt: line 7"),
+        (Ok(Vec::new()), "no network"),
+        (Ok(vec![network; MOST_NETWORKS + 1]), "2000000"),
+    ] {
+        let error = policy().place_lists(|_| read.clone()).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+fn bits_of(networks: &[(Prefix, u64)], prefix: &str) -> u64 {
+    let prefix: Prefix = prefix.parse().unwrap();
+    let place = networks.binary_search_by_key(&prefix, |(one, _)| *one);
+    networks[place.unwrap()].1
+}
+
+proptest::proptest! {
+    /// Of whatever networks of whatever rules: the most specific one that has an address has the bits of all that have it.
+    #[test]
+    fn the_most_specific_network_has_the_rules_of_all_around_it(
+        said in proptest::collection::vec((0_usize..3, 0_u8..16, 24_u8..=32), 0..30), address: u8,
+    ) {
+        let mut policy = Policy::parse(TEXT).unwrap();
+        policy.rules.iter_mut().for_each(|rule| rule.prefix.clear());
+        let at = |low| std::net::Ipv4Addr::new(192, 0, 2, low).into();
+        for (rule, low, length) in said {
+            policy.rules[rule].prefix.push(Prefix::around(at(low << 4 | low), length));
+        }
+        let (networks, everywhere) = policy.networks();
+        proptest::prop_assert!(networks.is_sorted() && networks.windows(2).all(|two| two[0].0 != two[1].0));
+        let address = at(address);
+        let having = networks.iter().filter(|(prefix, _)| prefix.has(address));
+        let found = having.max_by_key(|(prefix, _)| prefix.length()).map_or(everywhere, |one| one.1);
+        let each = policy.rules.iter().enumerate().filter(|(_, rule)| {
+            rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(address))
+        });
+        proptest::prop_assert_eq!(found, each.fold(0, |all, (place, _)| all | 1 << place));
+    }
+}
+
+#[test]
+fn some_explore_and_later_others() {
+    let text = TEXT.replacen("controller", "explore = \"10%\"\ncontroller", 1);
+    let policy = Policy::parse(&text).unwrap();
+    assert!(policy.has_explorers());
+    let mut others = BTreeSet::new();
+    let mut explorers = |at: Duration| {
+        let mut exploring = BTreeSet::new();
+        for number in 0..4000_u32 {
+            let client = std::net::Ipv4Addr::from_bits(10 << 24 | number << 8).into();
+            let connection = Connection {
+                client,
+                at,
+                ..of("::1", 443, 1)
+            };
+            let decided = policy.decide(&connection).unwrap();
+            assert_eq!(decided.is_exploring, decided.controller != "cubic");
+            if decided.is_exploring {
+                exploring.insert(number);
+                others.insert(decided.controller.to_owned());
+            }
+        }
+        exploring
+    };
+    let now = TURN * 500_000;
+    let last = Duration::from_nanos((now + TURN).as_nanos() - 1);
+    let (first, then) = (explorers(now), explorers(now + TURN));
+    assert_eq!(first, explorers(last));
+    // 400, and five times the deviation of 19.
+    assert!((300..500).contains(&first.len()), "{}", first.len());
+    // A tenth of them again, by chance: 40, and five times 6.
+    let again = first.intersection(&then).count();
+    assert!((10..70).contains(&again), "{again}");
+    assert_eq!(others.len(), 2);
+}
+
+#[test]
+fn a_rule_says_itself_how_much_it_explores_and_private_networks_have_no_part() {
+    let arms = |rule: &str| {
+        let text = format!(
+            "cgroup = \"a\"\nexplore = \"10%\"\n[[rule]]\nname = \"one\"\nlisten = [443]\ncontroller = \"bbr\"\n{rule}\n\
+                 [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n"
+        );
+        let policy = Policy::parse(&text).unwrap();
+        assert_eq!(policy.text, text);
+        let (names, shares) = policy.arms(&policy.rules[0]);
+        let share = shares.shares().get(1).copied().unwrap_or(0.0);
+        assert_eq!(names.len() == 1, share == 0.0);
+        // The other rule goes on.
+        assert!(policy.has_explorers());
+        (share * 1000.0).round()
+    };
+    for (rule, permille) in [
+        ("", 100.0),
+        ("explore = \"0%\"", 0.0),
+        ("explore = \"5%\"", 50.0),
+        (
+            "prefix = [\"10.0.0.0/8\", \"fd00::/8\", \"127.0.0.1\"]",
+            0.0,
+        ),
+        ("prefix = [\"10.0.0.0/8\", \"11.0.0.0/8\"]", 100.0),
+        ("prefix = [\"10.0.0.0/7\"]", 100.0),
+        ("prefix = [\"0.0.0.0/0\"]", 100.0),
+        ("prefix = [\"10.0.0.0/8\"]\nexplore = \"5%\"", 50.0),
+    ] {
+        assert_eq!(arms(rule), permille, "{rule}");
+    }
+}
+
+#[test]
+fn with_one_controller_there_is_nothing_to_explore() {
+    let one = TEXT.replace("\"bbr\"", "\"cubic\"");
+    let one = one.replace("\"kernel:fullpipe_bbr3\"", "\"cubic\"");
+    let one = one.replacen("controller", "explore = \"10%\"\ncontroller", 1);
+    let policy = Policy::parse(&format!("explore = \"10%\"\n{one}")).unwrap();
+    assert!(!policy.has_explorers());
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    for (from, to, parts) in [
+        (
+            "name = \"lossy\"",
+            "name = \"inside\"",
+            &["rule[1].name", "once"][..],
+        ),
+        (
+            "rtt_from = \"100ms\"",
+            "rtt_from = \"9ms\"\nrtt_below = \"9ms\"",
+            &["rule[2].rtt_below"],
+        ),
+        (
+            "listen = [443]\ncontroller = \"cubic\"",
+            "controller = \"cubic\"",
+            &["rule[0].listen"],
+        ),
+        (
+            "controller = \"bbr\"",
+            "controller = \"\"",
+            &["rule[1].controller"],
+        ),
+        ("evidence", "evidense", &["evidense", "evidence"]),
+        (
+            "cgroup = ",
+            "explore = \"60%\"\ncgroup = ",
+            &["explore", "50%"],
+        ),
+        (
+            "evidence",
+            "explore = \"50%\"\nevidence",
+            &["rule[1].explore", "50%"],
+        ),
+    ] {
+        assert!(TEXT.contains(from), "{from}");
+        let error = Policy::parse(&TEXT.replacen(from, to, 1))
+            .unwrap_err()
+            .to_string();
+        for part in parts {
+            assert!(error.contains(part), "{to}: {error}");
+        }
+    }
+}
