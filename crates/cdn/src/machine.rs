@@ -4,10 +4,14 @@ use record::Validity;
 use report::percent;
 use serde::Serialize;
 
-/// The most of the time in which downloads begin that the processors may be busy: beyond, servers and clients wait for them, which no path shows.
+/// The most of the time in which downloads begin that the processors may be busy: beyond, servers and clients wait for them, which no
+/// path shows. It is chosen and not measured: the tenth that is left protects from the times when all of them are busy at once, which a
+/// mean does not show.
 pub const MOST_BUSY: f64 = 0.9;
 
-/// The largest load average before the first pass, for each processor: something else works on the machine.
+/// The largest load average before the first pass, for each processor: something else works on the machine. It is chosen and not
+/// measured: work that comes and goes would slow one pass and not another, and so look like an effect; what a load average still has of
+/// the command before is not to stop a run.
 pub const MOST_LOAD: f64 = 0.5;
 
 /// How the machine was.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cdn::found::NEAR;
+use cdn::found::{NEAR, OfNetwork, Told};
 use cdn::{Found, Kind, Laboratory, Line, STUDY, Spec, When};
 use experiment::Measure;
 use lab::Cancel;
@@ -57,6 +57,21 @@ fn whole_cdn() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/cdn.toml")
 }
 
+/// Of the intervals of small objects within a site, so many in a hundred have the truth at least.
+const INSIDE: f64 = 0.7;
+
+/// Together, at least this share of the intervals has the truth.
+fn covered<'f>(all: impl Iterator<Item = &'f Told>, least: f64) {
+    let covered = |told: &Told| told.covered.map(|of| u32::try_from(of).expect("few"));
+    let [has, of] = all
+        .map(covered)
+        .fold([0, 0], |[has, of], told| [has + told[0], of + told[1]]);
+    assert!(
+        f64::from(has) >= least * f64::from(of) && of > 0,
+        "{has} of {of}"
+    );
+}
+
 #[test]
 fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     let spec = Spec::load(&whole_cdn()).unwrap_or_else(|error| panic!("{error}"));
@@ -103,16 +118,16 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     }
 
     // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
-    let networks = found
-        .networks
-        .iter()
-        .flat_map(|network| &network.throughput);
-    let (has, all) = networks.fold((0, 0), |sum, told| {
-        (sum.0 + told.covered[0], sum.1 + told.covered[1])
-    });
-    let share =
-        f64::from(u32::try_from(has).expect("few")) / f64::from(u32::try_from(all).expect("few"));
-    assert!((0.92..=1.0).contains(&share), "{has} of {all}");
+    let is_inside = |network: &&OfNetwork| network.kind == Kind::Inside.name();
+    let networks = || found.networks.iter();
+    covered(networks().flat_map(|of| &of.throughput), 0.92);
+    let others = networks().filter(|network| !is_inside(network));
+    covered(others.flat_map(|of| &of.small), 0.92);
+    // Within a site, those of small objects have it less often: docs/results/cdn.md says so.
+    covered(
+        networks().filter(is_inside).flat_map(|of| &of.small),
+        INSIDE,
+    );
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
     // What was recorded is a study like any other.

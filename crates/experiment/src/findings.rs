@@ -13,6 +13,9 @@ use crate::percentile::percentile;
 use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision};
 
+/// A rule is not worth having for less than this.
+const LEAST: f64 = 0.03;
+
 /// The slow end that a large CDN looked at.
 const SLOW: f64 = 0.05;
 
@@ -70,6 +73,11 @@ impl Measured {
 /// So many arms are compared with one.
 fn others(arms: usize) -> f64 {
     arms.saturating_sub(1).max(1) as f64
+}
+
+/// Whether an arm is better by so much that it is worth a rule, and beyond doubt.
+pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
+    p_corrected < DOUBT && change >= LEAST
 }
 
 /// Connections as they come, with all that a report needs.
@@ -233,8 +241,8 @@ pub struct GroupRow {
     pub effect: Effect,
     /// Its probability, corrected for so many rows (Holm) and arms: for one look if the study is over, else for many.
     pub p_corrected: f64,
-    /// What is left of the effect where the surest groups of all arms are picked out: of such intervals of the groups that are
-    /// sure, 5 % miss on average (Benjamini and Yekutieli, 2005).
+    /// What is left of the effect where the groups of all arms are picked out that are worth a rule: of the intervals of these, 5 %
+    /// miss on average (Benjamini and Yekutieli, 2005).
     pub picked: Interval,
 }
 
@@ -360,7 +368,7 @@ impl Gathered {
         let effects: Vec<Option<Effect>> = effects.collect();
         let known = effects.iter().flatten();
         let known: Vec<f64> = known.map(|effect| effect.p(self.is_over)).collect();
-        let mut corrected = self.corrected(&known).into_iter();
+        let mut corrected = corrected(&known, others(self.names.len())).into_iter();
         let rows = Measure::ALL
             .iter()
             .zip(effects)
@@ -379,11 +387,14 @@ impl Gathered {
         }
     }
 
-    /// Corrected for all of these values, and for as many of each other arm.
-    fn corrected(&self, values: &[f64]) -> Vec<f64> {
-        let arms = others(self.names.len());
-        let corrected = holm(values).into_iter();
-        corrected.map(|p| (p * arms).min(1.0)).collect()
+    /// Of how many tables one that compares arms with this one is. Which arm the verdict takes is chosen by the data: its tables are
+    /// of those of all pairs.
+    fn tables(&self, over: usize) -> f64 {
+        let arms = self.names.len();
+        match over {
+            0 => others(arms),
+            _ => others(arms) * arms as f64 / 2.0,
+        }
     }
 
     /// Two arms, the second over the first, in each group and in some of [`GROUPED`].
@@ -399,12 +410,15 @@ impl Gathered {
                 Some((group, measure, difference))
             })
             .collect();
-        let doubt = self.measured.doubt;
+        let tables = self.tables(arms[0]);
+        let doubt = DOUBT / tables;
         let effects = known.iter().map(|(_, _, known)| known.effect(doubt));
         let effects: Vec<Effect> = effects.collect();
         let values: Vec<f64> = effects.iter().map(|one| one.p(self.is_over)).collect();
-        let corrected = self.corrected(&values);
-        let picked = corrected.iter().filter(|p| **p < DOUBT).count();
+        let corrected = corrected(&values, tables);
+        let picked = effects.iter().zip(&corrected);
+        let picked = picked.filter(|(effect, p)| is_clear(effect.change, **p));
+        let picked = picked.count();
         let doubt = doubt * picked.max(1) as f64 / known.len() as f64;
         let rows = known.iter().zip(effects).zip(corrected);
         let mut rows: Vec<GroupRow> = rows
@@ -442,6 +456,12 @@ impl Gathered {
     }
 }
 
+/// Corrected for all of these values, which are a table's, and for so many tables.
+fn corrected(values: &[f64], tables: f64) -> Vec<f64> {
+    let corrected = holm(values).into_iter();
+    corrected.map(|p| (p * tables).min(1.0)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,7 +470,7 @@ mod tests {
     #[test]
     fn intervals_of_several_arms_are_right_all_together() {
         let names = ["cubic", "bbr", "reno", "vegas"];
-        let (mut once, mut careless) = (0, 0);
+        let (mut once, mut always, mut careless) = (0, 0, 0);
         for seed in 0..200 {
             let mut gathered = Gathered::new(&names, &[0.25; 4]);
             for of in Model::new(Units::Connections(2000), 0.0).study(seed) {
@@ -459,31 +479,104 @@ mod tests {
             }
             let measure = Measure::Throughput;
             let tally = gathered.measured.tally(measure).unwrap();
-            let is_wrong = |effect: Option<Effect>| !effect.unwrap().once.has(0.0);
-            once += u32::from((1..4).any(|arm| is_wrong(gathered.effect(arm, measure))));
-            let of_one = |arm| Effect::of(tally, arm, measure.kind());
-            careless += u32::from((1..4).any(|arm| is_wrong(of_one(arm))));
+            let of_one = |arm| Effect::of(tally, arm, measure.kind()).unwrap();
+            let of_all = |arm| gathered.effect(arm, measure).unwrap();
+            let missed = |interval: &dyn Fn(usize) -> Interval| {
+                u32::from((1..4).any(|arm| !interval(arm).has(0.0)))
+            };
+            once += missed(&|arm| of_all(arm).once);
+            always += missed(&|arm| of_all(arm).always);
+            careless += missed(&|arm| of_one(arm).once);
+            for arm in 1..4 {
+                let [all, one] = [of_all(arm), of_one(arm)].map(|of| of.always);
+                assert!(all.low < one.low && all.high > one.high, "{all:?}, {one:?}");
+            }
         }
         // 5 % of 200 and two deviations; each by itself they miss more than that.
         assert!(once <= 16 && careless > 16, "{once}, {careless}");
+        assert!(always <= once, "{always}, {once}");
     }
 
     #[test]
     fn of_several_arms_the_verdict_takes_the_one_that_is_better_by_most() {
-        let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
-        for (seed, other, effect) in [(1, 1, 0.5), (2, 2, 1.5)] {
-            for of in Model::new(Units::Prefixes(1500), effect).study(seed) {
-                let arm = if of.arm == 1 { other } else { 0 };
-                gathered.add(&Observation { arm, ..of });
+        for (effects, best, others) in [
+            ([0.5, 1.5], "reno", ["cubic", "bbr"]),
+            ([1.5, 0.5], "bbr", ["cubic", "reno"]),
+        ] {
+            let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
+            for ((seed, other), effect) in [(1, 1), (2, 2)].into_iter().zip(effects) {
+                for of in Model::new(Units::Prefixes(1500), effect).study(seed) {
+                    let arm = if of.arm == 1 { other } else { 0 };
+                    gathered.add(&Observation { arm, ..of });
+                }
+            }
+            let findings = gathered.findings();
+            // Either could be taken.
+            for comparison in &findings.comparisons {
+                let effect = comparison.measures[0].effect.unwrap();
+                assert!(effect.once.low > 0.0, "{effect:?}");
+            }
+            assert_eq!(findings.decision, Decision::Take(best.to_owned()));
+            let over = findings.against(best);
+            let over: Vec<&str> = over.map(|rival| rival.controller.as_str()).collect();
+            assert_eq!(over, others);
+        }
+    }
+
+    /// Of each group, the throughput of each arm in thousandths of some rate, with hardly any chance in it.
+    fn hardly_by_chance<const ARMS: usize>(groups: &[[u64; ARMS]]) -> Gathered {
+        let names = &["cubic", "bbr", "reno"][..ARMS];
+        let mut gathered = Gathered::new(names, &[1.0 / ARMS as f64; ARMS]);
+        for (group, throughput) in (1..).zip(groups) {
+            for (unit, arm) in (0..60 * ARMS as u64).zip((0..ARMS).cycle()) {
+                let of_unit = 1000 + unit / ARMS as u64 % 7 * 5;
+                gathered.add(&Observation {
+                    scope: crate::observation::Scope::Connection,
+                    unit: unit + 1000 * group,
+                    arm,
+                    acknowledged: 4_000 * throughput[arm],
+                    busy: units::Duration::from_millis(of_unit),
+                    packets: 3000,
+                    resent: 0,
+                    rtt: None,
+                    groups: vec![format!("AS{group}")],
+                });
             }
         }
+        gathered
+    }
+
+    /// Two arms in the throughput of a group.
+    fn in_group(gathered: &Gathered, group: &str, arms: [usize; 2]) -> Difference {
+        let tallies = &gathered.groups[group];
+        Difference::of(&tallies[0], arms, Measure::Throughput.kind()).unwrap()
+    }
+
+    #[test]
+    fn intervals_are_wider_where_fewer_groups_are_worth_a_rule() {
+        // All but the fourth differ beyond doubt; the second is worse, and the third is better by too little.
+        let gathered = hardly_by_chance(&[[1000, 1200], [1000, 800], [1000, 1020], [1000, 1000]]);
+        let findings = gathered.findings();
+        let rows = &findings.comparisons[0].rival.groups;
+        let sure = rows.iter().filter(|row| row.p_corrected < DOUBT).count();
+        assert_eq!((sure, rows.len()), (3, 4));
+        let row = rows.iter().find(|row| row.group == "AS1").unwrap();
+        let known = in_group(&gathered, "AS1", [0, 1]);
+        assert_eq!(row.picked, known.interval(true, DOUBT / 4.0));
+    }
+
+    #[test]
+    fn against_the_arm_that_is_taken_all_pairs_of_arms_count() {
+        let gathered = hardly_by_chance(&[[1000, 1200, 1203]]);
         let findings = gathered.findings();
         assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
-        let over: Vec<&str> = findings
-            .against("reno")
-            .map(|rival| rival.controller.as_str())
-            .collect();
-        assert_eq!(over, ["cubic", "bbr"]);
+        let bbr = |of: &str| findings.against(of).find(|one| one.controller == "bbr");
+        for (over, place, tables) in [("cubic", 0, 2.0), ("reno", 2, 3.0)] {
+            let row = &bbr(over).unwrap().groups[0];
+            let known = in_group(&gathered, "AS1", [place, 1]);
+            assert_eq!(row.effect, known.effect(DOUBT / tables));
+            assert_eq!(row.p_corrected, row.effect.p * tables);
+        }
     }
 
     #[test]

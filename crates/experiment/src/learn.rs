@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::effect::DOUBT;
-use crate::findings::{Findings, GroupRow, Rival};
+use crate::findings::{Findings, GroupRow, Rival, is_clear};
 use crate::plan::Plan;
 use crate::policy::{Policy, Rule};
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, probability, range};
-
-/// A rule is not worth having for less than this.
-const LEAST: f64 = 0.03;
 
 /// More than this no rule expects: half of it is already much.
 const MOST: f64 = 1.0;
@@ -286,14 +283,15 @@ fn learned<'f>(
             let (better, p) = (row.effect.change, row.p_corrected);
             let was_before = has(earlier, place, controller);
             let believed = row.effect.interval(findings.is_over);
-            let is_clear = p < DOUBT && better >= LEAST;
+            let is_clear = is_clear(better, p);
             if !(is_clear || was_before && better > 0.0) {
                 continue;
             }
             let small = Small::of(rival, &row.group, findings.is_over);
+            // Twice the time weighs as much as twice the throughput, which is half the time.
             if small.harm > better {
                 harmed.push(format!(
-                    "No rule for {}: {controller} changes throughput over 3 MB by {} there, but {}.",
+                    "No rule with {controller} for {}: it changes throughput over 3 MB by {} there, but {}.",
                     place.name(),
                     change(better),
                     small.told.join(", ")

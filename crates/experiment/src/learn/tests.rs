@@ -145,14 +145,18 @@ fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
     assert!(promised.iter().all(|one| *one > 0.0), "{promised:?}");
 }
 
-/// A study of three arms: what the second and the third change in each group.
-fn of_three(effects: &[(&str, [f64; 2])]) -> Findings {
+/// A study of three arms: what the second and the third change in each group. With the second, small objects take so many times as
+/// long.
+fn of_three(effects: &[(&str, [f64; 2])], slower: u64) -> Findings {
     let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
     let mut seed = 100;
     for (group, effects) in effects {
         for (other, effect) in effects.iter().enumerate() {
             seed += 1;
-            for of in Model::new(Units::Prefixes(3000), *effect).study(seed) {
+            for mut of in Model::new(Units::Prefixes(3000), *effect).study(seed) {
+                if of.arm == 1 && other == 0 && of.acknowledged < 10_000 {
+                    of.busy = of.busy * slower;
+                }
                 gathered.add(&Observation {
                     arm: if of.arm == 1 { 1 + other } else { 0 },
                     groups: vec![(*group).to_owned()],
@@ -164,17 +168,24 @@ fn of_three(effects: &[(&str, [f64; 2])]) -> Findings {
     gathered.findings()
 }
 
+fn plan_of_three() -> Plan {
+    let text = PLAN.replacen("50%", "25%", 1) + "[[arm]]\ncontroller = \"reno\"\nshare = \"25%\"\n";
+    Plan::parse(&text).unwrap()
+}
+
 #[test]
 fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
-    let findings = of_three(&[
-        ("AS1", [0.5, 2.5]),
-        ("AS2", [0.5, 2.5]),
-        ("AS3", [0.5, 2.5]),
-        ("AS4", [0.8, -0.5]),
-    ]);
+    let findings = of_three(
+        &[
+            ("AS1", [0.5, 2.5]),
+            ("AS2", [0.5, 2.5]),
+            ("AS3", [0.5, 2.5]),
+            ("AS4", [0.8, -0.5]),
+        ],
+        1,
+    );
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
-    let text = PLAN.replacen("50%", "25%", 1) + "[[arm]]\ncontroller = \"reno\"\nshare = \"25%\"\n";
-    let plan = Plan::parse(&text).unwrap();
+    let plan = plan_of_three();
     let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
     // Where the best one of all is not the best, an arm is that was neither the first nor taken.
     assert_eq!(
@@ -218,12 +229,31 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
         assert!(evidence.contains(size), "{evidence}");
     }
     assert!(!evidence.contains("worse"), "{evidence}");
-    let line = text.lines().find(|line| line.starts_with("# No rule for"));
+    let line = text.lines().find(|line| line.starts_with("# No rule with"));
     let line = line.expect("a line that says so");
     assert!(
         line.contains("AS2") && line.contains("worse beyond doubt"),
         "{line}"
     );
+}
+
+#[test]
+fn where_one_of_several_arms_harms_small_objects_another_one_has_the_rule() {
+    let mut findings = of_three(&[("AS1", [0.9, 0.9]), ("AS2", [0.0, 0.0])], 4);
+    findings.decision = Decision::Open;
+    let text = policy(&plan_of_three(), &findings, None).unwrap();
+    assert_eq!(
+        rules(&Policy::parse(&text).unwrap()),
+        [
+            ("no part", "cubic"),
+            ("reno for AS1", "reno"),
+            ("rest", "cubic")
+        ]
+    );
+    let mut lines = text.lines().filter(|line| line.starts_with("# No rule"));
+    let line = lines.next().expect("a line that says so");
+    assert!(line.starts_with("# No rule with bbr for AS1: "), "{line}");
+    assert_eq!(lines.next(), None);
 }
 
 #[test]
