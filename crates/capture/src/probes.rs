@@ -37,8 +37,9 @@ const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 const SEEN_OF_FIVE: f64 = 0.6;
 const SEEN_OF_TEN: f64 = 0.7;
 
-/// Chance meets at least, and at most, so many of the times that are due.
-const CHANCE: [f64; 2] = [0.06, 0.6];
+/// Chance meets so many of the times that are due: at least, since few dips do not tell how often they come, and at most, so that
+/// a dip that was met is never a sign against the controller.
+const CHANCE: [f64; 2] = [0.06, SEEN_OF_FIVE];
 
 /// Dips of a controller, against those that it would make.
 #[derive(Debug, Clone, Copy)]
@@ -54,17 +55,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    fn new(
-        met: usize,
-        due: usize,
-        dips: usize,
-        seen: f64,
-        [least, most]: [f64; 2],
-        span: f64,
-    ) -> Schedule {
+    /// Of `dips`, each of which is met if another one came so many seconds before it as are in a window of this `width`.
+    fn new(met: usize, due: usize, dips: usize, seen: f64, width: f64, span: f64) -> Schedule {
         let due = due.max(met.min(1));
         let often = dips as f64 / span.max(1.0);
-        let chance = 1.0 - (-(most - least) * often).exp();
+        let chance = 1.0 - (-width * often).exp();
+        // Each dip has its chance, and there may be more dips than times.
+        let chance = chance * (dips as f64 / due.max(1) as f64).max(1.0);
         Schedule {
             met: met.min(due),
             due,
@@ -124,16 +121,24 @@ impl Probes {
         };
         let fives = dips.iter().filter(is_due).count();
         let due = |[least, most]: [f64; 2]| ((span - 0.3) / f64::midpoint(least, most)) as usize;
+        let width = |[least, most]: [f64; 2]| most - least;
         let deep = deep.len() - 1;
         Probes {
             dips: dips.len(),
-            every_ten: Schedule::new(tens, due(EVERY_TEN), deep, SEEN_OF_TEN, EVERY_TEN, span),
+            every_ten: Schedule::new(
+                tens,
+                due(EVERY_TEN),
+                deep,
+                SEEN_OF_TEN,
+                width(EVERY_TEN),
+                span,
+            ),
             every_five: Schedule::new(
                 fives,
                 due(EVERY_FIVE),
                 dips.len(),
                 SEEN_OF_FIVE,
-                EVERY_FIVE,
+                width(EVERY_FIVE) + width(EVERY_TEN),
                 span,
             ),
         }
@@ -226,6 +231,44 @@ mod tests {
         );
         assert_eq!(found.every_five.met, 0);
         assert!(found.every_ten.weight() > found.every_five.weight() + 5.0);
+    }
+
+    /// Sixty seconds of rounds, in which dips to half begin by chance, so many a second on average.
+    fn by_chance(seed: u64, often: f64) -> Probes {
+        let mut state = seed;
+        let mut left = 0;
+        let mut packets = |_| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            if left == 0 && ((state >> 33) as f64) < often * 0.05 * (1u64 << 31) as f64 {
+                left = 4;
+            }
+            let is_down = left > 0;
+            left -= u64::from(is_down);
+            if is_down { 18.0 } else { 40.0 }
+        };
+        let at = |round: u64| Time::ZERO + Duration::from_millis(50 * round);
+        let rounds: Vec<(Time, f64)> = (0..1200).map(|round| (at(round), packets(round))).collect();
+        Probes::of(&rounds)
+    }
+
+    #[test]
+    fn dips_by_chance_are_taken_for_probes_as_seldom_as_the_weight_says() {
+        for often in [0.1, 0.2, 0.3, 0.5] {
+            let weights = (1..=400).map(|seed| by_chance(seed, often).every_five.weight());
+            let weights: Vec<f64> = weights.collect();
+            // What is twenty times as likely is seen one time in twenty at most.
+            let sure = weights
+                .iter()
+                .filter(|weight| **weight > 20f64.ln())
+                .count();
+            let mean = weights.iter().sum::<f64>() / 400.0;
+            assert!(
+                sure <= 20 && mean < 0.5,
+                "{often}/s: {sure} of 400, {mean:.2} on average"
+            );
+        }
     }
 
     #[test]
