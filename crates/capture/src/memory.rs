@@ -4,7 +4,7 @@
 use crate::connection::Room;
 
 /// All connections together hold no more bytes; what the allocator and the rest of the program take comes on top.
-pub const MOST: usize = 352 << 20;
+pub const MOST: usize = 272 << 20;
 
 /// Beyond it, they are thinned out again after they have grown by such a part of it.
 const STEP: usize = 16;
