@@ -114,7 +114,7 @@ fn probes(signs: &Signs) -> Option<Evidence> {
     Some(Evidence {
         weights: [ten_weight, five_weight, 0.0, 0.0],
         words: format!(
-            "went down and came back at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} five seconds apart",
+            "reduced its data in flight and restored it at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} times five seconds apart",
             signs.probes.dips, ten.met, ten.due, five.met, five.due
         ),
     })
@@ -140,7 +140,7 @@ fn cuts(signs: &Signs) -> Option<Evidence> {
     Some(Evidence {
         weights: weights.map(|weight| weight * trust),
         words: format!(
-            "left {:.2} of the window after a loss, in the middle of {}",
+            "kept {:.2} of its window after a loss (median of {})",
             signs.cut_share, signs.cuts
         ),
     })
@@ -217,6 +217,6 @@ fn bdp(signs: &Signs) -> Option<Evidence> {
     };
     Some(Evidence {
         weights,
-        words: format!("had {share:.2} BDP in flight, in the middle"),
+        words: format!("had {share:.2} BDP in flight (median)"),
     })
 }

@@ -18,7 +18,7 @@ pub enum KeyLogError {
     Io(#[from] std::io::Error),
     /// It has no secret for the data of a client or a server.
     #[error(
-        "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was made"
+        "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was set up"
     )]
     Nothing,
 }

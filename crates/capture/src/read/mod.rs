@@ -40,13 +40,13 @@ pub enum ReadError {
     #[error("is empty; give a capture (pcap or pcapng, also compressed with gzip or zstd)")]
     Empty,
     /// The file is not a capture.
-    #[error("is no capture; give pcap or pcapng, also compressed with gzip or zstd")]
+    #[error("is not a capture; give pcap or pcapng, also compressed with gzip or zstd")]
     Unknown,
     /// The file looks like a qlog, but cannot be used.
-    #[error("is no qlog that can be used: {0}")]
+    #[error("is a qlog that cannot be used: {0}")]
     Qlog(String),
     /// The file header is invalid.
-    #[error("is no capture that can be read: {0}")]
+    #[error("is a capture that cannot be read: {0}")]
     Header(&'static str),
 }
 

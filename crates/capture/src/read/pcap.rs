@@ -28,7 +28,7 @@ impl Header {
         let header = match parse_pcap_header(start) {
             Ok((_, header)) => header,
             Err(pcap_parser::nom::Err::Incomplete(_)) => {
-                return Err(ReadError::Header("its header is cut"));
+                return Err(ReadError::Header("its header is truncated"));
             }
             Err(_) => return Err(ReadError::Unknown),
         };
