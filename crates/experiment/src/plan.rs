@@ -291,7 +291,7 @@ impl Said {
             if self.arm[..index].iter().any(|other| other.name() == name) {
                 return wrong(
                     "controller",
-                    format!("{name} has an arm already; add its shares"),
+                    format!("{name} already has an arm; add the shares"),
                 );
             }
             if arm.share.numerator() == 0 {
