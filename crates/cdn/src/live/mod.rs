@@ -99,7 +99,7 @@ impl<'s> Live<'s> {
     /// The CDN is invalid, or is impossible in real time.
     pub fn new(spec: &'s Spec) -> Result<Live<'s>, LabError> {
         let cannot = |field: &str, reason: &str| {
-            let reason = format!("not with engine linux: {reason}");
+            let reason = format!("engine linux cannot: {reason}");
             ScenarioError::new(field, reason)
         };
         if spec.networks.len() > paths::MOST_NETWORKS {
