@@ -420,7 +420,7 @@ worse = "100%"
             (
                 "unit = \"prefix\"",
                 "unit = \"slot\"\nslot = \"10s\"\nwashout = \"10s\"",
-                &["washout", "less"],
+                &["washout", "shorter"],
             ),
             ("duration = \"168h\"", "duration = \"0s\"", &["duration"]),
             (

@@ -43,7 +43,7 @@ pub enum ReadError {
     #[error("is not a capture; give pcap or pcapng, also compressed with gzip or zstd")]
     Unknown,
     /// The file looks like a qlog, but cannot be used.
-    #[error("is a qlog that cannot be used: {0}")]
+    #[error("looks like a qlog, but cannot be used: {0}")]
     Qlog(String),
     /// The file header is invalid.
     #[error("is a capture that cannot be read: {0}")]

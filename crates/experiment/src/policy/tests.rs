@@ -234,7 +234,7 @@ fn what_makes_no_sense_is_named() {
         (
             "name = \"lossy\"",
             "name = \"inside\"",
-            &["rule[1].name", "once"][..],
+            &["rule[1].name", "no other rule"][..],
         ),
         (
             "rtt_from = \"100ms\"",
