@@ -98,7 +98,7 @@ impl<'t, F: FnMut(&'t str)> Visitor<'t> for Each<F> {
 fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str)) {
     let Some(list) = list else { return };
     let mut text = serde_json::Deserializer::from_str(list.get());
-    // An error means that the value is not a list, or that it is damaged. The items before that were seen.
+    // The text is valid JSON, so an error only means that it is not a list.
     let _ = text.deserialize_seq(Each { most, see });
 }
 

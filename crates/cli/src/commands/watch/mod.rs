@@ -32,7 +32,7 @@ A FILTER is KEY=VALUE or a text. A connection must match each FILTER, and no !FI
 prefix, local, process, controller, state, cgroup, namespace, as, limit. Separate several values of a key with commas: \
 port=80,443.
 
-Press ? in the terminal view for its keys. Only root sees the processes of other users; everything else needs no privileges. \
+Press ? in the terminal view for its keys. Only root sees the processes of other users; all users see the rest. \
 docs/watch.md explains the columns.")]
 pub struct Options {
     /// Watch only the connections that match: port=443, prefix=192.0.2.0/24, process=nginx, controller=bbr, …
@@ -159,7 +159,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.record.is_some() || options.prometheus.is_some() || options.otlp.is_some();
     if is_headless && !has_reader {
         return Err(Failure::usage(
-            "stdout is not a terminal; use --once for a table, --json for lines of JSON, or --record, --prometheus or --otlp, which need no stdout",
+            "stdout is not a terminal; use --once for a table, --json for lines of JSON, or --record, --prometheus or --otlp, which need no terminal",
         ));
     }
     let mut watching = Watching::new(options)?;
