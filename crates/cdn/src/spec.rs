@@ -159,7 +159,10 @@ impl Spec {
 
 fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
     if said.arm.len() < 2 {
-        let reason = format!("{} arms; give two or more [[arm]] to compare", said.arm.len());
+        let reason = format!(
+            "{} arms; give two or more [[arm]] to compare",
+            said.arm.len()
+        );
         return Err(ScenarioError::new("arm", reason));
     }
     for (index, arm) in said.arm.iter().enumerate() {

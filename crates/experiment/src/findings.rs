@@ -630,7 +630,9 @@ mod tests {
                 Decision::Take(_) | Decision::Weigh(_)
             ));
             assert_eq!(on.decision, Decision::Open);
-            assert!(on.verdict.contains("still running") && !over.verdict.contains("still running"));
+            assert!(
+                on.verdict.contains("still running") && !over.verdict.contains("still running")
+            );
             let p = |of: &Findings| of.comparisons[0].measures[0].p_corrected.unwrap();
             assert!(p(&on) > p(&over));
         }

@@ -285,7 +285,10 @@ impl Said {
             {
                 return wrong(
                     "controller",
-                    format!("\"{}\" cannot be the name of a kernel's controller", name.escape_debug()),
+                    format!(
+                        "\"{}\" cannot be the name of a kernel's controller",
+                        name.escape_debug()
+                    ),
                 );
             }
             if self.arm[..index].iter().any(|other| other.name() == name) {
@@ -305,7 +308,10 @@ impl Said {
                 return Err(Wrong::new(format!("guard[{index}].worse"), reason));
             }
             if guard.measure.is_more_better().is_none() {
-                let reason = format!("{} is neither better nor worse when it changes; give another measure", guard.measure);
+                let reason = format!(
+                    "{} is neither better nor worse when it changes; give another measure",
+                    guard.measure
+                );
                 return Err(Wrong::new(format!("guard[{index}].measure"), reason));
             }
         }

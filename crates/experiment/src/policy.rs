@@ -159,7 +159,10 @@ impl Rule {
         if self.name.is_empty() || earlier.iter().any(|other| other.name == self.name) {
             return Err((
                 "name",
-                format!("\"{}\" must not be empty, and no other rule may have it", self.name),
+                format!(
+                    "\"{}\" must not be empty, and no other rule may have it",
+                    self.name
+                ),
             ));
         }
         if self.listen.is_empty() && self.connect.is_empty() {
@@ -175,12 +178,18 @@ impl Rule {
             }
         }
         if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
-            let reason = format!("leaves no RTT, because rtt_from is {}; give more", self.rtt_from);
+            let reason = format!(
+                "leaves no RTT, because rtt_from is {}; give more",
+                self.rtt_from
+            );
             return Err(("rtt_below", reason));
         }
         let name = self.controller();
         if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
-            let reason = format!("\"{}\" cannot be the name of a kernel's controller", name.escape_debug());
+            let reason = format!(
+                "\"{}\" cannot be the name of a kernel's controller",
+                name.escape_debug()
+            );
             return Err(("controller", reason));
         }
         check_explore(self.explore.unwrap_or_default()).map_err(|reason| ("explore", reason))

@@ -95,7 +95,10 @@ pub fn of(
         })
     ));
     if !is_over {
-        parts.push("The study is still running: this verdict uses the intervals that hold at any time.".to_owned());
+        parts.push(
+            "The study is still running: this verdict uses the intervals that hold at any time."
+                .to_owned(),
+        );
     }
     (decision, parts.join(" "))
 }

@@ -158,8 +158,7 @@ pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, 
     }
     if connections.is_empty() {
         return Err(ReadError::Qlog(
-            "it has no packet_sent or packet_received events with frames"
-                .to_owned(),
+            "it has no packet_sent or packet_received events with frames".to_owned(),
         ));
     }
     Ok((connections, is_cut))

@@ -104,7 +104,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         note(options, format_args!("report: {}", directory.display()));
         let most = report::trace::MOST_SUMMARIZED;
         if summary.connections.len().max(summary.quic.len()) > most {
-            let words = "connections with the most payload; connections.parquet has all TCP connections";
+            let words =
+                "connections with the most payload; connections.parquet has all TCP connections";
             note(options, format_args!("summary.json has the {most} {words}"));
         }
     }
@@ -118,7 +119,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         note(options, format_args!("path: {}", file.display()));
     }
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("this is the result of the part that was read"));
+        return Err(Failure::interrupted(
+            "this is the result of the part that was read",
+        ));
     }
     Ok(())
 }

@@ -86,7 +86,9 @@ const SHORTEST: Duration = Duration::from_millis(100);
 fn interval(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
     if span < SHORTEST {
-        return Err("the shortest is 100ms, because the kernel's clocks are hardly finer".to_owned());
+        return Err(
+            "the shortest is 100ms, because the kernel's clocks are hardly finer".to_owned(),
+        );
     }
     Ok(span)
 }
