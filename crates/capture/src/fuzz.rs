@@ -1,11 +1,11 @@
-//! What any bytes may not do.
+//! Checks for the fuzz targets: properties that hold for any input.
 
 use crate::{Summary, Trace};
 
-/// Reads the bytes as a capture: there is an answer or one line, whatever they are.
+/// Reads the bytes as a capture. The result is a summary or an error of one line.
 ///
 /// # Panics
-/// A number of the answer is impossible.
+/// A number in the summary is impossible.
 pub fn files(bytes: &[u8]) {
     let mut trace = Trace::new();
     if let Err(error) = trace.read(bytes, &|| true) {

@@ -1,8 +1,7 @@
-//! A guess at the controller of a flow.
+//! A guess at the congestion controller of a flow.
 //!
-//! Each sign makes each controller more or less likely: how much is a natural logarithm. The probabilities are those that the sums
-//! give, with all controllers as likely before. Controllers that are not in the list are taken for the one that they are most
-//! like.
+//! Each sign gives each controller a weight, which is a log-likelihood. The sums of the weights become probabilities; all
+//! controllers are equally likely beforehand. A controller that is not in the list is taken for the most similar one.
 
 use serde::Serialize;
 
@@ -23,37 +22,38 @@ units::named! {
     }
 }
 
-/// Fewer rounds show nothing.
+/// With fewer rounds, there is no guess.
 const LEAST_ROUNDS: usize = 20;
 
-/// Nothing is as sure as numbers say: another controller, or another network, may look the same.
+/// The probability that is spread evenly over all controllers: another controller or another network may show the same
+/// signs.
 const DOUBT: f64 = 0.03;
 
-/// Times of ProbeRTT are worth no more than this, either way: other flows and losses hide them, or make some.
+/// The bounds on the weight of ProbeRTT. Other flows and losses can hide a ProbeRTT, or look like one.
 const LEAST_PROBES: f64 = -3.0;
 const MOST_PROBES: f64 = 5.0;
 
-/// What is guessed, and why.
+/// The most likely controller, and the reasons.
 #[derive(Debug, Clone, Serialize)]
 pub struct Guess {
     /// The most likely controller.
     pub controller: &'static str,
-    /// Its probability among those that are known.
+    /// Its probability among the known controllers.
     pub probability: f64,
-    /// The probabilities of all, in the order of [`Family::ALL`].
+    /// The probabilities of all controllers, in the order of [`Family::ALL`].
     pub probabilities: Vec<(&'static str, f64)>,
-    /// What speaks for it.
+    /// The signs in its favour, in words.
     pub signs: Vec<String>,
 }
 
-/// What a sign says: how likely it is with each family, in their order, as logarithms; and in words.
+/// The weight of a sign for each family, in the order of [`Family::ALL`], and the sign in words.
 struct Evidence {
     weights: [f64; 4],
     words: String,
 }
 
 impl Guess {
-    /// From the signs; none if there are too few.
+    /// The guess that follows from these signs. `None` if there are too few signs.
     pub fn of(signs: &Signs) -> Option<Guess> {
         if signs.rounds < LEAST_ROUNDS {
             return None;
@@ -68,7 +68,7 @@ impl Guess {
         .into_iter()
         .flatten()
         .collect();
-        // That no probes were seen is no sign alone.
+        // The absence of ProbeRTT alone is not enough for a guess.
         if evidence.is_empty() && signs.probes.met() == 0 {
             return None;
         }
@@ -103,7 +103,7 @@ impl Guess {
     }
 }
 
-/// ProbeRTT: BBRv1 goes down every ten seconds, BBRv3 every five.
+/// ProbeRTT: BBRv1 reduces its data in flight every ten seconds, BBRv3 every five.
 fn probes(signs: &Signs) -> Option<Evidence> {
     let (ten, five) = (&signs.probes.every_ten, &signs.probes.every_five);
     if ten.due + five.due == 0 {
@@ -114,14 +114,14 @@ fn probes(signs: &Signs) -> Option<Evidence> {
     Some(Evidence {
         weights: [ten_weight, five_weight, 0.0, 0.0],
         words: format!(
-            "went down and came back at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} five seconds apart",
+            "reduced its data in flight and restored it at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} times five seconds apart",
             signs.probes.dips, ten.met, ten.due, five.met, five.due
         ),
     })
 }
 
-/// Reno halves its window after a loss, CUBIC leaves 0.7 of it (RFC 9438, section 4.6) and grows a little until that is seen, BBR leaves
-/// about all.
+/// After a loss, Reno halves its window. CUBIC keeps 0.7 of it (RFC 9438, section 4.6), and has grown a little until the
+/// capture shows the window. BBR keeps nearly all.
 fn cuts(signs: &Signs) -> Option<Evidence> {
     if signs.cuts == 0 || signs.cut_share.is_nan() {
         return None;
@@ -140,13 +140,13 @@ fn cuts(signs: &Signs) -> Option<Evidence> {
     Some(Evidence {
         weights: weights.map(|weight| weight * trust),
         words: format!(
-            "left {:.2} of the window after a loss, in the middle of {}",
+            "kept {:.2} of its window after a loss (median of {})",
             signs.cut_share, signs.cuts
         ),
     })
 }
 
-/// Reno's window grows by a packet a round (RFC 5681, section 3.1), BBR's follows the path.
+/// Reno's window grows by one packet a round (RFC 5681, section 3.1). BBR's window follows the path.
 fn growth(signs: &Signs) -> Option<Evidence> {
     if signs.steps < 10 {
         return None;
@@ -167,7 +167,7 @@ fn growth(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// A loss-based window does not shrink without a loss; BBR's does after each probe for bandwidth.
+/// A loss-based window does not shrink without a loss. BBR's window shrinks after each bandwidth probe.
 fn shrinks(signs: &Signs) -> Option<Evidence> {
     if signs.steps < 20 {
         return None;
@@ -188,7 +188,7 @@ fn shrinks(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// More in flight than a loss-based window allows at so many losses; or no more, as is seldom with BBR.
+/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much.
 fn boldness(signs: &Signs) -> Option<Evidence> {
     let times = signs.mathis / 1.22;
     let weights = match times {
@@ -203,7 +203,8 @@ fn boldness(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// BBRv1 keeps more than a BDP in flight whatever is lost; BBRv3 leaves room, and yields to losses of more than 2 %.
+/// BBRv1 keeps more than a BDP in flight whatever the loss rate. BBRv3 leaves headroom, and reduces its rate when it loses
+/// more than 2 %.
 fn bdp(signs: &Signs) -> Option<Evidence> {
     let share = signs.of_bdp;
     let weights = match share {
@@ -216,6 +217,6 @@ fn bdp(signs: &Signs) -> Option<Evidence> {
     };
     Some(Evidence {
         weights,
-        words: format!("had {share:.2} BDP in flight, in the middle"),
+        words: format!("had {share:.2} BDP in flight (median)"),
     })
 }

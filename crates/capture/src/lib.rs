@@ -1,8 +1,8 @@
-//! Packets of real traffic → connections, and what limited them.
+//! Reads packet captures, follows the connections in them, and says what limited each connection.
 //!
-//! A [`Trace`] takes captures ([`read`]), tells their packets ([`packet`]), and follows each TCP [`connection`] in bounded memory. A
-//! [`Summary`] says what they show; [`scenario()`] makes a path of it. [`mod@write`] goes the other way: simulated packets become a
-//! capture.
+//! A [`Trace`] reads captures ([`read`]), decodes their packets ([`packet`]), and follows each TCP [`connection`] in
+//! bounded memory. A [`Summary`] gives the results as numbers. [`scenario()`] turns the path of a connection into a
+//! scenario. [`mod@write`] goes the other way: it writes simulated packets as a capture.
 //!
 //! ```no_run
 //! use capture::{Summary, Trace};

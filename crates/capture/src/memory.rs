@@ -1,34 +1,34 @@
-//! How much memory connections take: all together no more than a bound. When they come to it, each is left with fewer samples, the
-//! ones first that have most; what is counted of them stays exact.
+//! The memory that connections take. All connections together have a bound. When they reach it, each connection keeps fewer
+//! samples, and those with the most samples lose the most. Counters stay exact.
 
 use crate::connection::Room;
 
-/// All connections together hold no more bytes; what the allocator and the rest of the program take comes on top.
+/// The bound for all connections, in bytes. The allocator's overhead and the rest of the program come on top.
 pub const MOST: usize = 272 << 20;
 
-/// Beyond it, they are thinned out again after they have grown by such a part of it.
+/// Above the bound, connections are thinned out again after they have grown by one part in this many of it.
 const STEP: usize = 16;
 
-/// What holds memory.
+/// A value whose memory is counted.
 pub trait Holder {
-    /// How many bytes it holds, itself included.
+    /// The number of bytes that it holds, itself included.
     fn held(&self) -> usize;
-    /// How many of them are of its course over time, of which it can do with less.
+    /// The part of these bytes that holds samples over time, which can be thinned out.
     fn course(&self) -> usize;
-    /// Lets its course hold no more than so many bytes, or the least of it that tells anything.
+    /// Reduces the samples to this many bytes, or to the fewest samples that are still of use.
     fn thin(&mut self, most: usize);
-    /// What of it is counted.
+    /// The number of bytes that [`Memory`] has counted for it.
     fn counted(&self) -> usize;
-    /// So much of it is counted now.
+    /// Sets the number of bytes that [`Memory`] has counted for it.
     fn set_counted(&mut self, held: usize);
 }
 
-/// What all connections hold.
+/// The memory that all connections hold.
 #[derive(Debug)]
 pub struct Memory {
     most: usize,
     held: usize,
-    /// When they are to be thinned out.
+    /// Above this many bytes, connections are thinned out.
     thin_at: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Connections may hold so many bytes.
+    /// Connections may hold this many bytes.
     pub fn new(most: usize) -> Memory {
         Memory {
             most,
@@ -48,12 +48,12 @@ impl Memory {
         }
     }
 
-    /// How many bytes they hold.
+    /// The number of bytes that connections hold.
     pub fn held(&self) -> usize {
         self.held
     }
 
-    /// How much there is for one more packet.
+    /// The memory that is left for the next packet.
     #[inline]
     pub fn room(&self) -> Room {
         if self.held < self.most {
@@ -63,7 +63,7 @@ impl Memory {
         }
     }
 
-    /// Counts anew what one holds.
+    /// Updates the count of one holder.
     #[inline]
     pub fn count(&mut self, one: &mut (impl Holder + ?Sized)) {
         let held = one.held();
@@ -71,23 +71,23 @@ impl Memory {
         one.set_counted(held);
     }
 
-    /// One holds so much that is counted by whoever keeps it.
+    /// Adds bytes whose count the caller keeps.
     pub fn take(&mut self, held: usize) {
         self.held += held;
     }
 
-    /// One that held so much has gone.
+    /// Subtracts the bytes of a holder that is gone.
     pub fn release(&mut self, counted: usize) {
         self.held -= counted;
     }
 
-    /// Whether they hold too much.
+    /// Whether connections hold too much.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.held > self.thin_at
     }
 
-    /// Leaves all of them with fewer samples.
+    /// Thins out all holders.
     pub fn thin(&mut self, all: &mut [&mut dyn Holder]) {
         let courses: usize = all.iter().map(|one| one.course()).sum();
         let held: usize = all.iter().map(|one| one.held()).sum();
@@ -101,7 +101,7 @@ impl Memory {
     }
 }
 
-/// Makes room for one more in a list of which there are many: it is no longer than it must be.
+/// Makes room for one more item. There are many such lists, so each has little spare capacity.
 #[inline]
 pub fn reserve<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {

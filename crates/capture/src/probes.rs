@@ -1,66 +1,70 @@
-//! Times at which a flow measures RTprop: it goes down, and comes back at once. BBRv1 does so every ten seconds, with four packets
-//! (paper, "Estimating RTprop"), BBRv3 every five, with half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter: they
-//! neither stop these times nor look like them, as what a loss-based controller has given up comes back slowly.
+//! Dips in the data in flight, by which a flow measures RTprop: it reduces its data in flight, and restores it at once.
+//! BBRv1 does so every ten seconds, down to four packets (paper, "Estimating RTprop"). BBRv3 does so every five seconds,
+//! down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the dips, and
+//! they do not look like dips, because a loss-based controller restores its window slowly.
 
 use units::{Duration, Time};
 
 use crate::signs::median;
 
-/// What was in flight before is the median of so many rounds …
+/// The level before a dip is the median of this many rounds …
 const BEFORE: usize = 8;
 
-/// … and in fewer packets no dip can be seen.
+/// … and a dip from fewer packets than this cannot be seen.
 const LEAST_BEFORE: f64 = 6.0;
 
-/// A dip goes below this share of it …
+/// A dip goes below this share of the level before …
 const DOWN: f64 = 0.6;
 
-/// … and this share of it is back …
+/// … then returns to this share of it …
 const BACK: f64 = 0.75;
 
-/// … so soon: 200 ms, and what the rounds before and after take; but four rounds, if they are long.
+/// … within this time: 200 ms, and the rounds before and after. Where rounds are long, it is four rounds.
 const SOON: Duration = Duration::from_millis(1_200);
 const SOON_ROUNDS: usize = 4;
 
-/// No more rounds are looked at for that.
+/// The most rounds that a dip may take.
 const MOST_ROUNDS: usize = 400;
 
-/// BBRv1's dip: four packets, and one more that was under way; or less than half of what BBRv3 keeps.
+/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level before,
+/// half of what BBRv3 keeps, counts too.
 const FOUR: f64 = 5.0;
 const DEEP: f64 = 0.25;
 
-/// In seconds, from the beginning of a dip to the beginning of the next: the interval, less a round, and with the time that it takes.
+/// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's own
+/// length.
 const EVERY_FIVE: [f64; 2] = [4.8, 5.7];
 const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 
-/// How many of the dips that are due can be seen. Others drown in losses.
+/// The share of the due dips that a capture shows. Losses hide the others.
 const SEEN_OF_FIVE: f64 = 0.6;
 const SEEN_OF_TEN: f64 = 0.7;
 
-/// Chance meets so many of the times that are due: at least, since few dips do not tell how often they come, and at most, so that
-/// a dip that was met is never a sign against the controller.
+/// The bounds on the share of due dips that occur by chance. The lower bound is there because a few dips do not tell how
+/// often they occur. The upper bound keeps each met dip from being a sign against the controller.
 const CHANCE: [f64; 2] = [0.06, SEEN_OF_FIVE];
 
-/// Dips of a controller, against those that it would make.
+/// The dips of a flow, compared with those that a controller would make.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
-    /// Those that came when one was due.
+    /// Dips that came when one was due.
     pub met: usize,
-    /// Times at which one was due.
+    /// The number of times at which a dip was due.
     pub due: usize,
-    /// The share of them that chance meets, with so many dips.
+    /// The share of due dips that would occur by chance, given the number of dips.
     chance: f64,
-    /// The share of them that the controller meets.
+    /// The share of due dips that the controller would show.
     seen: f64,
 }
 
 impl Schedule {
-    /// Of `dips`, each of which is met if another one came so many seconds before it as are in a window of this `width`.
+    /// A dip is met by chance if another dip began in a window of this `width`, in seconds, before it. There are this many
+    /// `dips` in this `span`.
     fn new(met: usize, due: usize, dips: usize, seen: f64, width: f64, span: f64) -> Schedule {
         let due = due.max(met.min(1));
         let often = dips as f64 / span.max(1.0);
         let chance = 1.0 - (-width * often).exp();
-        // Each dip has its chance, and there may be more dips than times.
+        // Each dip has its chance, and there may be more dips than due times.
         let chance = chance * (dips as f64 / due.max(1) as f64).max(1.0);
         Schedule {
             met: met.min(due),
@@ -70,7 +74,7 @@ impl Schedule {
         }
     }
 
-    /// How much more likely that is with the controller than by chance, as a logarithm.
+    /// The log-likelihood ratio of the controller against chance.
     pub fn weight(&self) -> f64 {
         let missed = (self.due - self.met) as f64;
         self.met as f64 * (self.seen / self.chance).ln()
@@ -78,30 +82,30 @@ impl Schedule {
     }
 }
 
-/// What a flow's dips show.
+/// The dips of a flow.
 #[derive(Debug, Clone, Copy)]
 pub struct Probes {
-    /// How many there are.
+    /// The number of dips.
     pub dips: usize,
-    /// As BBRv1 makes them.
+    /// The dips as BBRv1 would make them.
     pub every_ten: Schedule,
-    /// As BBRv3 makes them.
+    /// The dips as BBRv3 would make them.
     pub every_five: Schedule,
 }
 
 impl Probes {
-    /// Dips that came when one was due.
+    /// The number of dips that came when one was due.
     pub fn met(&self) -> usize {
         self.every_ten.met + self.every_five.met
     }
 
-    /// Of rounds, by when they began and how many packets were in flight at most.
+    /// The dips of rounds, each with its start and the most packets in flight.
     pub fn of(rounds: &[(Time, f64)]) -> Probes {
         let dips = dips(rounds);
         let begin = rounds.first().map_or(Time::ZERO, |(at, _)| *at);
         let seconds = |at: Time| at.since(begin).as_secs_f64();
         let span = rounds.last().map_or(0.0, |(at, _)| seconds(*at));
-        // The first dip follows the first RTT.
+        // The first dip is due after the first RTT.
         let starts = |of: &dyn Fn(&&Dip) -> bool| -> Vec<f64> {
             let later = dips.iter().filter(of).map(|dip| seconds(dip.at));
             std::iter::once(0.0).chain(later).collect()
@@ -109,11 +113,11 @@ impl Probes {
         let all = starts(&|_| true);
         let deep = starts(&|dip| dip.is_deep());
         let is_in = |gap: f64, [least, most]: [f64; 2]| gap >= least && gap <= most;
-        // BBRv1 makes no other in between.
+        // BBRv1 makes no other deep dip in between.
         let is_next =
             |pair: &&[f64]| matches!(pair, [first, next] if is_in(next - first, EVERY_TEN));
         let tens = deep.windows(2).filter(is_next).count();
-        // Of BBRv3's, one in between may not be seen.
+        // With BBRv3, a dip in between may have been missed.
         let is_due = |dip: &&Dip| {
             let at = seconds(dip.at);
             let mut gaps = all.iter().map(|start| at - start);
@@ -145,10 +149,10 @@ impl Probes {
     }
 }
 
-/// A flow went down, and came back at once.
+/// A drop of the data in flight that was restored at once.
 struct Dip {
     at: Time,
-    /// In flight, at least and before, in packets.
+    /// The least data in flight during the dip, and the level before, in packets.
     least: f64,
     before: f64,
 }
@@ -162,7 +166,7 @@ impl Dip {
 fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
     let mut dips: Vec<Dip> = Vec::new();
     for (index, (at, most)) in rounds.iter().enumerate().skip(BEFORE) {
-        // Further down is the same dip.
+        // A lower round belongs to the same dip.
         if let Some(dip) = dips.last_mut()
             && at.since(dip.at) < Duration::from_secs(1)
         {
@@ -193,14 +197,14 @@ fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
 mod tests {
     use super::*;
 
-    /// Rounds of 50 ms for 25 s, with so many packets each.
+    /// Rounds of 50 ms for 25 s; `packets` gives the packets in flight of each round.
     fn probes(packets: impl Fn(u64) -> f64) -> Probes {
         let at = |round: u64| Time::ZERO + Duration::from_millis(50 * round);
         let rounds: Vec<(Time, f64)> = (0..500).map(|round| (at(round), packets(round))).collect();
         Probes::of(&rounds)
     }
 
-    /// Every so many rounds, four of them have so much in flight; between them, every third has lost packets.
+    /// In every `every` rounds, four have `down` packets in flight. In between, every third round has lost packets.
     fn dipping(every: u64, down: f64) -> Probes {
         probes(|round| match round % every {
             0..4 if round >= every => down,
@@ -217,7 +221,7 @@ mod tests {
             (4, 4, 4)
         );
         assert!(found.every_five.weight() > found.every_ten.weight() + 5.0);
-        // So little may be half of a small BDP, too.
+        // Four packets may be half of a small BDP, too.
         let found = dipping(103, 4.0);
         assert_eq!((found.every_five.met, found.every_ten.met), (4, 0));
     }
@@ -233,7 +237,7 @@ mod tests {
         assert!(found.every_ten.weight() > found.every_five.weight() + 5.0);
     }
 
-    /// Sixty seconds of rounds, in which dips to half begin by chance, so many a second on average.
+    /// Sixty seconds of rounds. Dips to half begin at random, at this average rate per second.
     fn by_chance(seed: u64, often: f64) -> Probes {
         let mut state = seed;
         let mut left = 0;
@@ -258,7 +262,7 @@ mod tests {
         for often in [0.1, 0.2, 0.3, 0.5] {
             let weights = (1..=400).map(|seed| by_chance(seed, often).every_five.weight());
             let weights: Vec<f64> = weights.collect();
-            // What is twenty times as likely is seen one time in twenty at most.
+            // A weight that says "twenty times as likely" may be wrong in one case of twenty at most.
             let sure = weights
                 .iter()
                 .filter(|weight| **weight > 20f64.ln())

@@ -1,9 +1,9 @@
-//! The path of a connection as a scenario.
+//! The path of a connection, as a scenario.
 
 use crate::summary::{BURST, FlowSummary, KnownPath, Summary};
 
-/// The scenario of the connection with the most payload whose path is known, for a run: with one value each. `None` if no
-/// connection shows both RTprop and BtlBw.
+/// The scenario for a run, with one value for each key. It has the path of the connection with the most payload whose path
+/// is known. `None` if no connection shows both RTprop and BtlBw.
 pub fn scenario(summary: &Summary) -> Option<String> {
     let (flow, path) = known(summary)?;
     let mut text = origin(flow);
@@ -34,7 +34,7 @@ pub fn scenario(summary: &Summary) -> Option<String> {
     Some(text)
 }
 
-/// The same path as ranges, within which the capture leaves it, for advice. `None` as with [`scenario`].
+/// The same path for advice, with the range that the capture supports for each key. `None` as with [`scenario`].
 pub fn ranges(summary: &Summary) -> Option<String> {
     let (flow, path) = known(summary)?;
     let mut text = origin(flow) + "[path]\n";

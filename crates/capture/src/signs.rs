@@ -1,47 +1,47 @@
-//! What a flow's course shows of its controller.
+//! The signs of a flow's controller in its course.
 
 use units::Time;
 
 use crate::connection::{Flow, Round};
 use crate::probes::Probes;
 
-/// The first growth, of which all controllers make much the same, takes so many rounds.
+/// The rounds of the initial growth, in which all controllers are much the same.
 const FIRST_ROUNDS: usize = 8;
 
-/// A window of fewer packets cannot be cut by shares that could be told.
+/// With a smaller window, in packets, the size of a cut cannot be told.
 const LEAST_CUT: f64 = 3.5;
 
-/// Less than this is a matter of when acknowledgements come.
+/// A smaller change, in packets, is due to the timing of acknowledgements.
 const NOISE: f64 = 1.5;
 
-/// The signs by which controllers are told apart. What is not known is NaN.
+/// The signs by which controllers are told apart. An unknown value is NaN.
 #[derive(Debug, Clone, Copy)]
 pub struct Signs {
     /// Rounds that neither the application nor the receiver limited.
     pub rounds: usize,
-    /// Times at which the flow went down and came back at once.
+    /// The dips of the data in flight that were restored at once.
     pub probes: Probes,
-    /// Recoveries whose beginning and end were seen.
+    /// Recoveries whose beginning and end were captured.
     pub cuts: usize,
-    /// What was in flight after them, of what was before, in the middle.
+    /// The median share of the data in flight that was left after a recovery.
     pub cut_share: f64,
-    /// Rounds that followed each other without a loss.
+    /// Pairs of consecutive rounds without a loss.
     pub steps: usize,
-    /// How much more was in flight in the second of them, in packets, in the middle.
+    /// The median growth of the data in flight from the first round of such a pair to the second, in packets.
     pub growth: f64,
-    /// The share of them in which less was.
+    /// The share of these pairs in which the data in flight shrank.
     pub shrinks: f64,
-    /// What was in flight, of the path's BDP, in the middle.
+    /// The median data in flight, as a share of the path's BDP.
     pub of_bdp: f64,
-    /// What was in flight, in packets, times the square root of recoveries per packet: about 1.2 for Reno (Mathis et al., "The
-    /// Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
+    /// The data in flight, in packets, times the square root of the recoveries per packet: about 1.2 for Reno (Mathis et
+    /// al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
     pub mathis: f64,
-    /// The share of packets that were lost.
+    /// The share of lost packets.
     pub lost: f64,
 }
 
 impl Signs {
-    /// Of a flow; `is_at_sender` if it was captured where it is sent.
+    /// The signs of a flow. `is_at_sender` says that the capture was taken at its sender.
     pub fn of(flow: &Flow, is_at_sender: bool) -> Signs {
         let mss = flow.mss() as f64;
         let packets = |round: &Round| round.most().get() as f64 / mss;
@@ -80,13 +80,13 @@ impl Signs {
     }
 }
 
-/// Three rounds in a row without a loss.
+/// Each three consecutive rounds without a loss.
 fn clean(rounds: &[Round]) -> impl Iterator<Item = &[Round; 3]> {
     let threes = rounds.windows(3).filter_map(|three| three.first_chunk());
     threes.filter(|three| three.iter().all(|round| round.repeats == 0))
 }
 
-/// What was in flight when a recovery had ended, of what was when it began.
+/// For each recovery, the data in flight after it as a share of the data in flight before it.
 fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
     let cuts = flow.recoveries.cuts().iter();
     let shares = cuts.filter_map(|cut| {
@@ -96,7 +96,7 @@ fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
     shares.collect()
 }
 
-/// The same by rounds, where the sender is far away.
+/// The same from rounds, for captures away from the sender.
 fn cuts_of_rounds(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Vec<f64> {
     let mut cuts = Vec::new();
     let mut before = None;
@@ -122,7 +122,7 @@ fn cuts_of_rounds(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Vec<f64>
     cuts
 }
 
-/// The value in the middle; NaN of none.
+/// The median; NaN of an empty slice.
 pub fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_unstable_by(f64::total_cmp);

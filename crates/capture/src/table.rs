@@ -7,28 +7,28 @@ use crate::connection::Connection;
 use crate::memory::{Holder, Memory};
 use crate::packet::{Endpoint, Packet, Segment};
 
-/// So many connections are kept, those that are over among them.
+/// The most connections that are kept, closed ones included.
 pub const MOST: usize = 100_000;
 
-/// When there are too many, one of so many goes: those with the least payload.
+/// When there are too many connections, one in this many is dropped: those with the least payload.
 const SHARE: usize = 10;
 
-/// A connection from which nothing comes for so long is over: NATs forget it then (RFC 5382, section 5).
+/// A connection is closed after this long without a packet, because NATs forget it then (RFC 5382, section 5).
 const SILENCE: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
 
-/// What names a connection: its ends, in their order.
+/// The ends of a connection, sorted.
 type Key = [Endpoint; 2];
 
-/// Connections by their ends.
+/// Connections, found by their ends.
 #[derive(Default)]
 pub struct Table {
-    /// The places of those that are not over.
+    /// The indices of the open connections.
     places: HashMap<Key, usize>,
     connections: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
-    /// Connections that were let go, because there were too many.
+    /// Connections that were dropped because there were too many.
     evicted: u64,
-    /// Where the latest packet's connection is, and its ends, in either order.
+    /// The ends of the latest packet, in either order, and its connection's index.
     latest: Option<([Endpoint; 2], usize)>,
 }
 
@@ -38,7 +38,7 @@ fn key(ends: [Endpoint; 2]) -> Key {
 }
 
 impl Table {
-    /// A segment of TCP.
+    /// Takes in a TCP segment.
     #[inline]
     pub fn on_segment(&mut self, packet: &Packet<'_>, segment: &Segment, memory: &mut Memory) {
         let ends = [packet.from, packet.to];
@@ -62,12 +62,11 @@ impl Table {
         }
     }
 
-    /// All connections, and how many were let go.
+    /// All connections, and how many were dropped.
     pub fn into_connections(self) -> (impl Iterator<Item = Box<Connection>>, u64) {
         (self.connections.into_iter().flatten(), self.evicted)
     }
 
-    /// The connections.
     pub fn all(&mut self) -> impl Iterator<Item = &mut Connection> {
         let there = self.connections.iter_mut().flatten();
         there.map(Box::as_mut)
@@ -81,7 +80,7 @@ impl Table {
         })
     }
 
-    /// The place of a new connection. One that had these ends is over.
+    /// The index of a new connection. An earlier connection with these ends is over.
     fn open(
         &mut self,
         key: Key,
@@ -107,7 +106,7 @@ impl Table {
         place
     }
 
-    /// Lets those go that have the least payload, the ones first from which nothing came for longest.
+    /// Drops the connections with the least payload; among equals, the one that has been silent for longest.
     fn make_room(&mut self, memory: &mut Memory) {
         let weight = |connection: &Connection| (connection.payload(), connection.last);
         let places = self.connections.iter().enumerate();

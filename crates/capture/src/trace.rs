@@ -1,4 +1,4 @@
-//! A whole capture, or several, as connections.
+//! One capture or several, read as connections.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -13,58 +13,58 @@ use crate::quic::{self, KeyLogError, QuicConnection};
 use crate::read::{End, Frames, Opened, Pieces, ReadError, Wanted, compression};
 use crate::table::Table;
 
-/// What was read.
+/// Counts of what was read.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Counts {
     /// Packets of all kinds.
     pub packets: u64,
-    /// Segments of TCP.
+    /// TCP segments.
     pub tcp: u64,
-    /// Datagrams of UDP.
+    /// UDP datagrams.
     pub udp: u64,
-    /// Those of them that are of QUIC.
+    /// UDP datagrams with QUIC.
     pub quic: u64,
-    /// Further fragments of IP packets.
+    /// Fragments of IP packets, other than the first.
     pub fragments: u64,
-    /// Neither TCP nor UDP.
+    /// Packets with neither TCP nor UDP.
     pub other: u64,
     /// Packets of which too little was captured.
     pub short: u64,
-    /// Segments of TCP of whose options not all were captured.
+    /// TCP segments whose options were not captured completely.
     pub cut_options: u64,
-    /// Packets without a time, which are left out.
+    /// Packets without a timestamp, which are ignored.
     pub untimed: u64,
-    /// Packets in tunnels that cannot be looked into, by the tunnel's name.
+    /// Packets in tunnels that cannot be decoded, by the tunnel's name.
     pub opaque: BTreeMap<&'static str, u64>,
-    /// Packets of links that are not known, by the link's type.
+    /// Packets of unknown link types, by the link type.
     pub unknown_links: BTreeMap<u32, u64>,
     /// Files that end within a packet.
     pub cut: u64,
-    /// Files that are damaged, and read as far as they are not.
+    /// Damaged files, which are read up to the damage.
     pub damaged: u64,
 }
 
-/// Takes captures, and makes connections of them.
+/// Reads captures, and follows their connections.
 #[derive(Default)]
 pub struct Trace {
     counts: Counts,
     table: Table,
     quic: quic::Table,
-    /// Connections that qlogs have told of.
+    /// The connections from qlogs.
     logged: Vec<Connection>,
     memory: Memory,
 }
 
-/// A stream that can be read.
+/// A stream after decompression.
 type Plain<'s> = Box<dyn Read + 's>;
 
 impl Trace {
-    /// Nothing yet.
+    /// An empty trace.
     pub fn new() -> Trace {
         Trace::default()
     }
 
-    /// Nothing yet; connections may hold so many bytes of memory. If they come to it, they are left with fewer samples.
+    /// An empty trace whose connections may hold this many bytes of memory. At this bound, they keep fewer samples.
     pub fn within(bytes: usize) -> Trace {
         Trace {
             memory: Memory::new(bytes),
@@ -72,10 +72,11 @@ impl Trace {
         }
     }
 
-    /// Reads a capture or a qlog to its end, or until `goes_on` says no, which is asked for each piece of some hundred kilobytes.
+    /// Reads a capture or a qlog to its end, or until `goes_on` returns false. `goes_on` is called for each piece of some
+    /// hundred kilobytes.
     ///
     /// # Errors
-    /// It is no capture, or cannot be read. What it had before that is kept.
+    /// The file cannot be read, or is neither a capture nor a qlog. What was read before the error is kept.
     pub fn read<'s>(
         &mut self,
         source: impl Read + 's,
@@ -92,8 +93,8 @@ impl Trace {
         self.read_all(1, open, goes_on).map_err(|(_, error)| error)
     }
 
-    /// Reads so many captures and qlogs as one: packets in the order of their times, in whatever order the files are given. `open` opens
-    /// one of them; what lasts may be opened twice.
+    /// Reads this many captures and qlogs as one. Packets are taken in the order of their timestamps, in whatever order the
+    /// files are given. `open` opens a file; a file that is not a pipe may be opened twice.
     ///
     /// # Errors
     /// As with [`Trace::read`], with the number of the file.
@@ -109,7 +110,7 @@ impl Trace {
             Ok((Box::new(Wanted { source, goes_on }), is_lasting))
         };
         match self.merge(files, plain, goes_on) {
-            // It has ended so because nobody wanted more of it.
+            // The error only says that the caller wants no more.
             Err(_) if !goes_on() => Ok(()),
             read => read,
         }
@@ -142,7 +143,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Reads a file if it is a qlog, and else looks when its first packet passed.
+    /// Reads the file if it is a qlog. Otherwise, looks up the time of its first packet.
     fn look<'s>(
         &mut self,
         file: usize,
@@ -205,7 +206,7 @@ impl Trace {
         }
     }
 
-    /// Connections hold too much: they are left with fewer samples.
+    /// Connections hold too much memory: thins them out.
     #[cold]
     fn thin(&mut self) {
         let tcp = self.table.all().chain(&mut self.logged);
@@ -215,25 +216,26 @@ impl Trace {
         self.memory.thin(&mut all);
     }
 
-    /// Takes the secrets of a key log, as SSLKEYLOGFILE names it: before the captures, whose QUIC connections they open.
+    /// Reads the secrets of a key log, in the format of SSLKEYLOGFILE. Give key logs before the captures whose QUIC
+    /// connections they decrypt.
     ///
     /// # Errors
-    /// It cannot be read, or has none.
+    /// The file cannot be read, or has no usable secret.
     pub fn read_keys(&mut self, source: impl Read) -> Result<(), KeyLogError> {
         self.quic.keys.read(source)
     }
 
-    /// What was read so far.
+    /// The counts so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// How many bytes of memory connections hold.
+    /// The number of bytes of memory that connections hold.
     pub fn held(&self) -> usize {
         self.memory.held()
     }
 
-    /// The connections of TCP, those of QUIC, and how many were let go because there were too many.
+    /// The TCP connections, the QUIC connections, and how many connections were dropped because there were too many.
     pub fn into_connections(self) -> (Vec<Box<Connection>>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
         let evicted = evicted + self.quic.left_out;

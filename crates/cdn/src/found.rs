@@ -1,11 +1,11 @@
-//! What the laboratory has found: the truth, what the study says of it, and what its policy is worth.
+//! The results of the laboratory: the truth, the study's estimates, and the value of its policy.
 
 use experiment::{Effect, Measure};
 use serde::Serialize;
 
 use crate::machine::Machine;
 
-/// The sizes whose time small and medium objects are told by, and what large ones are.
+/// The measures of the results: the throughput of large objects, and the times of small and medium ones.
 pub const MEASURES: [Measure; 5] = [
     Measure::Throughput,
     Measure::Time10k,
@@ -14,138 +14,140 @@ pub const MEASURES: [Measure; 5] = [
     Measure::Time3m,
 ];
 
-/// What the laboratory has found.
+/// The results of the laboratory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
-    /// What the CDN is called.
+    /// The name of the CDN.
     pub name: String,
-    /// What its random choices derive from.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Lines, and so units, of the study.
+    /// The number of lines in the study, which are its units.
     pub lines: usize,
-    /// Connections that the study has seen.
+    /// The number of connections in the study.
     pub connections: u64,
-    /// Connections of all runs, of which the truth is.
+    /// The number of connections in all runs, which give the truth.
     pub runs_connections: u64,
     /// The study's verdict.
     pub verdict: String,
-    /// What the study says of each arm but the first, in each measure, over all networks.
+    /// For each arm but the first and each measure: the truth and the estimate over all networks.
     pub measures: Vec<Told>,
-    /// The same of throughput in each network.
+    /// The results for each network.
     pub networks: Vec<OfNetwork>,
-    /// What can be in force everywhere: each arm alone, and last the policy.
+    /// The choices that can be in force everywhere: each arm alone, and last the policy.
     pub choices: Vec<Choice>,
-    /// What the policy is worth over each draw of lines that the study has not seen; in real time, over the same lines.
+    /// The value of the policy over each draw of lines that the study has not seen; in real time, over the same lines.
     pub draws: Vec<Choice>,
-    /// What comes of other draws of who has which arm.
+    /// The results with arms drawn again.
     pub redraws: Redraws,
     /// The policy.
     pub policy: String,
-    /// Of a CDN in real time, what is known of how it went.
+    /// For a CDN in real time, the circumstances of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real: Option<Real>,
 }
 
-/// How it went in real time.
+/// The circumstances of a measurement in real time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Real {
-    /// Downloads that were begun.
+    /// The number of downloads that were started.
     pub downloads: u64,
-    /// Those that came whole.
+    /// The number of complete downloads.
     pub whole: u64,
-    /// How often a connection of the server was looked at, and had a controller.
+    /// How often a connection of the server was inspected and had a controller.
     pub looks: u64,
-    /// How often it was another one than that which was in force for its client; and the first of these in words.
+    /// How often that controller was not the one in force for its client.
     pub others: u64,
-    /// See `others`.
+    /// The first such case, in words.
     pub first_other: Option<String>,
-    /// Connections that got a controller by the program in the kernel, and those of which the kernel refused it.
+    /// The numbers of connections to which the program in the kernel gave a controller, and for which the kernel refused
+    /// it.
     pub assigned: [u64; 2],
-    /// Whether the machine kept up. If it did not, nothing else here is a result.
+    /// Whether the machine kept up. If it did not, the other results are invalid.
     pub machine: Machine,
 }
 
-/// The truth, and what the study says of it.
+/// The truth and the study's estimate for one measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Told {
-    /// In what.
+    /// The measure.
     pub measure: Measure,
-    /// The arm's controller; it is compared with the first arm's.
+    /// The arm's controller. It is compared with the first arm's.
     pub controller: String,
-    /// How much it changes: by all lines with either arm. Nothing where there are too few such objects.
+    /// The true effect: all lines with this arm against all lines with the first. `None` with too few objects.
     pub truth: Option<f64>,
-    /// What the study says; nothing where it has too little.
+    /// The study's estimate. `None` with too few data.
     pub told: Option<Effect>,
-    /// Of other draws, in how many the interval has the truth, and how many have an interval.
+    /// With arms drawn again: the number of intervals that contain the truth, and the number of intervals.
     pub covered: [usize; 2],
 }
 
-/// A network.
+/// The results for a network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OfNetwork {
     /// Its name.
     pub name: String,
-    /// Who is at the other end.
+    /// The kind of the network.
     pub kind: String,
     /// Its autonomous system.
     pub system: u32,
-    /// How many lines it has.
+    /// The number of its lines.
     pub lines: usize,
-    /// Throughput of large objects: the truth and what is told, for each arm but the first.
+    /// The throughput of large objects for each arm but the first.
     pub throughput: Vec<Told>,
-    /// And the time of objects below 10 kB.
+    /// The time of objects below 10 kB for each arm but the first.
     pub small: Vec<Told>,
-    /// The policy's rule for its lines, and that rule's controller.
+    /// The policy's rule for its lines, and the rule's controller.
     pub rule: [String; 2],
-    /// With each choice in force, how much measures change over the first arm, in the order of [`MEASURES`].
+    /// For each choice in force: the effects against the first arm, in the order of [`MEASURES`].
     pub changes: Vec<Vec<Option<f64>>>,
 }
 
-/// What can be in force everywhere.
+/// A choice that can be in force everywhere.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// A controller, or the policy.
+    /// The controller, or the policy.
     pub name: String,
-    /// How much measures change over the first arm, over all networks, in the order of [`MEASURES`].
+    /// The effects against the first arm over all networks, in the order of [`MEASURES`].
     pub changes: Vec<Option<f64>>,
-    /// The network where throughput is furthest below that of the best arm, and by how much.
+    /// The network whose throughput is furthest below that of its best arm, and the relative difference.
     pub worst: Option<(String, f64)>,
 }
 
-/// What comes of other draws of who has which arm, of the same lines.
+/// The results of studies of the same lines with arms drawn again.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Redraws {
-    /// How many.
+    /// The number of studies.
     pub studies: usize,
-    /// How many of these made a policy.
+    /// The number of studies that made a policy.
     pub policies: usize,
-    /// How many of the policies have throughput within 3 % of the best arm's in each network.
+    /// The number of policies with a throughput within 3 % of the best arm's in each network.
     pub near_best: usize,
-    /// How far below the best arm the worst network was with the median policy, and with the worst.
+    /// The relative difference of the worst network's throughput from its best arm: for the median policy, and for the
+    /// worst.
     pub worst: Option<[f64; 2]>,
 }
 
-/// Policies are to be this near to the best arm, in each network.
+/// A policy is near the best arm if its throughput is at most this share below it in each network.
 pub const NEAR: f64 = 0.03;
 
 impl OfNetwork {
-    /// How far the throughput with a choice in force is from that of the best arm.
+    /// The relative difference between the throughput with a choice in force and with the best arm.
     pub fn of_best(&self, choice: usize) -> Option<f64> {
         of_best(&self.changes, choice)
     }
 }
 
-/// The same by how much each choice changes measures over the first arm.
+/// The same from the effects of all choices against the first arm.
 pub(crate) fn of_best(changes: &[Vec<Option<f64>>], choice: usize) -> Option<f64> {
     let throughput = |choice: usize| changes.get(choice)?.first().copied().flatten();
-    // The last choice is the policy, and no arm.
+    // The last choice is the policy and not an arm.
     let arms = 0..changes.len().saturating_sub(1);
     let best = arms.filter_map(throughput).reduce(f64::max)?;
     Some((1.0 + throughput(choice)?) / (1.0 + best) - 1.0)
 }
 
 impl Found {
-    /// The place of the policy among the choices.
+    /// The index of the policy among the choices.
     pub fn policy_place(&self) -> usize {
         self.choices.len().saturating_sub(1)
     }

@@ -1,4 +1,4 @@
-//! All that can happen: each line with each arm, over the same path and with the same objects at the same times.
+//! Runs each line with each arm, over the same path and with the same objects at the same times.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -15,75 +15,75 @@ use crate::line::{Line, When};
 use crate::observed;
 use crate::spec::Spec;
 
-/// So often lines are drawn that the study has not seen, to see what its policy is worth.
+/// The number of draws of lines that the study has not seen, over which its policy is judged.
 pub(crate) const FRESH: u64 = 3;
 
-/// Why there is no result.
+/// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// What the text says makes no sense.
+    /// The text of the CDN is invalid.
     #[error(transparent)]
     Spec(#[from] ScenarioError),
     /// A line's scenario cannot be run.
     #[error(transparent)]
     Batch(#[from] BatchError),
-    /// Runs have failed, or were cancelled.
+    /// Runs failed, or were cancelled.
     #[error("{missing} of {all} lines have no result{}", why.as_deref().map(|why| format!(": {why}")).unwrap_or_default())]
     Missing {
-        /// So many.
+        /// The number of lines without a result.
         missing: usize,
-        /// Of so many.
+        /// The number of lines.
         all: usize,
-        /// Why the first one failed.
+        /// Why the first of them failed.
         why: Option<String>,
     },
     /// The study's data cannot be written.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// Or cannot be read back.
+    /// The study's data cannot be read back.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The table of systems cannot be read back.
+    /// The table of autonomous systems cannot be read back.
     #[error(transparent)]
     Systems(#[from] SystemsError),
-    /// The study makes no policy.
-    #[error("the study makes no policy: {0}")]
+    /// The study does not make a policy.
+    #[error("the study does not make a policy: {0}")]
     NoPolicy(String),
-    /// Something cannot be in real time.
+    /// A setting is impossible in real time.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What the machine lacks for real time.
+    /// The machine lacks something that real time needs.
     #[error("{0}")]
     Lacking(String),
-    /// Namespaces, and commands in them.
+    /// A network namespace, or a command in one, failed.
     #[error(transparent)]
     Linux(#[from] linux::Error),
-    /// The paths.
+    /// The emulated paths failed.
     #[error(transparent)]
     Tunnel(#[from] TunnelError),
-    /// Nginx does not serve.
-    #[error("nginx does not listen; {0} may say why")]
+    /// Nginx does not listen.
+    #[error("nginx does not listen; see {0}")]
     Server(String),
-    /// What else crosses a line.
-    #[error("the background of {client}: {error}")]
+    /// The background traffic of a line failed.
+    #[error("the background traffic of {client}: {error}")]
     Background {
-        /// Whose line.
+        /// The client of the line.
         client: IpAddr,
-        /// What the system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// A policy cannot be in force.
+    /// A policy cannot be put in force.
     #[error(transparent)]
     Steer(#[from] SteerError),
-    /// Somebody has ended it.
-    #[error("it was ended")]
+    /// The user has cancelled the run.
+    #[error("cancelled")]
     Cancelled,
-    /// A file of the results.
+    /// A file of the results cannot be written.
     #[error("{path}: {error}")]
     File {
-        /// Which one.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         error: std::io::Error,
     },
 }
@@ -106,11 +106,11 @@ impl From<GroupError> for LabError {
 /// The lines of a CDN, and their runs.
 #[derive(Debug)]
 pub struct Laboratory {
-    /// What it is of.
+    /// The CDN.
     pub spec: Spec,
-    /// The lines while the study runs; then those when its policy is in force, draw by draw.
+    /// The lines of the study, then those of each later draw, over which the policy is judged.
     lines: Vec<Line>,
-    /// So many of them are the study's, and of each draw.
+    /// The number of lines of the study, and of each later draw.
     counts: Vec<usize>,
     batch: Batch,
 }
@@ -120,7 +120,7 @@ impl Laboratory {
     ///
     /// # Errors
     ///
-    /// What it says makes no sense.
+    /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
         for when in [When::Study].into_iter().chain((0..FRESH).map(When::Fresh)) {
@@ -145,7 +145,7 @@ impl Laboratory {
         &self.batch
     }
 
-    /// Where what is found in the runs goes.
+    /// The collector for the results of the runs.
     pub fn outcomes(&self) -> Outcomes<'_> {
         Outcomes {
             laboratory: self,
@@ -155,7 +155,7 @@ impl Laboratory {
     }
 }
 
-/// A line with each arm.
+/// The runs of a line, one with each arm.
 fn plan(spec: &Spec, line: &Line) -> Plan {
     let mut plan = Plan::new("cdn", ["network", "line", "controller"]);
     for arm in &spec.arms {
@@ -166,24 +166,24 @@ fn plan(spec: &Spec, line: &Line) -> Plan {
         ];
         let scenario = line.scenario(arm);
         plan.add_point(values, scenario.clone());
-        // Nothing is kept of it.
+        // No files are kept of these runs.
         plan.add_run(0, scenario, String::new());
     }
     plan.keep_samples(false);
     plan
 }
 
-/// What was found in the runs so far.
+/// The results of the runs so far.
 #[derive(Debug)]
 pub struct Outcomes<'l> {
     laboratory: &'l Laboratory,
-    /// Of each line, the connections with each arm.
+    /// For each line, its connections with each arm.
     given: Vec<Option<Vec<Vec<Given>>>>,
     failed: Option<String>,
 }
 
 impl<'l> Outcomes<'l> {
-    /// Takes in what was found of the line at this place of the batch.
+    /// Adds the results of the line at this index of the batch.
     pub fn take(&mut self, place: usize, findings: &Findings) {
         if let Some((run, reason)) = findings.failed.first() {
             self.failed.get_or_insert(format!("{run}: {reason}"));
@@ -198,7 +198,7 @@ impl<'l> Outcomes<'l> {
         }
     }
 
-    /// All of it.
+    /// The results of all runs.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl<'l> Outcomes<'l> {
     }
 }
 
-/// A line, and what its connections were with each arm.
+/// A line, and its connections with each arm.
 #[derive(Debug)]
 pub(crate) struct World<'l> {
     pub line: &'l Line,
@@ -237,13 +237,13 @@ pub(crate) struct World<'l> {
 #[derive(Debug)]
 pub struct Worlds<'l> {
     pub(crate) spec: &'l Spec,
-    /// While the study runs.
+    /// The lines of the study.
     pub(crate) study: Vec<World<'l>>,
-    /// When its policy is in force: draws of lines that the study has not seen.
+    /// Draws of lines that the study has not seen, over which the policy is judged.
     pub(crate) fresh: Vec<Vec<World<'l>>>,
 }
 
-/// The table of systems in a file.
+/// Reads the table of autonomous systems from a file.
 pub(crate) fn systems(file: &Path) -> Result<Systems, LabError> {
     Ok(Systems::read(
         regular::open(file).map_err(SystemsError::from)?,

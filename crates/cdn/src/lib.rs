@@ -1,12 +1,12 @@
-//! A small CDN in the laboratory, of which the truth is known: what studies and policies are proven on.
+//! A small CDN in the laboratory whose truth is known. Studies and policies are tested on it.
 //!
-//! A [`Spec`] has networks of lines: client networks with a path to themselves, other sites, the same site. Objects of several
-//! sizes are fetched over each line at random times. A [`Laboratory`] runs each line with each arm, over the same path and with the
-//! same objects. So it knows what no operator knows: what the other arm would have been for the same clients.
-//! [`Worlds::prove`] draws who has which arm, records that as a study does, and has the study's own code find what is in it and make
-//! a policy of that; then it puts the truth beside both.
+//! A [`Spec`] has networks of lines: client networks with a path of their own, other sites, and the same site. Objects of
+//! several sizes are fetched over each line at random times. A [`Laboratory`] runs each line with each arm, over the same
+//! path and with the same objects. So it knows what an operator cannot know: the result of the other arm for the same
+//! clients. [`Worlds::prove`] draws an arm for each line, records the connections as a study does, evaluates them with the
+//! study's own code, and makes a policy. Then it compares both with the truth.
 //!
-//! [`Live`] does the same on the kernel's own TCP, in real time, where the truth is what other people's clients say.
+//! [`Live`] does the same on the kernel's TCP in real time. There, independent clients measure the truth.
 //!
 //! ```no_run
 //! use cdn::{Laboratory, Spec, tables};

@@ -1,4 +1,4 @@
-//! Client networks, each with a path to itself, and what is fetched over it.
+//! Client networks with a path of their own, and the objects that are fetched over it.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,49 +10,49 @@ use units::{Bytes, Duration, Time};
 
 use crate::spec::{Network, Spec};
 
-/// So many objects are fetched over a line at most: more are a mistake in an interval.
+/// The most objects that are fetched over a line. More are due to a mistake in an interval.
 const MOST_VISITS: u64 = 10_000;
 
-/// Which lines of the networks, and what is fetched over them: independent of all others.
+/// A draw of lines and objects. The draws are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// While the study runs.
+    /// The draw for the study.
     Study,
-    /// When its policy is in force: lines that the study has not seen, by the number of their draw.
+    /// A later draw that the study has not seen, with its number. The policy is judged over it.
     Fresh(u64),
 }
 
 /// A client network and its path.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// The place of its network.
+    /// The index of its network.
     pub network: usize,
-    /// Its place among the network's lines.
+    /// Its index among the network's lines.
     pub place: u64,
-    /// Its client's address.
+    /// The address of its client.
     pub client: IpAddr,
-    /// What is fetched, in the order of time.
+    /// The objects to fetch, in order of time.
     pub visits: Vec<Visit>,
-    /// The path, its background, and the hosts.
+    /// The path, its background traffic, and the hosts.
     base: Scenario,
 }
 
 /// An object that is fetched over a connection of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visit {
-    /// When.
+    /// The start of the download.
     pub at: Duration,
-    /// How large it is.
+    /// The size of the object.
     pub bytes: Bytes,
 }
 
 impl Spec {
-    /// All lines over which something is fetched, network by network. Whatever the arm, the same objects are fetched over a line
-    /// at the same times.
+    /// All lines over which objects are fetched, network by network. With each arm, a line has the same objects at the same
+    /// times.
     ///
     /// # Errors
     ///
-    /// A line's path makes no sense.
+    /// The path of a line is invalid.
     pub fn lines(&self, when: When) -> Result<Vec<Line>, ScenarioError> {
         let mut lines = Vec::new();
         for (index, network) in self.networks.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Spec {
             When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
         };
         let mut base = network.access.scenario(&network.base, drawn, place)?;
-        // In place of the connections there was somebody who is not one of them.
+        // Removes the flow that stood in for the connections.
         base.flows.pop();
         let seed = |part: &str| {
             let values = [("network", &*network.name), ("part", part), ("when", when)];
@@ -111,7 +111,7 @@ impl Spec {
         })
     }
 
-    /// Which of its lines' addresses are whose, as pyasn has it.
+    /// The addresses of each autonomous system, in pyasn's format.
     pub fn systems(&self) -> String {
         let networks = self.networks.iter().enumerate();
         networks
@@ -120,7 +120,7 @@ impl Spec {
     }
 }
 
-/// The addresses of a network: those of RFC 1918 that are enough for networks of lines of 24 bits.
+/// The addresses of a network. RFC 1918 has enough of them for lines of 24 bits.
 pub(crate) fn addresses(network: usize) -> Prefix {
     Prefix::around(client(network, 0), 16)
 }
@@ -131,7 +131,7 @@ fn client(network: usize, place: u64) -> IpAddr {
 }
 
 impl Line {
-    /// Everything that is fetched, with this arm's controller; the connections come first, in the order of the visits.
+    /// The scenario with all downloads by this arm's controller. Their connections come first, in the order of the visits.
     pub fn scenario(&self, arm: &FlowSpec) -> Scenario {
         let connections = self.visits.iter().map(|visit| FlowSpec {
             start: visit.at,
@@ -144,12 +144,12 @@ impl Line {
         }
     }
 
-    /// What else crosses it.
+    /// The background traffic.
     pub(crate) fn background(&self) -> &[FlowSpec] {
         &self.base.flows
     }
 
-    /// What the hosts at both ends are like.
+    /// The hosts at both ends.
     pub(crate) fn host(&self) -> &HostSpec {
         &self.base.host
     }

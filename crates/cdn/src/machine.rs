@@ -1,46 +1,46 @@
-//! Whether the machine kept up with a CDN in real time. If it did not, what came of it is no result.
+//! Checks whether the machine kept up with a CDN in real time. If it did not, the results are invalid.
 
 use record::Validity;
 use report::percent;
 use serde::Serialize;
 
-/// The most of the time in which downloads begin that the processors may be busy: beyond, servers and clients wait for them, which no
-/// path shows. It is chosen and not measured: the tenth that is left protects from the times when all of them are busy at once, which a
-/// mean does not show.
+/// The greatest share of the time in which processors may be busy while downloads begin. Above it, servers and clients wait
+/// for processors, which is not a property of a path. The bound is chosen and not measured. The remaining tenth allows for
+/// moments at which all processors are busy at once, which a mean does not show.
 pub const MOST_BUSY: f64 = 0.9;
 
-/// The largest load average before the first pass, for each processor: something else works on the machine. It is chosen and not
-/// measured: work that comes and goes would slow one pass and not another, and so look like an effect; what a load average still has of
-/// the command before is not to stop a run.
+/// The greatest load average per processor before the first pass. A greater load means that other programs are working.
+/// They could slow one pass but not another, which would look like an effect. The bound is chosen and not measured. It is
+/// not lower because the load average still contains the previous command.
 pub const MOST_LOAD: f64 = 0.5;
 
-/// How the machine was.
+/// The state of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
-    /// In each pass.
+    /// The state in each pass.
     pub passes: Vec<OfPass>,
-    /// The load average for each processor, before the first pass; nothing where the system does not tell.
+    /// The load average per processor before the first pass. `None` if the system does not tell it.
     pub load: Option<f64>,
-    /// Whether all of this is within its bounds.
+    /// Whether all values are within their bounds.
     #[serde(rename = "trusted")]
     pub is_trusted: bool,
-    /// If not, what is beyond them.
+    /// If not, which values are outside.
     pub reason: Option<String>,
 }
 
-/// How the machine was in a pass.
+/// The state of the machine in a pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OfPass {
-    /// What was in force.
+    /// The name of the choice in force.
     pub name: String,
-    /// Whether it was the paths that were asked for.
+    /// Whether the emulated paths were as specified.
     pub validity: Validity,
-    /// The share of the time in which its processors were busy, as long as downloads began; nothing where the system does not tell.
+    /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell it.
     pub busy_share: Option<f64>,
 }
 
 impl OfPass {
-    /// What is beyond its bounds.
+    /// The values that are outside their bounds.
     fn reasons(&self) -> impl Iterator<Item = String> {
         let busy = self.busy_share.filter(|share| *share > MOST_BUSY);
         let busy = busy.map(|share| {
@@ -57,7 +57,7 @@ impl OfPass {
 }
 
 impl Machine {
-    /// Of passes, and of what worked before the first one.
+    /// The state in these passes, and the load before the first one.
     pub fn of(passes: Vec<OfPass>, load: Option<f64>) -> Machine {
         let before = load.filter(|load| *load > MOST_LOAD).map(|load| {
             format!("before it the load was {load:.2} for each processor (at most {MOST_LOAD:.2})")
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// One line for people if what came of it is not to be trusted.
+    /// A warning in one line, if the results cannot be trusted.
     pub fn warning(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(format!(
@@ -80,7 +80,7 @@ impl Machine {
         ))
     }
 
-    /// How near it came to its bounds.
+    /// How near the values came to their bounds.
     pub fn words(&self) -> String {
         let most = |of: fn(&OfPass) -> Option<f64>| {
             let of_passes = self.passes.iter().filter_map(of).reduce(f64::max);
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Of 10,000 packets so many were late.
+    /// A pass with this many late packets of 10,000.
     fn pass(late: u64, busy_share: f64) -> OfPass {
         let mut path = PathSummary::default();
         path.released_packets = Some(10_000);
@@ -126,7 +126,7 @@ mod tests {
         for part in ["0.6 % of a pass", "70.0 % of a pass", "was 0.10 before"] {
             assert!(words.contains(part), "{words}");
         }
-        // Nothing is held against what is not known.
+        // Unknown values do not count against the machine.
         assert!(Machine::of(Vec::new(), None).is_trusted);
         for (passes, load, part) in [
             (

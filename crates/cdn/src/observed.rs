@@ -1,4 +1,4 @@
-//! What a server's kernel would have told of connections that were simulated.
+//! The connections that a server's kernel would have reported in a simulated run.
 
 use experiment::{Key, Shares, Unit};
 use fleet::study::Given;
@@ -11,23 +11,23 @@ use crate::line::Line;
 /// The port that the CDN serves.
 pub const PORT: u16 = 443;
 
-/// Neighbours share a path, so they have the same arm.
+/// The unit of randomisation. Neighbours share a path, so they get the same arm.
 pub(crate) const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };
 
-/// The first port of a client that is nobody else's.
+/// The first port of a client.
 const CLIENT_PORT: u16 = 1024;
 
-/// A line's number takes the bits above those of its connections.
+/// In a socket's number, a line's number takes the bits above those of its connections.
 const CONNECTIONS: u32 = 16;
 
-/// A line's unit and its arm.
+/// The unit and the arm of a line.
 pub(crate) fn drawn(line: &Line, key: &Key, shares: &Shares) -> (u64, usize) {
     let unit = key.draw(UNIT.subject(0, line.client, Duration::ZERO));
     (unit, shares.arm(unit))
 }
 
-/// The connections of a line, which has this number, by the record of a run of its scenario. Who did not get through has no
-/// connection.
+/// The connections of the line with this number, from the record of a run of its scenario. A client that could not connect
+/// has no connection.
 pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
     let flows = record.summary.flows.iter().take(line.visits.len());
     (0..)
@@ -100,7 +100,7 @@ fn millis(millis: f64) -> Duration {
 }
 
 impl Line {
-    /// What a full packet carries.
+    /// The payload of a full packet.
     fn payload(&self) -> Bytes {
         let given = self.host().mss.map(Bytes::new);
         given.unwrap_or(transport::sender::Config::default().mss)

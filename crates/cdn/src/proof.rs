@@ -1,4 +1,4 @@
-//! The study, its policy, and the truth beside both.
+//! The study, its policy, and the truth.
 
 use std::fs;
 use std::path::Path;
@@ -13,25 +13,25 @@ use crate::laboratory::{LabError, World, Worlds, systems};
 use crate::observed::drawn;
 use crate::truth::{Seen, Truth};
 
-/// The study's data in the directory of the results.
+/// The directory of the study's data in the directory of the results.
 pub const STUDY: &str = "study";
 
-/// The policy that it makes.
+/// The file of the policy.
 pub const POLICY: &str = "policy.toml";
 
-/// Whose lines are whose, in pyasn's format.
+/// The file with the addresses of each autonomous system, in pyasn's format.
 pub const SYSTEMS: &str = "systems.txt";
 
-/// More data than any CDN here has.
+/// The size limit for the study's data, more than any CDN here has.
 pub(crate) const KEEP: Bytes = Bytes::new(4_000_000_000);
 
 impl Worlds<'_> {
-    /// Draws who has which arm and writes what a study would have recorded of that into the directory. Reads it back and evaluates
-    /// it as any study, makes a policy of it, and puts the truth beside both.
+    /// Draws an arm for each line, and writes into the directory what a study would have recorded. Reads it back, evaluates
+    /// it as any study, makes a policy, and compares both with the truth.
     ///
     /// # Errors
     ///
-    /// The directory cannot be written, or the study says too little.
+    /// The directory cannot be written, or the study has too few data.
     pub fn prove(&self, directory: &Path) -> Result<Found, LabError> {
         let table = directory.join(SYSTEMS);
         write(&table, &self.spec.systems())?;
@@ -53,7 +53,7 @@ impl Worlds<'_> {
         truth.beside(&findings, policy)
     }
 
-    /// Writes what a study records where each line has the arm that is drawn for it.
+    /// Records a study in which each line has the arm that is drawn for it.
     fn record(&self, place: Place, systems: Systems) -> Result<(), StudyError> {
         let (key, shares) = (place.key(), place.plan.shares());
         let mut recording = Recording::begin(place, KEEP, Some(systems))?;
@@ -87,7 +87,7 @@ impl Worlds<'_> {
     }
 }
 
-/// The policy that is made of findings, which is written into the directory.
+/// Makes a policy from the findings, and writes it into the directory.
 pub(crate) fn policy(
     plan: &Plan,
     findings: &Findings,

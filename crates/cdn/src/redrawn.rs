@@ -1,4 +1,4 @@
-//! What comes of other draws of who has which arm.
+//! Studies of the same lines with arms drawn again.
 
 use experiment::{Findings, Gathered, Key, Measure, Measured, Observation, learn};
 use record::statistics::Sorted;
@@ -9,13 +9,13 @@ use crate::observed::drawn;
 use crate::spec::Spec;
 use crate::truth::{InForce, Seen, Truth, read_policy, told_of};
 
-/// So often, it is drawn again who has which arm.
+/// The number of studies with arms drawn again.
 const REDRAWS: u64 = 100;
 
-/// Studies of the same lines with other draws of who has which arm.
+/// Studies of the same lines with arms drawn again.
 pub(crate) struct Redrawn {
     findings: Vec<Findings>,
-    /// Of each that made a policy, how far from the best arm's throughput the worst network is.
+    /// For each policy, the relative difference of the worst network's throughput from its best arm.
     worst: Vec<f64>,
 }
 
@@ -58,7 +58,7 @@ impl Redrawn {
         redrawn
     }
 
-    /// In how many the interval has the truth, and how many have one.
+    /// The number of intervals that contain the truth, and the number of intervals.
     pub fn covered(
         &self,
         spec: &Spec,
@@ -76,7 +76,7 @@ impl Redrawn {
         [has.iter().filter(|has| **has).count(), has.len()]
     }
 
-    /// What came of them.
+    /// The summary of these studies.
     pub fn redraws(&self) -> Redraws {
         let sorted: Sorted = self.worst.iter().copied().collect();
         let near = self.worst.iter().filter(|worst| **worst >= -NEAR);
@@ -92,11 +92,11 @@ impl Redrawn {
     }
 }
 
-/// Logarithms of the throughput of large objects and how many there are.
+/// The sum of the logarithms of large objects' throughput, and their number.
 type Sum = (f64, f64);
 
-/// What each line has with each arm, added up: so that a policy of each redraw is told from the best arm without looking at every
-/// connection again.
+/// The sums of each line with each arm. With them, each study's policy is compared with the best arm without looking at
+/// every connection again.
 struct Sums<'l> {
     lines: Vec<(&'l Line, Vec<Sum>)>,
     arms: usize,
@@ -120,7 +120,7 @@ impl<'l> Sums<'l> {
         }
     }
 
-    /// How far from that of the best arm the throughput is in the worst network, if lines have these arms.
+    /// The relative difference of the worst network's throughput from its best arm, with these arms of lines.
     fn worst(&self, chosen: impl Fn(&Line) -> usize) -> Option<f64> {
         let of = |network: usize| {
             let lines = || {

@@ -1,4 +1,4 @@
-//! CDN.toml: client networks and sites, what they fetch, and the controllers that are compared.
+//! CDN.toml: client networks and sites, the objects that they fetch, and the controllers to compare.
 
 use std::path::Path;
 
@@ -13,51 +13,52 @@ use units::bounds::positive;
 
 use crate::observed::PORT;
 
-/// A study says nothing of a network with fewer than 20 lines of an arm; with so many, chance seldom leaves one with fewer.
+/// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm with
+/// fewer.
 const LEAST_LINES: u64 = 50;
 
-/// The networks of lines are numbered in a byte.
+/// The most lines of a network. They are numbered with a byte.
 const MOST_LINES: u64 = 256;
 
-/// And so are networks.
+/// The most networks. They are numbered with a byte, too.
 const MOST_NETWORKS: usize = 256;
 
 /// A small CDN.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    /// `name`: what people call it.
+    /// `name`: the name for people.
     pub name: String,
-    /// `seed`: what all random choices derive from.
+    /// `seed`: the seed of all random choices.
     pub seed: u64,
-    /// `duration`: for so long objects are fetched over each line.
+    /// `duration`: the time in which downloads begin on each line.
     pub duration: Duration,
-    /// `[[arm]]`: the controllers. The first is what the others are compared with.
+    /// `[[arm]]`: the controllers. The others are compared with the first.
     pub arms: Vec<FlowSpec>,
-    /// `[[network]]`: who fetches.
+    /// `[[network]]`: the networks of lines.
     pub networks: Vec<Network>,
 }
 
-/// Lines of one kind.
+/// A network of lines of one kind.
 #[derive(Debug, Clone)]
 pub struct Network {
-    /// `name`: what people call it.
+    /// `name`: the name for people.
     pub name: String,
-    /// `kind`: who is at the other end.
+    /// `kind`: the kind of the network.
     pub kind: Kind,
-    /// `as`: the number of the autonomous system that all of its lines are in.
+    /// `as`: the autonomous system of all its lines.
     pub system: u32,
-    /// `lines`: how many there are. Each is a client network with a path to itself.
+    /// `lines`: the number of lines. Each is a client network with a path of its own.
     pub lines: u64,
-    /// `traffic`: what is fetched over each line.
+    /// `traffic`: the objects that are fetched over each line.
     pub traffic: Vec<Poisson>,
-    /// `path` and `swing`: what the lines' paths are drawn from.
+    /// `path` and `swing`: the distributions of the lines' paths.
     pub(crate) access: Access,
-    /// All that a line has beside its path and what is fetched: the background, the hosts.
+    /// The rest of a line: background traffic and hosts.
     pub(crate) base: Draft,
 }
 
 units::named! {
-    /// Who is at the other end.
+    /// The kind of a network: who is at the other end.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Kind, "kind of network" {
         /// Clients of the CDN.
@@ -71,7 +72,7 @@ units::named! {
 
 units::as_text!(Kind);
 
-/// What the text says.
+/// The fields of the text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -90,7 +91,7 @@ const fn one() -> u64 {
     1
 }
 
-/// What it says of a network.
+/// The fields of a network.
 #[derive(Deserialize)]
 #[serde(
     deny_unknown_fields,
@@ -115,29 +116,29 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or what it says makes no sense.
+    /// The file cannot be read, or is invalid.
     pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
         de::load(file, Spec::parse)
     }
 
-    /// Reads a CDN from `text`; what its paths name is relative to `directory`.
+    /// Reads a CDN from `text`. Paths of files in it are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text makes no sense.
+    /// The text is invalid.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
         let entries = Node::from_toml(text)?;
         let read = de::read_entries(&entries).and_then(|said| read(said, directory));
         read.map_err(|error| error.on_line_in(&entries))
     }
 
-    /// The arms' controllers by the kernel's names, as plans and policies have them.
+    /// The arms' controllers by the kernel's names, which plans and policies use.
     pub fn controllers(&self) -> Vec<&str> {
         let arms = self.arms.iter();
         arms.map(|arm| arm.controller.kernel_name()).collect()
     }
 
-    /// The plan of a study of it, whose servers are in this control group.
+    /// The plan of a study whose servers are in this control group.
     pub(crate) fn plan(&self, cgroup: &str) -> String {
         let quoted = |text: &str| toml::Value::from(text).to_string();
         let mut text = format!(
@@ -158,14 +159,17 @@ impl Spec {
 
 fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
     if said.arm.len() < 2 {
-        let reason = format!("{} to compare; give two or more [[arm]]", said.arm.len());
+        let reason = format!(
+            "{} arms; give two or more [[arm]] to compare",
+            said.arm.len()
+        );
         return Err(ScenarioError::new("arm", reason));
     }
     for (index, arm) in said.arm.iter().enumerate() {
         check_arm(arm, &said.arm[..index]).map_err(|error| error.item(index).within("arm"))?;
     }
     if said.network.is_empty() || said.network.len() > MOST_NETWORKS {
-        let reason = format!("{} of them; give 1 to {MOST_NETWORKS}", said.network.len());
+        let reason = format!("{} networks; give 1 to {MOST_NETWORKS}", said.network.len());
         return Err(ScenarioError::new("network", reason));
     }
     let mut networks: Vec<Network> = Vec::new();
@@ -182,7 +186,7 @@ fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
     })
 }
 
-/// An arm is a controller and its settings: when what is sent, the traffic says.
+/// Checks that an arm has only a controller and its settings. The traffic says what is sent when.
 fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> {
     let settings = FlowSpec {
         bbr1: arm.bbr1,
@@ -191,7 +195,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> 
         ..FlowSpec::new(arm.controller)
     };
     if *arm != settings {
-        let reason = "an arm has a controller and its settings, nothing else";
+        let reason = "an arm has only a controller and its settings";
         return Err(ScenarioError::new("", reason));
     }
     let name = arm.controller.kernel_name();
@@ -199,7 +203,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> 
         .iter()
         .any(|other| other.controller.kernel_name() == name)
     {
-        let reason = format!("the kernel's {name} has an arm already");
+        let reason = format!("the kernel's {name} already has an arm");
         return Err(ScenarioError::new("controller", reason));
     }
     Ok(())
@@ -219,10 +223,10 @@ fn network(
     }
     for other in earlier {
         if other.name == said.name {
-            return wrong("name", format!("there is a network {} already", said.name));
+            return wrong("name", format!("there is already a network {}", said.name));
         }
         if other.system == said.system {
-            return wrong("as", format!("AS{} is {} already", said.system, other.name));
+            return wrong("as", format!("AS{} is already {}", said.system, other.name));
         }
     }
     let traffic = said.traffic.unwrap_or_else(|| traffic.to_vec());
@@ -234,7 +238,7 @@ fn network(
         check_traffic(of).map_err(|error| error.item(index).within("traffic"))?;
     }
     let access = Access::alone(&said.name, said.path, said.swing)?;
-    // Whoever has not finished by then is cut off.
+    // Downloads that have not finished by then are cut off.
     let end = (duration * 2).to_string();
     let mut flows = said.background;
     flows.push(stand_in());
@@ -255,7 +259,7 @@ fn network(
     })
 }
 
-/// A scenario makes sense with somebody who sends: in place of the connections, which come later.
+/// A flow in place of the connections, which are added later. A scenario without a flow is invalid.
 fn stand_in() -> Node {
     let field = |key: &str, text: &str| Entry::new(key, Node::Scalar(text.to_owned()));
     Node::Table(vec![field("controller", "cubic"), field("bytes", "1b")])

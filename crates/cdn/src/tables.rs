@@ -1,4 +1,4 @@
-//! What the laboratory has found, for people: tables, and a section of a document.
+//! The results of the laboratory for people: tables, and a section of a document.
 
 use experiment::verdict::{change, range};
 use lab::EngineKind;
@@ -6,7 +6,7 @@ use report::{Marks, Table, below, count, known};
 
 use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Real, Told};
 
-/// What the section of an engine stands between.
+/// The marks around the section of an engine.
 pub fn marks(engine: EngineKind) -> Marks {
     match engine {
         EngineKind::Linux => Marks("cdn-linux"),
@@ -14,7 +14,7 @@ pub fn marks(engine: EngineKind) -> Marks {
     }
 }
 
-/// All of it, for a terminal of so many columns.
+/// All results, for a terminal of this width.
 pub fn text(found: &Found, width: Option<usize>) -> String {
     if let Some(warning) = warning(found) {
         return below(
@@ -32,7 +32,7 @@ pub fn text(found: &Found, width: Option<usize>) -> String {
     below(&parts, notes(found))
 }
 
-/// The section in Markdown; `origin` says where it comes from.
+/// The section in Markdown. `origin` says how it was made.
 pub fn section(found: &Found, origin: &str) -> String {
     if let Some(warning) = warning(found) {
         return format!("{origin}\n\n{}\n\n> {warning}\n", about(found));
@@ -50,7 +50,7 @@ pub fn section(found: &Found, origin: &str) -> String {
     )
 }
 
-/// All tables, with what they are called.
+/// All tables with their titles.
 fn tables(found: &Found) -> Vec<(&'static str, Table)> {
     let mut tables = vec![
         ("What the study says of each network", networks(found)),
@@ -73,7 +73,7 @@ fn tables(found: &Found) -> Vec<(&'static str, Table)> {
     tables
 }
 
-/// Why nothing that was found is shown: in real time, the machine may not have kept up.
+/// Why no results are shown: in real time, the machine may not have kept up.
 fn warning(found: &Found) -> Option<String> {
     found.real.as_ref()?.machine.warning()
 }
@@ -89,14 +89,14 @@ fn about(found: &Found) -> String {
     )
 }
 
-/// The truth of throughput in each network beside what the study says.
+/// The throughput in each network: the truth and the study's estimate.
 fn networks(found: &Found) -> Table {
     in_networks(found, "throughput over 3 MB in", |network| {
         &network.throughput
     })
 }
 
-/// The same of small objects.
+/// The same for small objects.
 fn small(found: &Found) -> Table {
     in_networks(found, "time below 10 kB in", |network| &network.small)
 }
@@ -119,7 +119,7 @@ fn in_networks(found: &Found, heading: &str, told: fn(&OfNetwork) -> &[Told]) ->
     table
 }
 
-/// The truth over all networks beside what the study says.
+/// The truth and the study's estimates over all networks.
 fn measures(found: &Found) -> Table {
     let rows = found.measures.iter().map(|told| {
         let mut row = vec![told.measure.title().to_owned()];
@@ -154,7 +154,7 @@ fn beside(told: &Told) -> Vec<String> {
     ]
 }
 
-/// What the policy decides in each network, and what that is worth.
+/// The policy's decision in each network, and its value.
 fn policy(found: &Found) -> Table {
     let place = found.policy_place();
     let row = |network: &OfNetwork| {
@@ -186,7 +186,7 @@ fn policy(found: &Found) -> Table {
     table
 }
 
-/// What each choice is worth.
+/// The value of each choice.
 fn choices(choices: &[Choice], heading: &str) -> Table {
     let row = |choice: &Choice| {
         let mut row = vec![choice.name.clone()];
@@ -203,7 +203,7 @@ fn choices(choices: &[Choice], heading: &str) -> Table {
     Table::new(headings, choices.iter().map(row))
 }
 
-/// What must be known to read the tables.
+/// Notes for reading the tables.
 fn notes(found: &Found) -> Vec<String> {
     let first = found.choices.first().map_or("", |choice| &choice.name);
     let redraws = &found.redraws;
@@ -243,7 +243,7 @@ fn notes(found: &Found) -> Vec<String> {
     notes
 }
 
-/// How it went in real time.
+/// The circumstances of a measurement in real time.
 fn of_real(real: &Real) -> String {
     let Real {
         downloads,

@@ -1,4 +1,4 @@
-//! The truth, beside what a study and its policy say.
+//! The truth, compared with a study and its policy.
 
 use experiment::policy::{Connection, Decision, Policy};
 use experiment::{Effect, Findings, Measure, Measured, Observation, Plan};
@@ -11,13 +11,13 @@ use crate::observed::PORT;
 use crate::redrawn::Redrawn;
 use crate::spec::Spec;
 
-/// What an experiment would see of a line with each arm.
+/// A line with each arm, as an experiment would observe it.
 pub(crate) struct Seen<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<Observation>>,
 }
 
-/// What is in force: an arm for each line.
+/// A choice in force, which gives each line an arm.
 pub(crate) enum InForce<'p> {
     Arm(usize),
     Policy(&'p Policy),
@@ -28,17 +28,17 @@ pub(crate) struct Truth<'t> {
     pub spec: &'t Spec,
     pub plan: &'t Plan,
     pub systems: &'t Systems,
-    /// Each line with each arm, with the objects of the study.
+    /// The lines of the study, with each arm and the objects of the study.
     pub study: Vec<Seen<'t>>,
-    /// The same when the study is over: draws of lines that it has not seen, or the same lines again. Where its policy has really been in
-    /// force, that is as one more arm.
+    /// The lines after the study: draws of lines that it has not seen, or the same lines again. If its policy was really in
+    /// force, it is one more arm.
     pub after: Vec<Vec<Seen<'t>>>,
-    /// How many connections all of this is of.
+    /// The number of connections in all of this.
     pub connections: u64,
 }
 
 impl Truth<'_> {
-    /// Puts it beside what a study has found, and the policy that was made of that.
+    /// Compares the truth with the results of a study, and with the policy in `text`.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl Truth<'_> {
     }
 }
 
-/// What findings say of an arm, in a network or over all.
+/// The study's estimate for an arm, in a network or over all.
 pub(crate) fn told_of(
     spec: &Spec,
     findings: &Findings,
@@ -154,7 +154,7 @@ pub(crate) fn told_of(
     row.map(|row| row.effect)
 }
 
-/// The policy of a text, with the networks of its systems.
+/// Reads a policy, and resolves the autonomous systems in it.
 pub(crate) fn read_policy(text: &str, systems: &Systems) -> Result<Policy, LabError> {
     let mut policy = Policy::parse(text)?;
     let networks = systems.networks(&policy.systems())?;
@@ -162,7 +162,8 @@ pub(crate) fn read_policy(text: &str, systems: &Systems) -> Result<Policy, LabEr
     Ok(policy)
 }
 
-/// What the policy decides on the connections of a line at this time, in seconds since 1970, by the path that it has without a queue.
+/// The policy's decision for the connections of a line at this time, in seconds since 1970, with the RTT of its path
+/// without a queue.
 pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option<Decision<'p>> {
     let at = std::time::Duration::try_from_secs_f64(unix_s).unwrap_or_default();
     policy.decide(&Connection {
@@ -175,7 +176,7 @@ pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option
 }
 
 impl InForce<'_> {
-    /// The place of the arm that a line has. What a policy leaves alone has the first arm, which was there before.
+    /// The index of a line's arm. Connections that a policy leaves alone have the first arm, which was in force before.
     pub fn arm(&self, line: &Line, names: &[&str]) -> usize {
         match self {
             InForce::Arm(arm) => *arm,
@@ -188,7 +189,7 @@ impl InForce<'_> {
     }
 }
 
-/// What is measured on some of the lines with each of these in force: they are its arms.
+/// The measures on some of the lines, with each of these choices in force. The choices are the arms of the result.
 fn measured<'s, 'l: 's>(
     seen: impl IntoIterator<Item = &'s Seen<'l>>,
     in_force: &[InForce<'_>],
@@ -213,7 +214,7 @@ fn measured<'s, 'l: 's>(
     measured
 }
 
-/// What the policy, which is the last of these, is worth over a draw of lines.
+/// The value of the policy, which is the last choice, over a draw of lines.
 fn judged(spec: &Spec, seen: &[Seen<'_>], in_force: &[InForce<'_>], names: &[&str]) -> Choice {
     let policy = in_force.len() - 1;
     let of_best = (0..spec.networks.len()).filter_map(|index| {
@@ -232,14 +233,14 @@ fn judged(spec: &Spec, seen: &[Seen<'_>], in_force: &[InForce<'_>], names: &[&st
     }
 }
 
-/// How much measures change over the first arm.
+/// The effects on the measures against the first arm.
 fn changes(measured: &Measured, arm: usize) -> Vec<Option<f64>> {
     let change = |&measure| Some(measured.effect(arm, measure)?.change);
     MEASURES.iter().map(change).collect()
 }
 
-/// The rule of a network, by the first of its lines that does not explore, and its controller: a rule is of a whole system, and so of
-/// all of them.
+/// The rule and its controller for a network, from the first of its lines that does not explore. A rule is for a whole
+/// autonomous system, so all lines of a network have the same rule.
 fn rule<'s, 'l: 's>(
     policy: &Policy,
     seen: impl Iterator<Item = &'s Seen<'l>>,
@@ -252,7 +253,7 @@ fn rule<'s, 'l: 's>(
     })
 }
 
-/// The network where a choice is furthest from the best.
+/// The network whose throughput is furthest below that of its best arm.
 fn worst(networks: &[OfNetwork], choice: usize) -> Option<(String, f64)> {
     let of_best = networks
         .iter()

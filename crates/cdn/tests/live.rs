@@ -1,9 +1,11 @@
 //! A small CDN on the kernel's own TCP: nginx, curl, emulated paths, a study of them, and its policy in force.
 //!
-//! What is asserted is no throughput of this machine: every download came whole, connections had the controllers that they should,
-//! and where the truth is large the study has its sign. Nothing is left behind, also by one that was killed.
+//! The test does not check the throughput of this machine. It checks that every download was complete, that connections had
+//! the right controllers, and that the study has the sign of large true effects. It also checks that nothing is left
+//! behind, even by a process that was killed.
 //!
-//! Without the standard harness: this program is the first process of commands, too, and the laboratory that is killed.
+//! There is no standard test harness, because this program is also the first process of commands, and the laboratory that
+//! is killed.
 
 use std::env;
 use std::ffi::OsStr;
@@ -19,14 +21,14 @@ use libtest_mimic::{Arguments, Trial};
 use linux::command::{Init, init_main};
 use nix::sched::{CloneFlags, unshare};
 
-/// What this program is when it is not to run tests.
+/// The argument with which this program does not run tests.
 const INIT: &str = "as-init";
 const LABORATORY: &str = "as-laboratory";
 
-/// For as long something may take that takes a moment.
+/// The time that a short operation may take at most.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// From so large a change on, a study must not have the other sign.
+/// A study must have the sign of effects that are at least this large.
 const LARGE: f64 = 0.5;
 
 const TEXT: &str = r#"
@@ -89,7 +91,7 @@ fn lacking() -> Option<String> {
     })
 }
 
-/// A BPF file system of this thread's and its processes' own, and mounts that nobody else sees.
+/// Gives this thread and its child processes a BPF file system and mounts that no other process sees.
 fn own_mounts() {
     unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
     for arguments in [
@@ -132,7 +134,7 @@ impl Drop for Killed {
     }
 }
 
-/// One that is killed in its first downloads leaves no process.
+/// A laboratory that is killed during its first downloads leaves no process.
 fn is_killed() {
     let directory = tempfile::tempdir().expect("a directory");
     let laboratory = Command::new("/proc/self/exe")
@@ -173,7 +175,7 @@ fn is_whole() {
     assert!(real.looks > 1000, "{}", real.looks);
     let [assigned, refused] = real.assigned;
     assert!(assigned >= real.downloads && refused == 0, "{real:?}");
-    // Whether it kept up is the machine's; that it is told, the laboratory's.
+    // Whether the machine kept up depends on the machine, but the laboratory must report it.
     let passes = real.machine.passes.iter();
     let passes: Vec<&str> = passes.map(|pass| pass.name.as_str()).collect();
     assert_eq!(passes, ["cubic", "bbr", "policy", "study"]);
@@ -182,7 +184,7 @@ fn is_whole() {
         assert!(pass.busy_share.is_some_and(|share| share > 0.0), "{pass:?}");
     }
 
-    // The study has seen each connection, and its arm is the one that was drawn.
+    // The study has seen each connection, with the arm that was drawn.
     assert_eq!(found.connections as usize, visits);
     let read = fleet::study::read(&[directory.path().join(STUDY)], Vec::new()).expect("a study");
     assert_eq!(read.gathered.findings().verdict, found.verdict);

@@ -57,10 +57,10 @@ fn whole_cdn() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/cdn.toml")
 }
 
-/// Of the intervals of small objects within a site, so many in a hundred have the truth at least.
+/// The coverage of the intervals of small objects within a site is at least this.
 const INSIDE: f64 = 0.7;
 
-/// Together, at least this share of the intervals has the truth.
+/// At least this share of all intervals contains the truth.
 fn covered<'f>(all: impl Iterator<Item = &'f Told>, least: f64) {
     let covered = |told: &Told| told.covered.map(|of| u32::try_from(of).expect("few"));
     let [has, of] = all
@@ -82,10 +82,10 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     let policy = found.policy_place();
 
     for network in &found.networks {
-        // Throughput of large objects, in each class of networks.
+        // The throughput of large objects, in each kind of network.
         let of_best = network.of_best(policy).expect("large objects");
         assert!(of_best >= -NEAR, "{}: {of_best}", network.name);
-        // Small objects, over CUBIC. With BBR they wait in its queue while a large one is under way over the same line.
+        // Small objects, against CUBIC. With BBR they wait in the queue of a large object on the same line.
         let small = network.changes[policy][1].expect("small objects");
         let bound = if network.name == "long and lossy" {
             0.1
@@ -96,7 +96,7 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
         if network.kind == Kind::Inside.name() {
             let over_cubic = |choice: usize| network.changes[choice][0].expect("large objects");
             assert!(over_cubic(policy) >= -0.03, "{}", over_cubic(policy));
-            // What BBR everywhere costs there.
+            // The cost of BBR everywhere in such a network.
             assert!((-0.6..=-0.3).contains(&over_cubic(1)), "{}", over_cubic(1));
         }
     }
@@ -109,7 +109,7 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     }
     let small = found.choices[policy].changes[1].expect("small objects");
     assert!(small <= 0.02, "{small}");
-    // The same with each draw of the lines by itself, of which the study has seen none.
+    // The same for each later draw of lines, which the study has not seen.
     assert_eq!(found.draws.len(), 3);
     for draw in &found.draws {
         let (_, of_best) = draw.worst.as_ref().expect("large objects");
@@ -117,20 +117,20 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
         assert!(draw.changes[0] > Some(0.0), "{draw:?}");
     }
 
-    // The truth is in the intervals as often as they say: of all networks and draws together, 95 in 100.
+    // The intervals have their coverage over all networks and draws together: 95 %.
     let is_inside = |network: &&OfNetwork| network.kind == Kind::Inside.name();
     let networks = || found.networks.iter();
     covered(networks().flat_map(|of| &of.throughput), 0.92);
     let others = networks().filter(|network| !is_inside(network));
     covered(others.flat_map(|of| &of.small), 0.92);
-    // Within a site, those of small objects have it less often: docs/results/cdn.md says so.
+    // Within a site, the coverage for small objects is lower: see docs/results/cdn.md.
     covered(
         networks().filter(is_inside).flat_map(|of| &of.small),
         INSIDE,
     );
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
-    // What was recorded is a study like any other.
+    // The recorded data are a study like any other.
     let read = fleet::study::read(&[directory.path().join(STUDY)], Vec::new()).expect("a study");
     let findings = read.gathered.findings();
     assert_eq!(findings.verdict, found.verdict);
@@ -171,10 +171,10 @@ fn lines_are_the_same_for_each_arm_and_none_of_them_judges_the_policy() {
     assert_eq!(starts(&cubic), starts(&bbr));
     assert_eq!(cubic.flows.len(), line.visits.len());
     let last = study.last().unwrap();
-    // The background comes last, and has its own controller.
+    // The background traffic comes last, and has its own controller.
     let background = last.scenario(&spec.arms[1]).flows.pop().unwrap();
     assert_eq!(background.controller.name(), "cubic");
-    // Those that the policy is judged by are others, over other paths.
+    // The policy is judged over other lines with other paths.
     let of_client = |lines: &[Line]| {
         let found = lines.iter().find(|other| other.client == line.client);
         found.unwrap().clone()

@@ -1,7 +1,7 @@
-//! Who gets which arm: a keyed hash of the unit of randomisation.
+//! Assigns arms: an arm follows from a keyed hash of the unit of randomisation.
 //!
-//! Whoever knows neither key nor plan cannot foresee an arm, and nothing has to be remembered: the same unit always has the
-//! same arm. The program in the kernel computes the same (`crates/kernel/bpf/steer/assign.h`).
+//! Nobody can foresee an arm without the key and the plan. Nothing has to be stored, because a unit always gets the same
+//! arm. The program in the kernel computes the same hash (`crates/kernel/bpf/steer/assign.h`).
 
 use std::fmt;
 use std::hash::Hasher;
@@ -10,32 +10,32 @@ use std::net::IpAddr;
 use siphasher::sip::SipHasher24;
 use units::Duration;
 
-/// What is drawn as a whole, and so what an interval must take for one observation.
+/// The unit of randomisation. An interval must take each unit as one observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Each connection by itself.
     Connection,
-    /// All connections of a client network: neighbours who share a line share an arm.
+    /// All connections of a client network: neighbours on one line share an arm.
     Prefix {
-        /// So many bits of an IPv4 address.
+        /// The prefix length for IPv4.
         v4: u8,
-        /// So many bits of an IPv6 address.
+        /// The prefix length for IPv6.
         v6: u8,
     },
-    /// All connections that begin in a stretch of the calendar's time: for congestion that the arms would share.
+    /// All connections that begin in one slot of calendar time. This is for congestion that the arms would share.
     Slot(Duration),
-    /// All connections of a client network that begin in a stretch of the calendar's time: each network has each arm in its turn.
+    /// All connections of a client network that begin in one slot of calendar time. So each network gets each arm in turn.
     PrefixInSlot {
-        /// So many bits of an IPv4 address.
+        /// The prefix length for IPv4.
         v4: u8,
-        /// So many bits of an IPv6 address.
+        /// The prefix length for IPv6.
         v6: u8,
-        /// How long such a stretch is.
+        /// The length of a slot.
         slot: Duration,
     },
 }
 
-/// What is drawn for: four words, as the kernel's program has them.
+/// The identity of a unit: four words, as in the kernel's program.
 pub type Subject = [u64; 4];
 
 const CONNECTION: u64 = 0;
@@ -44,7 +44,7 @@ const SLOT: u64 = 2;
 const ADDRESS: u64 = 3;
 const END: u64 = 4;
 
-/// The 128 bits of an address; IPv4 as `::ffff:a.b.c.d`.
+/// The address as 128 bits, IPv4 as `::ffff:a.b.c.d`.
 fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
@@ -58,8 +58,8 @@ fn halves(bits: u128) -> [u64; 2] {
 }
 
 impl Unit {
-    /// The unit that a connection belongs to: its socket's number (`SO_COOKIE`), the client's address, and when it was set up,
-    /// since 1970: what is drawn by time is the same on each machine.
+    /// The unit of a connection. Its inputs are the socket's number (`SO_COOKIE`), the client's address, and when the
+    /// connection was set up, since 1970. Slots are the same on each machine.
     pub fn subject(self, cookie: u64, client: IpAddr, set_up: Duration) -> Subject {
         match self {
             Unit::Connection => [CONNECTION, cookie, 0, 0],
@@ -76,7 +76,7 @@ impl Unit {
     }
 }
 
-/// The first bits of an address.
+/// The network of an address.
 fn network(client: IpAddr, v4: u8, v6: u8) -> [u64; 2] {
     let bits = bits(client);
     let is_v4 = bits >> 32 == 0xffff;
@@ -85,7 +85,7 @@ fn network(client: IpAddr, v4: u8, v6: u8) -> [u64; 2] {
     halves(bits & mask)
 }
 
-/// The number of a slot of such a length.
+/// The number of the slot at this time.
 fn number(at: Duration, length: Duration) -> u64 {
     at.as_nanos() / length.as_nanos().max(1)
 }
@@ -103,11 +103,11 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What makes the draws of a study its own.
+/// The key of a study, which determines its draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key([u8; 16]);
 
-/// The key is a secret: with it, clients could choose their arm.
+/// The key is secret: with it, clients could choose their arm.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(…)")
@@ -115,7 +115,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key of a seed in words.
+    /// The key that follows from a seed in words.
     pub fn of_seed(seed: &str) -> Key {
         let long = blake3::derive_key(
             "fullpipe 2026 randomisation of connections",
@@ -126,12 +126,12 @@ impl Key {
         Key(key)
     }
 
-    /// The one that the kernel's program has.
+    /// The key in the words of the kernel's program.
     pub fn of_words([low, high]: [u64; 2]) -> Key {
         Key((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
     }
 
-    /// As the kernel's program has it.
+    /// The key as words for the kernel's program.
     pub fn words(&self) -> [u64; 2] {
         let word = |at: usize| {
             let mut bytes = [0; 8];
@@ -141,7 +141,8 @@ impl Key {
         [word(0), word(8)]
     }
 
-    /// A unit's draw: its number in the data, and what decides its arm. SipHash-2-4 of the four words, little-endian.
+    /// The draw of a unit, which identifies the unit in the data and decides its arm. It is SipHash-2-4 of the four words
+    /// in little-endian order.
     pub fn draw(&self, subject: Subject) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         for word in subject {
@@ -156,19 +157,19 @@ impl Key {
         self.draw([ADDRESS, high, low, 0])
     }
 
-    /// A pseudonym of a connection's other end, address and port: whoever has the key and a log can join the two.
+    /// A pseudonym of the other end of a connection, its address and port. With the key, a log can be joined to the data.
     pub fn end(&self, address: IpAddr, port: u16) -> u64 {
         let [high, low] = halves(bits(address));
         self.draw([END, high, low, port.into()])
     }
 }
 
-/// Where each arm ends among the draws' upper halves: 2³² times the shares added up.
+/// The upper end of each arm's range in the upper halves of draws: 2³² times the cumulative share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shares(Vec<u64>);
 
 impl Shares {
-    /// Of parts in proportion to each other; there must be some.
+    /// Shares in proportion to these parts. There must be at least one.
     pub fn of(parts: &[f64]) -> Shares {
         let all: f64 = parts.iter().sum();
         let mut sum = 0.0;
@@ -183,19 +184,19 @@ impl Shares {
             end
         });
         let mut ends: Vec<u64> = ends.collect();
-        // Whatever rounding did: nobody is left out.
+        // After rounding, the last range still has to end at 2³².
         if let Some(last) = ends.last_mut() {
             *last = 1 << 32;
         }
         Shares(ends)
     }
 
-    /// The ones that end there.
+    /// Shares with these ends.
     pub fn of_ends(ends: Vec<u64>) -> Shares {
         Shares(ends)
     }
 
-    /// Where each ends.
+    /// The upper end of each arm's range.
     pub fn ends(&self) -> &[u64] {
         &self.0
     }
@@ -206,7 +207,7 @@ impl Shares {
         self.0.iter().position(|&end| upper < end).unwrap_or(0)
     }
 
-    /// Each arm's share.
+    /// The share of each arm.
     pub fn shares(&self) -> Vec<f64> {
         let starts = std::iter::once(&0).chain(&self.0);
         let share = |(start, end): (&u64, &u64)| (end - start) as f64 / (1_u64 << 32) as f64;
@@ -300,7 +301,7 @@ mod tests {
         }
         let (_, others) = count("two");
         let same = arms.iter().zip(&others).filter(|(one, other)| one == other);
-        // Half of the draws, and 45 % and 5 % of them, meet by chance.
+        // Half of the draws, and then 45 % and 5 %, agree by chance.
         let share = same.count() as f64 / 100_000.0;
         assert!((share - 0.455).abs() < 0.01, "{share}");
     }

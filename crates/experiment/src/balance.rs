@@ -1,5 +1,5 @@
-//! Whether the arms got the units that they should, and each of these as many connections: if not, something decides who is seen,
-//! and nothing can be believed.
+//! Checks that the arms have the planned shares of units, and that the units of all arms have equally many connections. If
+//! not, some cause selects the connections, and the data cannot be trusted.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -8,27 +8,28 @@ use crate::effect::Effect;
 use crate::measure::{Kind, Sample};
 use crate::tally::Tally;
 
-/// Below this probability, shares are not those of the plan. Many studies look at it, so it is small.
+/// The significance level for deviations from the plan. It is small because many studies are checked.
 pub const SUSPICIOUS: f64 = 0.001;
 
-/// How many units each arm got.
+/// The units and connections of the arms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Balance {
-    /// How many each arm got.
+    /// The number of units of each arm.
     pub units: Vec<u64>,
-    /// The share that it should have got.
+    /// The planned share of each arm.
     pub shares: Vec<f64>,
-    /// The probability of such a deviation or more, if all is as planned (Pearson's chi-square).
+    /// The p-value of the numbers of units (Pearson's chi-square test).
     pub p: f64,
-    /// How many connections each arm got.
+    /// The number of connections of each arm.
     pub connections: Vec<u64>,
-    /// The probability that units of two arms differ so much in their numbers of connections, or more; of several arms against the
-    /// first one, the least, times their number. Nothing with too few units to tell it by.
+    /// The p-value of a difference between two arms in connections per unit. With several arms: the least p-value against
+    /// the first arm, times the number of comparisons. `None` with too few units.
     pub p_connections: Option<f64>,
 }
 
 impl Balance {
-    /// Of the connections of each unit of each arm; nothing if there are none. A unit of which objects alone are known has none.
+    /// The balance of the arms, each given by the numbers of connections of its units. `None` without units. A unit with
+    /// only objects has 0 connections.
     pub fn of<I: Iterator<Item = u64>>(
         arms: impl Iterator<Item = I>,
         shares: &[f64],
@@ -44,7 +45,7 @@ impl Balance {
         let distance: f64 = units.iter().zip(&expected).map(each).sum();
         let p = match ChiSquared::new(units.len() as f64 - 1.0) {
             Ok(distribution) => distribution.sf(distance),
-            // A single arm.
+            // There is a single arm.
             Err(_) => 1.0,
         };
         Some(Balance {
@@ -56,19 +57,19 @@ impl Balance {
         })
     }
 
-    /// Whether the units are those of the plan, as far as one can tell.
+    /// Whether the numbers of units agree with the plan.
     pub fn has_its_units(&self) -> bool {
         self.p >= SUSPICIOUS
     }
 
-    /// Whether units have as many connections in each arm, as far as one can tell.
+    /// Whether the units of all arms have equally many connections.
     pub fn has_its_connections(&self) -> bool {
         self.p_connections.is_none_or(|p| p >= SUSPICIOUS)
     }
 }
 
-/// Welch's test of the logarithms of connections per unit, each unit one observation: a few units with very many do not hide
-/// what the others lack.
+/// Welch's test of the logarithms of connections per unit. Each unit is one observation, so a few units with very many
+/// connections cannot hide a loss in the others.
 fn p_connections(arms: &[Vec<u64>]) -> Option<f64> {
     let mut tally = Tally::new(arms.len());
     for (arm, units) in arms.iter().enumerate() {
@@ -95,7 +96,7 @@ mod tests {
     use crate::assignment::Shares;
     use crate::simulated::{Model, Units};
 
-    /// So many units of one connection each.
+    /// This many units with one connection each.
     fn units(counts: &[u64], shares: &[f64]) -> Option<Balance> {
         let arms = counts.iter().map(|&count| (0..count).map(|_| 1));
         Balance::of(arms, shares)
@@ -103,10 +104,10 @@ mod tests {
 
     #[test]
     fn the_probability_is_that_of_tables() {
-        // (60 − 50)² / 50 twice: 4.0 with one degree of freedom.
+        // (60 − 50)² / 50, twice: 4.0 with one degree of freedom.
         let balance = units(&[60, 40], &[0.5, 0.5]).unwrap();
         assert!((balance.p - 0.0455).abs() < 1e-4, "{balance:?}");
-        // 5.991 with two is 5 %.
+        // 5.991 with two degrees of freedom is the 5 % point.
         assert!((ChiSquared::new(2.0).unwrap().sf(5.991) - 0.05).abs() < 1e-4);
     }
 
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(units(&[0, 0], &[0.5, 0.5]), None);
     }
 
-    /// Units of which the first arm's and the other arms' connections are kept with a probability.
+    /// Units whose connections are kept with a probability: one for the first arm, and one for the others.
     fn drawn(units: Units, shares: &[f64], kept: [f64; 2], seed: u64) -> Balance {
         let mut arms = vec![BTreeMap::<u64, u64>::new(); shares.len()];
         let drawn = Shares::of(shares);
@@ -136,20 +137,20 @@ mod tests {
 
     #[test]
     fn connections_that_are_lost_show_where_no_unit_is() {
-        // 300 networks of ten connections each, and as many that have lost three.
+        // 300 networks with ten connections each, and as many that have lost three.
         let arms = [10, 7].map(|connections| std::iter::repeat_n(connections, 300));
         let balance = Balance::of(arms.into_iter(), &[0.5, 0.5]).unwrap();
         assert_eq!((balance.p, balance.p_connections), (1.0, Some(0.0)));
         assert_eq!(balance.connections, [3000, 2100]);
         for seed in 0..10 {
             let of = |units| drawn(units, &[0.5, 0.5], [1.0, 0.7], seed);
-            // A dozen connections or more each.
+            // Units with a dozen connections or more.
             let slots = of(Units::Slots(250));
             assert!(
                 slots.has_its_units() && !slots.has_its_connections(),
                 "{slots:?}"
             );
-            // Most have one to three: units are lost, too.
+            // Most units have one to three connections, so some units are lost completely.
             let prefixes = of(Units::Prefixes(3000));
             let is_fine = prefixes.has_its_units() && prefixes.has_its_connections();
             assert!(!is_fine, "{prefixes:?}");
@@ -162,7 +163,7 @@ mod tests {
             let each = |seed| drawn(Units::Prefixes(600), shares, [1.0, 1.0], seed).p_connections;
             let all: Vec<f64> = (0..200).filter_map(each).collect();
             let below = |most: f64| all.iter().filter(|p| **p < most).count();
-            // One in a thousand, and one in twenty, of 200.
+            // Of 200 studies, one in a thousand, and one in twenty.
             assert!(below(SUSPICIOUS) <= 2, "{shares:?}: {}", below(SUSPICIOUS));
             assert!(below(0.05) <= 18, "{shares:?}: {}", below(0.05));
         }

@@ -1,4 +1,4 @@
-//! How much an arm differs from the first one, and how sure that is.
+//! The difference between an arm and the first one, with its uncertainty.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -6,33 +6,34 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use crate::measure::Kind;
 use crate::tally::{Level, Tally};
 
-/// What an interval leaves to chance.
+/// One less the confidence level of an interval.
 pub const DOUBT: f64 = 0.05;
 
-/// An interval takes so many units in each arm: with fewer, what is assumed of their means is a guess.
+/// The fewest units in each arm for an interval. With fewer, the distribution of their means is uncertain.
 pub const LEAST_UNITS: usize = 20;
 
-/// The interval for any time is narrowest where the error of a logarithm of a mean is this: where the one for one look reaches
-/// 20 %. It must not depend on the data.
+/// The anytime-valid interval is narrowest at this standard error of a mean logarithm, at which the interval for one look
+/// reaches about 20 %. The value must not depend on the data.
 const NARROWEST_LOGS: f64 = 0.1;
 
-/// And where that of a share is this: there is less to tell shares of what is rare by.
+/// The same for a share. It is greater because shares of rare events have larger errors.
 const NARROWEST_SHARES: f64 = 0.3;
 
-/// Beyond so many errors the normal distribution's tail is lost in rounding; an interval reaches no further in its terms.
+/// The tail of the normal distribution is lost in rounding beyond this many standard errors, so an interval reaches no
+/// further.
 const FURTHEST: f64 = 8.0;
 
-/// A range, as shares of the first arm's value: 0.08 is 8 % more.
+/// An interval of relative changes of the first arm's value: 0.08 is 8 % more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// Around a logarithm.
+    /// The interval of this half width around a logarithm.
     fn around(log: f64, half: f64) -> Interval {
         Interval {
             low: (log - half).exp_m1(),
@@ -40,62 +41,62 @@ impl Interval {
         }
     }
 
-    /// Whether the value is in it.
+    /// Whether the interval contains the value.
     pub fn has(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 }
 
-/// How much an arm differs from another one, mostly the first.
+/// The difference between an arm and another one, mostly the first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Effect {
-    /// The arm's value over the other one's, less one.
+    /// The ratio of the arm's value to the other arm's, less one.
     pub change: f64,
-    /// The 95 % interval, if it is looked at once: at an end that was set before. Of a study with several arms, 95 % of all of them
-    /// together.
+    /// The 95 % interval for a single look, at an end that was set in advance. With several arms, all intervals together
+    /// have 95 % coverage.
     pub once: Interval,
-    /// The same that holds at all times at once: whoever looks often, and stops when he likes, may believe it.
+    /// The anytime-valid 95 % interval: it holds at all times at once, however often one looks and whenever one stops.
     pub always: Interval,
-    /// The probability of so much or more, either way, without any effect; if it is looked at once.
+    /// The p-value for a single look.
     pub p: f64,
-    /// The same for who looks often: the largest doubt with which the interval at all times has no effect in it.
+    /// The anytime-valid p-value: the largest doubt at which the anytime-valid interval still contains 0.
     pub p_always: f64,
-    /// Units of the other arm and of this one.
+    /// The numbers of units of the other arm and of this one.
     pub units: [usize; 2],
-    /// Connections of the other arm and of this one.
+    /// The numbers of connections of the other arm and of this one.
     pub connections: [u64; 2],
 }
 
 impl Effect {
-    /// The effect of an arm by a tally; nothing where there is too little to tell it by.
+    /// The effect of an arm against the first one. `None` with too few data.
     pub fn of(tally: &Tally, arm: usize, kind: Kind) -> Option<Effect> {
         Difference::of(tally, [0, arm], kind).map(|difference| difference.effect(DOUBT))
     }
 
-    /// The interval to believe: of a study that is over, or of one that goes on.
+    /// The valid interval: `once` if the study is over, otherwise `always`.
     pub fn interval(&self, is_over: bool) -> Interval {
         if is_over { self.once } else { self.always }
     }
 
-    /// The probability to believe.
+    /// The valid p-value: `p` if the study is over, otherwise `p_always`.
     pub fn p(&self, is_over: bool) -> f64 {
         if is_over { self.p } else { self.p_always }
     }
 }
 
-/// How much the logarithms of two arms differ, and all that intervals are made of.
+/// The difference between the logarithms of two arms, and what intervals need.
 #[derive(Debug)]
 pub struct Difference {
     log: f64,
     error: f64,
     student: StudentsT,
-    /// The time of the interval that holds at any time: its information, as a multiple of what was fixed before.
+    /// The time of the anytime-valid interval: the information, as a multiple of a value that was fixed in advance.
     time: f64,
     levels: [Level; 2],
 }
 
 impl Difference {
-    /// Of two arms, the second over the first; nothing where there is too little to tell it by.
+    /// The second of these arms against the first. `None` with too few data.
     pub fn of(tally: &Tally, [over, arm]: [usize; 2], kind: Kind) -> Option<Difference> {
         let levels = [tally.level(over)?, tally.level(arm)?];
         if levels.iter().any(|level| level.units < LEAST_UNITS) {
@@ -120,7 +121,7 @@ impl Difference {
         })
     }
 
-    /// As an effect, whose intervals leave so much to chance.
+    /// The effect, with intervals at this doubt.
     pub fn effect(&self, doubt: f64) -> Effect {
         let [first, this] = self.levels;
         let (p, p_always) = self.probabilities();
@@ -135,7 +136,7 @@ impl Difference {
         }
     }
 
-    /// The interval that leaves so much to chance: of a study that is over, or of one that goes on.
+    /// The interval at this doubt: for a single look if the study is over, otherwise anytime-valid.
     pub fn interval(&self, is_over: bool, doubt: f64) -> Interval {
         if self.error == 0.0 {
             return Interval::around(self.log, 0.0);
@@ -143,7 +144,8 @@ impl Difference {
         let beyond = if is_over {
             doubt / 2.0
         } else {
-            // Of few units the error is a guess, too: as far as Student's distribution has it where the normal one has the boundary.
+            // With few units, the error is uncertain, too. So the tail probability of the boundary is carried over from the
+            // normal distribution to Student's.
             standard().sf(boundary(self.time, doubt).min(FURTHEST))
         };
         Interval::around(
@@ -152,14 +154,14 @@ impl Difference {
         )
     }
 
-    /// The probabilities of so much or more without any effect, for one look and for many.
+    /// The p-values for a single look, and at any time.
     fn probabilities(&self) -> (f64, f64) {
         if self.error == 0.0 {
             let p = f64::from(u8::from(self.log == 0.0));
             return (p, p);
         }
         let beyond = self.student.sf((self.log / self.error).abs());
-        // The doubt of which this is the boundary.
+        // The doubt whose boundary is at this distance.
         let distance = standard().inverse_cdf(beyond).powi(2);
         let t = self.time;
         let always = (t + 1.0).sqrt() * (-distance * t / (t + 1.0) / 2.0).exp();
@@ -167,10 +169,12 @@ impl Difference {
     }
 }
 
-/// The logarithms of two shares, their errors to the first order, and of how many units these are; nothing if both are zero.
+/// The logarithms of two shares, their standard errors to the first order, and their effective numbers of units. `None` if
+/// both shares are zero.
 ///
-/// Where one is zero, half an event is added to both (Haldane and Anscombe), with the error of one that was seen. An event is as
-/// much as a unit of the other arm has on average that has any: what comes in bursts is no more certain than as many bursts. The error of an arm without any is set, and not estimated from units.
+/// If one share is zero, half an event is added to both (Haldane and Anscombe), with the error of one observed event. An
+/// event is the average amount in those units of the other arm that have any, because a burst is no more certain than a
+/// single event. The error of an arm without events is fixed and not estimated from units.
 fn shares(levels: [Level; 2]) -> Option<[(f64, f64, f64); 2]> {
     let some = levels.iter().find(|level| level.positive > 0)?;
     let half = if levels.iter().all(|level| level.positive > 0) {
@@ -195,13 +199,13 @@ fn standard() -> Normal {
     Normal::standard()
 }
 
-/// Student's distribution with the degrees of freedom of a difference of two means with variances of their own (Welch and
-/// Satterthwaite); each is of so many units.
+/// Student's distribution with the degrees of freedom for a difference of two means with unequal variances (Welch and
+/// Satterthwaite). Each part is a variance and a number of units.
 fn student(parts: &[(f64, f64)]) -> Option<StudentsT> {
     let all: f64 = parts.iter().map(|(variance, _)| variance).sum();
     let each = |(variance, units): &(f64, f64)| variance.powi(2) / (units - 1.0).max(1.0);
     let below: f64 = parts.iter().map(each).sum();
-    // With a million degrees it is the normal one; so it is where nothing was estimated.
+    // With a million degrees of freedom, it is the normal distribution. That also holds if no variance was estimated.
     let freedom = if below > 0.0 {
         (all.powi(2) / below).clamp(1.0, 1e6)
     } else {
@@ -210,23 +214,24 @@ fn student(parts: &[(f64, f64)]) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, freedom).ok()
 }
 
-/// How many standard errors an interval reaches that holds at all times: the normal mixture's boundary (Robbins, 1970; for errors
-/// that are estimated, the asymptotic confidence sequences of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021, theorem 2.2).
+/// The half width of an anytime-valid interval in standard errors: the boundary of the normal mixture (Robbins, 1970; for
+/// estimated errors, the asymptotic confidence sequences of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2021, theorem
+/// 2.2).
 ///
-/// Its time is the information: estimates of growing data behave as a Brownian motion in 1 / error² (Jennison and Turnbull, 2000,
-/// chapter 11), whether units come or those that are there have more connections. The number of units does not grow with the latter.
+/// Its time is the information. Estimates from growing data behave as a Brownian motion in 1 / error² (Jennison and
+/// Turnbull, 2000, chapter 11), whether units are added or units get more connections. The number of units does not grow in
+/// the second case.
 fn boundary(time: f64, doubt: f64) -> f64 {
     (2.0 * (time + 1.0) / time * ((time + 1.0).sqrt() / doubt).ln()).sqrt()
 }
 
-/// The time at which the boundary is lowest (the choice of ρ there, to the first order).
+/// The time at which the boundary is lowest (the choice of ρ in that paper, to the first order).
 fn narrowest_time() -> f64 {
     let doubt = -2.0 * DOUBT.ln();
     doubt + doubt.ln_1p()
 }
 
-/// Holm's correction: the values of many tests such that with any of them below 5 %, the chance of a single false alarm among
-/// all is below 5 %.
+/// Holm's correction: if corrected p-values below 5 % count as significant, the familywise error rate is at most 5 %.
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn an_interval_is_that_of_welch() {
-        // Two samples of 20: variances 35 and 140, means 10.5 and 21: t = 10.5 / √(175/20), and 27.94 degrees of freedom.
+        // Two samples of 20 with variances 35 and 140, and means 10.5 and 21: t = 10.5 / √(175/20), with 27.94 degrees of
+        // freedom.
         let mut tally = Tally::new(2);
         for unit in 0..20_u64 {
             let value = (unit + 1) as f64;
@@ -310,7 +316,7 @@ mod tests {
         for zero in [0, 1] {
             let tally = tally(|arm, _| if arm == zero { 0.0 } else { 0.2 });
             let effect = Effect::of(&tally, 1, Kind::Share).unwrap();
-            // Half an event in a hundred units against a hundred and a half: 201 times as much.
+            // Half an event in a hundred units, against a hundred events and a half: a factor of 201.
             let change = if zero == 0 { 201.0_f64 } else { 1.0 / 201.0 };
             assert!((effect.change + 1.0 - change).abs() < 1e-9, "{effect:?}");
             assert!(effect.p < 0.001 && effect.p_always < 0.05, "{effect:?}");
@@ -328,7 +334,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let (mut zeros, mut once, mut always) = (0, 0, 0);
         for _ in 0..1000 {
-            // Two units of 100 have any, and these from one to a hundred packets.
+            // Two units in 100 have events, each from one to a hundred packets.
             let mut tally = Tally::new(2);
             for unit in 0..200 {
                 let value = if random.next_u64() % 50 == 0 {
@@ -348,7 +354,7 @@ mod tests {
             let Some(effect) = Effect::of(&tally, 1, Kind::Share) else {
                 continue;
             };
-            // Where both arms have some, nothing is added.
+            // If both arms have events, nothing is added.
             if (0..2).all(|arm| tally.level(arm).unwrap().positive > 0) {
                 continue;
             }
@@ -396,7 +402,7 @@ mod tests {
             let mut connections = 0.0_f64;
             let mut is_wrong = false;
             for look in 0..=looks {
-                // From one connection of each unit to a hundred million.
+                // From one connection per unit to a hundred million.
                 let now = 1e8_f64.powf(f64::from(look) / f64::from(looks));
                 let mut tally = Tally::new(2);
                 for (unit, sum) in (0..).zip(&mut sums) {

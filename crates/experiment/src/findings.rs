@@ -1,4 +1,4 @@
-//! What a study has found.
+//! The results of a study.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +13,31 @@ use crate::percentile::percentile;
 use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision};
 
-/// A rule is not worth having for less than this.
+/// The least change that is worth a rule.
 const LEAST: f64 = 0.03;
 
-/// The slow end that a large CDN looked at.
+/// The percentile of slow connections that a large CDN reported.
 const SLOW: f64 = 0.05;
 
-/// Each drawing again of the same data gives the same interval.
+/// The seed of the bootstrap, so that the same data give the same interval.
 const SEED: u64 = 19;
 
-/// The classes of connections by their share of packets sent again: up to so much, and more.
+/// The upper ends of the classes of connections by their share of retransmitted packets. One more class is above the last.
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
-/// What groups are compared in: what policies are made for, and then what they may harm.
+/// The measures that groups are compared in: first the one that policies improve, then those that they may harm.
 const GROUPED: [Measure; 3] = [Measure::Throughput, Measure::Time10k, Measure::Time100k];
 
-/// Connections as they come, added up in bounded memory: enough to watch a study.
+/// The sums of connections in bounded memory, enough to watch a study.
 #[derive(Debug, Clone)]
 pub struct Measured {
     tallies: Vec<Tally>,
-    /// What an interval leaves to chance, so that those of all arms together leave [`DOUBT`].
+    /// The doubt of each interval, such that all arms together have [`DOUBT`].
     doubt: f64,
 }
 
 impl Measured {
-    /// Nothing yet, for so many arms.
+    /// Empty sums for this many arms.
     pub fn new(arms: usize) -> Measured {
         Measured {
             tallies: vec![Tally::new(arms); Measure::ALL.len()],
@@ -45,7 +45,7 @@ impl Measured {
         }
     }
 
-    /// Takes a connection in.
+    /// Adds an observation.
     pub fn add(&mut self, of: &Observation) {
         for (measure, tally) in Measure::ALL.iter().zip(&mut self.tallies) {
             if let Some(sample) = measure.sample(of) {
@@ -63,32 +63,32 @@ impl Measured {
         self.tallies.get(place)
     }
 
-    /// The effect of an arm in a measure, against the first one.
+    /// The effect of an arm on a measure, against the first arm.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
         let difference = Difference::of(self.tally(measure)?, [0, arm], measure.kind())?;
         Some(difference.effect(self.doubt))
     }
 }
 
-/// So many arms are compared with one.
+/// The number of arms that are compared with one.
 fn others(arms: usize) -> f64 {
     arms.saturating_sub(1).max(1) as f64
 }
 
-/// Whether an arm is better by so much that it is worth a rule, and beyond doubt.
+/// Whether an improvement is worth a rule and statistically significant.
 pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
     p_corrected < DOUBT && change >= LEAST
 }
 
-/// Connections as they come, with all that a report needs.
+/// The observations, with all that a report needs.
 #[derive(Debug)]
 pub struct Gathered {
     names: Vec<String>,
     shares: Vec<f64>,
     measured: Measured,
-    /// How many connections each unit has.
+    /// The number of connections of each unit, by arm.
     units: Vec<BTreeMap<u64, u64>>,
-    /// Units and logarithms of throughput, of what is large.
+    /// Unit and logarithm of the throughput of each large object, by arm.
     large: Vec<Vec<(u64, f64)>>,
     groups: BTreeMap<String, [Tally; GROUPED.len()]>,
     classes: Vec<[u64; CLASSES.len() + 1]>,
@@ -98,31 +98,31 @@ pub struct Gathered {
     lacking: Option<String>,
 }
 
-/// What a study has found.
+/// The results of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Findings {
-    /// What all of it means, in words.
+    /// The verdict in words.
     pub verdict: String,
-    /// The same as one word.
+    /// The verdict as one word.
     pub decision: Decision,
-    /// Whether its time is over: before, verdict and corrected probabilities are those for who looks often.
+    /// Whether the study is over. Before that, the verdict and the corrected p-values are anytime-valid.
     pub is_over: bool,
-    /// What sizes and times are of.
+    /// What sizes and times were observed on.
     pub observed: Observed,
-    /// Whether the arms got what they should; nothing without connections.
+    /// Whether the arms are balanced. `None` without connections.
     pub balance: Option<Balance>,
-    /// What each arm had.
+    /// The values of each arm.
     pub arms: Vec<ArmLevels>,
-    /// What each arm but the first one changed.
+    /// The effects of each arm but the first.
     pub comparisons: Vec<Comparison>,
-    /// If the verdict takes an arm: what each other one changed in groups, against that.
+    /// If the verdict takes an arm: the effects of each other arm in groups, against the one taken.
     pub rivals: Vec<Rival>,
-    /// What is not there of what was recorded, in words.
+    /// What is missing of the recorded data, in words.
     pub lacking: Option<String>,
 }
 
 impl Findings {
-    /// In groups, each other arm against this one: the first, or the one that the verdict takes.
+    /// The effects of each other arm in groups, against this arm: the first, or the one that the verdict takes.
     pub fn against(&self, controller: &str) -> impl Iterator<Item = &Rival> {
         let of_first = self.comparisons.iter().map(|comparison| &comparison.rival);
         of_first
@@ -131,17 +131,17 @@ impl Findings {
     }
 }
 
-/// Of how many sizes and times of which kind findings are.
+/// The number of observed sizes and times, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Observed {
-    /// Objects, those included that were cut short.
+    /// Objects, including those that were cut short.
     pub objects: u64,
-    /// Connections that were taken as a whole, as their objects are not known.
+    /// Connections that were taken as a whole, because their objects are unknown.
     pub connections: u64,
 }
 
 impl Observed {
-    /// What most of them are.
+    /// The word for most of them.
     pub fn noun(self) -> &'static str {
         if self.objects >= self.connections {
             "objects"
@@ -162,92 +162,92 @@ impl Observed {
     }
 }
 
-/// What an arm had.
+/// The values of an arm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmLevels {
     /// Its controller.
     pub controller: String,
-    /// How many units it has.
+    /// The number of units.
     pub units: u64,
-    /// How many connections with data.
+    /// The number of connections with data.
     pub connections: u64,
-    /// The geometric mean of the throughput over 3 MB, in bit/s.
+    /// The geometric mean of the throughput of objects over 3 MB, in bit/s.
     pub throughput_bps: Option<f64>,
-    /// Their 5th percentile.
+    /// The 5th percentile of the same.
     pub throughput_p5_bps: Option<f64>,
-    /// The share of packets that it sent again.
+    /// The share of retransmitted packets.
     pub resent: Option<f64>,
     /// The share of objects that were cut short.
     pub unfinished: Option<f64>,
-    /// The shares of its connections that sent nothing again, up to 1 % of packets, up to 5 %, and more.
+    /// The shares of its connections with no retransmissions, up to 1 % of packets, up to 5 %, and more.
     pub resent_classes: Vec<f64>,
 }
 
-/// What an arm changed in groups, against another one.
+/// The effects of an arm in groups, against another arm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rival {
     /// The arm's controller.
     pub controller: String,
-    /// The other one's.
+    /// The other arm's controller.
     pub over: String,
-    /// Throughput over 3 MB in each group that has enough of both arms, the surest first.
+    /// The throughput over 3 MB in each group with enough data, by ascending p-value.
     pub groups: Vec<GroupRow>,
-    /// The times of small objects in each group that has enough of both arms, the surest first.
+    /// The times of small objects in each group with enough data, by ascending p-value.
     pub small: Vec<GroupRow>,
 }
 
-/// What an arm changed, against the first one.
+/// The effects of an arm against the first one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In groups; which arm it is of, and the first.
+    /// The two arms, and the effects in groups.
     #[serde(flatten)]
     pub rival: Rival,
-    /// In each measure.
+    /// The effect on each measure.
     pub measures: Vec<Row>,
     /// The 5th percentile of throughput over 3 MB.
     pub throughput_p5: Option<Percentile>,
-    /// Completion times by size, from the fast ones to the slow ones.
+    /// Completion times by size, from fast to slow.
     pub heat: Vec<HeatRow>,
 }
 
-/// What an arm changed in a measure.
+/// The effect of an arm on a measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// In what.
+    /// The measure.
     pub measure: Measure,
-    /// How much; nothing where there is too little to tell it by.
+    /// The effect. `None` with too few data.
     pub effect: Option<Effect>,
-    /// Its probability, corrected for so many measures (Holm) and arms: for one look if the study is over, else for many.
+    /// The p-value, corrected for the number of measures (Holm) and arms. It is anytime-valid unless the study is over.
     pub p_corrected: Option<f64>,
 }
 
-/// How much a percentile changed.
+/// The change of a percentile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Percentile {
-    /// Over the first arm's, less one.
+    /// The relative change against the first arm.
     pub change: f64,
-    /// Its 95 % interval, if it is looked at once.
+    /// The 95 % interval for a single look.
     pub once: Interval,
 }
 
-/// What an arm changed in a group.
+/// The effect of an arm in a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupRow {
     /// The group's name.
     pub group: String,
-    /// In what.
+    /// The measure.
     pub measure: Measure,
-    /// How much.
+    /// The effect.
     pub effect: Effect,
-    /// Its probability, corrected for so many rows (Holm) and arms: for one look if the study is over, else for many.
+    /// The p-value, corrected for the number of rows (Holm) and arms. It is anytime-valid unless the study is over.
     pub p_corrected: f64,
-    /// What is left of the effect where the groups of all arms are picked out that are worth a rule: of the intervals of these, 5 %
-    /// miss on average (Benjamini and Yekutieli, 2005).
+    /// The interval if only groups that are worth a rule are selected, from all arms: on average, 5 % of the selected
+    /// intervals miss the truth (Benjamini and Yekutieli, 2005).
     pub picked: Interval,
 }
 
 impl Gathered {
-    /// Nothing yet, for arms of these names and shares.
+    /// An empty study with arms of these names and shares.
     pub fn new(names: &[&str], shares: &[f64]) -> Gathered {
         let arms = names.len();
         Gathered {
@@ -265,17 +265,17 @@ impl Gathered {
         }
     }
 
-    /// The study goes on: who looks now may look again.
+    /// The study is still running, so anytime-valid results are needed.
     pub fn goes_on(&mut self) {
         self.is_over = false;
     }
 
-    /// Something of what was recorded is not there, in words: the verdict says so.
+    /// Says what is missing of the recorded data. The verdict repeats it.
     pub fn lacks(&mut self, what: String) {
         self.lacking = Some(what);
     }
 
-    /// Takes a connection in.
+    /// Adds an observation.
     pub fn add(&mut self, of: &Observation) {
         let arm = of.arm;
         let (Some(units), Some(large)) = (self.units.get_mut(arm), self.large.get_mut(arm)) else {
@@ -307,12 +307,12 @@ impl Gathered {
         }
     }
 
-    /// The effect of an arm in a measure, against the first one.
+    /// The effect of an arm on a measure, against the first arm.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
         self.measured.effect(arm, measure)
     }
 
-    /// What has been found.
+    /// The results.
     pub fn findings(&self) -> Findings {
         let units = self.units.iter().map(|units| units.values().copied());
         let balance = Balance::of(units, &self.shares);
@@ -387,8 +387,8 @@ impl Gathered {
         }
     }
 
-    /// Of how many tables one that compares arms with this one is. Which arm the verdict takes is chosen by the data: its tables are
-    /// of those of all pairs.
+    /// The number of tables to correct for, in a table of comparisons with this arm. The data choose the arm that the
+    /// verdict takes, so its tables count as a choice from those of all pairs.
     fn tables(&self, over: usize) -> f64 {
         let arms = self.names.len();
         match over {
@@ -397,7 +397,7 @@ impl Gathered {
         }
     }
 
-    /// Two arms, the second over the first, in each group and in some of [`GROUPED`].
+    /// The second of two arms against the first, in each group and in some of [`GROUPED`].
     fn groups(&self, arms: [usize; 2], measures: &[Measure]) -> Vec<GroupRow> {
         let each = self.groups.iter().flat_map(|(group, tallies)| {
             let tallies = GROUPED.iter().zip(tallies);
@@ -456,7 +456,7 @@ impl Gathered {
     }
 }
 
-/// Corrected for all of these values, which are a table's, and for so many tables.
+/// Corrects the p-values of a table for their number, and for this number of tables.
 fn corrected(values: &[f64], tables: f64) -> Vec<f64> {
     let corrected = holm(values).into_iter();
     corrected.map(|p| (p * tables).min(1.0)).collect()
@@ -492,7 +492,7 @@ mod tests {
                 assert!(all.low < one.low && all.high > one.high, "{all:?}, {one:?}");
             }
         }
-        // 5 % of 200 and two deviations; each by itself they miss more than that.
+        // 5 % of 200 and two standard deviations. Without the correction for several arms, more would miss.
         assert!(once <= 16 && careless > 16, "{once}, {careless}");
         assert!(always <= once, "{always}, {once}");
     }
@@ -511,7 +511,7 @@ mod tests {
                 }
             }
             let findings = gathered.findings();
-            // Either could be taken.
+            // Both arms are better than the first.
             for comparison in &findings.comparisons {
                 let effect = comparison.measures[0].effect.unwrap();
                 assert!(effect.once.low > 0.0, "{effect:?}");
@@ -523,7 +523,7 @@ mod tests {
         }
     }
 
-    /// Of each group, the throughput of each arm in thousandths of some rate, with hardly any chance in it.
+    /// For each group, the throughput of each arm in thousandths of a rate, with little random variation.
     fn hardly_by_chance<const ARMS: usize>(groups: &[[u64; ARMS]]) -> Gathered {
         let names = &["cubic", "bbr", "reno"][..ARMS];
         let mut gathered = Gathered::new(names, &[1.0 / ARMS as f64; ARMS]);
@@ -546,7 +546,7 @@ mod tests {
         gathered
     }
 
-    /// Two arms in the throughput of a group.
+    /// The difference of two arms in the throughput of a group.
     fn in_group(gathered: &Gathered, group: &str, arms: [usize; 2]) -> Difference {
         let tallies = &gathered.groups[group];
         Difference::of(&tallies[0], arms, Measure::Throughput.kind()).unwrap()
@@ -554,7 +554,8 @@ mod tests {
 
     #[test]
     fn intervals_are_wider_where_fewer_groups_are_worth_a_rule() {
-        // All but the fourth differ beyond doubt; the second is worse, and the third is better by too little.
+        // All groups but the fourth differ significantly. In the second the arm is worse, and in the third the gain is too
+        // small.
         let gathered = hardly_by_chance(&[[1000, 1200], [1000, 800], [1000, 1020], [1000, 1000]]);
         let findings = gathered.findings();
         let rows = &findings.comparisons[0].rival.groups;
@@ -616,7 +617,7 @@ mod tests {
             let study = Model::new(Units::Prefixes(500), 0.25).study(seed);
             study.iter().for_each(|of| gathered.add(of));
             let effect = gathered.effect(1, Measure::Throughput).unwrap();
-            // Sure at its end, and not for who looks often.
+            // Significant for a single look at the end, but not at any time.
             if effect.once.low <= 0.0 || effect.always.low > 0.0 {
                 continue;
             }
@@ -629,7 +630,9 @@ mod tests {
                 Decision::Take(_) | Decision::Weigh(_)
             ));
             assert_eq!(on.decision, Decision::Open);
-            assert!(on.verdict.contains("goes on") && !over.verdict.contains("goes on"));
+            assert!(
+                on.verdict.contains("still running") && !over.verdict.contains("still running")
+            );
             let p = |of: &Findings| of.comparisons[0].measures[0].p_corrected.unwrap();
             assert!(p(&on) > p(&over));
         }

@@ -1,4 +1,5 @@
-//! What must hold for any text that is given as a policy or a plan: fuzz targets, which `fuzz/fuzz_targets` and the tests below call.
+//! Checks for the fuzz targets: properties that hold for any text given as a policy or a plan. `fuzz/fuzz_targets` and the
+//! tests below call them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -19,7 +20,7 @@ fn address(bits: u64) -> IpAddr {
     std::net::Ipv4Addr::from_bits(bits as u32).into()
 }
 
-/// A policy is read or refused in one line. It decides about any connection, and as the kernel's table of networks has it.
+/// A policy is read, or refused with one line. Its decisions agree with the kernel's table of networks.
 pub fn policies(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;
@@ -67,7 +68,7 @@ pub fn policies(bytes: &[u8]) {
     }
 }
 
-/// A plan is read or refused in one line, and gives each unit an arm.
+/// A plan is read, or refused with one line. It gives each unit an arm.
 pub fn plans(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;

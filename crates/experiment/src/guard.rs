@@ -1,4 +1,4 @@
-//! When a study stops itself.
+//! Guards, which stop a study early.
 
 use crate::effect::Effect;
 use crate::findings::Measured;
@@ -6,11 +6,11 @@ use crate::plan::{Guard, Plan};
 use crate::verdict::{change, range};
 
 impl Guard {
-    /// Whether an effect is beyond it for certain, however often one looks.
+    /// Whether the effect is worse than the guard allows, by the anytime-valid interval.
     pub fn is_broken(&self, effect: &Effect) -> bool {
         let worse = self.worse.as_f64();
         match self.measure.is_more_better() {
-            // So much worse in what more of is better: the first arm has more than this one by so much.
+            // If more is better, the guard compares the first arm with this one: the first arm has more by this factor.
             Some(true) => effect.always.high < 1.0 / (1.0 + worse) - 1.0,
             Some(false) => effect.always.low > worse,
             None => false,
@@ -18,8 +18,8 @@ impl Guard {
     }
 }
 
-/// Which guard is broken, in words; the first, if there are several. Intervals are of all arms together, so that several arms stop no
-/// more harmless studies than one.
+/// The first broken guard, in words. The intervals are corrected for the number of arms, so that a study with several arms
+/// is no more likely to stop by a false alarm.
 pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
     let names = plan.names();
     (1..names.len()).find_map(|arm| {
@@ -27,7 +27,7 @@ pub fn broken(plan: &Plan, measured: &Measured) -> Option<String> {
             let effect = measured.effect(arm, guard.measure)?;
             guard.is_broken(&effect).then(|| {
                 format!(
-                    "guard: {} of {} against {}: {} (95 % interval at any time {}), and {} worse is too much",
+                    "guard: {} of {} against {}: {} (95 % interval at any time {}); the limit is {} worse",
                     guard.measure.title(),
                     names[arm],
                     names[0],
@@ -61,7 +61,7 @@ mod tests {
         }
     }
 
-    /// Two equal arms, and this guard.
+    /// A plan with two equal arms and this guard.
     fn guarded(guard: &str) -> Plan {
         let text = format!(
             "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = {{ listen = [80] }}\n\
@@ -80,7 +80,7 @@ mod tests {
         let resent = guard(Measure::Resent);
         assert!(resent.is_broken(&effect(0.26, 0.9)) && !resent.is_broken(&effect(0.24, 0.9)));
         assert!(!resent.is_broken(&effect(-0.9, -0.3)));
-        // A quarter more than this arm's: a fifth less than the first arm's.
+        // A quarter more than this arm's value: a fifth less than the first arm's.
         let throughput = guard(Measure::Throughput);
         assert!(throughput.is_broken(&effect(-0.5, -0.21)));
         assert!(
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_guard_breaks_where_an_arm_has_objects_cut_short() {
         let plan = guarded("{ measure = \"unfinished\", worse = \"50%\" }");
-        // One object in so many is cut short.
+        // One object in this many is cut short.
         let study = |cut: [u64; 2]| {
             let mut measured = Measured::new(2);
             let all = Model::new(Units::Prefixes(600), 0.0).study(1);

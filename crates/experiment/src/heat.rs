@@ -1,4 +1,5 @@
-//! How completion times changed, by size and from the fastest to the slowest: in bounded memory, and so without intervals.
+//! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have no
+//! intervals.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use serde::Serialize;
 use crate::measure::Measure;
 use crate::observation::Observation;
 
-/// The percentiles of time that are compared: from the fast ones to the slow ones.
+/// The percentiles of time that are compared, from fast to slow.
 pub const SHARES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// The measures of time, from small to large. Of what is large, the time is that of a byte.
+/// The measures of time, from small to large. For large objects, the time is per byte.
 pub const SIZES: [Measure; 5] = [
     Measure::Time10k,
     Measure::Time100k,
@@ -19,13 +20,13 @@ pub const SIZES: [Measure; 5] = [
     Measure::Throughput,
 ];
 
-/// Times are counted in classes of this width, in logarithms: percentiles are right to half of it.
+/// The width of the histogram's classes in logarithms. Percentiles are accurate to half of it.
 const WIDTH: f64 = 0.01;
 
-/// So many times of an arm at least: the 5th percentile is of five of them then.
+/// The fewest times of an arm: the 5th percentile then has five times below it.
 const LEAST: u64 = 100;
 
-/// How many times there are in each class.
+/// The number of times in each class.
 #[derive(Debug, Clone, Default)]
 struct Times {
     classes: BTreeMap<i64, u64>,
@@ -62,24 +63,24 @@ pub struct Heat {
     arms: Vec<[Times; SIZES.len()]>,
 }
 
-/// How the times of a size changed.
+/// The changes of the times of a size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatRow {
-    /// Of which size, by its measure.
+    /// The size, given by its measure.
     pub measure: Measure,
-    /// At each of [`SHARES`], an arm's time over the first one's, less one; nothing where there are too few.
+    /// The relative change against the first arm at each of [`SHARES`]. `None` with too few times.
     pub changes: [Option<f64>; SHARES.len()],
 }
 
 impl Heat {
-    /// Nothing yet, for so many arms.
+    /// No times yet, for this many arms.
     pub fn new(arms: usize) -> Heat {
         Heat {
             arms: vec![Default::default(); arms],
         }
     }
 
-    /// Takes an observation in.
+    /// Adds an observation.
     pub fn add(&mut self, of: &Observation) {
         let Some(sizes) = self.arms.get_mut(of.arm) else {
             return;
@@ -92,7 +93,7 @@ impl Heat {
         }
     }
 
-    /// How an arm's times differ from the first one's.
+    /// The changes of an arm's times against the first arm's.
     pub fn rows(&self, arm: usize) -> Vec<HeatRow> {
         let (Some(first), Some(this)) = (self.arms.first(), self.arms.get(arm)) else {
             return Vec::new();
@@ -134,7 +135,7 @@ mod tests {
         let mut heat = Heat::new(2);
         for number in 1..=1000 {
             heat.add(&of(0, 50_000, number));
-            // The slower half takes a fifth less.
+            // The slower half takes a fifth less time.
             let millis = if number > 500 { number * 4 / 5 } else { number };
             heat.add(&of(1, 50_000, millis));
             // Twice as fast.

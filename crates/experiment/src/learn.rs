@@ -1,5 +1,5 @@
-//! A policy from what a study has found: rules with their evidence. The groups that are better with one controller share a rule, so
-//! that a person can read it, and so that enough of its networks explore.
+//! Makes a policy from the results of a study: rules with their evidence. The groups in which one controller is better
+//! share a rule. So a person can read the policy, and each rule has enough networks that explore.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,40 +11,40 @@ use crate::policy::{Policy, Rule};
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, probability, range};
 
-/// More than this no rule expects: half of it is already much.
+/// The greatest expectation of a rule. Half of it is already much.
 const MOST: f64 = 1.0;
 
-/// The share of client networks that explore, so that a rule that has gone stale shows.
+/// The share of client networks that explore, so that a stale rule is noticed.
 const EXPLORE: &str = "2%";
 
-/// The rule for who is in no other one.
+/// The name of the rule for all other connections.
 const REST: &str = "rest";
 
-/// So many of a list are in a line.
+/// The number of list items in a line.
 const LINE: usize = 6;
 
-/// Of a rule for many groups, so many have their evidence beside it.
+/// The number of groups of a rule whose evidence is shown beside it.
 const SHOWN: usize = 20;
 
-/// Why there is no policy.
+/// Why no policy can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nothing {
-    /// The data cannot be believed.
+    /// The data cannot be trusted.
     Distrust,
-    /// There is too little of it.
+    /// There are too few data.
     TooLittle,
 }
 
 /// Where a rule holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// The most specific first.
+    /// The most specific networks come first.
     Network(std::cmp::Reverse<u8>, Prefix),
     System(u32),
 }
 
 impl Place {
-    /// The place that a group of a study is.
+    /// The place that a group of a study stands for.
     fn of(group: &str) -> Option<Place> {
         if let Some(number) = group.strip_prefix("AS") {
             return number.parse().ok().map(Place::System);
@@ -75,12 +75,13 @@ impl Place {
     }
 }
 
-/// A rule in the making.
+/// A group that a rule will hold for.
 struct Learned<'f> {
     controller: &'f str,
-    /// How much better its controller is than the one of the rest, as it was found: the largest of many are so by chance, too.
+    /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages is
+    /// partly chance.
     better: f64,
-    /// The lower end of what is left of it where the surest are picked out.
+    /// The lower end of the interval that is corrected for the selection.
     expect: f64,
     p: f64,
     observations: u64,
@@ -88,11 +89,11 @@ struct Learned<'f> {
     evidence: String,
 }
 
-/// The policy's text. A rule of an earlier policy stays as long as the study does not speak against it.
+/// The text of the policy. A rule of an earlier policy is kept as long as the study does not speak against it.
 ///
 /// # Errors
 ///
-/// The study says nothing.
+/// The study gives no result.
 pub fn policy(
     plan: &Plan,
     findings: &Findings,
@@ -132,12 +133,12 @@ pub fn policy(
         );
     };
     if !plan.connections.except.is_empty() {
-        // Who took no part has none now.
+        // Connections that took no part keep the first controller.
         let more = "explore = \"0%\"\nevidence = \"took no part in the study\"\n";
         let networks = field("prefix", texts(&plan.connections.except));
         rule("no part", &networks, first, more);
     }
-    // Networks of clients have one length for each version, so that none is within another one.
+    // All client networks of one IP version have the same prefix length, so none is within another.
     let mut rules: BTreeMap<(bool, &str), Vec<(&Place, &Learned<'_>)>> = BTreeMap::new();
     for (place, learned) in &all {
         let key = (matches!(place, Place::System(_)), learned.controller);
@@ -165,10 +166,10 @@ pub fn policy(
     Ok(text)
 }
 
-/// Where a rule holds that explores, as its fields.
+/// The fields of a rule that explores.
 struct Placed {
     networks: String,
-    /// Where it must be said: private networks that took part in a study are clients'.
+    /// Set explicitly for private networks: if they took part in a study, they are clients' networks.
     explore: String,
 }
 
@@ -186,7 +187,7 @@ impl Placed {
     }
 }
 
-/// A rule for groups that are better with one controller: all of them networks, or all of them systems.
+/// A rule for groups in which one controller is better. They are either all networks or all systems.
 struct Groups {
     place: String,
     name: String,
@@ -194,7 +195,7 @@ struct Groups {
 }
 
 impl Groups {
-    /// Of one or more groups, the surest first.
+    /// `groups` are one or more, by ascending p-value.
     fn of(groups: &[(&Place, &Learned<'_>)]) -> Groups {
         let systems: BTreeSet<u32> = groups
             .iter()
@@ -221,7 +222,7 @@ impl Groups {
                 (format!("{} {kind}", all.len()), summary(all))
             }
         };
-        // In tenths of a per cent, and not upwards.
+        // In tenths of a per cent, rounded down.
         let expect = (expected(groups) * 1000.0).floor() / 10.0;
         let mut more = format!("{explore}evidence = {}\n", quoted(&evidence));
         if expect > 0.0 {
@@ -231,7 +232,7 @@ impl Groups {
     }
 }
 
-/// What a rule for groups is to be better by: what each of them promises, as often as it was observed.
+/// The expected advantage of a rule: the mean of its groups' expectations, weighted by observations.
 fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
     let weight = |of: &Learned<'_>| of.observations.max(1) as f64;
     let all: f64 = groups.iter().map(|(_, of)| weight(of)).sum();
@@ -241,7 +242,7 @@ fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
     promised.sum::<f64>() / all
 }
 
-/// The evidence of many groups in a sentence.
+/// The evidence of many groups in one sentence.
 fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
     let better = || groups.iter().map(|(_, of)| of.better);
     let least = better().fold(f64::INFINITY, f64::min);
@@ -265,8 +266,9 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
     text
 }
 
-/// Each group in which another controller than that of the rest is better beyond doubt, or was before: of several the one that is
-/// better by most for certain. Where it would harm small objects by more, there is none, but a line that says so.
+/// The groups in which another controller than that of the remaining connections is significantly better, or was so before.
+/// If several controllers are, the one with the greatest expectation is taken. If small objects would lose more than large
+/// ones gain, there is no rule, but a line in `harmed`.
 fn learned<'f>(
     findings: &'f Findings,
     rest: &str,
@@ -288,7 +290,7 @@ fn learned<'f>(
                 continue;
             }
             let small = Small::of(rival, &row.group, findings.is_over);
-            // Twice the time weighs as much as twice the throughput, which is half the time.
+            // The scales agree: twice the time compares with twice the throughput, which is half the time.
             if small.harm > better {
                 harmed.push(format!(
                     "No rule with {controller} for {}: it changes throughput over 3 MB by {} there, but {}.",
@@ -330,11 +332,11 @@ fn learned<'f>(
     all
 }
 
-/// What becomes of small objects in a group.
+/// The effects on small objects in a group.
 struct Small {
-    /// By how much more time they take, beyond doubt.
+    /// The greatest significant increase of their time.
     harm: f64,
-    /// All that is known of their times, in words.
+    /// All effects on their times, in words.
     told: Vec<String>,
 }
 
@@ -370,7 +372,7 @@ fn has(earlier: Option<&Policy>, place: Place, controller: &str) -> bool {
     };
     let mut rules = earlier.iter().flat_map(|policy| &policy.rules);
     rules.any(|rule| {
-        // The rest is no rule that was learned.
+        // The rule for the remaining connections was not learned.
         let is_learned = rule.name != REST;
         let is_there = match place {
             Place::Network(_, prefix) => around(rule, prefix),
@@ -384,7 +386,7 @@ fn texts<T: std::fmt::Display>(all: &[T]) -> Vec<String> {
     all.iter().map(|one| format!("\"{one}\"")).collect()
 }
 
-/// A field of a rule that has something, in a line or more.
+/// A field of a rule, in one line or more. Empty if there are no items.
 fn field(name: &str, all: Vec<String>) -> String {
     let lines: Vec<String> = all.chunks(LINE).map(|line| line.join(", ")).collect();
     match lines.as_slice() {
@@ -394,7 +396,7 @@ fn field(name: &str, all: Vec<String>) -> String {
     }
 }
 
-/// A string of TOML.
+/// The text as a TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -1,21 +1,21 @@
-//! What connections are compared in.
+//! The measures that connections are compared in.
 
 use crate::observation::{Observation, Scope};
 
-/// From so many bytes on, an object tells the throughput of its path: those of which a large CDN reported throughput.
+/// From this size on, an object shows the throughput of its path. A large CDN reported throughput for such objects.
 pub const LARGE: u64 = 3_000_000;
 
-/// The kernel counts a connection's busy time in ticks of up to 10 ms; less than this is not told apart.
+/// The shortest busy time of a connection, in seconds. The kernel counts busy time in ticks of up to 10 ms.
 const LEAST_BUSY: f64 = 0.001;
 
-/// An object's, in microseconds.
+/// The shortest busy time of an object, in seconds: a microsecond.
 const LEAST_BUSY_OF_OBJECT: f64 = 0.000_001;
 
 units::named! {
-    /// What connections, or the objects that they carried, are compared in.
+    /// The measures that connections, or the objects that they carry, are compared in.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Measure, "measure" {
-        /// Payload over busy time, of objects of 3 MB and more.
+        /// Payload over busy time, for objects of 3 MB and more.
         Throughput = "throughput",
         /// Busy time of objects below 10 kB.
         Time10k = "time_10kb",
@@ -25,39 +25,39 @@ units::named! {
         Time1m = "time_1mb",
         /// Busy time of objects from 1 MB on, below 3 MB.
         Time3m = "time_3mb",
-        /// The share of packets that were sent again, of all packets.
+        /// The share of retransmitted packets in all packets.
         Resent = "resent",
-        /// The RTT: of each connection its median, or the smoothed one at its end.
+        /// The RTT: the median of each connection, or the smoothed RTT at its end.
         Rtt = "rtt",
-        /// The share of objects of 3 MB and more: a controller should not change it.
+        /// The share of objects of 3 MB and more. A controller should not change it.
         Large = "large",
-        /// The share of objects that ended with their connection, before all of them had come.
+        /// The share of objects that were cut short by the end of their connection.
         Unfinished = "unfinished",
     }
 }
 
 units::as_text!(Measure);
 
-/// How the arms' values are made of what connections contribute.
+/// How an arm's value follows from its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The mean of logarithms: arms differ by the ratio of geometric means, and a few huge values do not decide.
+    /// The mean of logarithms. Arms differ by the ratio of geometric means, so a few huge values do not decide.
     Logs,
-    /// A sum over a sum: arms differ by the ratio of shares.
+    /// A sum over a sum. Arms differ by the ratio of shares.
     Share,
 }
 
-/// What one connection contributes.
+/// The sample of one observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// The value; for shares the part.
+    /// The value; for shares, the numerator.
     pub value: f64,
-    /// How many it counts as; for shares the whole.
+    /// The weight; for shares, the denominator.
     pub weight: f64,
 }
 
 impl Measure {
-    /// How it is made of samples.
+    /// How an arm's value follows from its samples.
     pub fn kind(self) -> Kind {
         match self {
             Measure::Resent | Measure::Large | Measure::Unfinished => Kind::Share,
@@ -65,7 +65,7 @@ impl Measure {
         }
     }
 
-    /// Whether more of it is better; none: it should be the same.
+    /// Whether more is better. `None` if the measure should not change.
     pub fn is_more_better(self) -> Option<bool> {
         match self {
             Measure::Throughput => Some(true),
@@ -74,7 +74,7 @@ impl Measure {
         }
     }
 
-    /// In words.
+    /// The measure in words.
     pub fn title(self) -> &'static str {
         match self {
             Measure::Throughput => "throughput over 3 MB",
@@ -89,7 +89,7 @@ impl Measure {
         }
     }
 
-    /// The sizes of what it is of, in bytes.
+    /// The sizes of the objects that it covers, in bytes.
     fn sizes(self) -> std::ops::Range<u64> {
         match self {
             Measure::Throughput => LARGE..u64::MAX,
@@ -101,11 +101,11 @@ impl Measure {
         }
     }
 
-    /// Whether it looks at such an observation at all.
+    /// Whether it covers such an observation.
     fn is_of(self, scope: Scope) -> bool {
         let is_of_packets = matches!(self, Measure::Resent | Measure::Rtt);
         match scope {
-            // Whether its last object came whole is not known.
+            // Whether the last object was complete is unknown.
             Scope::Connection => self != Measure::Unfinished,
             Scope::Carrier => is_of_packets,
             Scope::Object => !is_of_packets,
@@ -116,7 +116,7 @@ impl Measure {
         }
     }
 
-    /// What the observation contributes to it; nothing if it tells nothing about it.
+    /// The sample of an observation. `None` if the observation has none.
     pub fn sample(self, of: &Observation) -> Option<Sample> {
         if !self.is_of(of.scope) || !self.sizes().contains(&of.acknowledged) {
             return None;
@@ -164,7 +164,7 @@ mod tests {
         for bytes in [
             1, 9_999, 10_000, 99_999, 100_000, 999_999, 1_000_000, 2_999_999, LARGE,
         ] {
-            // One of the sizes, whether it is large, and whether it came whole.
+            // One for its size, one for whether it is large, and one for whether it is complete.
             assert_eq!(measures(Scope::Object, bytes).len(), 3, "{bytes}");
             assert_eq!(measures(Scope::Connection, bytes).len(), 4, "{bytes}");
         }

@@ -1,38 +1,38 @@
-//! What is known of one connection, or of an object that it carried, when it is evaluated.
+//! One observation: a connection, or an object that it carried.
 
 use units::Duration;
 
-/// What an observation is of.
+/// The kind of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// A connection as a whole.
     Connection,
-    /// A connection whose objects are observed by themselves: of its packets and round trips.
+    /// A connection whose objects are observed separately. It counts for packets and RTTs only.
     Carrier,
-    /// A whole object.
+    /// A complete object.
     Object,
-    /// An object as far as it came until its connection ended: it has no time to completion.
+    /// An object that was cut short by the end of its connection. It has no completion time.
     Part,
 }
 
-/// A connection, at its end or as it was last seen; or an object.
+/// A connection, at its end or when it was last seen, or an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
-    /// What it is of.
+    /// The kind of the observation.
     pub scope: Scope,
-    /// Its unit of randomisation: the unit's draw.
+    /// The draw of its unit of randomisation.
     pub unit: u64,
-    /// The place of its arm in the plan.
+    /// The index of its arm in the plan.
     pub arm: usize,
-    /// Payload that the other side acknowledged, in bytes.
+    /// Acknowledged payload in bytes.
     pub acknowledged: u64,
-    /// How long there was something to send or unacknowledged.
+    /// The time with data to send or unacknowledged.
     pub busy: Duration,
-    /// Packets with data that were sent, those sent again included.
+    /// Packets with data, retransmissions included.
     pub packets: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub resent: u64,
-    /// The RTT of a connection: its median where that is known, else the smoothed one at the end.
+    /// The RTT of a connection: its median if that is known, otherwise the smoothed RTT at the end.
     pub rtt: Option<Duration>,
     /// The groups that it belongs to, such as its client's network: `192.0.2.0/24`, `AS64500`.
     pub groups: Vec<String>,

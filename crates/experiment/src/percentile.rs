@@ -1,4 +1,4 @@
-//! How much a percentile differs between arms: by drawing units again (the cluster bootstrap).
+//! The difference of a percentile between arms, with an interval from the cluster bootstrap.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use record::statistics::Sorted;
 
 use crate::effect::Interval;
 
-/// A percentile takes so many units in each arm: three of 60 are below the 5th percentile. Of fewer, drawing again finds too few
-/// values between which it may be.
+/// The fewest units in each arm: three of 60 are below the 5th percentile. With fewer, the bootstrap has too few values
+/// around the percentile.
 const LEAST_UNITS: usize = 60;
 
-/// So often the units are drawn again.
+/// The number of bootstrap samples.
 const DRAWS: usize = 1000;
 
-/// The values of an arm's connections, in ascending order, with the place of each one's unit.
+/// The values of an arm's connections in ascending order, each with the index of its unit.
 struct Arm {
     values: Vec<(f64, usize)>,
-    /// How many connections each unit has.
+    /// The number of connections of each unit.
     counts: Vec<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Arm {
         Arm { values, counts }
     }
 
-    /// The percentile, where each unit is there so many times.
+    /// The percentile if each unit is drawn this many times.
     fn percentile(&self, share: f64, times: &[u64]) -> Option<f64> {
         let counted = self.counts.iter().zip(times);
         let all: u64 = counted.map(|(count, times)| count * times).sum();
@@ -63,13 +63,13 @@ impl Arm {
     }
 }
 
-/// A number below `end`, each as likely, but for 2⁻³² of it.
+/// A random number below `end`, uniform up to 2⁻³² of `end`.
 fn below(random: &mut Xoshiro256PlusPlus, end: usize) -> usize {
     ((u128::from(random.next_u64()) * end as u128) >> 64) as usize
 }
 
-/// How much the percentile `share` of an arm's connections differs from the first arm's, as a share of that, with an interval that
-/// leaves so much `doubt`: connections are units and logarithms. Nothing of too few units.
+/// The relative difference of the percentile `share` between an arm and the first one, with an interval at this `doubt`. A
+/// connection is given as its unit and a logarithm. `None` with too few units.
 pub fn percentile(
     first: &[(u64, f64)],
     this: &[(u64, f64)],
@@ -156,7 +156,7 @@ mod tests {
                 .has(0.0)
         };
         let covered = (0..200).filter(has).count();
-        // 190, less two deviations of 3.1.
+        // 190, less two standard deviations of 3.1.
         assert!(covered >= 184, "{covered} of 200");
     }
 }

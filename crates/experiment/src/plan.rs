@@ -1,4 +1,4 @@
-//! PLAN.toml: which connections, which arms, how they are randomised, for how long, and what to stop at.
+//! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop early.
 
 use std::path::PathBuf;
 
@@ -13,48 +13,50 @@ use crate::measure::Measure;
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// So many arms: as many as the kernel's program looks through.
+/// The most arms, as many as the kernel's program looks through.
 pub const MOST_ARMS: usize = 8;
 
-/// So many ranges of ports of each side.
+/// The most port ranges of each side.
 pub const MOST_PORTS: usize = 8;
 
-/// The kernel's names of controllers are shorter than this.
+/// The names of controllers in the kernel are shorter than this.
 pub const NAME: usize = 16;
 
-/// One part in so many of a slot is its washout, unless the plan says otherwise: queues of the other arm are over in seconds, and
-/// its connections that are not are those that the slot should be long beside.
+/// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
+/// the other arm that last longer must be short compared with the slot.
 const WASHOUT: u64 = 10;
 
 /// A randomised experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Said")]
 pub struct Plan {
-    /// `name`: what people call it.
+    /// `name`: the name for people.
     pub name: String,
-    /// `cgroup`: whose connections, by the directory of a control group. A relative one is in the file system of control groups.
+    /// `cgroup`: the control group whose connections take part, given by its directory. A relative path is in the file
+    /// system of control groups.
     pub cgroup: PathBuf,
-    /// `[connections]`: which of them.
+    /// `[connections]`: which of its connections take part.
     pub connections: Connections,
-    /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: what is drawn as a whole.
+    /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: the unit of randomisation.
     pub unit: Unit,
-    /// `washout`: so much at the beginning of each slot is not evaluated, as the other arm's queues are still there.
+    /// `washout`: the time at the beginning of each slot that is not evaluated, because the other arm's queues are still
+    /// there.
     pub washout: Duration,
-    /// `duration`: how long.
+    /// `duration`: the duration of the study.
     pub duration: Duration,
-    /// `seed`: makes the draws; none: by chance.
+    /// `seed`: determines the draws. Without it, they are random.
     pub seed: Option<String>,
-    /// `address`: how much of clients' addresses is kept.
+    /// `address`: how much of the clients' addresses is kept.
     pub address: Kept,
     /// `join`: whether a keyed hash of address and port is kept, so that access logs can be joined.
     pub join: bool,
-    /// `[[arm]]`: the first is what the others are compared with.
+    /// `[[arm]]`: the arms. The others are compared with the first.
     pub arms: Vec<Arm>,
-    /// `[[guard]]`: what to stop at.
+    /// `[[guard]]`: when to stop early.
     pub guards: Vec<Guard>,
 }
 
-/// Which connections of the control group.
+/// Which connections of the control group take part.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(
     default,
@@ -62,40 +64,40 @@ pub struct Plan {
     expecting = "a table such as { listen = [443] }"
 )]
 pub struct Connections {
-    /// `listen`: those that came in at these ports.
+    /// `listen`: those accepted at these ports.
     pub listen: Vec<Ports>,
-    /// `connect`: those that went out to these ports.
+    /// `connect`: those opened to these ports.
     pub connect: Vec<Ports>,
-    /// `prefix`: of clients in these networks; none: in all.
+    /// `prefix`: those of clients in these networks. Without it, in all networks.
     pub prefix: Vec<Prefix>,
-    /// `except`: but not of those in these. The most specific network counts.
+    /// `except`: not those of clients in these networks. The most specific network counts.
     pub except: Vec<Prefix>,
 }
 
-/// A controller, and how many get it.
+/// An arm: a controller and its share.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { controller = \"bbr\", share = \"50%\" }"
 )]
 pub struct Arm {
-    /// `controller`: by the kernel's name for it.
+    /// `controller`: the kernel's name for it.
     pub controller: String,
-    /// `share`: of the units, in proportion to the other arms' shares.
+    /// `share`: the share of units, in proportion to the other arms' shares.
     #[serde(deserialize_with = "share")]
     pub share: Ratio,
 }
 
-/// What to stop at: an arm that is so much worse than the first, with 95 % confidence whenever one looks.
+/// A guard: the study stops if an arm is this much worse than the first, by the anytime-valid 95 % interval.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { measure = \"resent\", worse = \"50%\" }"
 )]
 pub struct Guard {
-    /// `measure`: in what.
+    /// `measure`: the measure.
     pub measure: Measure,
-    /// `worse`: by how much of the first arm's.
+    /// `worse`: the limit, relative to the first arm.
     pub worse: Ratio,
 }
 
@@ -109,15 +111,15 @@ impl Arm {
 }
 
 units::named! {
-    /// How much of clients' addresses is kept in the data.
+    /// How much of the clients' addresses is kept in the data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Kept, "kind of address" {
-        /// All of it.
+        /// The whole address.
         Full = "full",
-        /// Its network: 24 bits of IPv4, 48 of IPv6.
+        /// The network: 24 bits of IPv4, 48 bits of IPv6.
         #[default]
         Prefix = "prefix",
-        /// A number in its place, which only the key tells.
+        /// A pseudonym that only the key can resolve.
         Hashed = "hashed",
         /// Nothing.
         None = "none",
@@ -141,7 +143,7 @@ units::named! {
 
 units::as_text!(UnitKind);
 
-/// What a plan's text says.
+/// The fields of a plan's text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -234,11 +236,11 @@ impl Said {
             ));
         }
         if self.washout.is_some_and(|washout| washout >= slot) {
-            let reason = format!("leaves nothing of a slot of {slot}; give less");
+            let reason = format!("leaves nothing of a slot of {slot}; give a shorter time");
             return Err(Wrong::new("washout", reason));
         }
         if self.duration.as_nanos() / slot.as_nanos() < 2 {
-            let reason = format!("{slot} is too long: give a duration of many slots");
+            let reason = format!("{slot} is too long; give a duration of many slots");
             return Err(Wrong::new("slot", reason));
         }
         Ok(Unit::Slot(slot))
@@ -283,27 +285,33 @@ impl Said {
             {
                 return wrong(
                     "controller",
-                    format!("\"{}\" is no controller of a kernel's", name.escape_debug()),
+                    format!(
+                        "\"{}\" cannot be the name of a kernel's controller",
+                        name.escape_debug()
+                    ),
                 );
             }
             if self.arm[..index].iter().any(|other| other.name() == name) {
                 return wrong(
                     "controller",
-                    format!("{name} has an arm already; add its shares"),
+                    format!("{name} already has an arm; add the shares"),
                 );
             }
             if arm.share.numerator() == 0 {
-                return wrong("share", "of nothing is no arm; leave it out".to_owned());
+                return wrong("share", "is 0 %; leave the arm out".to_owned());
             }
         }
         let guards = self.guard.iter().enumerate();
         for (index, guard) in guards {
             if guard.worse.numerator() == 0 {
-                let reason = "nothing worse would stop every study; give a share such as 20%";
+                let reason = "0 % would stop every study; give a share such as 20%";
                 return Err(Wrong::new(format!("guard[{index}].worse"), reason));
             }
             if guard.measure.is_more_better().is_none() {
-                let reason = format!("{} has no worse; give another one", guard.measure);
+                let reason = format!(
+                    "{} is neither better nor worse when it changes; give another measure",
+                    guard.measure
+                );
                 return Err(Wrong::new(format!("guard[{index}].measure"), reason));
             }
         }
@@ -312,32 +320,32 @@ impl Said {
 }
 
 impl Plan {
-    /// Reads a plan's text.
+    /// Reads the text of a plan.
     ///
     /// # Errors
     ///
-    /// It makes no sense.
+    /// The plan is invalid.
     pub fn parse(text: &str) -> Result<Plan, ScenarioError> {
         de::read_toml(text).map(|(plan, _)| plan)
     }
 
-    /// How draws are divided among the arms.
+    /// The ranges of draws for the arms.
     pub fn shares(&self) -> Shares {
         let parts: Vec<f64> = self.arms.iter().map(|arm| arm.share.as_f64()).collect();
         Shares::of(&parts)
     }
 
-    /// The key of its seed; `chance` if it has none.
+    /// The key of its seed, or of `chance` if it has none.
     pub fn key(&self, chance: &str) -> Key {
         Key::of_seed(self.seed.as_deref().unwrap_or(chance))
     }
 
-    /// Whether connections can be joined to access logs. The whole address, or a hash of it, tells no less.
+    /// Whether connections can be joined to access logs. The whole address or its hash identifies them as well.
     pub fn keeps_ends(&self) -> bool {
         self.join || matches!(self.address, Kept::Full | Kept::Hashed)
     }
 
-    /// Whether a connection that was set up then, since 1970, is evaluated, or belongs to the washout of its slot.
+    /// Whether a connection that was set up at this time, since 1970, is evaluated. It is not in the washout of its slot.
     pub fn is_evaluated(&self, set_up: Duration) -> bool {
         match self.unit {
             Unit::Slot(slot) => {
@@ -347,7 +355,7 @@ impl Plan {
         }
     }
 
-    /// The names of the arms, as the kernel has them.
+    /// The controllers of the arms, by the kernel's names.
     pub fn names(&self) -> Vec<&str> {
         self.arms.iter().map(Arm::name).collect()
     }
@@ -418,7 +426,7 @@ worse = "100%"
             (
                 "unit = \"prefix\"",
                 "unit = \"slot\"\nslot = \"10s\"\nwashout = \"10s\"",
-                &["washout", "less"],
+                &["washout", "shorter"],
             ),
             ("duration = \"168h\"", "duration = \"0s\"", &["duration"]),
             (
@@ -478,7 +486,7 @@ worse = "100%"
         let plan = Plan::parse(&text).unwrap();
         let is_evaluated = |second| plan.is_evaluated(Duration::from_secs(second));
         assert!(!is_evaluated(20) && !is_evaluated(21) && is_evaluated(22) && is_evaluated(29));
-        // A tenth, if nothing is said.
+        // A tenth by default.
         let washout = |text: &str| Plan::parse(text).unwrap().washout;
         let tenth = Duration::from_secs(1);
         assert_eq!(washout(&text.replace("washout = \"2s\"", "")), tenth);

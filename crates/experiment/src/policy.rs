@@ -1,4 +1,4 @@
-//! POLICY.toml: which connections get which controller, by rules in order.
+//! POLICY.toml: rules in order, which decide the controller of each connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -16,38 +16,38 @@ use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
 
-/// So many rules: as many as the kernel's program looks through.
+/// The most rules, as many as the kernel's program looks through.
 pub const MOST_RULES: usize = 32;
 
-/// So many networks, in all rules together. Routers of the whole internet know some 1.3 million; the kernel's table takes up to 200
-/// bytes for each.
+/// The most networks in all rules together. The full routing table of the Internet has some 1.3 million. The kernel's table
+/// takes up to 200 bytes for each.
 pub const MOST_NETWORKS: usize = 2_000_000;
 
-/// Neighbours explore together, for this long; then others do. So each network has its turn, and whether a rule holds is told by many
-/// networks also where a policy has few.
+/// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks test a
+/// rule even if a policy has few.
 const UNIT: Unit = Unit::PrefixInSlot {
     v4: 24,
     v6: 48,
     slot: TURN,
 };
 
-/// For so long the same networks explore: long beside most connections, so that neighbours seldom have another controller, and short beside
-/// the time in which a rule is to be found stale.
+/// The length of a turn. It is long compared with most connections, so that neighbours seldom have different controllers.
+/// It is short compared with the time in which a stale rule is to be found.
 pub const TURN: Duration = Duration::from_secs(600);
 
 /// Which connections of a control group get which controller.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Said")]
 pub struct Policy {
-    /// `cgroup`: whose connections.
+    /// `cgroup`: the control group whose connections are steered.
     pub cgroup: PathBuf,
-    /// `explore`: the share of client networks that, for a while, get another of the policy's controllers.
+    /// `explore`: the share of client networks that get another controller of the policy for one turn.
     pub explore: Ratio,
-    /// `seed`: makes the draws of who explores.
+    /// `seed`: determines which networks explore.
     pub seed: String,
-    /// `[[rule]]`: the first that holds counts. What none holds for is left alone.
+    /// `[[rule]]`: the first rule that matches counts. Connections that match no rule are left alone.
     pub rules: Vec<Rule>,
-    /// The text that it was read from.
+    /// The text of the policy.
     pub text: String,
 }
 
@@ -58,35 +58,36 @@ pub struct Policy {
     expecting = "a table such as { name = \"inside\", prefix = [\"10.0.0.0/8\"], listen = [443], controller = \"cubic\" }"
 )]
 pub struct Rule {
-    /// `name`: what people call it.
+    /// `name`: the name for people.
     pub name: String,
-    /// `listen`: connections that came in at these ports.
+    /// `listen`: connections accepted at these ports.
     #[serde(default)]
     pub listen: Vec<Ports>,
-    /// `connect`: connections that went out to these ports.
+    /// `connect`: connections opened to these ports.
     #[serde(default)]
     pub connect: Vec<Ports>,
-    /// `prefix`: with the other side in these networks; none, here, of `prefix_file` and of `as`: in any.
+    /// `prefix`: the other side is in these networks. Without `prefix`, `prefix_file` and `as`: in any network.
     #[serde(default)]
     pub prefix: Vec<Prefix>,
-    /// `prefix_file`: with the other side in the networks that this file has, one in a line.
+    /// `prefix_file`: the other side is in a network that this file lists, one in each line.
     pub prefix_file: Option<PathBuf>,
-    /// `as`: with the other side in the networks of these autonomous systems, which a file tells.
+    /// `as`: the other side is in a network of these autonomous systems, according to a file.
     #[serde(default, rename = "as")]
     pub systems: Vec<u32>,
-    /// `rtt_from`: with at least this RTT of the handshake.
+    /// `rtt_from`: the RTT of the handshake is at least this.
     #[serde(default)]
     pub rtt_from: Duration,
-    /// `rtt_below`: with less than this.
+    /// `rtt_below`: the RTT of the handshake is below this.
     pub rtt_below: Option<Duration>,
-    /// `controller`: by the kernel's name for it.
+    /// `controller`: the kernel's name for it.
     pub controller: String,
-    /// `evidence`: why, for people: a report, a date.
+    /// `evidence`: the reason, for people: a report, a date.
     #[serde(default)]
     pub evidence: String,
-    /// `expect`: how much better its controller is to be than the others; less than half of it makes it stale.
+    /// `expect`: the expected advantage of its controller over the others. The rule is stale if less than half of it is
+    /// left.
     pub expect: Option<Ratio>,
-    /// `explore`: the share of its client networks that explore, in place of the policy's; of 0, it has no part in that.
+    /// `explore`: the share of its client networks that explore, instead of the policy's. With 0, the rule does not explore.
     #[serde(default, deserialize_with = "some_share")]
     pub explore: Option<Ratio>,
 }
@@ -95,7 +96,7 @@ fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio
     share(deserializer).map(Some)
 }
 
-/// What a policy's text says.
+/// The fields of a policy's text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -148,17 +149,20 @@ fn check_explore(explore: Ratio) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{explore} is a study and no policy; give less than 50%"
+        "{explore} would be a study and not a policy; give less than 50%"
     ))
 }
 
 impl Rule {
-    /// The field that makes no sense, and why.
+    /// The first invalid field, and the reason.
     fn check(&self, earlier: &[Rule]) -> Result<(), (&'static str, String)> {
         if self.name.is_empty() || earlier.iter().any(|other| other.name == self.name) {
             return Err((
                 "name",
-                format!("\"{}\" must be there, and once only", self.name),
+                format!(
+                    "\"{}\" must not be empty, and no other rule may have it",
+                    self.name
+                ),
             ));
         }
         if self.listen.is_empty() && self.connect.is_empty() {
@@ -174,12 +178,18 @@ impl Rule {
             }
         }
         if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
-            let reason = format!("nothing is from {} on and below that", self.rtt_from);
+            let reason = format!(
+                "leaves no RTT, because rtt_from is {}; give more",
+                self.rtt_from
+            );
             return Err(("rtt_below", reason));
         }
         let name = self.controller();
         if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
-            let reason = format!("\"{}\" is no controller of a kernel's", name.escape_debug());
+            let reason = format!(
+                "\"{}\" cannot be the name of a kernel's controller",
+                name.escape_debug()
+            );
             return Err(("controller", reason));
         }
         check_explore(self.explore.unwrap_or_default()).map_err(|reason| ("explore", reason))
@@ -197,7 +207,7 @@ impl Rule {
         self.prefix.is_empty() && self.prefix_file.is_none() && self.systems.is_empty()
     }
 
-    /// Whether all that it says of networks is private ones: within a site, or between sites, nothing is to be found out.
+    /// Whether its networks are all private. Within a site or between sites, there is nothing to explore.
     fn is_inside(&self) -> bool {
         let is_elsewhere = self.prefix_file.is_some() || !self.systems.is_empty();
         !is_elsewhere && !self.prefix.is_empty() && self.prefix.iter().all(Prefix::is_private)
@@ -220,38 +230,38 @@ impl Rule {
     }
 }
 
-/// What a policy looks at.
+/// The properties of a connection that rules look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
-    /// The other side.
+    /// The address of the other side.
     pub client: IpAddr,
-    /// Whether it came in.
+    /// Whether the connection was accepted.
     pub is_incoming: bool,
-    /// This side's port if it came in, else the other side's.
+    /// This side's port if the connection was accepted, otherwise the other side's.
     pub port: u16,
-    /// The RTT of the handshake; zero if it is not known, as with Fast Open.
+    /// The RTT of the handshake; zero if it is unknown, as with Fast Open.
     pub rtt: Duration,
-    /// When it was set up, since 1970: who explores changes with [`TURN`].
+    /// When the connection was set up, since 1970. The exploring networks change with every [`TURN`].
     pub at: Duration,
 }
 
-/// What a policy decides.
+/// The decision about a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision<'p> {
-    /// By which rule.
+    /// The rule that matched.
     pub rule: &'p Rule,
     /// The controller.
     pub controller: &'p str,
-    /// Whether it is another one than the rule's, to explore.
+    /// Whether the controller is another one than the rule's, in order to explore.
     pub is_exploring: bool,
 }
 
 impl Policy {
-    /// Reads a policy's text.
+    /// Reads the text of a policy.
     ///
     /// # Errors
     ///
-    /// It makes no sense.
+    /// The policy is invalid.
     pub fn parse(text: &str) -> Result<Policy, ScenarioError> {
         let (policy, _) = de::read_toml::<Policy>(text)?;
         Ok(Policy {
@@ -266,11 +276,11 @@ impl Policy {
         all.copied().collect()
     }
 
-    /// Gives rules the networks of the systems that they name.
+    /// Resolves the autonomous systems that rules name to their networks.
     ///
     /// # Errors
     ///
-    /// A system has none. Without a network, a rule would hold nowhere.
+    /// A system has no network, so its rule would hold nowhere.
     pub fn place_systems(
         &mut self,
         networks: &BTreeMap<u32, Vec<Prefix>>,
@@ -287,11 +297,11 @@ impl Policy {
         self.count()
     }
 
-    /// Gives rules the networks of the files that they name, as `read` finds them there.
+    /// Reads the networks from the files that rules name, with `read`.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or has none. Without a network, a rule would hold nowhere.
+    /// A file cannot be read or has no network, so its rule would hold nowhere.
     pub fn place_lists<E: Display>(
         &mut self,
         mut read: impl FnMut(&Path) -> Result<Vec<Prefix>, E>,
@@ -313,7 +323,7 @@ impl Policy {
         self.count()
     }
 
-    /// Whether there are no more networks than the kernel is to hold.
+    /// Checks that the kernel can hold this many networks.
     fn count(&self) -> Result<(), ScenarioError> {
         let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
         if count <= MOST_NETWORKS {
@@ -325,13 +335,13 @@ impl Policy {
         Err(ScenarioError::new("rule", reason))
     }
 
-    /// All of its controllers.
+    /// All controllers of its rules.
     pub fn controllers(&self) -> BTreeSet<&str> {
         self.rules.iter().map(Rule::controller).collect()
     }
 
-    /// The share of a rule's client networks that explore: what it says itself; without that, none of private networks, and of others
-    /// the policy's.
+    /// The share of a rule's client networks that explore. Without a share of its own, it is none for private networks, and
+    /// the policy's for others.
     pub fn explored(&self, rule: &Rule) -> Ratio {
         let other = if rule.is_inside() {
             Ratio::ZERO
@@ -341,23 +351,23 @@ impl Policy {
         rule.explore.unwrap_or(other)
     }
 
-    /// Whether any network explores: not where there is but one controller.
+    /// Whether any network explores. With a single controller, none does.
     pub fn has_explorers(&self) -> bool {
         let mut rules = self.rules.iter();
         self.controllers().len() > 1 && rules.any(|rule| self.explored(rule).numerator() > 0)
     }
 
-    /// What draws who explores.
+    /// The key of the draws for exploring.
     pub fn key(&self) -> Key {
         Key::of_seed(&self.seed)
     }
 
-    /// What draws are of.
+    /// The unit of the draws.
     pub fn unit(&self) -> Unit {
         UNIT
     }
 
-    /// A rule's controllers and their shares: its own first, and those to explore.
+    /// A rule's controllers with their shares. Its own is the first.
     pub fn arms<'p>(&'p self, rule: &'p Rule) -> (Vec<&'p str>, Shares) {
         let own = rule.controller();
         let explore = self.explored(rule).as_f64();
@@ -371,8 +381,8 @@ impl Policy {
         (names, Shares::of(&parts))
     }
 
-    /// Each network that a rule names, in order, with a bit for each rule that holds there; and the bits of rules that hold
-    /// everywhere. The most specific network counts, so it has the bits of those around it.
+    /// Each network that a rule names, in order, with a bit for each rule that holds there. Also the bits of the rules that
+    /// hold everywhere. Lookups use the most specific network, so a network has the bits of those around it.
     pub fn networks(&self) -> (Vec<(Prefix, u64)>, u64) {
         let mut everywhere = 0;
         let count = self.rules.iter().map(|rule| rule.prefix.len()).sum();
@@ -391,7 +401,7 @@ impl Policy {
             }
             is_same
         });
-        // In this order a network comes behind those around it, with only others of theirs in between.
+        // In this order, a network comes behind those around it. Only other networks within them are in between.
         let mut around: Vec<(Prefix, u64)> = Vec::new();
         for (prefix, bits) in &mut all {
             while around
@@ -404,7 +414,7 @@ impl Policy {
         (all, everywhere)
     }
 
-    /// What it decides, as the kernel's program does; nothing if it leaves the connection alone.
+    /// The decision about a connection, as the kernel's program makes it. `None` if no rule matches.
     pub fn decide(&self, of: &Connection) -> Option<Decision<'_>> {
         let client = of.client.to_canonical();
         let holds = |rule: &&Rule| {

@@ -4,17 +4,17 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A port, or several that follow on each other: `443`, `8000-8010`.
+/// A port, or a range of ports: `443`, `8000-8010`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ports(RangeInclusive<u16>);
 
 impl Ports {
-    /// The first and the last.
+    /// The first and the last port.
     pub fn ends(&self) -> (u16, u16) {
         (*self.0.start(), *self.0.end())
     }
 
-    /// Whether the port is among them.
+    /// Whether the port is in the range.
     pub fn has(&self, port: u16) -> bool {
         self.0.contains(&port)
     }

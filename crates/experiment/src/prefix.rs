@@ -1,10 +1,10 @@
-//! A network: the addresses that begin with the same bits.
+//! A network: the addresses with a common prefix.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Addresses that have their first `length` bits in common: `192.0.2.0/24`.
+/// The addresses whose first `length` bits are equal: `192.0.2.0/24`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Prefix {
     address: IpAddr,
@@ -12,7 +12,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix of this length that the address is in; one that is too long is the address itself.
+    /// The network of this length around an address. A length that is too great gives the address itself.
     pub fn around(address: IpAddr, length: u8) -> Prefix {
         let length = length.min(bits(address));
         let address = match address {
@@ -28,12 +28,12 @@ impl Prefix {
         Prefix { address, length }
     }
 
-    /// Whether the address is in it.
+    /// Whether the network contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
         address.is_ipv4() == self.address.is_ipv4() && Prefix::around(address, self.length) == *self
     }
 
-    /// How many bits count.
+    /// The prefix length.
     pub fn length(&self) -> u8 {
         self.length
     }
@@ -43,7 +43,7 @@ impl Prefix {
         self.address
     }
 
-    /// Whether all of its addresses are for use within networks alone (RFC 1918, RFC 4193), a link's or a host's own.
+    /// Whether all of its addresses are private (RFC 1918, RFC 4193), link-local or of the host itself.
     pub fn is_private(&self) -> bool {
         let is_private = |address: IpAddr| match address {
             IpAddr::V4(of) => of.is_private() || of.is_link_local() || of.is_loopback(),
@@ -70,8 +70,8 @@ impl Prefix {
 }
 
 impl Prefix {
-    /// The fewest prefixes that have all addresses from one to another of the same version, and no others; of two versions, or
-    /// where the last is before the first, none.
+    /// The fewest networks that cover exactly the addresses from `first` to `last`. Empty if the two have different
+    /// versions, or `last` is before `first`.
     pub fn of_range(first: IpAddr, last: IpAddr) -> Vec<Prefix> {
         let number = |address: IpAddr| match address {
             IpAddr::V4(address) => u128::from(address.to_bits()),
@@ -84,7 +84,7 @@ impl Prefix {
         let width = u32::from(bits(first));
         let (mut at, end) = (number(first), number(last));
         loop {
-            // As large as its beginning allows, and no further than the end.
+            // The largest network that starts here and does not go beyond the end.
             let mut size = at.trailing_zeros().min(width);
             let further = |size: u32| u128::MAX.checked_shr(128 - size).unwrap_or(0);
             while further(size) > end - at {
@@ -110,7 +110,7 @@ impl Prefix {
 }
 
 impl Prefix {
-    /// The fewest prefixes that have the addresses of these, and no others.
+    /// The fewest networks that cover exactly the addresses of these.
     pub fn fewest(mut all: Vec<Prefix>) -> Vec<Prefix> {
         all.sort_unstable();
         let mut ranges: Vec<(IpAddr, IpAddr)> = Vec::new();
@@ -130,7 +130,7 @@ impl Prefix {
     }
 }
 
-/// The address behind this one, of the same version.
+/// The next address of the same version.
 fn next(address: IpAddr) -> Option<IpAddr> {
     match address {
         IpAddr::V4(of) => Some(Ipv4Addr::from_bits(of.to_bits().checked_add(1)?).into()),
@@ -150,8 +150,8 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// An address, or an address and a length. Bits behind the prefix are ignored. One of IPv4 that is written as one of IPv6
-/// (`::ffff:192.0.2.0/120`) is one of IPv4.
+/// An address, or an address and a length. Bits behind the prefix are ignored. An IPv4 network in IPv6 notation
+/// (`::ffff:192.0.2.0/120`) becomes an IPv4 network.
 impl FromStr for Prefix {
     type Err = String;
 

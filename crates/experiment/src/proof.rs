@@ -1,4 +1,4 @@
-//! The proof of the statistics: how often intervals are right in studies of which the truth is known.
+//! The proof of the statistics: the coverage of intervals in simulated studies whose truth is known.
 
 use serde::Serialize;
 
@@ -12,9 +12,9 @@ use crate::tally::Tally;
 /// How often something happened in many studies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Count {
-    /// So often it did.
+    /// The number of studies in which it happened.
     pub of: u32,
-    /// In so many studies.
+    /// The number of studies.
     pub studies: u32,
 }
 
@@ -30,18 +30,18 @@ impl Count {
     }
 }
 
-/// How often a 95 % interval had the truth in it.
+/// The coverage of 95 % intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Coverage {
-    /// Of throughput over 3 MB, looked at once.
+    /// The interval of throughput over 3 MB, for a single look.
     pub throughput: Count,
-    /// Of its 5th percentile, looked at once.
+    /// The interval of its 5th percentile, for a single look.
     pub throughput_p5: Count,
-    /// What throughput's would be, if connections were taken for independent.
+    /// An interval of throughput that takes connections for independent.
     pub careless: Count,
 }
 
-/// Looks at many studies, each once, at its end.
+/// Measures the coverage with one look at the end of each study.
 pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
     let mut all = Coverage::default();
     for seed in seeds {
@@ -71,16 +71,16 @@ pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
     all
 }
 
-/// How often at least one of many looks at a growing study shows an effect other than the true one.
+/// How often at least one of many looks at a growing study excludes the true effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Peeking {
-    /// By the interval that is for one look.
+    /// With the interval for a single look.
     pub once: Count,
-    /// By the interval that holds at all times.
+    /// With the anytime-valid interval.
     pub always: Count,
 }
 
-/// Looks at many studies so many times each, while they grow.
+/// Takes this many looks at each study while it grows.
 pub fn peeking(model: &Model, looks: usize, seeds: impl Iterator<Item = u64>) -> Peeking {
     let mut all = Peeking::default();
     for seed in seeds {

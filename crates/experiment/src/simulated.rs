@@ -1,8 +1,8 @@
-//! Studies of which the truth is known: connections drawn from a model, for the proof of the statistics.
+//! Simulated studies whose truth is known, for the proof of the statistics.
 //!
-//! The model has what makes intervals wrong where they are careless: units with a few connections and units with hundreds
-//! (Pareto), networks that differ more than controllers do, neighbours who are alike, sizes and stalls with heavy tails, and
-//! congestion that goes on from one slot to the next. No number of it was fitted to anything.
+//! The model has the properties that make careless intervals wrong. Units have a few connections or hundreds (Pareto).
+//! Networks differ more than controllers do, and neighbours are alike. Sizes and stalls have heavy tails, and congestion
+//! lasts from one slot to the next. No parameter was fitted to data.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,61 +11,61 @@ use units::Duration;
 use crate::assignment::{Key, Shares};
 use crate::observation::{Observation, Scope};
 
-/// The least round trip of a median network, in seconds.
+/// The base RTT of a median network, in seconds.
 const RTT: f64 = 0.04;
 
 /// The median throughput, in bytes per second.
 const RATE: f64 = 2.5e6;
 
-/// What a packet carries.
+/// The payload of a packet.
 const PACKET: f64 = 1448.0;
 
-/// So many packets leave in the first round trip.
+/// The initial window.
 const INITIAL: f64 = 10.0 * PACKET;
 
-/// What is randomised, and how many of them there are.
+/// What is randomised, and the number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Units {
     /// Connections, each from a network of its own.
     Connections(usize),
     /// Client networks with 1 to 300 connections.
     Prefixes(usize),
-    /// Slots with 1 to some tens of connections each, and congestion that lasts.
+    /// Slots with 1 to some tens of connections each, and lasting congestion.
     Slots(usize),
 }
 
-/// Studies of one kind.
+/// A kind of studies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
-    /// What is randomised.
+    /// The units of randomisation.
     pub units: Units,
-    /// How much faster the second arm is: 0.08 is 8 %.
+    /// The relative change of the second arm's rate: 0.08 is 8 %.
     pub effect: f64,
-    /// How much the effect differs from unit to unit: the standard deviation of its logarithm.
+    /// The standard deviation between units of the effect's logarithm.
     pub spread: f64,
 }
 
-/// Random numbers of some distributions.
+/// Random numbers of several distributions.
 pub(crate) struct Draws(pub(crate) Xoshiro256PlusPlus);
 
 impl Draws {
-    /// Between 0 and 1, neither of them.
+    /// Uniform between 0 and 1, both excluded.
     fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Of the standard normal distribution (Box and Muller).
+    /// Standard normal (Box and Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// At least one, with a heavy tail of this exponent.
+    /// Pareto with minimum 1 and this exponent.
     fn pareto(&mut self, exponent: f64) -> f64 {
         self.uniform().powf(-1.0 / exponent)
     }
 
-    /// Bytes: pages and images, and one in three a video or a download.
+    /// A size in bytes: pages and images, and one in three is a video or a download.
     fn size(&mut self) -> f64 {
         if self.uniform() < 0.35 {
             (1e6 * self.pareto(0.8)).min(5e8)
@@ -75,7 +75,7 @@ impl Draws {
     }
 }
 
-/// What a unit's connections have in common.
+/// The common properties of a unit's connections.
 struct Network {
     unit: u64,
     arm: usize,
@@ -85,7 +85,7 @@ struct Network {
 }
 
 impl Network {
-    /// The same with an arm, of which the second changes its rate by so much.
+    /// The network with an arm. The second arm has this effect on its rate.
     fn helped(self, arm: usize, effect: f64) -> Network {
         let by = if arm == 1 { 1.0 + effect } else { 1.0 };
         Network {
@@ -97,7 +97,7 @@ impl Network {
 }
 
 impl Model {
-    /// Studies in which the effect is the same for each unit.
+    /// Studies with the same effect for each unit.
     pub fn new(units: Units, effect: f64) -> Model {
         Model {
             units,
@@ -106,14 +106,14 @@ impl Model {
         }
     }
 
-    /// One study: its connections in the order of their time.
+    /// One study: its connections in order of time.
     pub fn study(&self, seed: u64) -> Vec<Observation> {
         self.drawn(seed, None)
     }
 
-    /// A slot of a policy in which this share of units explores, the second arm. Units stay from slot to slot, with what they are like
-    /// and how many connections they have; each slot has its own connections, and its own explorers. The effect is the same for each
-    /// unit.
+    /// One slot of a policy. The given share of units explores and gets the second arm. Units keep their properties and
+    /// their number of connections from slot to slot. Each slot has its own connections and its own explorers. The effect
+    /// is the same for each unit.
     pub fn explored(&self, seed: u64, slot: u64, explore: f64) -> Vec<Observation> {
         let [seed_of_slot, _] = Key::of_seed(&format!("slot {slot} of {seed}")).words();
         let draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed_of_slot));
@@ -121,7 +121,8 @@ impl Model {
         self.drawn(seed, Some((slot, shares, draws)))
     }
 
-    /// Units by the seed, and their connections by the same, or by those of a slot, which draws arms anew.
+    /// The units follow from the seed. Their connections follow from the same seed, or from the slot's, which also draws
+    /// arms anew.
     fn drawn(&self, seed: u64, mut slot: Option<(u64, Shares, Draws)>) -> Vec<Observation> {
         let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(seed));
         let key = Key::of_seed(&format!("simulated {seed}"));
@@ -142,7 +143,7 @@ impl Model {
             let arm = shares.arm(unit);
             congestion = 0.8 * congestion + 0.2 * draws.normal();
             let network = match &slot {
-                // What it is like has nothing to do with its arm.
+                // A unit's properties do not depend on its arm.
                 Some(_) => self
                     .network(unit, 0, congestion, &mut draws)
                     .helped(arm, self.effect),
@@ -153,7 +154,7 @@ impl Model {
                 Units::Prefixes(_) => draws.pareto(1.2).min(most),
                 Units::Slots(_) => (12.0 * draws.pareto(3.0)).min(most),
             };
-            // A client network comes and goes all the time, a slot once.
+            // A client network is there all the time, but a slot only once.
             let draws = slot.as_mut().map_or(&mut draws, |(_, _, draws)| draws);
             for _ in 0..connections as usize {
                 let at = match self.units {
@@ -192,7 +193,7 @@ impl Model {
         reason = "sizes and times of sane networks"
     )]
     fn connection(&self, network: &Network, draws: &mut Draws) -> Observation {
-        // In a slot, each connection is from another network.
+        // Within a slot, each connection is from another network.
         let own = match self.units {
             Units::Slots(_) => 0.8,
             _ => 0.4,
@@ -202,7 +203,8 @@ impl Model {
             rate /= draws.pareto(1.5).min(50.0);
         }
         let size = draws.size();
-        // Slow start takes rounds, and the rest the rate. Large connections are of the rate alone: that is their truth.
+        // Slow start takes rounds, and the rest of a small object takes its size over the rate. Large objects depend only
+        // on the rate, which is the truth to be found.
         let rounds = (1.0 + size / INITIAL).log2().ceil();
         let busy = if size < 3e6 {
             rounds * network.rtt + size / rate
@@ -236,14 +238,14 @@ mod tests {
         let model = Model::new(Units::Prefixes(400), 0.0);
         let (one, other) = (model.explored(7, 1, 0.2), model.explored(7, 2, 0.2));
         assert_eq!(one, model.explored(7, 1, 0.2));
-        // As many connections, of units that are as fast on the whole.
+        // Equally many connections, from units with the same rates on average.
         assert_eq!(one.len(), other.len());
         let exploring = |of: &[Observation]| {
             let of = of.iter().filter(|of| of.arm == 1).map(|of| of.unit);
             of.collect::<std::collections::BTreeSet<u64>>()
         };
         let (one, other) = (exploring(&one), exploring(&other));
-        // 80, and five times the deviation of 8; a unit has a number for each slot.
+        // 80, within five standard deviations of 8. A unit has another draw in each slot.
         assert!((40..120).contains(&one.len()), "{}", one.len());
         assert!(one.is_disjoint(&other));
     }

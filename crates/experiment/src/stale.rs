@@ -1,10 +1,10 @@
-//! Whether the rules of a policy still hold: the client networks that explore say what the other controllers would do.
+//! Checks whether the rules of a policy still hold, by the client networks that explore other controllers.
 //!
-//! A rule's connections are taken in windows. It is in doubt where another controller is, for certain, better than what the rule
-//! was made for allows: half of the expected advantage, or none where nothing is expected. Certain is what the interval says that
-//! holds at any time, so one may look as soon as there are explorers enough. A new window begins every so often, beside those that
-//! there are: what was so before the reason of a rule went hides for no longer that it has gone. With a doubt all windows are over,
-//! and others begin. A rule that these doubt, too, for the same controller, is stale.
+//! The connections of a rule are collected in windows. A rule is in doubt if its own controller's advantage is certainly
+//! below half of what was expected. If nothing was expected, a rule is in doubt if another controller is certainly better.
+//! "Certainly" refers to the anytime-valid interval, so one may look as soon as there are enough explorers. New windows
+//! begin at regular distances, beside the present ones. So old data do not hide a change for long. A doubt ends all
+//! windows, and new ones begin. If these doubt the rule for the same controller again, the rule is stale.
 
 use std::collections::VecDeque;
 
@@ -15,26 +15,26 @@ use crate::measure::Measure;
 use crate::observation::Observation;
 use crate::tally::Tally;
 
-/// A look is worth it each time that another controller has had so many more connections over 3 MB.
+/// The number of further connections over 3 MB with another controller after which a look is taken.
 pub const EXPLORERS: u64 = 100;
 
-/// A window begins each time that a rule has had so many connections over 3 MB.
+/// The number of connections over 3 MB of a rule after which another window begins.
 pub const EVERY: u64 = 25_000;
 
-/// A window is over without a doubt when there were so many: a month ago says little of today.
+/// A window without a doubt ends after this many connections, because old data say little about the present.
 pub const MOST: u64 = 100_000;
 
 /// What a rule was made for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Made {
-    /// How many controllers it has, its own first.
+    /// The number of its controllers, its own first.
     pub arms: usize,
-    /// How much better its own was: 0.12 is 12 %.
+    /// The expected advantage of its own controller: 0.12 is 12 %.
     pub expect: f64,
 }
 
 impl Made {
-    /// Of a rule with so many controllers, and what it says that it expects.
+    /// A rule with this many controllers, and this `expect`.
     pub fn of(arms: usize, expect: Option<Ratio>) -> Made {
         Made {
             arms,
@@ -43,18 +43,18 @@ impl Made {
     }
 }
 
-/// A rule that is stale.
+/// A stale rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stale {
-    /// Its place.
+    /// The index of the rule.
     pub rule: usize,
-    /// The place of the controller that is the better one, or no worse.
+    /// The index of the controller that is better, or no worse than expected.
     pub arm: usize,
-    /// What that one changes against the rule's own, in the last window.
+    /// The effect of that controller against the rule's own, in the last window.
     pub effect: Effect,
 }
 
-/// The rules of a policy, while it is in force.
+/// The rules of a policy in force.
 #[derive(Debug)]
 pub struct Watch {
     rules: Vec<Watched>,
@@ -63,11 +63,11 @@ pub struct Watch {
 #[derive(Debug)]
 struct Watched {
     made: Made,
-    /// How many connections each arm has had.
+    /// The number of connections of each arm.
     counts: Vec<u64>,
-    /// The oldest first.
+    /// The windows, oldest first.
     windows: VecDeque<Window>,
-    /// The arm for which the windows before these doubted the rule.
+    /// The arm for which earlier windows doubted the rule.
     doubt: Option<usize>,
 }
 
@@ -85,11 +85,11 @@ impl Window {
         }
     }
 
-    /// The arms for which a rule is in doubt, and what they change.
+    /// The arms for which the rule is in doubt, with their effects.
     fn doubted(&self, made: Made) -> impl Iterator<Item = (usize, Effect)> + '_ {
         (1..made.arms).filter_map(move |arm| {
             let effect = Effect::of(&self.tally, arm, Measure::Throughput.kind())?;
-            // The rule's own is so much better at most.
+            // The greatest advantage of the rule's own controller.
             let most = 1.0 / (1.0 + effect.always.low) - 1.0;
             (most < made.expect / 2.0).then_some((arm, effect))
         })
@@ -106,7 +106,7 @@ impl Watched {
         }
     }
 
-    /// The arm for which a window doubts the rule: the one that was doubted for before, if it is again.
+    /// The arm for which a window doubts the rule. The arm of the earlier doubt is preferred.
     fn doubted(&self) -> Option<(usize, Effect)> {
         let all = || {
             self.windows
@@ -137,7 +137,7 @@ impl Watched {
             .is_some_and(|one| one.connections >= MOST)
         {
             self.windows.pop_front();
-            // The one that was over had begun with the doubt, or later.
+            // The window that ended had begun with the doubt, or later.
             self.doubt = None;
         }
         if self
@@ -152,20 +152,20 @@ impl Watched {
 }
 
 impl Watch {
-    /// Of these rules; nothing is known of them yet.
+    /// Watches these rules. Nothing is known about them yet.
     pub fn new(rules: impl IntoIterator<Item = Made>) -> Watch {
         Watch {
             rules: rules.into_iter().map(Watched::new).collect(),
         }
     }
 
-    /// Takes in a connection of a rule. Says so if the rule is stale.
+    /// Adds a connection of a rule. Returns the rule if it is stale.
     pub fn add(&mut self, rule: usize, of: &Observation) -> Option<Stale> {
         let (arm, effect) = self.rules.get_mut(rule)?.add(of)?;
         Some(Stale { rule, arm, effect })
     }
 
-    /// How many connections over 3 MB a rule has had, of its own controller and of all others.
+    /// The number of connections over 3 MB of a rule: with its own controller, and with all others.
     pub fn counts(&self, rule: usize) -> [u64; 2] {
         let counts = self
             .rules
@@ -181,18 +181,18 @@ mod tests {
     use super::*;
     use crate::simulated::{Model, Units};
 
-    /// The documentation's promise, in connections over 3 MB.
+    /// The limit that the documentation promises, in connections over 3 MB.
     const WITHIN: u64 = 100_000;
 
-    /// This share of the client networks explores in each slot, in which each of them has one to 300 connections.
+    /// The share of client networks that explore in each slot. A network has 1 to 300 connections in a slot.
     const EXPLORE: f64 = 0.02;
 
-    /// A rule that was made for so much.
+    /// A rule with this expectation, and the true effects.
     struct Case {
         networks: usize,
-        /// By how much the other controller changes throughput at first, and for how many connections over 3 MB.
+        /// The other controller's effect on throughput at first, and for how many connections over 3 MB.
         first: (f64, u64),
-        /// And from there on.
+        /// The effect after that.
         then: f64,
         expect: f64,
     }
@@ -207,8 +207,8 @@ mod tests {
             }
         }
 
-        /// After how many connections over 3 MB since the change the rule is taken back, or after how many less of those before.
-        /// Not within `limit` of them.
+        /// The number of connections over 3 MB from the change until the rule is stale; negative before the change. `None`
+        /// if it is not stale within `limit` connections after the change.
         fn taken_back(&self, seed: u64, limit: u64) -> Option<i64> {
             let (first, before) = self.first;
             let expect = self.expect;
@@ -226,7 +226,7 @@ mod tests {
                         return None;
                     }
                     if large == before && before > 0 && first != self.then {
-                        // The rest of this slot is of another one.
+                        // The rest of this slot belongs to the time after the change.
                         break;
                     }
                 }
@@ -234,7 +234,7 @@ mod tests {
             None
         }
 
-        /// How many of so many policies, and the most connections that one took.
+        /// The number of policies whose rule became stale, and the most connections that it took.
         fn all(&self, seeds: std::ops::Range<u64>, limit: u64) -> (usize, i64) {
             let found: Vec<i64> = seeds
                 .filter_map(|seed| self.taken_back(seed, limit))
@@ -246,10 +246,10 @@ mod tests {
     #[test]
     fn a_rule_that_holds_stays() {
         for (networks, limit) in [(1500, 300_000), (20_000, WITHIN)] {
-            // The other is as much worse as the rule says.
+            // The other controller is as much worse as the rule says.
             let holds = Case::constant(networks, 1.0 / 1.5 - 1.0, 0.5);
             assert_eq!(holds.all(0..4, limit), (0, 0));
-            // Nothing is expected, and nothing is there.
+            // Nothing is expected, and there is no effect.
             let nothing = Case::constant(networks, 0.0, 0.0);
             assert_eq!(nothing.all(10..14, limit), (0, 0));
         }
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_rule_whose_reason_is_gone_is_taken_back_within_so_many_connections() {
-        // It was made for twice as much, and the other one is as good.
+        // The rule expects twice the throughput, and the other controller is as good.
         for networks in [1500, 20_000] {
             let (taken, most) = Case::constant(networks, 0.0, 1.0).all(100..108, WITHIN);
             assert_eq!(taken, 8, "{networks}: {most}");
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_goes_after_a_long_time_shows_as_soon() {
-        // The other one was half as fast, as the rule says, and is as good from then on.
+        // The other controller had half the throughput, as the rule says, and then becomes as good.
         for (place, before) in [10_000, 60_000, 99_000, 140_000].into_iter().enumerate() {
             for seed in 0..2 {
                 let seed = 300 + 2 * place as u64 + seed;
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_has_become_wrong_is_taken_back_within_so_many_connections() {
-        // The other one is faster by half.
+        // The other controller is faster by half.
         for networks in [1500, 20_000] {
             let (taken, most) = Case::constant(networks, 0.5, 0.0).all(200..208, WITHIN);
             assert_eq!(taken, 8, "{networks}: {most}");
@@ -307,7 +307,7 @@ mod tests {
                 ),
                 None
             );
-            // Neither is there such an arm, nor such a rule.
+            // There is no such arm, and no such rule.
             assert_eq!(
                 watch.add(
                     0,

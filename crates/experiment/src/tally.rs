@@ -1,11 +1,11 @@
-//! What connections contribute to a measure, added up by arm and unit of randomisation, in bounded memory.
+//! Sums of samples by arm and unit of randomisation, in bounded memory.
 
 use std::collections::BTreeMap;
 
 use crate::measure::Sample;
 
-/// Units are told apart by so many bits of their draw, the lower ones: arms are told by the upper ones. Units that share them
-/// are taken for one larger unit of their arm, which leaves intervals as true as they were.
+/// Units are identified by this many lower bits of their draw; the upper bits decide the arm. Units with the same bits are
+/// taken for one larger unit of their arm, which keeps intervals valid.
 const BITS: u32 = 16;
 
 /// The sums of one unit.
@@ -22,34 +22,35 @@ pub struct Tally {
     arms: Vec<BTreeMap<u32, Sum>>,
 }
 
-/// What one arm's sums tell.
+/// The statistics of one arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     /// The sum of values over the sum of weights.
     pub mean: f64,
-    /// The standard error of it, between units.
+    /// The standard error of the mean, between units.
     pub error: f64,
-    /// How many units there are.
+    /// The number of units.
     pub units: usize,
-    /// How many units of equal weight would be as good: fewer, if some are much larger than others.
+    /// The effective number of units: the number of equal units with the same information. It is lower if some units are
+    /// much larger than others.
     pub effective: f64,
-    /// How many connections there are.
+    /// The number of connections.
     pub connections: u64,
     /// The sum of weights.
     pub weight: f64,
-    /// How many units have a value above zero.
+    /// The number of units with a value above zero.
     pub positive: usize,
 }
 
 impl Tally {
-    /// For so many arms.
+    /// No samples yet, for this many arms.
     pub fn new(arms: usize) -> Tally {
         Tally {
             arms: vec![BTreeMap::new(); arms],
         }
     }
 
-    /// Adds what a connection contributes.
+    /// Adds a sample.
     #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
     pub fn add(&mut self, arm: usize, unit: u64, sample: Sample) {
         let Some(units) = self.arms.get_mut(arm) else {
@@ -61,11 +62,11 @@ impl Tally {
         sum.connections += 1;
     }
 
-    /// What an arm's sums tell; nothing of fewer than two units.
+    /// The statistics of an arm. `None` with fewer than two units.
     ///
-    /// The error is the jackknife's over independent clusters, each unit left out in turn (the "CR3" of Bell and McCaffrey, 2002, for a
-    /// mean). It does not believe a unit that has most of an arm: that draws the mean to itself, so that its residual from the
-    /// mean of all is next to nothing.
+    /// The error is the jackknife over independent clusters, which leaves out each unit in turn (the "CR3" of Bell and
+    /// McCaffrey, 2002, for a mean). So it is not too small if one unit has most of an arm. Such a unit draws the mean to
+    /// itself, and its residual from the overall mean is almost zero.
     pub fn level(&self, arm: usize) -> Option<Level> {
         let units = self.arms.get(arm)?;
         let weight: f64 = units.values().map(|sum| sum.weight).sum();
@@ -93,7 +94,7 @@ impl Tally {
         })
     }
 
-    /// How many units an arm has.
+    /// The number of units of an arm.
     pub fn units(&self, arm: usize) -> usize {
         self.arms.get(arm).map_or(0, BTreeMap::len)
     }
@@ -114,7 +115,7 @@ mod tests {
             tally.add(0, unit as u64, one(value));
         }
         let level = tally.level(0).unwrap();
-        // Deviation √(14/3), of four.
+        // The standard deviation is √(14/3), of four values.
         assert!((level.error - (14.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-12);
         assert_eq!((level.mean, level.units, level.effective), (3.0, 4, 4.0));
     }
@@ -152,7 +153,7 @@ mod tests {
         for _ in 0..3_000 {
             tally.add(0, 30, one(2.0));
         }
-        // Without it, the mean is less by one.
+        // Without this unit, the mean is lower by one.
         let error = tally.level(0).unwrap().error;
         assert!((0.9..1.1).contains(&error), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What findings mean, in words.
+//! The verdict of a study.
 
 use std::fmt::{self, Write};
 
@@ -9,21 +9,21 @@ use crate::effect::{DOUBT, Effect, Interval};
 use crate::findings::{Comparison, Row};
 use crate::measure::Measure;
 
-/// What findings mean, as a word.
+/// The verdict as a word.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "what", content = "controller")]
 pub enum Decision {
-    /// The data cannot be believed.
+    /// The data cannot be trusted.
     Distrust,
-    /// There is too little of it.
+    /// There are too few data.
     TooLittle,
-    /// No difference can be told.
+    /// No difference was found.
     Open,
     /// Stay with the first arm.
     Stay,
-    /// This arm is better in throughput, and clearly worse in nothing.
+    /// This arm is better in throughput, and significantly worse in nothing.
     Take(String),
-    /// This arm is better in throughput, and clearly worse in something: it depends on what one wants.
+    /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what matters.
     Weigh(String),
 }
 
@@ -40,8 +40,8 @@ impl fmt::Display for Decision {
     }
 }
 
-/// What it means, as a word and as a paragraph. `noun` is what sizes and times are of. A study that goes on is judged by the
-/// intervals that hold at any time: who looks now may look again.
+/// The verdict, as a word and as a paragraph. `noun` is what sizes and times were observed on. A study that is still
+/// running is judged by the anytime-valid intervals.
 pub fn of(
     balance: Option<&Balance>,
     comparisons: &[Comparison],
@@ -54,8 +54,8 @@ pub fn of(
     };
     if !balance.has_its_units() {
         let text = format!(
-            "Do not believe this data: the arms have {} units, which is not as the plan divides them (p = {}). Something decides \
-             who is seen: an arm that is not there on some machines, connections that are lost in one arm, or another plan.",
+            "Do not trust these data: the arms have {} units, which does not agree with the shares in the plan (p = {}). Possible \
+             causes: some machines lack a controller, one arm loses connections, or the data are from another plan.",
             joined(balance.units.iter().map(u64::to_string)),
             probability(balance.p)
         );
@@ -63,8 +63,8 @@ pub fn of(
     }
     if !balance.has_its_connections() {
         let text = format!(
-            "Do not believe this data: the arms have {} connections, and their units do not have as many each (p = {}). Connections \
-             are lost in one arm, or its clients open more of them, or fewer: either way the arms' connections are not alike.",
+            "Do not trust these data: the arms have {} connections, and the numbers of connections per unit differ (p = {}). One \
+             arm loses connections, or its clients open more or fewer. Either way, the arms' connections are not comparable.",
             joined(balance.connections.iter().map(u64::to_string)),
             probability(balance.p_connections.unwrap_or_default())
         );
@@ -75,7 +75,8 @@ pub fn of(
     let mut parts = Vec::new();
     for comparison in comparisons {
         let (one, text) = compare(comparison, noun, is_over);
-        // A choice beats none, one without harm beats one with it; of several, the one that is better by most for certain.
+        // An arm to choose beats none, and one without harm beats one with harm. Among several, the one with the greatest
+        // lower bound of its gain is taken.
         let certain = certain(comparison, is_over);
         let [rank, best] = [&one, &decision].map(rank);
         if rank > best || rank == best && certain > most {
@@ -94,7 +95,10 @@ pub fn of(
         })
     ));
     if !is_over {
-        parts.push("The study goes on: this is by the intervals that hold at any time.".to_owned());
+        parts.push(
+            "The study is still running: this verdict uses the intervals that hold at any time."
+                .to_owned(),
+        );
     }
     (decision, parts.join(" "))
 }
@@ -114,7 +118,7 @@ fn throughput(comparison: &Comparison) -> Option<Effect> {
     rows.find(|row| row.measure == Measure::Throughput)?.effect
 }
 
-/// How much better it is in throughput for certain.
+/// The lower bound of the gain in throughput.
 fn certain(comparison: &Comparison, is_over: bool) -> f64 {
     throughput(comparison).map_or(f64::NEG_INFINITY, |effect| effect.interval(is_over).low)
 }
@@ -123,7 +127,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     let (this, first) = (&comparison.rival.controller, &comparison.rival.over);
     let Some(effect) = throughput(comparison) else {
         let text = format!(
-            "Of {this} against {first} nothing can be said: there are too few units with {noun} over 3 MB."
+            "{this} cannot be compared with {first}: there are too few units with {noun} over 3 MB."
         );
         return (Decision::TooLittle, text);
     };
@@ -136,7 +140,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         ),
     };
     let _ = write!(text, ": {}", interval(&effect));
-    // Its interval is for one look.
+    // This interval is for a single look.
     if let Some(slow) = comparison.throughput_p5.filter(|_| is_over) {
         let _ = write!(
             text,
@@ -161,7 +165,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     if let Some(selected) = selected(&comparison.measures) {
         let _ = write!(
             text,
-            " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be alike."
+            " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be comparable."
         );
     }
     let decision = if believed.high < 0.0 {
@@ -176,10 +180,11 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     (decision, text)
 }
 
-/// What is shown in tenths of a per cent has this much, or is nothing: however sure that is, nobody is better or worse off.
+/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it is
+/// significant.
 const SHOWN: f64 = 0.000_5;
 
-/// In what else it is better, or worse, beyond doubt and by as much as is shown.
+/// The other measures that are significantly better, or worse, by at least what is shown.
 fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
@@ -192,7 +197,7 @@ fn told(rows: &[Row], better: bool) -> Vec<String> {
     .collect()
 }
 
-/// How the share of what is large differs, if it does beyond doubt.
+/// The change of the share of large objects, if it is significant.
 fn selected(rows: &[Row]) -> Option<String> {
     let row = rows.iter().find(|row| row.measure == Measure::Large)?;
     let is_sure = row.p_corrected.is_some_and(|p| p < DOUBT);
@@ -211,7 +216,7 @@ fn interval(effect: &Effect) -> String {
 /// `+7.9 %`
 pub fn change(share: f64) -> String {
     let percent = share * 100.0;
-    // The sign of nothing would mislead.
+    // A sign before zero would mislead.
     let percent = if share.abs() < SHOWN { 0.0 } else { percent };
     let sign = if percent > 0.0 { "+" } else { "" };
     format!("{sign}{percent:.1} %").replace('-', "−")

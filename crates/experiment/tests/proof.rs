@@ -1,17 +1,18 @@
-//! The intervals are as right as they say, in studies of which the truth is known. The seeds are part of the tests: a single
-//! study more or less is a change of the statistics.
+//! The intervals have their coverage in simulated studies whose truth is known. The seeds are part of the tests: if a single
+//! count changes, the statistics have changed.
 
 use experiment::proof::{coverage, peeking};
 use experiment::simulated::{Model, Units};
 
-/// What is randomised, with the number of them.
+/// The units of randomisation, with their number.
 const ALL: [Units; 3] = [
     Units::Connections(3000),
     Units::Prefixes(500),
     Units::Slots(250),
 ];
 
-/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile errs on the safe side: it has no lower bound.
+/// Of 200 studies without an effect, 5 % ± 3 % show one. The bootstrap of a percentile is conservative, so it has no lower
+/// bound.
 #[test]
 fn without_an_effect_one_study_in_twenty_shows_one() {
     for units in ALL {
@@ -25,7 +26,7 @@ fn without_an_effect_one_study_in_twenty_shows_one() {
     }
 }
 
-/// An effect of 8 % is in 93 to 97 of 100 intervals, also where it differs from unit to unit.
+/// 93 to 97 of 100 intervals contain an effect of 8 %, also if the effect differs from unit to unit.
 #[test]
 fn an_effect_is_in_the_intervals() {
     for units in ALL {
@@ -40,7 +41,7 @@ fn an_effect_is_in_the_intervals() {
     }
 }
 
-/// The model has what makes careless intervals wrong; otherwise the tests above would show nothing.
+/// The model makes careless intervals wrong. Otherwise, the tests above would show nothing.
 #[test]
 fn who_takes_neighbours_for_independent_is_wrong_much_more_often() {
     let model = Model::new(Units::Prefixes(500), 0.0);
@@ -48,7 +49,7 @@ fn who_takes_neighbours_for_independent_is_wrong_much_more_often() {
     assert!(found.careless.share() < 0.6, "{found:?}");
 }
 
-/// Who looks fifty times, and stops at the first effect that shows.
+/// Fifty looks, with a stop at the first effect.
 #[test]
 fn looking_often_is_harmless_with_the_interval_for_that_and_only_with_it() {
     for units in ALL {

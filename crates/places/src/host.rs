@@ -1,14 +1,14 @@
-//! Who can come as one.
+//! Identifies hosts by their address.
 
 use std::net::IpAddr;
 
-/// A machine, as far as its address tells: an IPv4 address, or an IPv6 network of 64 bits, which one machine usually has to
-/// itself (RFC 4291, section 2.5.4).
+/// A host, as far as its address identifies it: an IPv4 address, or an IPv6 network of 64 bits, which usually belongs to
+/// one host (RFC 4291, section 2.5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Host(u128);
 
 impl Host {
-    /// The host that has this address.
+    /// The host with this address.
     pub fn of(address: IpAddr) -> Host {
         match address.to_canonical() {
             IpAddr::V4(address) => Host(address.to_ipv6_mapped().to_bits()),

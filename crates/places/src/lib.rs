@@ -1,15 +1,15 @@
-//! Who makes room when a limited number of places is taken.
+//! Shares a limited number of places among the hosts that want them.
 //!
-//! A server that anybody can reach has a limited number of places for its peers. If it refuses whoever comes when all are
-//! taken, one host that opens many connections shuts all others out. [`Places`] shares them by address instead: a host
-//! that takes many competes with itself.
+//! A server that anybody can reach has a limited number of places for its peers. If it refused newcomers when all places
+//! are taken, one host with many connections would shut all others out. [`Places`] shares the places by address instead, so
+//! that a host with many connections competes with itself.
 //!
-//! - The host with the most places gives up its longest idle one to a newcomer whose host has at least two fewer. So every
-//!   host has its share whenever it wants it, and two hosts with equal shares do not take places from each other.
-//! - Any other newcomer gets that place only if it has been idle for [`SPARED`]. So whoever is active keeps its place,
-//!   however many come, and whoever left without a word does not keep it for long.
+//! - The host with the most places gives up its longest idle one to a newcomer whose host has at least two fewer. So each
+//!   host gets its share whenever it wants it, and two hosts with equal shares do not take places from each other.
+//! - Any other newcomer gets that place only if it has been idle for [`SPARED`]. So an active peer keeps its place, however
+//!   many newcomers there are, and a peer that left silently does not keep its place for long.
 //!
-//! Time is an argument.
+//! Functions take the time as an argument.
 //!
 //! ```
 //! use places::{Full, Host, Places};
@@ -34,21 +34,21 @@ use std::hash::Hash;
 
 use units::{Duration, Time};
 
-/// A place that was active this recently is spared by newcomers whose host has no claim to it.
+/// A place that was active this recently is kept from newcomers whose host has no claim to it.
 pub const SPARED: Duration = Duration::from_secs(1);
 
-/// All places are taken, and none is to be given up to this newcomer.
+/// All places are taken, and none may be given up to this newcomer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
-/// A limited number of places, each with a key and with what is kept for its holder.
+/// A limited number of places. Each has a key, and a value for its holder.
 #[derive(Debug, Clone)]
 pub struct Places<K, V> {
     limit: usize,
     taken: HashMap<K, Place<V>>,
     /// The number of places of each host that has one.
     hosts: HashMap<Host, usize>,
-    /// How often a place was taken.
+    /// The number of places taken so far.
     turns: u64,
 }
 
@@ -56,13 +56,13 @@ pub struct Places<K, V> {
 struct Place<V> {
     host: Host,
     active: Time,
-    /// Of places that have been idle for equally long, the one that was taken first goes first.
+    /// Among equally long idle places, the one with the lowest number is given up first.
     turn: u64,
     value: V,
 }
 
 impl<K: Copy + Eq + Hash, V> Places<K, V> {
-    /// So many places, all of them free.
+    /// This many places, all free.
     pub fn new(limit: usize) -> Places<K, V> {
         Places {
             limit,
@@ -72,7 +72,7 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         }
     }
 
-    /// How many places are taken.
+    /// The number of places that are taken.
     pub fn len(&self) -> usize {
         self.taken.len()
     }
@@ -82,11 +82,11 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         self.taken.is_empty()
     }
 
-    /// Makes sure that there is a free place for a newcomer from `host`. If another place was given up for it, gives its key
-    /// and value.
+    /// Makes sure that there is a free place for a newcomer from `host`. If another place was given up for it, returns its
+    /// key and value.
     ///
     /// # Errors
-    /// [`Full`]: the newcomer gets none. Nothing has changed.
+    /// [`Full`]: the newcomer gets no place. Nothing has changed.
     pub fn make_room(&mut self, host: Host, now: Time) -> Result<Option<(K, V)>, Full> {
         if self.taken.len() < self.limit {
             return Ok(None);
@@ -101,7 +101,7 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         }
     }
 
-    /// The longest idle place of the hosts with the most places, and when it was active.
+    /// The longest idle place of the hosts with the most places, and when it was last active.
     fn next_to_go(&self) -> Option<(K, Time)> {
         let most = self.hosts.values().max();
         self.taken
@@ -111,8 +111,7 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
             .map(|(key, place)| (*key, place.active))
     }
 
-    /// Gives a newcomer a place, for which [`make_room`](Places::make_room) has made room. Gives back what was kept under
-    /// this key before.
+    /// Gives a newcomer a place after [`make_room`](Places::make_room). Returns the earlier value of this key.
     pub fn insert(&mut self, key: K, host: Host, value: V, now: Time) -> Option<V> {
         let former = self.remove(&key);
         let place = Place {
@@ -127,14 +126,14 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         former
     }
 
-    /// What is kept under this key; it counts as active now.
+    /// The value of this key. Its place counts as active now.
     pub fn active(&mut self, key: &K, now: Time) -> Option<&mut V> {
         let place = self.taken.get_mut(key)?;
         place.active = place.active.max(now);
         Some(&mut place.value)
     }
 
-    /// Frees a place; gives what was kept there.
+    /// Frees a place, and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let place = self.taken.remove(key)?;
         if let Some(count) = self.hosts.get_mut(&place.host) {
@@ -146,7 +145,7 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         Some(place.value)
     }
 
-    /// Frees the places that have been idle for longer than `span`; gives what was kept there.
+    /// Frees the places that have been idle for longer than `span`, and returns their keys and values.
     pub fn expire(&mut self, now: Time, span: Duration) -> Vec<(K, V)> {
         let idle = |place: &Place<V>| now.since(place.active) > span;
         let keys = self.taken.iter().filter(|(_, place)| idle(place));
@@ -157,7 +156,7 @@ impl<K: Copy + Eq + Hash, V> Places<K, V> {
         freed.collect()
     }
 
-    /// All that is kept, in no particular order.
+    /// All keys and values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.taken.iter().map(|(key, place)| (key, &place.value))
     }

@@ -1,4 +1,4 @@
-//! Who gets a place, and who loses one.
+//! Which newcomers get a place, and which holders lose one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -39,7 +39,7 @@ fn the_greediest_gives_up_its_longest_idle_place() {
 #[test]
 fn the_greediest_competes_with_itself_alone() {
     let mut places = taken();
-    // Host 2 has been idle for longest, and keeps its place.
+    // Host 2 has been idle for longest, but keeps its place.
     let spared = at(0) + SPARED;
     assert_eq!(places.make_room(host(1), spared), Err(Full));
     let idle = at(1) + SPARED;
@@ -90,9 +90,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happens: no more places than there are; a place is lost only by a host with the most; a newcomer whose
-    /// host has less than its share always gets one; one that is refused changes nothing; and an active place is lost
-    /// only to a host with at least two fewer.
+    /// Invariants. There are never more places than the limit. Only a host with the most places loses one. A newcomer whose
+    /// host has less than its share always gets one. A refused newcomer changes nothing. An active place is lost only to a
+    /// host with at least two fewer.
     #[test]
     fn places_are_shared(limit in 1..20usize, steps in prop::collection::vec(step(), 1..400)) {
         let mut places: Places<u64, u64> = Places::new(limit);
@@ -152,7 +152,7 @@ proptest! {
         }
     }
 
-    /// However many come from one host, at whatever pace, the others keep what they use.
+    /// However many newcomers come from one host, at any rate, the other hosts keep the places that they use.
     #[test]
     fn a_flood_costs_nobody_else_a_place(limit in 2..64usize, paces in prop::collection::vec(0..5u64, 1..500)) {
         let mut places: Places<u64, ()> = Places::new(limit);

@@ -101,7 +101,7 @@ impl Trace {
 ///
 /// A file that ends within a packet, or is damaged, is read as far as it goes; ``summary["read"]`` says so.
 ///
-/// :raises OSError: a file cannot be read, or is no capture; the message names it
+/// :raises OSError: a file cannot be read, or is not a capture; the message names it
 /// :raises KeyboardInterrupt: Ctrl-C
 #[pyfunction]
 #[pyo3(signature = (files))]

@@ -59,7 +59,7 @@ def test_what_is_no_capture_is_answered(tmp_path):
     assert raised.value.filename == "nowhere.pcap"
     other = tmp_path / "thesis.tex"
     other.write_text("this is no capture, and long enough to be one")
-    with pytest.raises(OSError, match="thesis.tex: is no capture; give pcap"):
+    with pytest.raises(OSError, match="thesis.tex: is not a capture; give pcap"):
         fullpipe.trace(other)
     for wrong in (7, [], None, [7]):
         with pytest.raises(TypeError, match="files: .*give "):

@@ -1,13 +1,15 @@
-//! The bottleneck's rate, from times in which it was certainly busy.
+//! The bottleneck's rate, measured while the bottleneck was certainly busy.
 //!
-//! As long as every RTT is longer than RTprop, there is a queue, and what arrives is what the bottleneck sends, whoever controls the
-//! sender (the paper's figure 1: the delivery rate grows no more, the RTT does). A flow that never has a queue has not shown the
-//! bottleneck's rate, however even its own is: a loss-based controller on a lossy path is like that.
+//! As long as every RTT is longer than RTprop, there is a queue. The delivery rate is then the bottleneck's rate, whatever
+//! controls the sender (the paper's figure 1: the delivery rate no longer grows, the RTT does). A flow that never has a
+//! queue does not show the bottleneck's rate, however steady its own rate is. A loss-based controller on a lossy path is an
+//! example.
 //!
-//! A sample of the delivery rate spans a round. On a short path that is a few packets, and an acknowledgement that comes a
-//! millisecond late, from a busy host or a link that waits, makes the next sample some percent too fast; the greatest of many
-//! samples is always one of those. Over a longer time the same millisecond is little. As in the BBR draft's samples ("Delivery Rate
-//! Samples"), nothing arrives faster than it was sent: the longer of the two intervals counts.
+//! A sample of the delivery rate spans a round. On a short path, a round is a few packets. A busy host or a link that holds
+//! frames back can delay an acknowledgement by a millisecond, which makes the next sample some percent too fast. The
+//! maximum of many samples is always such a sample. Over a longer time, a millisecond matters little. As in the BBR draft's
+//! samples ("Delivery Rate Samples"), the longer of the send interval and the acknowledgement interval counts, because
+//! nothing arrives faster than it was sent.
 
 use std::collections::VecDeque;
 
@@ -15,24 +17,24 @@ use congestion::{Bytes, Duration, Rate, Time};
 
 use super::evenly::Evenly;
 
-/// How long the bottleneck must have been busy.
+/// The time for which the bottleneck must have been busy.
 const LENGTH: Duration = Duration::from_millis(100);
 
-/// Marks are no closer than this, so that there are few.
+/// The least time between marks, so that there are few.
 const SPACE: Duration = Duration::from_millis(6);
 
-/// What had been delivered at a time.
+/// The data delivered at one moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
-    /// When it was acknowledged.
+    /// When the acknowledgement passed.
     pub at: Time,
-    /// When the newest packet of it was sent.
+    /// When the newest delivered packet was sent.
     pub sent: Time,
-    /// How much it was.
+    /// The data delivered so far.
     pub delivered: Bytes,
 }
 
-/// The time since when the bottleneck is busy, or the last part of it.
+/// The time in which the bottleneck has been busy, or the last part of it.
 #[derive(Debug, Clone, Default)]
 pub struct Busy {
     marks: VecDeque<Mark>,
@@ -44,7 +46,7 @@ impl Busy {
         self.marks.clear();
     }
 
-    /// There is a queue. What the bottleneck has sent lately, if it was busy for long enough.
+    /// There is a queue. Returns the bottleneck's recent rate if it has been busy for long enough.
     pub fn on_mark(&mut self, mark: Mark) -> Option<Rate> {
         let is_far = |last: &Mark| mark.at.since(last.at) >= SPACE;
         if !self.marks.back().is_none_or(is_far) {
@@ -61,35 +63,35 @@ impl Busy {
         Some(Rate::from_transfer(mark.delivered - first.delivered, span))
     }
 
-    /// How many bytes it takes.
+    /// The number of bytes that it holds.
     #[inline]
     pub fn held(&self) -> usize {
         self.marks.capacity() * size_of::<Mark>()
     }
 
-    /// Gives back what it does not need.
+    /// Frees spare capacity.
     pub fn shrink(&mut self) {
         self.marks.shrink_to_fit();
     }
 }
 
-/// No flow keeps more rates.
+/// The most rates that a flow keeps.
 const MOST: usize = 64;
 
-/// One of so many rates is greater than the bottleneck's: acknowledgements were held back before, in the network or by a machine
-/// that was busy.
+/// One rate in this many is greater than the bottleneck's, because the network or a busy machine had held acknowledgements
+/// back.
 const GREATER: usize = 10;
 
-/// Rates of the bottleneck, evenly taken from all that there were.
+/// Rates of the bottleneck, evenly sampled.
 #[derive(Debug, Clone, Default)]
 pub struct Rates {
     rates: Evenly<Rate, MOST>,
-    /// The one that a tenth of them exceeds: every packet asks for it.
+    /// The rate that a tenth of them exceeds, kept because every packet asks for it.
     believed: Option<Rate>,
 }
 
 impl Rates {
-    /// One more.
+    /// Adds a rate.
     pub fn add(&mut self, rate: Rate) {
         if !self.rates.add(rate) {
             return;
@@ -100,7 +102,7 @@ impl Rates {
         self.believed = sorted.get(sorted.len() - 1 - wrong).copied();
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.rates.held()
@@ -111,7 +113,7 @@ impl Rates {
         self.rates.thin();
     }
 
-    /// The bottleneck's, if there were any: the one that a tenth of them exceeds.
+    /// The bottleneck's rate, which a tenth of the rates exceeds. `None` if there are no rates.
     pub fn get(&self) -> Option<Rate> {
         self.believed
     }
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_late_acknowledgement_makes_no_fast_path() {
-        // A packet a millisecond; each fifth acknowledgement comes 2 ms late.
+        // A packet each millisecond. Every fifth acknowledgement is 2 ms late.
         let mut busy = Busy::default();
         let rates: Vec<u64> = (0..50)
             .filter_map(|round| {

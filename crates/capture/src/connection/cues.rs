@@ -1,51 +1,53 @@
-//! What a segment followed, and when it was sent, as timestamps tell it (RFC 7323).
+//! The event that triggered a segment, and its departure time, both from timestamps (RFC 7323).
 //!
-//! TSecr names the newest acknowledgement that TCP had when it made the segment. One that opened a window, or made room in a send
-//! buffer, is followed at once. A segment with an older one has waited since for nothing but its departure, or was written later.
+//! TSecr names the newest acknowledgement that TCP had received when it built the segment. After an acknowledgement that
+//! opens a window or frees a send buffer, a segment follows at once. A segment that echoes an older acknowledgement has
+//! waited since then only for its departure, or was written later.
 //!
-//! TSval is the sender's clock at the departure. Far from the sender, where the bottleneck has drawn bursts apart or pushed them
-//! together, it still tells how far apart they were sent, to the millisecond. Linux and most others count milliseconds.
+//! TSval is the sender's clock at the departure. The bottleneck spreads bursts out or pushes them together. Away from the
+//! sender, TSval still tells when segments were sent, to the millisecond. Linux and most other systems count milliseconds.
 
 use congestion::filter::WindowedMin;
 use congestion::{Duration, Time};
 
-/// What is sent so soon after an acknowledgement has waited for it.
+/// A segment that follows an acknowledgement this soon was triggered by it.
 const PROMPT: Duration = Duration::from_micros(100);
 
-/// The same by clocks that count milliseconds.
+/// The same in ticks of a clock that counts milliseconds.
 const PROMPT_TICKS: i32 = 1;
 
-/// Clocks of two hosts drift apart by no tick in so long (100 ppm).
+/// In this time, the clocks of two hosts drift apart by no more than a tick (100 ppm).
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// What seems to have been sent so long ago was not: the clock does not count milliseconds, or it has drifted.
+/// A departure time further back than this is wrong: the clock does not count milliseconds, or it has drifted.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// What a departure followed.
+/// The event that triggered a departure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cue {
     /// An acknowledgement that had just arrived.
     Answer,
-    /// Nothing that was heard: it was let go when its time had come, or it was just written.
+    /// No acknowledgement: a pacer released the segment, or the application had just written it.
     None,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
-/// What is known of the timestamps of one direction.
+/// The timestamps of one direction.
 #[derive(Debug, Clone)]
 pub struct Cues {
     /// TSval of the latest acknowledgement that passed.
     heard: Option<u32>,
     /// The latest TSecr.
     echo: Option<u32>,
-    /// A time by this capture's clock, and by the sender's.
+    /// One moment by the clock of the capture, and by the sender's.
     anchor: Option<(Time, u32)>,
     /// When the latest data were sent.
     latest: Time,
-    /// From TSecr to TSval, the least of late: how much the clocks differ, and how long acknowledgements take to the sender.
+    /// The recent minimum of TSval less TSecr. It is the difference of the clocks plus the acknowledgements' time to the
+    /// sender.
     apart: WindowedMin<i32, Time>,
-    /// The first of them, from which the others are counted.
+    /// The first such difference. The others are stored relative to it.
     first_apart: Option<u32>,
 }
 
@@ -67,7 +69,7 @@ impl Cues {
         self.heard = Some(value);
     }
 
-    /// What new data followed that pass at their sender so long after an acknowledgement did.
+    /// What triggered new data, at the sender. `since_ack` is the time since the last acknowledgement.
     #[inline]
     pub fn at_sender(&self, since_ack: Duration, stamps: Option<(u32, u32)>) -> Cue {
         let is_made_now = match stamps.zip(self.heard) {
@@ -81,8 +83,8 @@ impl Cues {
         }
     }
 
-    /// When new data were sent that pass far from their sender, but for the time that they were on their way at least; and what they
-    /// followed.
+    /// When new data were sent and what triggered them, away from the sender. The departure time is late by the shortest
+    /// time from the sender to the capture.
     #[inline]
     pub fn far_from_sender(&mut self, at: Time, stamps: Option<(u32, u32)>) -> (Time, Cue) {
         let Some((value, echo)) = stamps else {
@@ -106,7 +108,8 @@ impl Cues {
         (self.latest, cue)
     }
 
-    /// When the sender's clock showed this. Nothing passes before it is sent: the shortest way is taken for the way.
+    /// When the sender's clock showed `value`. A segment cannot pass before it is sent, so the shortest delay is taken for
+    /// the time on the way.
     fn sent(&mut self, at: Time, value: u32) -> Time {
         let (since, first) = *self.anchor.get_or_insert((at, value));
         let ticks = value
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn far_from_it_bursts_are_as_they_were_sent() {
-        // A burst each 20 ms, which the bottleneck draws apart; the sender's clock has another zero.
+        // A burst every 20 ms, which the bottleneck spreads out. The sender's clock starts elsewhere.
         let mut cues = Cues::new();
         for burst in 0..100_u64 {
             for packet in 0..8 {

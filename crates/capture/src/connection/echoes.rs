@@ -1,31 +1,31 @@
-//! Which acknowledgement a sender had seen when it sent: the timestamp that it echoes tells (RFC 7323). This is how a
-//! capture far from the sender knows what the sender knew.
+//! The acknowledgements that a sender had seen when it sent a segment, known from the timestamp that it echoes (RFC 7323).
+//! So a capture away from the sender knows what the sender knew.
 
 use std::collections::VecDeque;
 
 use super::Room;
 use units::{Bytes, Time};
 
-/// No more acknowledgements are remembered; so many have different timestamps in a second at most.
+/// The most acknowledgements that are remembered. A clock of milliseconds makes no more timestamps than this in a second.
 const MOST: usize = 1024;
 
-/// And so many if there is little memory.
+/// The same when memory is short.
 const FEW: usize = 16;
 
-/// An acknowledgement that passed.
+/// An acknowledgement that passed the capture.
 #[derive(Debug, Clone, Copy)]
 pub struct Passed {
     /// Its TSval.
     value: u32,
     /// When the first one with this TSval passed.
     pub at: Time,
-    /// What had been delivered then.
+    /// The bytes delivered by then.
     pub delivered: Bytes,
-    /// How far the window reached that the last one with this TSval offered.
+    /// The end of the receive window that the last acknowledgement with this TSval offered.
     pub edge: Option<u64>,
 }
 
-/// The acknowledgements that a sender may still echo, the oldest first.
+/// The acknowledgements that a sender may still echo, oldest first.
 #[derive(Debug, Clone, Default)]
 pub struct Echoes {
     passed: VecDeque<Passed>,
@@ -49,7 +49,7 @@ impl Echoes {
                 last.edge = edge;
                 return;
             }
-            // One that was overtaken is echoed by nobody.
+            // An acknowledgement that was overtaken is never echoed.
             if value.wrapping_sub(last.value).cast_signed() < 0 {
                 return;
             }
@@ -69,20 +69,20 @@ impl Echoes {
         });
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.passed.capacity() * size_of::<Passed>()
     }
 
-    /// Keeps the latest ones.
+    /// Keeps the latest few.
     pub fn thin(&mut self) {
         let gone = self.passed.len().saturating_sub(FEW);
         self.passed.drain(..gone);
         self.passed.shrink_to_fit();
     }
 
-    /// What a segment echoes, and whether it is the first that does.
+    /// The acknowledgement that a segment echoes, and whether the segment is the first to echo it.
     #[inline]
     pub fn on_data(&mut self, echo: u32) -> Option<(Passed, bool)> {
         let is_first = self

@@ -1,15 +1,15 @@
-//! Values, evenly taken from all that there were.
+//! An even sample of a series of values.
 
 use crate::memory::reserve;
 
-/// Keeps so many, however little memory there is.
+/// The number of values that stay when memory is short.
 const LEAST: usize = 16;
 
-/// No more than `MOST` values: if there are more, every second one goes, and of the next ones only so many are kept.
+/// At most `MOST` values. When they are full, every second value is dropped, and half as many of the later ones are kept.
 #[derive(Debug, Clone)]
 pub struct Evenly<T, const MOST: usize> {
     kept: Vec<T>,
-    /// One of so many is kept.
+    /// One value in this many is kept.
     stride: u32,
     left_out: u32,
 }
@@ -25,7 +25,7 @@ impl<T, const MOST: usize> Default for Evenly<T, MOST> {
 }
 
 impl<T, const MOST: usize> Evenly<T, MOST> {
-    /// One more; whether it is kept.
+    /// Adds a value. Returns whether it is kept.
     pub fn add(&mut self, value: T) -> bool {
         self.left_out += 1;
         if self.left_out < self.stride {
@@ -49,7 +49,7 @@ impl<T, const MOST: usize> Evenly<T, MOST> {
         self.stride = self.stride.saturating_mul(2);
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.kept.capacity() * size_of::<T>()
@@ -63,7 +63,7 @@ impl<T, const MOST: usize> Evenly<T, MOST> {
         self.kept.shrink_to_fit();
     }
 
-    /// In their order.
+    /// The kept values in their order.
     pub fn kept(&self) -> &[T] {
         &self.kept
     }

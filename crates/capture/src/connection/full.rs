@@ -1,25 +1,26 @@
-//! How much a full packet carries. The handshake bounds it; the path may take less (RFC 8899), and then its sender sends less.
+//! The payload of a full packet. The handshake bounds it. The path may take less (RFC 8899), and then the sender sends
+//! less.
 //!
-//! A segment that its sender did not push was not the last that there was to send: it is full, or segmentation offload has put
-//! it together from full packets.
+//! If the sender did not set PSH on a segment, it had more to send. So the segment is full, or segmentation offload has
+//! merged full packets into it.
 
-/// So many segments in a row must contradict what is believed.
+/// The number of contradicting segments that change a believed size.
 const ENOUGH: u8 = 4;
 
-/// And so many if nobody has said anything.
+/// The same if no handshake told the size.
 const FEW: u8 = 1;
 
-/// No more of them are counted for it.
+/// The most agreeing segments that are counted.
 const MOST: u8 = 16;
 
-/// What is shorter shows no limit of a path (RFC 791 has 576 bytes for IP packets that everybody takes).
+/// A shorter segment shows no limit of a path (RFC 791: every host accepts IP packets of 576 bytes).
 const LEAST: u64 = 500;
 
-/// No handshake makes packets shorter than this: senders do not follow it further (Linux `TCP_MIN_SND_MSS` is 48).
+/// The smallest payload that a handshake can set: senders do not go below about this (Linux `TCP_MIN_SND_MSS` is 48).
 const SMALLEST: u64 = 64;
 
-/// As long as nobody has said (RFC 9293, section 3.7.1), the most that is then taken for a packet, and the most if nothing shorter divides
-/// a segment (jumbo frames).
+/// If the handshake was not captured: the default (RFC 9293, section 3.7.1), the most that is taken for one packet, and the
+/// most for jumbo frames, where no smaller size divides the segments.
 const UNTOLD: u64 = 536;
 const MOST_UNTOLD: u64 = 1460;
 const JUMBO: u64 = 8960;
@@ -28,18 +29,18 @@ const JUMBO: u64 = 8960;
 #[derive(Debug, Clone, Copy)]
 pub struct Full {
     size: u64,
-    /// What the handshake allows; 0 if it was not seen.
+    /// The size that the handshake allows; 0 if it was not captured.
     told: u64,
-    /// Whether that is known: the handshake told it, or a segment that was not pushed.
+    /// Whether the size is known, from the handshake or from a segment without PSH.
     is_known: bool,
-    /// How many segments agreed of late.
+    /// The number of recent segments that agreed.
     votes: u8,
-    /// The latest segment that was not pushed.
+    /// The length of the latest segment without PSH that did not agree.
     last: u64,
 }
 
 impl Full {
-    /// The handshake allows so much.
+    /// `told` is the size that the handshake allows.
     pub fn new(told: Option<u64>) -> Full {
         let told = told.map(|told| told.max(SMALLEST));
         Full {
@@ -51,13 +52,13 @@ impl Full {
         }
     }
 
-    /// The payload of a full packet: never nothing.
+    /// The payload of a full packet; never 0.
     #[inline]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The packets that so many bytes take.
+    /// The number of packets for this many bytes.
     #[inline]
     pub fn packets(&self, bytes: u64) -> u64 {
         if bytes <= self.size {
@@ -67,7 +68,7 @@ impl Full {
         }
     }
 
-    /// A segment of new data.
+    /// Takes in a segment of new data.
     #[inline]
     pub fn see(&mut self, len: u64, is_pushed: bool) {
         if len == self.size {
@@ -108,7 +109,7 @@ impl Full {
     }
 }
 
-/// The greatest number that divides both.
+/// The greatest common divisor.
 fn common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other > 0 {
         (one, other) = (other, one % other);
@@ -132,12 +133,12 @@ mod tests {
     fn what_is_sent_counts_and_not_what_might_be() {
         let told = Some(1448);
         assert_eq!(after(told, &[]), 1448);
-        // A path of 1280 bytes, with and without segmentation offload.
+        // A path with an MTU of 1280 bytes, with and without segmentation offload.
         let single = [(1228, false), (1228, true)];
         assert_eq!(after(told, &single.repeat(10)), 1228);
         let large = [10, 4, 7, 53, 12, 40].map(|packets| (packets * 1228, false));
         assert_eq!(after(told, &large), 1228);
-        // Jumbo frames are allowed, and not used.
+        // The handshake allows jumbo frames, but the path does not.
         assert_eq!(after(Some(8948), &[(1448, false)].repeat(8)), 1448);
     }
 
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(after(None, &[(8_948, false), (26_844, true)]), 8_948);
         let mixed = [7, 6, 9, 10, 11, 6, 7, 8, 9].map(|packets| (packets * 1200, false));
         assert_eq!(after(None, &mixed.repeat(4)), 1200);
-        // Nothing but short writes: the largest.
+        // Only short writes: the longest is taken for a full packet.
         assert_eq!(after(None, &[(100, true), (1_000, true)]), 1_000);
     }
 }

@@ -1,29 +1,30 @@
-//! What the handshake tells: the round trip, and on which side of it the capture was taken.
+//! The handshake: its round trip, split at the capture's place.
 
 use units::{Duration, Time};
 
 use crate::packet::{Flags, Segment};
 
-/// What comes again so soon is the same packet at another place: nobody asks again before a second is over (RFC 6298, section 2).
+/// A SYN that comes again this soon is a copy from another capture point: retransmissions wait for a second (RFC 6298,
+/// section 2).
 const SOON: Duration = Duration::from_millis(100);
 
-/// The handshake of a connection, as far as it was seen.
+/// The handshake of a connection, as far as it was captured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Handshake {
     syn: Option<Time>,
     syn_ack: Option<Time>,
     syns: u8,
     answers: u8,
-    /// From the SYN to its answer: to the server and back.
+    /// From the SYN to the SYN-ACK: to the server and back.
     pub to_server: Option<Duration>,
-    /// From the answer to what follows it: to the client and back.
+    /// From the SYN-ACK to the client's next segment: to the client and back.
     pub to_client: Option<Duration>,
-    /// When the connection was open.
+    /// When the handshake was complete.
     pub done: Option<Time>,
 }
 
 impl Handshake {
-    /// A segment of the end that asked (`is_client`), or of the other.
+    /// A segment of the client, or of the server.
     pub fn on_segment(&mut self, at: Time, segment: &Segment, is_client: bool) {
         let is_syn = segment.flags.has(Flags::SYN);
         let before = if is_client { self.syn } else { self.syn_ack };
@@ -37,7 +38,7 @@ impl Handshake {
             }
             (false, true) => {
                 self.answers = self.answers.saturating_add(1);
-                // The answer to which of several SYNs it is cannot be told (RFC 6298, section 3).
+                // With several SYNs, nothing tells which one was answered (RFC 6298, section 3).
                 if self.syn_ack.is_none() && self.syns == 1 {
                     self.to_server = self.syn.map(|syn| at.since(syn));
                 }
@@ -55,17 +56,17 @@ impl Handshake {
         }
     }
 
-    /// Whether there was an answer.
+    /// Whether the server has answered.
     pub fn is_answered(&self) -> bool {
         self.syn_ack.is_some()
     }
 
-    /// Whether it is over.
+    /// Whether the handshake is complete.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
-    /// The time that it took.
+    /// The round trip of the handshake.
     pub fn rtt(&self) -> Option<Duration> {
         let (there, back) = self.to_server.zip(self.to_client)?;
         Some(there + back)

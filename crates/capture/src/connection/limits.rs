@@ -1,25 +1,27 @@
-//! What kept a sender from sending, for how long.
+//! What limited a sender, and for how long.
 //!
-//! From one departure of new data to the next, what held the next back is what was in the way after the one before: nothing
-//! more was written (the segment was short and pushed, or all was acknowledged and nothing followed); or the receive window was
-//! full; else, congestion control or the path. A capture does not show whether the application wrote no more or its send
-//! buffer was full, nor both windows full at once.
+//! The time between two departures of new data has one limit, decided by the state after the first departure. The
+//! application limits if it wrote no more: the segment was short and had PSH, or everything was acknowledged and nothing
+//! followed. The receiver limits if the receive window was full. Otherwise congestion control or the path limits. A capture
+//! does not show whether the application wrote no more or its send buffer was full. It does not show that both windows were
+//! full at once, either.
 //!
-//! What a departure [followed](super::cues) tells more. With an acknowledgement that had just arrived, a window or a send buffer has
-//! opened, and the data had waited for that. Without one, a pacer has let the data go, or they were just written.
+//! The event that [triggered](super::cues) a departure tells more. If it was an acknowledgement that had just arrived, the
+//! data had waited for room in a window or in the send buffer. If not, a pacer released the data, or they were just
+//! written.
 //!
-//! What is paced waits below TCP, in the packet scheduler, where TCP lets two bursts wait and adds one when there are no more (TCP small
-//! queues). So when the last three bursts of a write depart, TCP has had nothing to send for as long as they took.
+//! Paced data wait below TCP, in the packet scheduler. TCP lets two bursts wait there, and adds another when they are gone
+//! (TCP small queues). So TCP has nothing left to send while the last three bursts of a write depart.
 
 use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
 
 use super::cues::Cue;
 
-/// So many bursts wait below TCP when it has sent all that it may.
+/// The bursts that wait below TCP after it has sent all that it may.
 const BELOW: usize = 3;
 
-/// What is no further apart is one burst.
+/// Departures no further apart than this are one burst.
 const BURST: Duration = Duration::from_micros(100);
 
 named! {
@@ -30,7 +32,7 @@ named! {
         Application = "application",
         /// The receive window.
         Receiver = "receiver",
-        /// Congestion control in its first growth: Startup, or slow start.
+        /// Congestion control during the initial growth: Startup, or slow start.
         SlowStart = "slow_start",
         /// Congestion control, with less in flight than the path holds.
         Window = "window",
@@ -42,7 +44,7 @@ named! {
 }
 
 impl Limit {
-    /// How much was in flight per BDP decides what the limit is called.
+    /// The limit by congestion control or the path, named by the data in flight relative to the BDP.
     pub fn of_flight(flight: Bytes, bdp: Option<Bytes>, is_full: bool, is_losing: bool) -> Limit {
         if !is_full {
             return Limit::SlowStart;
@@ -55,7 +57,7 @@ impl Limit {
     }
 }
 
-/// How long which limit held.
+/// How long each limit held.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Shares {
     spans: [Duration; Limit::ALL.len()],
@@ -67,7 +69,7 @@ impl Shares {
         self.spans[limit as usize]
     }
 
-    /// All of them together.
+    /// The sum of all limits.
     pub fn total(&self) -> Duration {
         let spans = self.spans.iter();
         spans.fold(Duration::ZERO, |sum, span| sum + *span)
@@ -79,58 +81,59 @@ impl Shares {
     }
 }
 
-/// What is known after a departure of new data.
+/// The state after a departure of new data.
 #[derive(Debug, Clone, Copy)]
 pub struct Departure {
-    /// When it was.
+    /// When the segment departed.
     pub at: Time,
     /// Payload.
     pub bytes: u64,
     /// Whether the application had written no more.
     pub ends_write: bool,
-    /// Whether the receive window had no room for a further segment.
+    /// Whether the receive window had no room for another segment.
     pub is_window_full: bool,
-    /// Whether what is in flight stays, as with a send buffer that is too small.
+    /// Whether the data in flight are on a plateau, as with a send buffer that is too small.
     pub is_steady: bool,
-    /// What limits it if none of them does.
+    /// The limit if none of these applies.
     pub else_by: Limit,
 }
 
-/// Keeps account of what limits a flow.
+/// Measures how long each limit held a flow.
 #[derive(Debug, Clone)]
 pub struct Limits {
     shares: Shares,
     last: Departure,
-    /// When everything was acknowledged, if it still is.
+    /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
-    /// When the window that was full had room again.
+    /// When a full window had room again.
     opened: Option<Time>,
-    /// Whether the sender has said that there is no more.
+    /// Whether the sender has closed.
     is_closed: bool,
-    /// Payload of the latest burst.
+    /// The payload of the latest burst.
     burst: u64,
-    /// How long the latest bursts took that may have waited below TCP, and what limited the flow if they did not; the oldest first.
+    /// The latest bursts that may have waited below TCP, oldest first: how long each took, and the limit if it did not
+    /// wait.
     below: [(Limit, Duration); BELOW],
-    /// How long the present train of packets takes, in which one follows the other as fast as the path lets them: where nobody knows
-    /// what they followed.
+    /// The length of the present train of packets, each as soon after the other as the path allows. Used where the events
+    /// that triggered departures are unknown.
     train: Duration,
 }
 
-/// What a departure is judged by, beside what is known of the flow.
+/// Thresholds by which a departure is judged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Patience {
-    /// How long a sender may be silent with everything acknowledged although it could send.
+    /// A sender with everything acknowledged may be silent for this long although it could send.
     pub silence: Duration,
-    /// Packets that are no further apart were sent together, and the path has drawn them apart.
+    /// Packets no further apart than this were sent together, and the path has spread them out.
     pub train: Duration,
-    /// A longer train is no burst.
+    /// A longer train is not a burst.
     pub longest_train: Duration,
-    /// How fast a flow is on the whole of which what is in flight stays.
+    /// The average rate of a flow on a plateau.
     pub pace: Rate,
 }
 
 impl Limits {
-    /// A connection is open since `at`.
+    /// The connection was established at `at`.
     pub fn new(at: Time) -> Limits {
         Limits {
             shares: Shares::default(),
@@ -151,9 +154,9 @@ impl Limits {
         }
     }
 
-    /// What has limited the flow since the last departure, as far as is known before the next.
+    /// What has limited the flow since the last departure, as far as it is known at `now`.
     fn present(&self, now: Time, cue: Cue, patience: &Patience) -> Limit {
-        // Nobody is idle who may not send.
+        // A sender that may not send is not idle.
         let idle_since = match (self.idle_since, self.opened) {
             (Some(idle), Some(opened)) => Some(idle.max(opened)),
             (_, None) if self.last.is_window_full => None,
@@ -171,14 +174,14 @@ impl Limits {
         }
     }
 
-    /// Whether what departs now waited for its time. A send buffer has room again when an acknowledgement arrives, and not without; and
-    /// a pacer is not much slower than the flow is on the whole.
+    /// Whether a pacer delayed this departure. A full send buffer gets room only when an acknowledgement arrives, and a
+    /// pacer is not much slower than the flow's average rate.
     fn is_paced(&self, now: Time, cue: Cue, pace: Rate) -> bool {
         let longest = pace.time_for(Bytes::new(self.burst)) * 2;
         cue == Cue::None && now.since(self.last.at) <= longest
     }
 
-    /// New data departs. Gives what limited the flow until now.
+    /// Records a departure of new data. Returns what limited the flow until now.
     pub fn on_departure(&mut self, departure: Departure, cue: Cue, patience: &Patience) -> Limit {
         let span = departure.at.since(self.last.at);
         let by = self.present(departure.at, cue, patience);
@@ -212,7 +215,7 @@ impl Limits {
         self.shares.add(by, span);
     }
 
-    /// The latest bursts waited below TCP while this held the flow, or did not.
+    /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.
     fn settle(&mut self, held_by: Option<Limit>) {
         for (by, span) in &mut self.below {
             self.shares.add(held_by.unwrap_or(*by), *span);
@@ -230,7 +233,7 @@ impl Limits {
         }
     }
 
-    /// What was sent together is limited by what comes after it.
+    /// A train that was sent at once has the limit of the gap that follows it.
     fn end_train(&mut self, by: Limit, patience: &Patience) {
         let is_burst = self.train <= patience.longest_train;
         let by = match () {
@@ -249,14 +252,14 @@ impl Limits {
         }
     }
 
-    /// The receive window has room for a further segment.
+    /// The receive window has room for another segment.
     pub fn on_room(&mut self, at: Time) {
         if self.last.is_window_full && self.opened.is_none() {
             self.opened = Some(at);
         }
     }
 
-    /// All that was sent has arrived, and the receiver has no room: what departed last ended at its window's edge.
+    /// All sent data have arrived, and the receiver has no room: the last departure ended at the edge of its window.
     pub fn on_no_room(&mut self) {
         if !self.is_closed {
             (self.last.is_window_full, self.last.ends_write) = (true, false);
@@ -264,18 +267,18 @@ impl Limits {
         }
     }
 
-    /// Whether the application had written no more than what departed last.
+    /// Whether the last departure ended a write.
     pub fn has_ended_write(&self) -> bool {
         self.last.ends_write
     }
 
-    /// The sender has closed: there is nothing more.
+    /// The sender has closed.
     pub fn on_close(&mut self) {
         self.is_closed = true;
         self.last.ends_write = true;
     }
 
-    /// The shares until `end`.
+    /// The times until `end`.
     pub fn until(&self, end: Time, patience: &Patience) -> Shares {
         let mut all = self.clone();
         let by = self.present(end, Cue::Unknown, patience);
@@ -301,7 +304,7 @@ mod tests {
         }
     }
 
-    /// Of writes that are paced by the millisecond, one each 100 ms: how long what limited them.
+    /// How long each limit held, for writes every 100 ms that are paced at a burst per millisecond.
     fn of_writes(bursts: u64, cue: Cue) -> (u64, u64) {
         let patience = Patience::default();
         let mut limits = Limits::new(Time::ZERO);
@@ -319,7 +322,7 @@ mod tests {
 
     #[test]
     fn the_last_bursts_of_a_write_have_left_tcp_before_they_depart() {
-        // Ten bursts take nine milliseconds. In the last three, they wait for the scheduler alone.
+        // Ten bursts take nine milliseconds. During the last three, they wait only in the scheduler.
         assert_eq!(of_writes(10, Cue::None), (940, 60));
         assert_eq!(of_writes(4, Cue::None), (1_000, 0));
     }
@@ -335,7 +338,7 @@ mod tests {
             pace: Rate::from_bytes_per_sec(1_000_000),
             ..Patience::default()
         };
-        // 2,000 bytes take 2 ms at that pace.
+        // At this pace, 2,000 bytes take 2 ms.
         for (cue, wait, limit) in [
             (Cue::Answer, 3, Limit::Application),
             (Cue::Unknown, 3, Limit::Application),

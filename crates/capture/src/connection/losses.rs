@@ -1,4 +1,4 @@
-//! The packets that were lost: with how long a queue, and how much had passed until then.
+//! The lost packets: the queue at each loss, and the bytes delivered before it.
 
 use congestion::{Duration, Time};
 
@@ -7,18 +7,18 @@ use super::evenly::Evenly;
 /// Packets that were lost together.
 #[derive(Debug, Clone, Copy)]
 pub struct Loss {
-    /// When that was seen.
+    /// When the loss was detected.
     pub at: Time,
-    /// Payload that was delivered until then.
+    /// Payload delivered before the loss.
     pub passed: u64,
-    /// The RTT of the packet that was sent next, and arrived: it met the same queue. In microseconds; 0 if nobody knows.
+    /// The RTT of the packet that was sent next and arrived: it met the same queue. In microseconds; 0 if unknown.
     rtt: u32,
-    /// How many packets.
+    /// The number of packets.
     pub packets: u32,
 }
 
 impl Loss {
-    /// So many packets.
+    /// A loss of this many packets.
     pub fn new(at: Time, passed: u64, rtt: Option<Duration>, packets: u64) -> Loss {
         Loss {
             at,
@@ -34,10 +34,10 @@ impl Loss {
     }
 }
 
-/// A span in microseconds, up to an hour.
+/// The duration in microseconds, at most an hour.
 pub fn micros(span: Duration) -> u32 {
     u32::try_from(span.as_nanos() / 1_000).unwrap_or(u32::MAX)
 }
 
-/// Losses, evenly taken from all that there were.
+/// An even sample of the losses.
 pub type Losses = Evenly<Loss, 256>;

@@ -1,4 +1,4 @@
-//! A TCP connection, as a capture sees it.
+//! A TCP connection as a capture shows it.
 
 mod busy;
 mod cues;
@@ -38,43 +38,43 @@ use crate::memory::Holder;
 use cues::Cues;
 use flow::{Ip, Vantage};
 
-/// A share of the round trip below which one is at its end.
+/// The capture is at an end if less than one part in this many of the round trip is on that end's side.
 const NEAR: u64 = 10;
 
-/// So many times must something have been measured before the capture's place is told from it.
+/// The number of measurements that are needed to tell where the capture was taken.
 const ENOUGH: u64 = 4;
 
-/// How much memory there is for what a connection has outstanding, and for its course.
+/// The memory that is left for a connection's outstanding data and its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
-    /// As much as one connection may have.
+    /// As much as one connection may use.
     Plenty,
-    /// All connections together have too much.
+    /// All connections together hold too much.
     Little,
 }
 
 /// One end of a connection, as a sender.
 #[derive(Debug, Clone, Default)]
 pub struct Side {
-    /// The first sequence number of its data, if its SYN was seen.
+    /// The first sequence number of its data, if its SYN was captured.
     start: Option<u32>,
-    /// What its SYN says.
+    /// The options of its SYN.
     mss: Option<u16>,
     window_scale: Option<u8>,
     has_sent_syn: bool,
-    /// Whether less than all options of its SYN were captured.
+    /// Whether the options of its SYN were not captured completely.
     is_cut: bool,
     has_timestamps: bool,
-    /// Its data, once there are any.
+    /// Its data. `None` before the first.
     pub flow: Option<Box<Flow>>,
     /// Segments, with or without data.
     pub segments: u64,
 }
 
-/// A connection.
+/// A TCP connection.
 #[derive(Debug, Clone)]
 pub struct Connection {
-    /// Its ends: the one that asked for the connection first, as far as that is known.
+    /// Its ends. The client is the first, as far as that is known.
     pub ends: [Endpoint; 2],
     /// The same ends, as senders.
     pub sides: [Side; 2],
@@ -84,26 +84,26 @@ pub struct Connection {
     pub last: Time,
     /// Its handshake.
     pub handshake: Handshake,
-    /// What it was carried in.
+    /// The innermost tunnel that carried it.
     pub tunnel: Option<Tunnel>,
-    /// Whether an end has said that it is over: FIN of both, or RST.
+    /// The ends that have sent FIN or RST, as bits.
     fins: u8,
     /// Whether it was reset.
     pub is_reset: bool,
-    /// Whether it is of QUIC, and its packets could be opened.
+    /// Whether it is a QUIC connection whose packets were decrypted.
     pub is_quic: bool,
     /// Segments.
     segments: u64,
-    /// Where the capture is, for the data of each side.
+    /// Where the capture was taken, for the data of each side.
     vantages: [Vantage; 2],
-    /// The least time to each side and back, as far as its protocol tells that beyond what TCP does.
+    /// The least round-trip time from the capture to each side, if QUIC has told it.
     measured: [Option<Duration>; 2],
-    /// What of it is counted among what all hold.
+    /// The bytes that [`Memory`](crate::memory::Memory) has counted for it.
     counted: usize,
 }
 
 impl Connection {
-    /// A connection whose first packet that was captured is this one.
+    /// A connection whose first captured packet is this one.
     pub fn new(packet: &Packet<'_>, segment: &Segment) -> Connection {
         let is_answer = segment.flags.has(Flags::SYN) && segment.flags.has(Flags::ACK);
         let ends = if is_answer {
@@ -128,7 +128,8 @@ impl Connection {
         }
     }
 
-    /// Whether a SYN begins another connection between the same ends: this one was closed, or the SYN is not its own.
+    /// Whether this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
+    /// sequence number.
     pub fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         if !segment.flags.has(Flags::SYN) {
             return false;
@@ -137,28 +138,29 @@ impl Connection {
         let is_answer = segment.flags.has(Flags::ACK);
         let is_own = match side.start {
             Some(start) => start == segment.seq.wrapping_add(1),
-            // Both may ask at once (RFC 9293, section 3.5).
+            // Both ends may send a SYN at once (RFC 9293, section 3.5).
             None => side.segments == 0 && (is_answer || self.is_young()),
         };
         if is_answer {
-            // An answer that has forgotten the one before, as with SYN cookies, is of the same connection.
+            // A second SYN-ACK with another sequence number, as from a server with SYN cookies, belongs to the same
+            // connection.
             !is_own && !self.is_young()
         } else {
             !is_own || self.is_closed()
         }
     }
 
-    /// Whether no more than a handshake was seen.
+    /// Whether the capture shows only a handshake so far.
     fn is_young(&self) -> bool {
         !self.handshake.is_done() && self.sides.iter().all(|side| side.flow.is_none())
     }
 
-    /// Whether it is over: FIN of both ends, or RST.
+    /// Whether it is closed: both ends have sent FIN, or one has sent RST.
     fn is_closed(&self) -> bool {
         self.fins == 3 || self.is_reset
     }
 
-    /// A packet of this connection.
+    /// Takes in a packet of this connection.
     pub fn on_packet(&mut self, packet: &Packet<'_>, segment: &Segment, room: Room) {
         let from = usize::from(packet.from != self.ends[0]);
         let at = packet.at.max(self.last);
@@ -174,7 +176,7 @@ impl Connection {
         }
         self.sides[from].on_segment(segment);
         let mut has_moved = false;
-        // First what it acknowledges: a sender does so before it sends.
+        // The acknowledgement comes first: the sender had processed it before it sent the data.
         if segment.flags.has(Flags::ACK)
             && !segment.flags.has(Flags::SYN)
             && self.sides[1 - from].flow.is_some()
@@ -211,14 +213,14 @@ impl Connection {
         }
     }
 
-    /// This side has data for the first time.
+    /// This side sends data for the first time.
     fn open(&mut self, from: usize, at: Time, vantage: Vantage) {
         let opened = self.handshake.done.unwrap_or(at);
         let handshake = self.handshake.rtt().filter(|_| !self.is_quic);
         let full = self.mss_of(from);
         let side = &mut self.sides[from];
         let mut flow = Flow::new(opened, side.start, full, handshake);
-        // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
+        // A sender's RTprop includes its handshake, whose packets have no serialization time (Linux `tcp_synack_rtt_meas`).
         let is_known = vantage == Vantage::Sender || side.has_timestamps;
         if let Some(rtt) = handshake.filter(|_| is_known) {
             flow.model.on_rtt(opened, rtt);
@@ -228,8 +230,8 @@ impl Connection {
         side.flow = Some(Box::new(flow));
     }
 
-    /// How long what limited this side's data: nothing tells without its acknowledgements, nor far from the sender without the scale of
-    /// the receive window.
+    /// How long each limit held this side's data. `None` without its acknowledgements; also away from the sender if the
+    /// scale of the receive window is unknown.
     pub fn shares(&self, side: usize) -> Option<Shares> {
         let flow = self.sides[side].flow.as_deref()?;
         (flow.totals.acks > 0 && self.knows_window(side))
@@ -241,32 +243,32 @@ impl Connection {
         self.flows().map(|flow| flow.totals.bytes).sum()
     }
 
-    /// Whether it is time to count what it holds: with each of its first packets, and then with each sixteenth.
+    /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth.
     #[inline]
     pub(crate) fn is_to_be_counted(&self) -> bool {
         self.segments < 16 || self.segments.is_multiple_of(16)
     }
 
-    /// The directions that had data.
+    /// The directions with data.
     pub fn flows(&self) -> impl Iterator<Item = &Flow> {
         self.sides.iter().filter_map(|side| side.flow.as_deref())
     }
 
-    /// There will be no more packets.
+    /// Drops the state that only further packets would need.
     pub(crate) fn rest(&mut self) {
         let sides = self.sides.iter_mut();
         let flows = sides.filter_map(|side| side.flow.as_deref_mut());
         flows.for_each(Flow::rest);
     }
 
-    /// How far the windows of this side are to be shifted; `None` if that is not known.
+    /// The window scale of this side; `None` if it is unknown.
     fn scale_of(&self, side: usize) -> Option<u8> {
         if self.is_quic {
             return None;
         }
         let told = |side: &Side| side.has_sent_syn && (side.window_scale.is_some() || !side.is_cut);
         let is_without = |side: &Side| told(side) && side.window_scale.is_none();
-        // Both or none (RFC 7323, section 2.2).
+        // The option is valid only if both SYNs have it (RFC 7323, section 2.2).
         if self.sides.iter().all(told) && self.sides.iter().any(is_without) {
             return Some(0);
         }
@@ -275,13 +277,13 @@ impl Connection {
         own.filter(|_| one.window_scale.is_some() && other.window_scale.is_some())
     }
 
-    /// Whether it can be told whether the receive window limits this side's data.
+    /// Whether the capture tells when the receive window limits this side's data.
     fn knows_window(&self, side: usize) -> bool {
         let is_known = self.is_quic || self.scale_of(1 - side).is_some();
         is_known || self.vantages[side] == Vantage::Sender
     }
 
-    /// The payload of a full segment that this side sends, if a SYN told: what both take, less the timestamp.
+    /// The payload of a full segment from this side, if a SYN told it: the lower of both MSS, less the timestamp option.
     fn mss_of(&self, side: usize) -> Option<u64> {
         let other = u64::from(self.sides[1 - side].mss?);
         let own = self.sides[side].mss.map_or(other, u64::from);
@@ -293,7 +295,7 @@ impl Connection {
         Some(own.min(other).saturating_sub(option).max(1))
     }
 
-    /// A protocol that tells more than TCP does has measured the time to this side and back.
+    /// QUIC has told a round-trip time from the capture to this side.
     pub(crate) fn on_measured(&mut self, side: usize, span: Duration) {
         let half = &mut self.measured[side];
         if half.is_none_or(|least| span < least) {
@@ -302,12 +304,12 @@ impl Connection {
         }
     }
 
-    /// The least times to both sides may have changed.
+    /// Updates the place of the capture after the least round-trip times may have changed.
     fn look_around(&mut self) {
         self.vantages = [self.vantage(0), self.vantage(1)];
     }
 
-    /// Where the capture is, for the data of this side.
+    /// Where the capture was taken, for the data of this side.
     fn vantage(&self, side: usize) -> Vantage {
         let (near, far) = self.halves(side);
         match near.zip(far) {
@@ -316,7 +318,7 @@ impl Connection {
         }
     }
 
-    /// The least time to this side and back, and to the other side and back, as far as they are known.
+    /// The least round-trip times from the capture to this side, and to the other side, as far as they are known.
     pub fn halves(&self, side: usize) -> (Option<Duration>, Option<Duration>) {
         let handshake = [self.handshake.to_client, self.handshake.to_server];
         let flow = self.sides[side].flow.as_deref();
@@ -330,13 +332,14 @@ impl Connection {
             flow.and_then(|flow| flow.far),
         );
         let near = least(least(handshake[side], self.measured[side]), near);
-        // What may be too long tells the way only if it is short.
+        // An upper bound says where the capture was taken only if it is short.
         let bound = flow.and_then(Flow::nearest_bound);
         let bound = bound.filter(|near| far.is_some_and(|far| *near * NEAR <= *near + far));
         (least(near, bound), far)
     }
 
-    /// Whether nothing tells what the sender of this side's data knew when it sent: away from it, its timestamps do. QUIC has none.
+    /// Whether nothing tells what this side's sender knew when it sent. Away from the sender, TCP's timestamps tell it;
+    /// QUIC has none.
     pub fn is_blind(&self, side: usize, is_at_sender: bool) -> bool {
         !is_at_sender && (self.is_quic || !self.sides[side].has_timestamps)
     }

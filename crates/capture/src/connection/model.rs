@@ -1,51 +1,53 @@
-//! The model of the path that BBR's paper has: RTprop and BtlBw, from a capture instead of a sender.
+//! The model of the path from BBR's paper, RTprop and BtlBw, measured from a capture instead of at the sender.
 
 use super::busy::{Busy, Mark, Rates};
 use super::peaks::Peaks;
 use congestion::filter::{WindowedMax, WindowedMin};
 use congestion::{Bytes, Duration, Rate, RateSample, Time};
 
-/// RTprop is the least RTT of so long (paper, "Estimating RTprop").
+/// RTprop is the least RTT in this window (paper, "Estimating RTprop").
 const RT_PROP_WINDOW: Duration = Duration::from_secs(10);
 
-/// BtlBw is the greatest delivery rate of so many rounds (paper, "Estimating bottleneck bandwidth").
+/// BtlBw is the greatest delivery rate in this many rounds (paper, "Estimating bottleneck bandwidth").
 const BTL_BW_WINDOW: u64 = 10;
 
-/// A round that delivers less than a quarter more than the best before it shows no growth, and after three of them the pipe
-/// is full (paper, appendix, "Startup Behavior").
+/// The pipe is full after three rounds without growth, in which the delivery rate exceeds the best before by less than a
+/// quarter (paper, appendix, "Startup Behavior").
 const FULL_ROUNDS: u8 = 3;
 
-/// There is a queue if the RTT exceeds the least one by one of so many parts of it, and by the time that so many packets take.
+/// There is a queue if the RTT exceeds the least RTT by more than one part in this many of it, and also by the time that
+/// this many packets take.
 const CLEAR: u64 = 16;
 const PAIR: u64 = 2;
 
-/// Single rounds may seem faster than the bottleneck by this: some packets and a late acknowledgement.
+/// The peak of single rounds may exceed the bottleneck's rate by this much, because of a few packets and a late
+/// acknowledgement.
 const FASTER: (u64, u64) = (7, 8);
 
-/// What is known of the path.
+/// The model of the path.
 #[derive(Debug, Clone)]
 pub struct Model {
     rt_prop: WindowedMin<Duration, Time>,
     btl_bw: WindowedMax<Rate, u64>,
-    /// Rounds so far, each as long as a packet's way there and back.
+    /// The number of rounds so far. A round is one packet's way to the receiver and back.
     pub round: u64,
     round_end: Bytes,
     full: Full,
-    /// The greatest samples.
+    /// The peaks of the delivery rate.
     peaks: Peaks,
     busy: Busy,
-    /// The rates while the bottleneck was busy.
+    /// The delivery rates while the bottleneck was busy.
     bottleneck: Rates,
-    /// The greatest that is, and what the pipe then holds: each packet asks for them.
+    /// The best estimate of BtlBw, and of the BDP. They are kept because every packet asks for them.
     best: Rate,
     bdp: Option<Bytes>,
     is_filled: bool,
-    /// The least RTT ever, and the greatest.
+    /// The least and the greatest RTT of the whole connection.
     pub rtt_min: Option<Duration>,
     pub rtt_max: Option<Duration>,
-    /// Whether something was lost: that ends the first growth too.
+    /// Whether a packet was lost. That ends the initial growth, too.
     has_lost: bool,
-    /// Sum and number of the RTTs, and of the differences of neighbours.
+    /// The means of the RTTs, and of the differences between consecutive RTTs.
     rtts: Mean,
     jitter: Mean,
     last_rtt: Option<Duration>,
@@ -57,7 +59,7 @@ struct Full {
     rounds: u8,
 }
 
-/// A mean of spans.
+/// A mean duration.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
     nanos: u64,
@@ -99,13 +101,13 @@ impl Model {
         }
     }
 
-    /// How many bytes its lists take.
+    /// The number of bytes that its lists hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.peaks.held() + self.busy.held() + self.bottleneck.held()
     }
 
-    /// Keeps less of them.
+    /// Thins out its lists.
     pub fn thin(&mut self) {
         self.busy.shrink();
         self.bottleneck.thin();
@@ -116,19 +118,18 @@ impl Model {
         self.rt_prop.get()
     }
 
-    /// The bottleneck's bandwidth as far as it was shown.
+    /// The present estimate of BtlBw, from the last rounds.
     pub fn btl_bw(&self) -> Rate {
         self.btl_bw.get().unwrap_or(Rate::ZERO)
     }
 
-    /// The greatest delivery rate of the connection that is to be believed: of times in which the bottleneck was busy, if there
-    /// were any.
+    /// The estimate of BtlBw over the whole connection: from the times in which the bottleneck was busy, if there were any.
     #[inline]
     pub fn btl_bw_max(&self) -> Rate {
         self.best
     }
 
-    /// Takes in what was told since the last time.
+    /// Updates the estimates that [`Model::btl_bw_max`] and [`Model::bdp`] return.
     pub fn refresh(&mut self) {
         let bottleneck = self.bottleneck();
         self.is_filled = bottleneck.is_some();
@@ -137,46 +138,46 @@ impl Model {
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
-    /// Whether the bottleneck was ever busy for a while.
+    /// Whether the bottleneck was busy for a while at any time.
     pub fn is_filled(&self) -> bool {
         self.is_filled
     }
 
-    /// Whether the flow has met what bounds it on the path: a loss, or the bottleneck.
+    /// Whether the flow has met a limit of the path: a loss, or a busy bottleneck.
     #[inline]
     pub fn has_shown_path(&self) -> bool {
         self.has_lost || self.is_filled
     }
 
-    /// The bottleneck's rate. Nothing passes it much faster: if rounds did, a sender that waited was taken for a queue.
+    /// The bottleneck's rate. Rounds cannot be much faster. If they were, pauses of the sender were taken for a queue.
     fn bottleneck(&self) -> Option<Rate> {
         let single = self.peaks.get().bytes_per_sec();
         let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
         self.bottleneck.get().filter(is_slowest)
     }
 
-    /// What the pipe holds, as far as it was ever seen.
+    /// The BDP, as far as it is known.
     #[inline]
     pub fn bdp(&self) -> Option<Bytes> {
         self.bdp
     }
 
-    /// Whether the delivery rate has stopped to grow.
+    /// Whether the delivery rate has stopped growing.
     pub fn is_full(&self) -> bool {
         self.full.rounds >= FULL_ROUNDS
     }
 
-    /// Whether the first growth is over: the delivery rate has stopped to grow, or something was lost.
+    /// Whether the initial growth is over: the delivery rate has stopped growing, or a packet was lost.
     pub fn is_grown(&self) -> bool {
         self.is_full() || self.has_lost
     }
 
-    /// Something was lost.
+    /// A packet was lost.
     pub fn set_grown(&mut self) {
         self.has_lost = true;
     }
 
-    /// Whether the latest RTT has most of the longest queue that was seen.
+    /// Whether the present queue is at least three quarters of the longest.
     pub fn is_queue_long(&self) -> bool {
         let (Some(least), Some(most), Some(last)) = (self.rtt_min, self.rtt_max, self.last_rtt)
         else {
@@ -195,12 +196,11 @@ impl Model {
         self.rtts.get()
     }
 
-    /// The mean difference of two RTTs that follow each other.
+    /// The mean difference between consecutive RTTs.
     pub fn jitter(&self) -> Option<Duration> {
         self.jitter.get()
     }
 
-    /// An RTT was measured.
     pub fn on_rtt(&mut self, at: Time, rtt: Duration) {
         self.rt_prop.update(at, rtt);
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
@@ -213,12 +213,13 @@ impl Model {
         self.last_rtt = Some(rtt);
     }
 
-    /// An acknowledgement that delivers `mark` shows whether there is a queue. `mss` is the payload of a full packet.
+    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet.
     pub fn on_queue(&mut self, rtt: Duration, mark: Mark, mss: u64) {
         let Some(least) = self.rtt_min else {
             return;
         };
-        // The least RTT may be of the handshake, whose packets take no time to be sent. Two packets that come together are no queue.
+        // The least RTT may be the handshake's, whose packets have no serialization time. Two packets back to back are not
+        // a queue.
         let clear = least + least / CLEAR;
         let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
         if rtt <= clear || rtt <= clear + pair() {
@@ -228,7 +229,7 @@ impl Model {
         }
     }
 
-    /// An acknowledgement gave this sample. Returns whether it begins a round.
+    /// Takes in a sample of the delivery rate. Returns whether it begins a round.
     pub fn on_sample(&mut self, sample: &RateSample) -> bool {
         let Some(rate) = sample.delivery_rate else {
             return false;

@@ -1,34 +1,33 @@
-//! The greatest rates of a flow, without those that are too good to be true.
+//! The peak rates of a flow, without outliers.
 //!
-//! One burst of acknowledgements that were held back, in the network or by the machine that captured, looks like a fast path, and
-//! BBR's filter forgets it after ten rounds. Over a whole connection it would never be forgotten. So the greatest rate is the one
-//! that one of ten such windows exceeds.
+//! When the network or the capturing machine releases acknowledgements in a burst, the path looks fast. BBR's filter
+//! forgets such a peak after ten rounds, but the maximum over a connection would keep it for ever. So the estimate is the
+//! rate that one in ten of these windows exceeds.
 
 use crate::memory::reserve;
 use congestion::Rate;
 
-/// A window: so many rounds.
+/// The length of a window in rounds.
 const WINDOW: u64 = 10;
 
-/// One of so many windows may be wrong.
+/// One window in this many may be wrong.
 const SHARE: usize = 10;
 
-/// No more windows are kept, the greatest ones: there may be 100,000 flows.
+/// The most windows that are kept, the fastest ones: there may be 100,000 flows.
 const MOST: usize = 64;
 
-/// The greatest rates of windows of rounds.
+/// The peak rates of windows.
 #[derive(Debug, Clone, Default)]
 pub struct Peaks {
-    /// Those of the windows that are over, the greatest first.
+    /// The peaks of past windows, the greatest first.
     greatest: Vec<Rate>,
     windows: usize,
     present: Rate,
-    /// When the present window began.
+    /// The first round of the present window.
     since: u64,
 }
 
 impl Peaks {
-    /// A rate in this round.
     pub fn on_rate(&mut self, round: u64, rate: Rate) {
         if round >= self.since + WINDOW {
             let place = self.greatest.partition_point(|one| *one > self.present);
@@ -44,13 +43,13 @@ impl Peaks {
         self.present = self.present.max(rate);
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.greatest.capacity() * size_of::<Rate>()
     }
 
-    /// The greatest rate that is to be believed.
+    /// The peak rate without outliers.
     pub fn get(&self) -> Rate {
         let wrong = (self.windows / SHARE).min(MOST - 1);
         let kept = self.greatest.get(wrong).copied().unwrap_or_default();

@@ -1,26 +1,27 @@
-//! Where what is in flight stays, round after round, without a loss and without a queue. No congestion control does that below what the
-//! path holds: it grows until it finds that. So it is a window that does not grow, as with a send buffer that is too small (Zhang et
-//! al., "On the Characteristics and Origins of Internet Flow Rates", SIGCOMM 2002, "sender/receiver window limited").
+//! A plateau: the data in flight stay the same for many rounds, without a loss and without a queue. Congestion control does
+//! not do that below the path's capacity, because it grows until it finds the capacity. So a window that does not grow
+//! limits the flow, as with a send buffer that is too small (Zhang et al., "On the Characteristics and Origins of Internet
+//! Flow Rates", SIGCOMM 2002, "sender/receiver window limited").
 
 use congestion::Bytes;
 
-/// It must stay for so many rounds for each packet by which it may differ: Reno's window, with every second packet acknowledged, grows
-/// by half a packet a round.
+/// The rounds of a plateau for each packet of slack. Reno's window grows by half a packet a round if every second packet is
+/// acknowledged.
 const ROUNDS: u64 = 4;
 
-/// The most in flight of late.
+/// The plateau of the data in flight.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plateau {
     at: Bytes,
     rounds: u64,
 }
 
-/// By how much it may differ.
+/// How much the data in flight may vary on a plateau.
 #[derive(Debug, Clone, Copy)]
 pub struct Slack {
-    /// In packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Payload of a full packet.
+    /// The payload of a full packet.
     pub full: u64,
 }
 
@@ -31,7 +32,7 @@ impl Slack {
 }
 
 impl Plateau {
-    /// A round had so much in flight at most. Less is a dip, and then it may come back.
+    /// A round ends; `most` is its most data in flight. A lower value is a dip, from which the flow may return.
     pub fn on_round(&mut self, most: Bytes, slack: Slack) {
         let is_above = most > self.at + slack.bytes();
         let is_below = most + slack.bytes() < self.at;
@@ -45,13 +46,13 @@ impl Plateau {
         }
     }
 
-    /// The most in flight, as long as it stays.
+    /// The data in flight on the plateau.
     pub fn at(&self) -> Bytes {
         self.at
     }
 
-    /// Whether so much is near what there ever is. Whoever waits until a third of a send buffer is free has less in between (Linux
-    /// `sk_stream_is_writeable`).
+    /// Whether the flow is on a plateau, and `flight` is near it. A sender that waits until a third of its send buffer is
+    /// free has less in flight in between (Linux `sk_stream_is_writeable`).
     #[inline]
     pub fn has(&self, flight: Bytes, slack: Slack) -> bool {
         self.is_found(slack) && (flight + slack.bytes()) * 3 >= self.at * 2

@@ -1,19 +1,19 @@
-//! A set of bytes, as ranges.
+//! A set of bytes, stored as ranges.
 
 use std::ops::Range;
 
-/// No more ranges are kept: then the lowest ones are taken for one, so many at once.
+/// The most ranges that are kept. Beyond it, the lowest ones are merged into one, this many at once.
 const MOST: usize = 4096;
 const LOWEST: usize = 512;
 
-/// Ranges that neither overlap nor touch, in their order.
+/// Ranges that neither overlap nor touch, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     ranges: Vec<Range<u64>>,
 }
 
 impl Ranges {
-    /// Adds a range; `new` is told what of it was not there.
+    /// Adds a range. Calls `new` for each part that was not in the set.
     #[inline]
     pub fn add(&mut self, range: Range<u64>, mut new: impl FnMut(Range<u64>)) {
         if range.is_empty() {
@@ -47,7 +47,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets everything before `position`; gives how many bytes that were.
+    /// Removes everything before `position`. Returns how many bytes those were.
     #[inline]
     pub fn forget_before(&mut self, position: u64) -> u64 {
         if self
@@ -72,18 +72,18 @@ impl Ranges {
         bytes
     }
 
-    /// How many bytes they take.
+    /// The number of bytes of memory that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.ranges.capacity() * size_of::<Range<u64>>()
     }
 
-    /// Gives back what it does not need.
+    /// Frees spare capacity.
     pub fn shrink(&mut self) {
         self.ranges.shrink_to_fit();
     }
 
-    /// Where the range ends that begins at `position`, if that is the first.
+    /// The end of the first range, if it begins at `position`.
     pub fn first_from(&self, position: u64) -> Option<u64> {
         let first = self.ranges.first()?;
         (first.start <= position).then_some(first.end)

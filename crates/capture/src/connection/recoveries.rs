@@ -1,17 +1,17 @@
-//! How much a sender reduces what it has in flight after a loss: the sign by which loss-based controllers are told.
+//! How much a sender reduces its data in flight after a loss: the sign that identifies loss-based controllers.
 
 use crate::memory::reserve;
 use congestion::Bytes;
 
-/// No more recoveries are remembered.
+/// The most recoveries that are remembered.
 const MOST: usize = 128;
 
-/// What was in flight before and after a recovery.
+/// The data in flight before and after a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// When the first packet was sent again: the window, which was full.
+    /// At the first retransmission: the full window.
     pub before: Bytes,
-    /// When new data was first sent after the last of it had arrived.
+    /// At the first new data after the recovery.
     pub after: Bytes,
 }
 
@@ -19,13 +19,13 @@ pub struct Cut {
 enum Phase {
     #[default]
     Open,
-    /// Until everything up to `point` is acknowledged.
+    /// Until everything before `point` is acknowledged.
     Recovery {
         point: u64,
         before: Bytes,
         is_timeout: bool,
     },
-    /// Everything is; the next departure shows the window.
+    /// Everything is acknowledged. The next departure shows the window.
     Ending { before: Bytes, is_timeout: bool },
 }
 
@@ -34,14 +34,14 @@ enum Phase {
 pub struct Recoveries {
     phase: Phase,
     cuts: Vec<Cut>,
-    /// How many there were.
+    /// The number of recoveries.
     pub count: u64,
-    /// How many of them a timeout began.
+    /// The number of recoveries that began with a timeout.
     pub timeouts: u64,
 }
 
 impl Recoveries {
-    /// A packet is sent again, with `point` the end of what was sent, and so much in flight before.
+    /// A retransmission. `point` is the end of the sent data, and `before` is what was in flight before it.
     pub fn on_repeat(&mut self, point: u64, before: Bytes, is_timeout: bool) {
         match &mut self.phase {
             Phase::Recovery {
@@ -76,7 +76,7 @@ impl Recoveries {
         }
     }
 
-    /// New data is sent; with it, so much is in flight.
+    /// New data are sent, and `flight` includes them.
     #[inline]
     pub fn on_new_data(&mut self, inflight: Bytes) {
         if let Phase::Ending { before, is_timeout } = self.phase {
@@ -91,18 +91,18 @@ impl Recoveries {
         }
     }
 
-    /// Whether one is going on.
+    /// Whether a recovery is in progress.
     pub fn is_going_on(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.cuts.capacity() * size_of::<Cut>()
     }
 
-    /// Those without timeout.
+    /// The recoveries without a timeout.
     pub fn cuts(&self) -> &[Cut] {
         &self.cuts
     }

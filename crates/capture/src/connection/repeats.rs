@@ -1,21 +1,21 @@
-//! Which retransmissions were needed: all, but those that D-SACK (RFC 2883, RFC 3708), timestamps (RFC 3522) or an earlier
-//! acknowledgement prove to have been spurious.
+//! The retransmissions, and which of them were needed. A retransmission is spurious if D-SACK (RFC 2883, RFC 3708),
+//! timestamps (RFC 3522) or an earlier acknowledgement prove it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// No more retransmissions are remembered; a D-SACK comes a round trip later.
+/// The most retransmissions that are remembered. A D-SACK comes a round trip later.
 const MOST: usize = 4096;
 
-/// And so many if there is little memory.
+/// The same when memory is short.
 const FEW: usize = 64;
 
-/// Packets of a segment that were sent again, and all of which were needed, or none.
+/// Retransmitted packets of one segment, either all needed or all spurious.
 #[derive(Debug, Clone)]
 struct Repeat {
     range: Range<u64>,
     packets: u64,
-    /// Payload of each but the last.
+    /// The payload of each packet but the last.
     full: u64,
     is_spurious: bool,
 }
@@ -25,7 +25,7 @@ impl Repeat {
         self.range.start < range.end && range.start < self.range.end
     }
 
-    /// The packets that have something of `range`, which is within it in part, and those before and behind them.
+    /// Splits the packets into those before `range`, those that overlap it, and those behind it.
     fn parts(&self, range: &Range<u64>) -> [Repeat; 3] {
         let Range { start, end } = self.range;
         let from = start + (range.start.max(start) - start) / self.full * self.full;
@@ -46,22 +46,23 @@ impl Repeat {
     }
 }
 
-/// The retransmissions of late, and how many there were.
+/// The recent retransmissions, and counters of all.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats {
     recent: VecDeque<Repeat>,
-    /// Packets that were sent again.
+    /// Retransmitted packets.
     pub packets: u64,
-    /// Their payload.
+    /// Retransmitted payload.
     pub bytes: u64,
-    /// Those that were not needed.
+    /// Spurious retransmissions, in packets.
     pub spurious: u64,
     /// Packets that arrived twice although they were sent once.
     pub duplicated: u64,
 }
 
 impl Repeats {
-    /// So many packets, of `full` bytes each but the last, are sent again at once, for nothing if they `have_arrived`.
+    /// Adds a retransmission of this many packets, each of `full` bytes but the last. It is spurious if they
+    /// `have_arrived`.
     fn add(&mut self, range: Range<u64>, packets: u64, full: u64, have_arrived: bool) {
         self.packets += packets;
         self.bytes += range.end - range.start;
@@ -84,20 +85,20 @@ impl Repeats {
         }
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.recent.capacity() * size_of::<Repeat>()
     }
 
-    /// Keeps the latest ones.
+    /// Keeps the latest few.
     pub fn thin(&mut self) {
         let gone = self.recent.len().saturating_sub(FEW);
         self.recent.drain(..gone);
         self.recent.shrink_to_fit();
     }
 
-    /// This range was in no need to be sent again: its latest repeat that is not known to be spurious is.
+    /// The retransmission of this range was spurious. The latest one that is not yet known to be spurious is marked.
     pub fn on_needless(&mut self, range: &Range<u64>) {
         let is_it = |repeat: &Repeat| repeat.overlaps(range) && !repeat.is_spurious;
         let Some(place) = self.recent.iter().rposition(is_it) else {
@@ -114,7 +115,7 @@ impl Repeats {
         self.bound();
     }
 
-    /// The receiver says that this range arrived twice.
+    /// The receiver reports that this range arrived twice.
     pub fn on_duplicate(&mut self, range: &Range<u64>) {
         if self
             .recent
@@ -128,26 +129,26 @@ impl Repeats {
         }
     }
 
-    /// Packets that were sent again because they were lost.
+    /// Packets that were retransmitted because they were lost.
     pub fn lost(&self) -> u64 {
         self.packets - self.spurious
     }
 }
 
-/// A segment with data that passed before, part by part. Each of its packets counts once, where its first byte is.
+/// A segment with data that were sent before, part by part. Each of its packets counts once, at its first byte.
 #[derive(Debug)]
 pub struct Again {
     start: u64,
     full: u64,
-    /// Where what has been told of ends.
+    /// The end of the parts so far.
     pub next: u64,
-    /// The parts of late that are alike, and whether they had arrived.
+    /// The latest parts with the same state, and whether they had arrived.
     run: Range<u64>,
     have_arrived: bool,
 }
 
 impl Again {
-    /// Of a segment that begins at `start`, and whose packets have `full` bytes each but the last.
+    /// A segment that begins at `start`. Each of its packets has `full` bytes but the last.
     pub fn new(start: u64, full: u64) -> Again {
         Again {
             start,
@@ -158,20 +159,20 @@ impl Again {
         }
     }
 
-    /// How many of its packets begin within a part.
+    /// The number of its packets that begin within `part`.
     pub fn packets(&self, part: &Range<u64>) -> u64 {
         let before = |position: u64| (position - self.start).div_ceil(self.full);
         before(part.end) - before(part.start)
     }
 
-    /// Passes over the bytes up to `end`.
+    /// Skips the bytes up to `end`.
     pub fn skip(&mut self, end: u64, repeats: &mut Repeats) {
         self.end(repeats);
         self.next = end;
         self.run = end..end;
     }
 
-    /// The next bytes, up to `end`.
+    /// Adds the bytes up to `end`.
     pub fn add(&mut self, end: u64, have_arrived: bool, repeats: &mut Repeats) {
         if have_arrived != self.have_arrived {
             self.skip(self.next, repeats);
@@ -181,7 +182,7 @@ impl Again {
         self.run.end = end;
     }
 
-    /// There are no more.
+    /// Adds the last run.
     pub fn end(&self, repeats: &mut Repeats) {
         let packets = self.packets(&self.run);
         repeats.add(self.run.clone(), packets, self.full, self.have_arrived);
@@ -192,7 +193,7 @@ impl Again {
 mod tests {
     use super::{Again, MOST, Repeats};
 
-    /// A segment of packets of ten bytes, in parts that end where these say.
+    /// Retransmits a segment of ten-byte packets in parts. Each part has its end, and whether it had arrived.
     fn repeat(repeats: &mut Repeats, start: u64, parts: &[(u64, bool)]) {
         let mut again = Again::new(start, 10);
         for (end, have_arrived) in parts {
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn of_a_segment_each_packet_counts_once() {
         let mut repeats = Repeats::default();
-        // Pieces of a byte each.
+        // Parts of one byte.
         let pieces: Vec<_> = (1..=95).map(|end| (end, end % 2 == 0)).collect();
         repeat(&mut repeats, 0, &pieces);
         assert_eq!((repeats.packets, repeats.bytes), (10, 95));
@@ -225,7 +226,7 @@ mod tests {
         repeat(&mut repeats, 0, &[(1_000_000_000, false)]);
         assert_eq!(repeats.packets, 100_000_000);
         assert_eq!(repeats.recent.len(), 1);
-        // Two packets were needless, and later all that are left.
+        // Two packets were spurious, then all the others.
         repeats.on_duplicate(&(15..25));
         assert_eq!(repeats.spurious, 2);
         repeats.on_duplicate(&(10..30));

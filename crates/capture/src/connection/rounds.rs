@@ -1,25 +1,25 @@
-//! A flow round by round, for the guess at its controller.
+//! A flow's rounds, for the guess at its controller.
 
 use super::Room;
 use crate::memory::reserve;
 use congestion::{Bytes, Time};
 
-/// No flow keeps more rounds: what comes later is not looked at for the guess.
+/// The most rounds that a flow keeps. Later rounds do not count for the guess.
 const MOST: usize = 4096;
 
-/// Fewer rounds show nothing: a flow keeps so many, however little memory there is.
+/// The number of rounds that stay when memory is short: fewer would show nothing.
 const LEAST: usize = 32;
 
 /// A packet-timed round.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
-    /// When it began.
+    /// When the round began.
     pub at: Time,
-    /// The most in flight, up to 4 GB.
+    /// The most bytes in flight, up to 4 GB.
     most: u32,
-    /// Times at which packets were sent again.
+    /// The number of retransmissions.
     pub repeats: u16,
-    /// Whether the application or the receiver limited it.
+    /// Whether the application or the receiver limited the flow.
     pub is_held: bool,
 }
 
@@ -33,18 +33,17 @@ impl Round {
         }
     }
 
-    /// The most in flight.
+    /// The most bytes in flight.
     pub fn most(&self) -> Bytes {
         Bytes::new(self.most.into())
     }
 }
 
-/// The rounds.
 #[derive(Debug, Clone)]
 pub struct Rounds {
     done: Vec<Round>,
     present: Round,
-    /// So many are kept.
+    /// The number of rounds to keep.
     kept: usize,
 }
 
@@ -57,19 +56,19 @@ impl Rounds {
         }
     }
 
-    /// The most in flight of the round that is going on, up to 4 GB.
+    /// The most bytes in flight in the present round, up to 4 GB.
     pub fn most(&self) -> Bytes {
         self.present.most()
     }
 
-    /// So much is in flight.
+    /// This many bytes are in flight.
     #[inline]
     pub fn on_flight(&mut self, flight: Bytes) {
         let flight = u32::try_from(flight.get()).unwrap_or(u32::MAX);
         self.present.most = self.present.most.max(flight);
     }
 
-    /// Packets are sent again.
+    /// A packet is retransmitted.
     pub fn on_repeat(&mut self) {
         self.present.repeats = self.present.repeats.saturating_add(1);
     }
@@ -80,7 +79,6 @@ impl Rounds {
         self.present.is_held = true;
     }
 
-    /// A new round begins.
     pub fn begin(&mut self, at: Time, room: Room) {
         let done = std::mem::replace(&mut self.present, Round::new(at));
         if self.done.len() < self.kept && room == Room::Plenty {
@@ -89,13 +87,13 @@ impl Rounds {
         }
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.done.capacity() * size_of::<Round>()
     }
 
-    /// Keeps half of them, the first ones, and no more later; whether that is less.
+    /// Keeps the first half of them, and no later ones. Returns whether that freed any.
     pub fn thin(&mut self) -> bool {
         let is_more = self.done.len() > LEAST;
         if is_more {
@@ -106,7 +104,7 @@ impl Rounds {
         is_more
     }
 
-    /// Those that are over.
+    /// The complete rounds.
     pub fn done(&self) -> &[Round] {
         &self.done
     }

@@ -1,70 +1,69 @@
-//! What is outstanding: sent, as far as was seen, and not yet acknowledged.
+//! The outstanding data: captured when sent, and not yet acknowledged.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use congestion::{Duration, PacketState, Time};
 
-/// No flow has more pieces outstanding that are followed.
+/// The most outstanding pieces that a flow follows.
 pub const MOST: usize = 1 << 16;
 
-/// And so many if there is little memory.
+/// The same when memory is short.
 pub const FEW: usize = 8;
 
-/// A piece is cut in two, or two become one, only if no more pieces than so many have to make room.
+/// Pieces are split or joined only if this moves no more pieces than this.
 const NEAR: usize = 1 << 12;
 
-/// What became of a piece of the stream.
+/// The state of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// What came before and behind it passed, and it did not.
+    /// The pieces before and behind it were captured, but this one was not.
     Missing,
-    /// It passed.
+    /// It was captured.
     Sent,
-    /// It has arrived.
+    /// A SACK block acknowledges it.
     Sacked,
 }
 
-/// A piece of the stream whose packets were sent at once, with the same known to their sender.
+/// A piece of the stream whose packets were sent at the same time, when their sender knew the same.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// Where it begins.
+    /// The position of its first byte.
     pub seq: u64,
-    /// Where it ends.
+    /// The position behind its last byte.
     pub end: u64,
-    /// What was known when it was last sent.
+    /// The sampler's state when it was last sent.
     pub state: PacketState,
-    /// TSval of its first repeat.
+    /// TSval of its first retransmission.
     pub repeat_value: Option<u32>,
-    /// What tells its packets from others, as it last passed.
+    /// The identity of its first packet when it last passed.
     pub mark: Mark,
-    /// The RTT of what was sent next and arrived while it had not, in microseconds; 0 as long as there is none.
+    /// The RTT of a packet that was sent next and arrived while this piece had not, in microseconds; 0 if there is none.
     pub next_rtt: u32,
-    /// How often it was sent again.
+    /// The number of retransmissions.
     pub repeats: u8,
-    /// Whether its repeat counts as in flight although it is below what has arrived.
+    /// Whether its retransmission counts as in flight although it is below the highest acknowledged byte.
     pub is_repeat_out: bool,
-    /// What became of it.
+    /// Its state.
     pub status: Status,
 }
 
 impl Entry {
-    /// Its length.
     pub fn len(&self) -> u64 {
         self.end - self.seq
     }
 
-    /// The RTT of what was sent next and arrived while it had not.
+    /// The RTT of a packet that was sent next and arrived while this piece had not.
     pub fn next_rtt(&self) -> Option<Duration> {
         (self.next_rtt > 0).then(|| Duration::from_micros(self.next_rtt.into()))
     }
 
-    /// The packets of so many bytes that it was sent as.
+    /// The number of packets in it; `full` bytes are a packet.
     pub fn packets(&self, full: u64) -> u64 {
         self.len().div_ceil(full).max(1)
     }
 
-    /// Whether what follows can be one piece with it: nothing that is asked for later tells them apart.
+    /// Whether `next` can be joined to this piece: they differ in nothing that is asked for later.
     #[inline]
     fn is_one_with(&self, next: &Entry, full: u64) -> bool {
         let (own, other) = (&self.state, &next.state);
@@ -85,14 +84,14 @@ impl Entry {
             && self.mark.later(self.len() / full) == next.mark
     }
 
-    /// Takes in what follows, which is one piece with it.
+    /// Joins `next` to this piece.
     fn join(&mut self, next: &Entry) {
         let bytes = self.state.bytes + next.state.bytes;
         (self.end, self.state) = (next.end, next.state);
         self.state.bytes = bytes;
     }
 
-    /// Cuts off what is before `position`, which is within it; `full` bytes are a packet.
+    /// Splits off and returns the part before `position`, which is within the piece. `full` bytes are a packet.
     fn split(&mut self, position: u64, full: u64) -> Entry {
         let mut before = *self;
         before.end = position;
@@ -104,17 +103,17 @@ impl Entry {
     }
 }
 
-/// What tells a packet from others with the same data: it has the same wherever it is captured.
+/// The identity of a packet among others with the same data. It is the same wherever the packet is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// The number of the IP packet; 0 is none.
+    /// The IP identification; 0 if there is none.
     pub id: u16,
     /// TSval.
     pub value: Option<u32>,
 }
 
 impl Mark {
-    /// Of the packet that comes so many later: what segmentation offload cuts has consecutive numbers.
+    /// The identity of the packet that comes `packets` later: segmentation offload numbers packets consecutively.
     pub fn later(self, packets: u64) -> Mark {
         let packets = u16::try_from(packets & 0xffff).unwrap_or_default();
         Mark {
@@ -127,7 +126,7 @@ impl Mark {
     }
 }
 
-/// A piece that has left the scoreboard.
+/// A piece that was acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct Gone {
     seq: u64,
@@ -136,40 +135,40 @@ struct Gone {
     mark: Mark,
 }
 
-/// So many pieces are remembered that have left, as what the network doubles comes soon; and so many if there were copies, as of a capture at
-/// both ends.
+/// The number of acknowledged pieces that are remembered. Copies made by the network come soon. The greater number is for
+/// captures with copies, as from both ends.
 const FEW_GONE: usize = 16;
 const MOST_GONE: usize = 512;
 
-/// The pieces, in the stream's order, without gaps.
+/// The outstanding pieces in order, without gaps.
 #[derive(Debug, Clone, Default)]
 pub struct Scoreboard {
     entries: VecDeque<Entry>,
-    /// What was acknowledged last, in the stream's order.
+    /// The latest acknowledged pieces, in order.
     gone: VecDeque<Gone>,
     has_copies: bool,
 }
 
 impl Scoreboard {
-    /// How many pieces.
+    /// The number of outstanding pieces.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>() + self.gone.capacity() * size_of::<Gone>()
     }
 
-    /// Gives back what it does not need.
+    /// Frees spare capacity, and forgets the acknowledged pieces.
     pub fn shrink(&mut self) {
         self.entries.shrink_to_fit();
         self.gone = VecDeque::new();
         self.has_copies = false;
     }
 
-    /// A piece behind all others.
+    /// Adds a piece at the end.
     #[inline]
     pub fn push(&mut self, entry: Entry, full: u64) {
         if let Some(last) = self.entries.back_mut()
@@ -187,7 +186,7 @@ impl Scoreboard {
         self.entries.front()
     }
 
-    /// The piece that has `position` within it.
+    /// The piece that contains `position`.
     pub fn at(&self, position: u64) -> Option<&Entry> {
         let place = self.entries.partition_point(|entry| entry.end <= position);
         self.entries
@@ -195,8 +194,8 @@ impl Scoreboard {
             .filter(|entry| entry.seq <= position)
     }
 
-    /// When the packet last passed that begins at `position`, of which no more than `full` bytes follow, and what tells it from others;
-    /// `None` if it did not pass, or that is long ago.
+    /// When the packet that begins at `position` last passed, and its identity. `full` bytes are a packet. `None` if the
+    /// packet did not pass, or is forgotten.
     pub fn passed(&self, position: u64, full: u64) -> Option<(Time, Mark)> {
         let place = self.gone.partition_point(|gone| gone.end <= position);
         let (seq, sent, mark) = match self.gone.get(place) {
@@ -212,12 +211,12 @@ impl Scoreboard {
         Some((sent, mark.later((position - seq) / full)))
     }
 
-    /// A packet has passed twice: more will.
+    /// A packet has passed twice, so more copies are expected.
     pub fn expect_copies(&mut self) {
         self.has_copies = true;
     }
 
-    /// Takes the first piece, or what of it is before `position`, if anything.
+    /// Removes and returns the first piece, or its part before `position`, if there is any.
     #[inline]
     pub fn pop_before(&mut self, position: u64, full: u64) -> Option<Entry> {
         let first = self.entries.front_mut()?;
@@ -246,7 +245,8 @@ impl Scoreboard {
         });
     }
 
-    /// Shows the pieces within a range, no more than `most`. Those at its ends are cut if that takes little, and else left out.
+    /// Calls `see` for at most `most` pieces within a range. The pieces at its ends are split if that is cheap; otherwise
+    /// they are left out.
     pub fn each_within(
         &mut self,
         range: &Range<u64>,
@@ -265,7 +265,7 @@ impl Scoreboard {
             .for_each(see);
     }
 
-    /// Makes one piece of two that meet at `position`, if nothing tells them apart.
+    /// Joins the two pieces that meet at `position`, if they are alike.
     pub fn join(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.seq < position);
         if place == 0 || place >= self.entries.len() || !self.is_near(place) {
@@ -279,12 +279,12 @@ impl Scoreboard {
         }
     }
 
-    /// Whether it takes little to put a piece there, or to take it away.
+    /// Whether it is cheap to insert or remove a piece at this index.
     fn is_near(&self, place: usize) -> bool {
         place.min(self.entries.len() - place) <= NEAR
     }
 
-    /// Shows the first pieces that begin before `position`, no more than `most`.
+    /// Calls `see` for at most `most` of the first pieces that begin before `position`.
     pub fn each_before(&mut self, position: u64, most: usize, see: impl FnMut(&mut Entry)) {
         let entries = self.entries.iter_mut().take(most);
         entries
@@ -292,7 +292,7 @@ impl Scoreboard {
             .for_each(see);
     }
 
-    /// What was sent just before `position`, and has not arrived, is passed over by something with this RTT. No more than `most` pieces.
+    /// The unacknowledged pieces just before `position` are passed over by a packet with this RTT. At most `most` pieces.
     pub fn pass_over(&mut self, position: u64, rtt: u32, most: usize) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
         let before = self.entries.range_mut(..place).rev().take(most);
@@ -302,7 +302,7 @@ impl Scoreboard {
         }
     }
 
-    /// Cuts the piece that has `position` within it.
+    /// Splits the piece that contains `position`.
     fn cut(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
         if self.entries.len() >= MOST || !self.is_near(place) {
@@ -327,7 +327,7 @@ mod tests {
 
     const FULL: u64 = 1_000;
 
-    /// A board with so many pieces of so many bytes, each sent a nanosecond after the one before.
+    /// A scoreboard with this many pieces of `len` bytes, each sent a nanosecond after the one before.
     fn board(pieces: u64, len: u64) -> Scoreboard {
         let mut board = Scoreboard::default();
         for piece in 0..pieces {
@@ -384,7 +384,8 @@ mod tests {
             sack(&mut ranges, byte * 2 + 1..byte * 2 + 2);
         }
         assert!(ranges.len() <= MOST, "{}", ranges.len());
-        // In the midst of many, nothing is cut: what has arrived in part has not.
+        // Far from both ends of many pieces, nothing is split: a piece that was acknowledged in part counts as not
+        // acknowledged.
         let mut many = board(3 * NEAR as u64, 10);
         let middle = 15 * NEAR as u64;
         assert_eq!(sack(&mut many, middle + 5..middle + 25), 10);

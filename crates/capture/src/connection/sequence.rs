@@ -1,17 +1,17 @@
-//! Sequence numbers that do not wrap.
+//! Sequence numbers of 64 bits, which do not wrap.
 
-/// Where the first number of a stream is put, so that what was sent before it has a place too.
+/// The position of a stream's first number, so that earlier numbers have a position, too.
 const ORIGIN: u64 = 1 << 32;
 
-/// The positions of one direction's bytes: sequence numbers of 64 bits.
+/// The positions of one direction's bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Positions {
-    /// A position that was seen lately.
+    /// A position that was seen recently.
     near: Option<u64>,
 }
 
 impl Positions {
-    /// The position of a sequence number: the nearest one to what was seen lately.
+    /// The position of a sequence number: the one nearest to the recent position. It becomes the recent position.
     #[inline]
     pub fn of(&mut self, seq: u32) -> u64 {
         let position = self.peek(seq);
@@ -19,7 +19,7 @@ impl Positions {
         position
     }
 
-    /// The same, if the number may be of something old.
+    /// The position of a sequence number, which may be old and so does not become the recent position.
     #[inline]
     pub fn peek(&self, seq: u32) -> u64 {
         match self.near {
@@ -32,7 +32,7 @@ impl Positions {
         }
     }
 
-    /// Whether any was seen.
+    /// Whether any number was seen.
     pub fn is_known(&self) -> bool {
         self.near.is_some()
     }

@@ -1,5 +1,5 @@
-//! A flow over time, in bounded memory: a sample at acknowledgements, no more often than a step that doubles when there are too
-//! many.
+//! A flow over time, in bounded memory. A sample is taken at acknowledgements, at most one a step. The step doubles when
+//! there are too many samples.
 
 use congestion::{Bytes, Duration, Rate, Time};
 
@@ -9,10 +9,10 @@ use crate::memory::reserve;
 /// The first step.
 const STEP: Duration = Duration::from_millis(1);
 
-/// No flow keeps more samples.
+/// The most samples that a flow keeps.
 const MOST: usize = 4096;
 
-/// A flow keeps so many, however little memory there is.
+/// The number of samples that stay when memory is short.
 const LEAST: usize = 4;
 
 /// A flow at one moment.
@@ -20,11 +20,11 @@ const LEAST: usize = 4;
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// The RTT that was measured, if any was.
+    /// The RTT of this acknowledgement, if it has one.
     pub rtt: Option<Duration>,
     /// The delivery-rate sample, if there was one.
     pub delivery_rate: Option<Rate>,
-    /// What is in flight.
+    /// The data in flight.
     pub inflight: Bytes,
     /// The estimate of BtlBw.
     pub btl_bw: Rate,
@@ -32,13 +32,12 @@ pub struct Sample {
     pub rt_prop: Option<Duration>,
     /// Payload delivered so far.
     pub delivered: Bytes,
-    /// Packets sent again so far, and first seen as repeats.
+    /// Retransmitted packets so far, including those whose original was not captured.
     pub retransmitted: u64,
-    /// What limits the flow.
+    /// The present limit of the flow.
     pub limit: Limit,
 }
 
-/// The samples.
 #[derive(Debug, Clone)]
 pub struct Series {
     samples: Vec<Sample>,
@@ -61,7 +60,6 @@ impl Series {
         at >= self.next
     }
 
-    /// Keeps a sample.
     pub fn push(&mut self, sample: Sample) {
         self.next = sample.at + self.step;
         reserve(&mut self.samples);
@@ -71,7 +69,7 @@ impl Series {
         }
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     #[inline]
     pub fn held(&self) -> usize {
         self.samples.capacity() * size_of::<Sample>()
@@ -82,13 +80,13 @@ impl Series {
         &self.samples
     }
 
-    /// The samples, and nothing else.
+    /// The samples alone.
     pub fn into_samples(mut self) -> Vec<Sample> {
         self.samples.shrink_to_fit();
         self.samples
     }
 
-    /// Keeps half of them; whether that is less.
+    /// Keeps half of them. Returns whether that freed any.
     pub fn thin(&mut self) -> bool {
         let is_more = self.samples.len() > LEAST;
         if is_more {
@@ -98,7 +96,7 @@ impl Series {
         is_more
     }
 
-    /// Keeps those that are twice as far apart.
+    /// Doubles the step, and drops the samples between.
     fn halve(&mut self) {
         let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
             return;

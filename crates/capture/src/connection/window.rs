@@ -1,27 +1,27 @@
-//! By how many bits receive windows are to be shifted, if the handshake was not seen: as few as what is in flight allows.
+//! An estimate of the window scale for captures without the handshake: the smallest scale that the data in flight allow.
 //!
-//! No sender has more in flight than the window. So each packet bounds the scale from below. If the true one is greater, the window has room for
-//! twice as much, and never was full. If it is that one, a flow that the window limits meets its edge again and again.
+//! A sender never has more in flight than the window, so each packet bounds the scale from below. If the true scale is
+//! greater than this bound, the window was at most half full. If the bound is the true scale, a flow that the window limits
+//! reaches the window's edge again and again.
 
-/// So many packets in a row of acknowledgements have to meet the edge.
+/// The number of acknowledgements in a row whose window's edge must be reached.
 const ENOUGH: u8 = 8;
 
-/// No window is shifted by more (RFC 7323, section 2.3).
+/// The greatest window scale (RFC 7323, section 2.3).
 const MOST: u8 = 14;
 
-/// What is known of the scale.
+/// The estimate of the scale.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Window {
-    /// The latest acknowledgement, and the window that it offered, not scaled.
+    /// The latest acknowledgement, and the unscaled window that it offered.
     offered: Option<(u64, u16)>,
     least: u8,
-    /// How many acknowledgements were followed by data up to their windows' edge.
+    /// The number of acknowledgements whose window was filled up to its edge.
     met: u8,
     is_met: bool,
 }
 
 impl Window {
-    /// An acknowledgement offers this.
     #[inline]
     pub fn offered(&mut self, ack: u64, window: u16) {
         if self.offered.is_none_or(|(before, _)| ack >= before) {
@@ -30,14 +30,14 @@ impl Window {
         }
     }
 
-    /// Data up to `end` pass; `full` bytes are a packet.
+    /// Data up to `end` are sent; `full` bytes are a packet.
     #[inline]
     pub fn on_data(&mut self, end: u64, full: u64) {
         let Some((ack, window)) = self.offered else {
             return;
         };
         let edge = |scale: u8| ack + (u64::from(window) << scale);
-        // A window that has shrunk says nothing.
+        // A window that has shrunk tells nothing.
         if window == 0 || edge(MOST) < end {
             return;
         }
@@ -51,7 +51,7 @@ impl Window {
         }
     }
 
-    /// The scale, if the window's edge was met.
+    /// The scale, if the window's edge was reached often enough.
     pub fn scale(&self) -> Option<u8> {
         (self.met >= ENOUGH).then_some(self.least)
     }
@@ -61,7 +61,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// Rounds in which so much is in flight.
+    /// Rounds with these bytes in flight.
     fn after(flights: impl IntoIterator<Item = u64>) -> Option<u8> {
         let mut window = Window::default();
         let mut ack = 0;
@@ -77,7 +77,7 @@ mod tests {
     fn the_edge_is_where_a_flow_stops_again_and_again() {
         assert_eq!(after([60_000, 63_500, 63_900].repeat(20)), Some(7));
         assert_eq!(after([10_000, 30_000, 40_000, 50_000].repeat(20)), None);
-        // A window that grows.
+        // A growing window.
         assert_eq!(after((10..200).map(|packets| packets * 1_000)), None);
     }
 }

@@ -1,4 +1,4 @@
-//! IP, and what it carries.
+//! IP headers, and the transport that they carry.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ use super::{Body, Endpoint, Packet, Seen, Segment, tunnel};
 /// "Congestion experienced" (RFC 3168, section 5).
 const CE: u8 = 3;
 
-/// What an IP header says.
+/// The fields of an IP header that matter.
 #[derive(Debug, Clone, Copy)]
 pub struct Header {
     from: IpAddr,
@@ -44,10 +44,11 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     }
 }
 
-/// No kernel makes longer packets before it cuts them (Linux `GSO_MAX_SIZE`).
+/// The longest packet that a kernel builds before it splits it (Linux `GSO_MAX_SIZE`).
 const LONGEST: u32 = 8 * u16::MAX as u32;
 
-/// The packet's length if its header has none: a kernel that cuts it later leaves the field empty (RFC 2675, "Big TCP").
+/// The length of a packet whose header has none: a kernel that splits the packet later leaves the field empty (RFC 2675,
+/// "Big TCP").
 fn whole(walk: &Walk<'_>, data: &[u8]) -> u32 {
     let before = walk.frame.data.len().saturating_sub(data.len());
     let before = u32::try_from(before).unwrap_or(u32::MAX);
@@ -107,7 +108,7 @@ fn v6<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {
     Some((header, rest, payload_len.saturating_sub(before)))
 }
 
-/// The packet without what the link has put behind it.
+/// The packet without the link's padding or trailer.
 fn cut(data: &[u8], len: u32) -> &[u8] {
     data.get(..len as usize).unwrap_or(data)
 }

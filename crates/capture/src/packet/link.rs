@@ -4,7 +4,7 @@ use super::bytes::{half, word};
 use super::{Seen, Tunnel, ip};
 use crate::read::Frame;
 
-/// Types of links (<https://www.tcpdump.org/linktypes.html>).
+/// Link types (<https://www.tcpdump.org/linktypes.html>).
 mod link_type {
     pub const NULL: u32 = 0;
     pub const ETHERNET: u32 = 1;
@@ -22,7 +22,7 @@ mod link_type {
     pub const LINUX_SLL2: u32 = 276;
 }
 
-/// Types of what an Ethernet frame carries (IEEE 802 Numbers of IANA).
+/// EtherTypes (IEEE 802 Numbers of IANA).
 mod ether_type {
     pub const IPV4: u16 = 0x0800;
     pub const VLAN: u16 = 0x8100;
@@ -35,10 +35,10 @@ mod ether_type {
     pub const BRIDGED: u16 = 0x6558;
 }
 
-/// No packet has more tags and labels.
+/// The most tags and labels on a packet.
 const MOST_TAGS: usize = 16;
 
-/// No packet is in more packets.
+/// The deepest nesting of packets.
 const DEEPEST: u8 = 4;
 
 pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
@@ -52,7 +52,8 @@ pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
     let behind = |bytes: usize| data.get(bytes..).unwrap_or_default();
     match frame.link {
         ETHERNET => walk.ethernet(data),
-        // The address family of the machine that captured: 2 is IPv4 everywhere, IPv6 differs. IP says it itself.
+        // The header is the address family of the capturing machine. IPv4 is 2 everywhere, but IPv6 differs. The IP version
+        // tells them apart.
         NULL | LOOP => walk.ip(behind(4)),
         RAW | RAW_BSD | RAW_OPENBSD | IPV4 | IPV6 => walk.ip(data),
         LINUX_SLL => walk.typed(half(data, 14), behind(16)),
@@ -64,18 +65,18 @@ pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
     }
 }
 
-/// Where in a frame one is.
+/// The position in a frame while it is decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Walk<'f> {
     pub frame: Frame<'f>,
     /// The innermost tunnel that was entered.
     pub tunnel: Option<Tunnel>,
-    /// How many packets one is in.
+    /// The number of packets around this position.
     pub depth: u8,
 }
 
 impl<'f> Walk<'f> {
-    /// What is in the packet, which `inside` looks at.
+    /// Decodes a packet within this one with `inside`.
     pub fn within(
         mut self,
         tunnel: Option<Tunnel>,
@@ -94,7 +95,7 @@ impl<'f> Walk<'f> {
         self.typed(half(data, 12), data.get(14..).unwrap_or_default())
     }
 
-    /// What has a type of Ethernet's.
+    /// Decodes data by their EtherType.
     pub fn typed(self, kind: Option<u16>, data: &'f [u8]) -> Seen<'f> {
         use ether_type::*;
         let (Some(mut kind), mut data) = (kind, data) else {
@@ -112,7 +113,7 @@ impl<'f> Walk<'f> {
                 MPLS | MPLS_MULTICAST => return self.mpls(data),
                 PPPOE => return self.ppp(data.get(6..).unwrap_or_default()),
                 BRIDGED if self.depth > 0 => return self.within(None, |walk| walk.ethernet(data)),
-                // A length, as IEEE 802.3 has it: LLC, and perhaps SNAP with a type (RFC 1042).
+                // A length as in IEEE 802.3: LLC follows, and perhaps SNAP with an EtherType (RFC 1042).
                 length if length < 0x600 && data.starts_with(&[0xaa, 0xaa, 3, 0, 0, 0]) => {
                     let Some(next) = half(data, 6) else {
                         return Seen::Short;
@@ -125,7 +126,7 @@ impl<'f> Walk<'f> {
         Seen::Other
     }
 
-    /// Labels (RFC 3032), and behind the last of them IP, or an Ethernet frame with a control word (RFC 4448).
+    /// MPLS labels (RFC 3032). Behind the last one is IP, or a control word and an Ethernet frame (RFC 4448).
     fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
         const BOTTOM: u32 = 1 << 8;
         for _ in 0..MOST_TAGS {
@@ -147,7 +148,7 @@ impl<'f> Walk<'f> {
         Seen::Other
     }
 
-    /// PPP, with or without address and control (RFC 1661, RFC 1662); its protocol may be one byte.
+    /// PPP, with or without address and control fields (RFC 1661, RFC 1662). The protocol may have one byte.
     fn ppp(self, data: &'f [u8]) -> Seen<'f> {
         let data = data.strip_prefix(&[0xff, 3]).unwrap_or(data);
         let (protocol, data) = match data {
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
     use crate::packet;
 
-    /// Of IPv4 and TCP, from 10.0.0.1 to 10.0.0.2.
+    /// An IPv4 packet with TCP from 10.0.0.1 to 10.0.0.2.
     const TCP: [u8; 40] = {
         let mut bytes = [0; 40];
         (bytes[0], bytes[3], bytes[9]) = (0x45, 40, 6);
@@ -184,7 +185,7 @@ mod tests {
         bytes
     };
 
-    /// What is seen of `outer`, so many times `inner`, and a segment of TCP.
+    /// The result of decoding `outer`, `inner` this many times, and a TCP segment.
     fn seen(outer: &[u8], inner: &[u8], times: usize) -> &'static str {
         let data = [outer, &inner.repeat(times), &[0; 12], &[8, 0], &TCP].concat();
         let frame = Frame {
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn packets_within_packets_end_somewhere() {
         let ethernet = |kind: [u8; 2]| [&[0; 12], &kind[..]].concat();
-        // A label, the last one, and a control word; within it, Ethernet again.
+        // A label, the last label, and a control word, with Ethernet behind them.
         let wire = [&ethernet([0x88, 0x47])[..], &[0, 0, 1, 0, 0, 0, 0, 0]].concat();
         assert_eq!(seen(&[], &wire, 2), "packet");
         assert_eq!(seen(&[], &wire, 100_000), "other");

@@ -1,6 +1,6 @@
-//! From what a capture has of a packet to what it says: link, tunnels, IP, TCP or UDP.
+//! Decodes captured packets: link, tunnels, IP, and TCP or UDP.
 //!
-//! A capture may hold no more than the beginning of a packet. Lengths are those that the headers give.
+//! A capture may hold only the beginning of a packet. Lengths are those in the headers.
 
 mod bytes;
 mod ip;
@@ -22,9 +22,9 @@ pub use tunnel::Tunnel;
 /// One end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
-    /// Its address.
+    /// The IP address.
     pub address: IpAddr,
-    /// Its port.
+    /// The port.
     pub port: u16,
 }
 
@@ -35,59 +35,59 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A packet of a transport that is looked at.
+/// A packet with TCP or UDP.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet<'f> {
-    /// When it passed, from the Unix epoch.
+    /// When it passed the capture, since the Unix epoch.
     pub at: Time,
-    /// Who sent it.
+    /// The sender.
     pub from: Endpoint,
-    /// To whom.
+    /// The receiver.
     pub to: Endpoint,
     /// The length of the IP packet.
     pub ip_len: u32,
-    /// The number that its sender gave an IPv4 packet (RFC 6864); 0 if there is none.
+    /// The IPv4 identification that its sender gave it (RFC 6864); 0 if there is none.
     pub id: u16,
     /// Whether the network has marked it "congestion experienced" (RFC 3168).
     pub is_marked: bool,
-    /// What it was carried in, if that was not IP alone: the innermost.
+    /// The innermost tunnel that carried it.
     pub tunnel: Option<Tunnel>,
-    /// What it carries.
+    /// The transport and its contents.
     pub body: Body<'f>,
 }
 
-/// What a packet carries.
+/// The transport of a packet.
 #[derive(Debug, Clone, Copy)]
 pub enum Body<'f> {
-    /// A segment of TCP.
+    /// A TCP segment.
     Tcp(Segment),
-    /// A datagram of UDP: how long its payload is, and what was captured of it.
+    /// A UDP datagram.
     Udp {
         /// The length of its payload.
         len: u32,
-        /// What was captured of that.
+        /// The captured part of the payload.
         payload: &'f [u8],
     },
 }
 
-/// What became of a frame.
+/// The result of decoding a frame.
 #[derive(Debug, Clone, Copy)]
 pub enum Seen<'f> {
-    /// It is looked at.
+    /// A packet with TCP or UDP.
     Packet(Packet<'f>),
-    /// A further fragment of an IP packet: nobody can tell whose.
+    /// A fragment of an IP packet other than the first. Its connection is unknown.
     Fragment,
-    /// It goes through a tunnel that cannot be looked into.
+    /// A packet in a tunnel that cannot be decoded.
     Opaque(Tunnel),
-    /// It is neither TCP nor UDP.
+    /// A packet with neither TCP nor UDP.
     Other,
-    /// Too little of it was captured.
+    /// Too little of the frame was captured.
     Short,
-    /// A link of a type that is not known.
+    /// A frame of an unknown link type.
     UnknownLink(u32),
 }
 
-/// What a frame says.
+/// Decodes a frame.
 pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
     link::parse(frame)
 }

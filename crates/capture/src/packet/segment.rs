@@ -1,4 +1,4 @@
-//! A segment of TCP (RFC 9293), with the options that matter: RFC 7323, RFC 2018.
+//! TCP segments (RFC 9293), with the options that matter: RFC 7323, RFC 2018.
 
 use etherparse::{TcpOptionElement, TcpOptionsIterator};
 
@@ -7,65 +7,65 @@ use super::bytes::{half, word};
 /// The length of the header without options.
 const HEADER: usize = 20;
 
-/// Where a header with a timestamp and nothing else has it: behind two fillers, as nearly all segments do (RFC 7323,
-/// appendix A).
+/// The options of a header with a timestamp alone, behind two NOPs, as nearly all segments have them (RFC 7323, appendix
+/// A).
 const ALIGNED_TIMESTAMP: [u8; 4] = [1, 1, 8, 10];
 
-/// What a segment says.
+/// The fields of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
     /// The sequence number of its first byte, or of its SYN.
     pub seq: u32,
-    /// The acknowledgement, where [`Flags::ACK`] says that there is one.
+    /// The acknowledgement number, valid with [`Flags::ACK`].
     pub ack: u32,
-    /// Its flags.
+    /// The flags.
     pub flags: Flags,
-    /// The window that it offers, not scaled.
+    /// The unscaled receive window.
     pub window: u16,
     /// The length of its payload.
     pub len: u32,
     /// TSval and TSecr.
     pub timestamps: Option<(u32, u32)>,
-    /// SACK blocks, the first ones that there are.
+    /// The SACK blocks, four at most.
     pub sacks: [(u32, u32); 4],
-    /// How many of them.
+    /// The number of SACK blocks.
     pub sack_count: u8,
-    /// The largest segment that its sender takes; in a SYN.
+    /// The MSS option of a SYN.
     pub mss: Option<u16>,
-    /// By how many bits windows are to be shifted; in a SYN.
+    /// The window scale option of a SYN.
     pub window_scale: Option<u8>,
-    /// Whether its sender understands SACK; in a SYN.
+    /// Whether a SYN has the SACK-permitted option.
     pub is_sack_permitted: bool,
-    /// Whether less than all of its options was captured: what is not among them may be there.
+    /// Whether its options were not captured completely. An option that is absent here may still have been sent.
     pub is_cut: bool,
 }
 
-/// A segment's flags.
+/// The flags of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// No more data.
+    /// The sender has closed.
     pub const FIN: Flags = Flags(1);
-    /// A connection is asked for, or given.
+    /// A connection request, or the answer to one.
     pub const SYN: Flags = Flags(2);
-    /// There is no such connection, or no more.
+    /// The connection does not exist, or is aborted.
     pub const RST: Flags = Flags(4);
-    /// The application has written no more.
+    /// The sender had no more data to send at this time.
     pub const PSH: Flags = Flags(8);
-    /// There is an acknowledgement.
+    /// The acknowledgement number is valid.
     pub const ACK: Flags = Flags(16);
-    /// A mark is echoed (RFC 3168).
+    /// The receiver echoes a congestion mark (RFC 3168).
     pub const ECE: Flags = Flags(64);
-    /// The echo was heard (RFC 3168).
+    /// The sender has reduced its window after an echo (RFC 3168).
     pub const CWR: Flags = Flags(128);
 
-    /// These flags of a header.
+    /// The flags with these bits.
     pub const fn new(bits: u8) -> Flags {
         Flags(bits)
     }
 
-    /// These and those.
+    /// Both sets of flags together.
     #[must_use]
     pub const fn with(self, flags: Flags) -> Flags {
         Flags(self.0 | flags.0)
@@ -79,8 +79,8 @@ impl Flags {
 }
 
 impl Segment {
-    /// The segment in the payload of an IP packet that is `len` long, of which `data` was captured. `None` if that is less
-    /// than a header.
+    /// Decodes the segment in the payload of an IP packet. The payload is `len` long, and `data` is its captured part.
+    /// `None` if the TCP header was not captured completely.
     #[inline]
     pub fn parse(data: &[u8], len: u32) -> Option<Segment> {
         let (fixed, rest) = data.split_first_chunk::<HEADER>()?;
@@ -106,14 +106,14 @@ impl Segment {
         Some(segment)
     }
 
-    /// The blocks of its SACK option.
+    /// The SACK blocks.
     #[inline]
     pub fn sack_blocks(&self) -> &[(u32, u32)] {
         &self.sacks[..usize::from(self.sack_count)]
     }
 
     fn read(&mut self, options: &[u8]) {
-        // An option that is cut off, or makes no sense, ends them.
+        // An option that is cut or invalid ends the list.
         let options = TcpOptionsIterator::from_slice(options);
         for option in options.map_while(Result::ok) {
             match option {

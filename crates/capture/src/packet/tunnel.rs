@@ -1,4 +1,4 @@
-//! Packets within packets.
+//! Tunnels.
 
 use etherparse::IpNumber;
 
@@ -6,12 +6,12 @@ use super::Seen;
 use super::bytes::{half, word};
 use super::link::Walk;
 
-/// Types of what GRE carries: mirrored frames, of the first two forms and of the third.
+/// The GRE protocol types of mirrored frames: one for ERSPAN types I and II, one for type III.
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 
 units::named! {
-    /// What a packet may be carried in.
+    /// The tunnel that carried a packet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Tunnel, "tunnel" {
         /// IPv4 within IP (RFC 2003).
@@ -20,24 +20,24 @@ units::named! {
         Ip6 = "ip6",
         /// Generic routing encapsulation (RFC 2784, RFC 2890).
         Gre = "gre",
-        /// Ethernet frames that a switch mirrors (draft-foschiano-erspan).
+        /// Mirrored Ethernet frames of a switch (draft-foschiano-erspan).
         Erspan = "erspan",
         /// Virtual Ethernet over UDP (RFC 7348).
         Vxlan = "vxlan",
-        /// Its successor (RFC 8926).
+        /// The successor of VXLAN (RFC 8926).
         Geneve = "geneve",
         /// The tunnel of mobile networks (3GPP TS 29.281).
         GtpU = "gtp-u",
         /// Ethernet over MPLS (RFC 4448).
         Pseudowire = "pseudowire",
-        /// IPsec's encryption (RFC 4303); nobody looks into it.
+        /// IPsec encryption (RFC 4303), which cannot be decoded.
         Esp = "esp",
-        /// WireGuard; nobody looks into it.
+        /// WireGuard, which cannot be decoded.
         WireGuard = "wireguard",
     }
 }
 
-/// What a protocol of IP that is neither TCP nor UDP carries.
+/// Decodes the payload of an IP protocol other than TCP and UDP.
 pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f> {
     match protocol {
         IpNumber::IPV4 => within(walk, Tunnel::Ipip, |walk| walk.ip(data)),
@@ -48,7 +48,7 @@ pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f>
     }
 }
 
-/// What a datagram to this port carries, if it is a tunnel's.
+/// Decodes the payload of a datagram to this port, if it is a tunnel's port.
 pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>> {
     match port {
         4789 if data.first()? & 0x08 != 0 => {
@@ -79,7 +79,7 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     let Some(flags) = half(data, 0) else {
         return Seen::Short;
     };
-    // Checksum, key and sequence number take four bytes each. Versions above zero are another format.
+    // Checksum, key and sequence number take four bytes each. Versions above 0 have another format.
     let optional = [0x8000, 0x2000, 0x1000].map(|flag| usize::from(flags & flag != 0) * 4);
     if flags & 7 != 0 {
         return Seen::Opaque(Tunnel::Gre);
@@ -87,7 +87,7 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     let from = 4 + optional.iter().sum::<usize>();
     let inner = data.get(from..).unwrap_or_default();
     let mirrored = match half(data, 2) {
-        // Without a sequence number, it has no header of its own.
+        // Without a sequence number, ERSPAN has no header of its own.
         Some(ERSPAN) if flags & 0x1000 == 0 => 0,
         Some(ERSPAN) => 8,
         Some(ERSPAN_3) => match inner.get(11) {
@@ -100,7 +100,7 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     walk.ethernet(inner.get(mirrored..).unwrap_or_default())
 }
 
-/// A packet of a user ("G-PDU"); anything else is signalling.
+/// A user packet ("G-PDU"). All other messages are signalling.
 fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
     let (flags, kind) = (data.first()?, data.get(1)?);
     if flags >> 5 != 1 || *kind != 0xff {
@@ -109,7 +109,7 @@ fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
     let mut from = 8;
     if flags & 7 != 0 {
         from += 4;
-        // Extension headers, each of which says its length and the next one's type.
+        // Extension headers. Each has its length, and the type of the next one.
         let mut next = *data.get(11)?;
         while next != 0 {
             let length = usize::from(*data.get(from)?) * 4;

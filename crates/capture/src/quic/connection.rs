@@ -1,4 +1,4 @@
-//! A QUIC connection, as far as a capture shows it.
+//! A QUIC connection as a capture shows it.
 
 use units::{Duration, Time};
 
@@ -15,16 +15,16 @@ use crate::connection::{Handshake, Room};
 use crate::memory::Holder;
 use crate::packet::{Endpoint, Flags, Packet, Segment};
 
-/// So long a peak is measured.
+/// The time over which a peak rate is measured.
 const PEAK: Duration = Duration::from_millis(100);
 
-/// No more of a client's first packets are opened.
+/// The most Initial packets of a client that are decrypted.
 const MOST_INITIALS: u8 = 16;
 
-/// A client that sends another first packet so much later has lost patience with the one before.
+/// When a client's Initial packet comes this long after the first one, it is a retransmission.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The units of acknowledgements' delays, if nobody says otherwise (RFC 9000, section 18.2).
+/// The default ACK delay exponent (RFC 9000, section 18.2).
 const DELAY_EXPONENT: u8 = 3;
 
 /// One direction.
@@ -32,15 +32,15 @@ const DELAY_EXPONENT: u8 = 3;
 pub struct Way {
     /// Datagrams.
     pub datagrams: u64,
-    /// Datagrams that passed once more. They count nowhere else.
+    /// Datagrams that were captured a second time. No other counter includes them.
     pub copies: u64,
-    /// Their payload.
+    /// UDP payload.
     pub bytes: u64,
-    /// The longest.
+    /// The payload of the longest datagram.
     pub largest: u32,
-    /// Those that were marked when they passed.
+    /// Datagrams with a congestion mark.
     pub marked: u64,
-    /// The most payload of a tenth of a second.
+    /// The most payload within a tenth of a second.
     pub peak: u64,
     since: Time,
     present: u64,
@@ -63,37 +63,37 @@ impl Way {
         self.marked += u64::from(packet.is_marked);
     }
 
-    /// The greatest rate of a tenth of a second, in bit/s.
+    /// The peak rate over a tenth of a second, in bit/s.
     pub fn peak_bps(&self) -> u64 {
         self.peak.saturating_mul(8 * 10)
     }
 }
 
-/// What can be read of it.
+/// How far its packets can be decrypted.
 #[derive(Debug)]
 enum Opening {
-    /// The client's first packets, until they say who it is.
+    /// The client's Initial packets, until the ClientHello is complete.
     Hello(Option<Box<(Keys, Pieces)>>),
-    /// It is known who it is, and there are no keys.
+    /// The ClientHello was read, and there are no keys for the rest.
     Closed,
-    /// There are keys: those that may be the client's, and the server's.
+    /// There are keys: the candidates for the client's and for the server's packets.
     Open(Box<([Vec<Keys>; 2], Course)>),
 }
 
-/// A connection.
+/// A QUIC connection.
 #[derive(Debug)]
 pub struct QuicConnection {
-    /// Its ends: the client first, as far as that is known.
+    /// Its first ends. The client is the first, as far as that is known.
     pub ends: [Endpoint; 2],
-    /// The latest ends.
+    /// Its present ends, after migrations.
     pub present: [Endpoint; 2],
-    /// The ends before those.
+    /// Its ends before the latest migration.
     pub before: Option<[Endpoint; 2]>,
     /// How often the client's address has changed.
     pub migrations: u64,
-    /// Its version, if its handshake was seen.
+    /// Its version, if its handshake was captured.
     pub version: Option<Version>,
-    /// The connection IDs that client and server chose for themselves at first.
+    /// The first connection IDs that the client and the server chose for themselves.
     pub ids: [Option<Id>; 2],
     /// When its first packet passed.
     pub first: Time,
@@ -101,25 +101,25 @@ pub struct QuicConnection {
     pub last: Time,
     /// Its handshake.
     pub handshake: Handshake,
-    /// Whether the server wanted the client's address proved.
+    /// Whether the server sent a Retry.
     pub is_retried: bool,
-    /// Packets with data before the handshake was over.
+    /// Packets with 0-RTT data.
     pub zero_rtt: u64,
-    /// What the client says first.
+    /// The client's ClientHello.
     pub hello: Option<ClientHello>,
     /// The spin bit.
     pub spin: Spin,
-    /// The directions.
+    /// The two directions.
     pub ways: [Way; 2],
     initials: u8,
     opening: Opening,
     copies: Copies,
-    /// What of it is counted among what all hold.
+    /// The bytes that [`Memory`](crate::memory::Memory) has counted for it.
     counted: usize,
 }
 
 impl QuicConnection {
-    /// A connection whose first packet that was captured is this one.
+    /// A connection whose first captured packet is this one.
     pub fn new(packet: &Packet<'_>, header: &Header<'_>) -> QuicConnection {
         let is_client = match header {
             // Only a client begins a connection.
@@ -153,13 +153,13 @@ impl QuicConnection {
         }
     }
 
-    /// All payload.
+    /// The payload of both directions.
     pub fn payload(&self) -> u64 {
         self.ways.iter().map(|way| way.bytes).sum()
     }
 
-    /// A datagram of this connection, whose first packet has this header. Gives connection IDs that it tells of, each with the side
-    /// that has chosen it.
+    /// Takes in a datagram whose first packet has this header. Returns the connection IDs that it announces, each with the
+    /// side that chose it.
     pub fn on_datagram(
         &mut self,
         packet: &Packet<'_>,
@@ -218,7 +218,7 @@ impl QuicConnection {
         let is_before = packet.at.since(self.first) < PATIENCE;
         let flags = match (side, long.kind) {
             (0, Kind::Initial) if is_first => Some(Flags::SYN),
-            // A second part of the first message, or a repeat.
+            // Another part of the ClientHello, or a retransmission.
             (0, Kind::Initial) if self.ids[1].is_none() => (!is_before).then_some(Flags::SYN),
             (0, _) => Some(Flags::ACK),
             (_, _) if is_first => Some(Flags::SYN.with(Flags::ACK)),
@@ -246,7 +246,7 @@ impl QuicConnection {
         }
     }
 
-    /// A client's Initial packet: it may say who it is.
+    /// An Initial packet of the client, which may complete the ClientHello.
     fn hear_hello(&mut self, packet: &Packet<'_>, long: &Long<'_>, log: &KeyLog) {
         let Opening::Hello(reading) = &mut self.opening else {
             return;
@@ -345,7 +345,7 @@ impl QuicConnection {
         course.on_packet(packet, &opened, room);
     }
 
-    /// The connection as one whose packets were opened, if they were.
+    /// The QUIC connection. If its packets were decrypted, also the connection as TCP would show it.
     pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
         let mut closed = self;
         let opening = std::mem::replace(&mut closed.opening, Opening::Closed);
@@ -388,7 +388,7 @@ impl Holder for QuicConnection {
         self.copies.thin();
         match &mut self.opening {
             Opening::Open(open) => open.1.tcp.thin(most),
-            // A first message that has not come until now hardly ever will.
+            // A ClientHello that is not complete by now hardly ever will be.
             Opening::Hello(Some(reading)) if reading.1.held() > most => {
                 self.opening = Opening::Closed;
             }
@@ -435,7 +435,7 @@ mod tests {
         let mut connection = QuicConnection::new(&packet, &header);
         let keys = Keys::of_client_initial(Version::V1, &Id::default()).expect("known");
         let mut pieces = Pieces::default();
-        // The last byte of sixteen thousand.
+        // The last of 16,384 bytes.
         assert_eq!(pieces.add(&[6, 0x7f, 0xff, 1, b'x']), None);
         connection.opening = Opening::Hello(Some(Box::new((keys, pieces))));
         let before = connection.held();

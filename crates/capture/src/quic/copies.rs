@@ -1,6 +1,6 @@
-//! Datagrams that were captured twice: at several interfaces, or at both ends.
+//! Finds datagrams that were captured twice: at several interfaces, or at both ends.
 //!
-//! No two packets of QUIC are alike: each has another number, and is encrypted with it (RFC 9001, section 5.3).
+//! No two QUIC packets are equal: each has another packet number, which its encryption depends on (RFC 9001, section 5.3).
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -8,19 +8,19 @@ use hashbrown::{DefaultHashBuilder, HashSet};
 
 use crate::connection::Room;
 
-/// Two generations of so many are remembered: more than are on their way.
+/// The number of datagrams in each of the two generations that are remembered, more than are on their way at once.
 const GENERATION: usize = 1024;
 
-/// And so many if there is little memory.
+/// The same when memory is short.
 const FEW: usize = 16;
 
-/// Less than this is no packet of QUIC (RFC 9000, section 10.3).
+/// A shorter datagram cannot be a QUIC packet (RFC 9000, section 10.3).
 const LEAST: usize = 21;
 
-/// So much of each is looked at.
+/// The bytes of a datagram that are compared.
 const MOST: usize = 64;
 
-/// The datagrams of late.
+/// The recent datagrams.
 #[derive(Debug, Default)]
 pub struct Copies {
     hash: DefaultHashBuilder,
@@ -29,7 +29,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Whether this datagram, in an IP packet of this number, passes once more.
+    /// Whether this datagram, in an IP packet with this identification, is a copy.
     #[inline]
     pub fn is_one(&mut self, id: u16, data: &[u8], room: Room) -> bool {
         if data.len() < LEAST {
@@ -52,12 +52,11 @@ impl Copies {
         false
     }
 
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     pub fn held(&self) -> usize {
         self.present.allocation_size() + self.before.allocation_size()
     }
 
-    /// Forgets them.
     pub fn thin(&mut self) {
         *self = Copies::default();
     }

@@ -1,9 +1,9 @@
-//! A connection whose packets can be opened, told as TCP would have it: so that everything that is known of TCP's connections is
-//! known of it too.
+//! Translates a decrypted QUIC connection to TCP, so that the analysis of TCP connections works for it, too.
 //!
-//! Data get a place in one row of bytes when they are first sent, whatever their stream. What is sent again has the place that it
-//! had. An acknowledgement of packets is one of the bytes that they carried: a cumulative one as far as there is no gap, and SACK
-//! blocks beyond. Packet numbers stand for timestamps: they tell which packet an acknowledgement is of.
+//! Each byte of stream data gets a place in one byte sequence when it is first sent, whatever its stream. A retransmission
+//! has the same place. An acknowledgement of packets becomes one of the bytes that they carried: a cumulative
+//! acknowledgement up to the first gap, and SACK blocks beyond it. Packet numbers stand for timestamps: they tell which
+//! packet an acknowledgement belongs to.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,31 +16,31 @@ use crate::connection::{Connection, Ranges, Room};
 use crate::memory::Holder;
 use crate::packet::{Flags, Packet, Segment};
 
-/// No more packets of a side are waited for, and no more pieces of streams.
+/// The most packets of a side that wait for an acknowledgement, and the most pieces of its streams.
 const MOST: usize = 1 << 14;
 
-/// Behind the SYN.
+/// The first sequence number after the SYN.
 const START: u64 = 1;
 
-/// A packet that is shorter than the longest by more than this is not full.
+/// A packet is full if it is at most this much shorter than the longest packet.
 const SLACK: u32 = 64;
 
-/// What a side sends.
+/// The state of one side as a sender.
 #[derive(Debug, Default)]
 struct Side {
-    /// Packets that may be acknowledged; the first has this number.
+    /// The packets that may still be acknowledged. `first` is the number of the first one.
     sent: VecDeque<Sent>,
     first: u64,
-    /// Where each stream's data are, in their order.
+    /// The places of each stream's data, in order.
     streams: HashMap<u64, Vec<Piece>>,
     pieces: usize,
     end: u64,
     arrived: Ranges,
     una: u64,
     longest: u32,
-    /// How far the other side's MAX_DATA reaches.
+    /// The greatest MAX_DATA of the other side.
     edge: Option<u64>,
-    /// The acknowledgements that it has sent, in their order: when, and the how manieth.
+    /// The acknowledgements that this side has sent, in order: when, and with which running number.
     acks: VecDeque<(Time, u32)>,
     ack_count: u32,
     heard: u32,
@@ -61,24 +61,24 @@ struct Piece {
     len: u64,
 }
 
-/// A connection's course.
+/// A decrypted connection, translated to TCP.
 #[derive(Debug)]
 pub struct Course {
-    /// What is known of it.
+    /// The TCP connection.
     pub tcp: Connection,
     sides: [Side; 2],
 }
 
-/// A packet that was opened.
+/// A decrypted packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Opened<'f> {
-    /// 0: the client.
+    /// The side that sent it; 0 is the client.
     pub side: usize,
-    /// Its number.
+    /// Its packet number.
     pub number: u64,
-    /// The length of the datagram that it is in.
+    /// The length of its datagram.
     pub len: u32,
-    /// What it has.
+    /// Its frames.
     pub frames: &'f [Frame],
 }
 
@@ -87,7 +87,7 @@ fn low(place: u64) -> u32 {
 }
 
 impl Course {
-    /// Of a connection whose client's first packet was this.
+    /// A connection whose first packet of the client is this one.
     pub fn new(packet: &Packet<'_>) -> Course {
         let syn = Segment {
             flags: Flags::SYN,
@@ -108,7 +108,7 @@ impl Course {
         course
     }
 
-    /// A packet of the handshake, as TCP's.
+    /// Translates a handshake packet to a TCP segment with these flags.
     pub fn shake(&mut self, packet: &Packet<'_>, side: usize, flags: Flags) {
         let packet = self.seen_from(packet, side);
         let segment = Segment {
@@ -127,7 +127,7 @@ impl Course {
         self.tcp.on_packet(&packet, &segment, Room::Plenty);
     }
 
-    /// The packet, as if its ends were those of the connection, wherever they have gone to.
+    /// The packet with the first ends of the connection, even after a migration.
     fn seen_from<'p>(&self, packet: &Packet<'p>, side: usize) -> Packet<'p> {
         let ends = self.tcp.ends;
         Packet {
@@ -137,13 +137,13 @@ impl Course {
         }
     }
 
-    /// How many bytes it holds beside itself.
+    /// The number of bytes that it holds, itself not included.
     pub fn held(&self) -> usize {
         let sides = self.sides.iter().map(Side::held);
         self.tcp.held() + sides.sum::<usize>()
     }
 
-    /// A packet that was opened.
+    /// Takes in a decrypted packet.
     pub fn on_packet(&mut self, packet: &Packet<'_>, opened: &Opened<'_>, room: Room) {
         let packet = self.seen_from(packet, opened.side);
         let mut sent = Sent {
@@ -186,7 +186,8 @@ impl Course {
         let [side, other] = pair(&mut self.sides, opened.side);
         side.longest = side.longest.max(opened.len);
         let is_short = opened.len.saturating_add(SLACK) < side.longest;
-        // What it has heard of when it sent this: acknowledgements that passed as long before as it takes to it and back.
+        // The acknowledgements that the sender knew of: those that passed at least one round trip from the capture to the
+        // sender earlier.
         while let Some((at, count)) = other.acks.front()
             && *at + near <= packet.at
         {
@@ -215,7 +216,7 @@ impl Course {
         }
     }
 
-    /// `side` acknowledges packets of the other.
+    /// `side` acknowledges packets of the other side.
     fn on_ack(
         &mut self,
         packet: &Packet<'_>,
@@ -267,7 +268,7 @@ impl Course {
             segment.sack_count = u8::try_from(blocks.len()).unwrap_or(0);
             self.tcp.on_packet(packet, &segment, room);
         };
-        // What arrived twice is told as D-SACK does: first, and again within another block or below the acknowledgement.
+        // A duplicate is reported as in D-SACK: in the first block, below the acknowledgement or within the second block.
         for range in again.iter().filter(|range| range.end <= una) {
             tell(&[block(range)]);
         }
@@ -282,7 +283,7 @@ impl Course {
 }
 
 impl Side {
-    /// How many bytes its lists take, as if each packet that was sent had its data in one piece.
+    /// The number of bytes that its lists hold. Each sent packet counts as one with a single piece of data.
     fn held(&self) -> usize {
         let sent = size_of::<Sent>() + size_of::<Range<u64>>();
         let streams = self.streams.capacity() * size_of::<(u64, Vec<Piece>)>();
@@ -293,7 +294,7 @@ impl Side {
             + self.arrived.held()
     }
 
-    /// The places of a stream's data: new ones for what was not sent before.
+    /// Appends the places of this stream data. New data get new places.
     fn place(&mut self, id: u64, offset: u64, len: u64, places: &mut Vec<Range<u64>>) {
         let Some(to) = offset.checked_add(len).filter(|_| len > 0) else {
             return;
@@ -319,7 +320,7 @@ impl Side {
                 push(places, place..place + (to - from));
             }
         }
-        // What lies between has not passed.
+        // The data between were not captured.
         if to <= known || to - known > 1 << 29 {
             return;
         }
@@ -345,7 +346,7 @@ impl Side {
         self.sent.get(usize::try_from(index).ok()?)
     }
 
-    /// Keeps what a packet has, until it is acknowledged.
+    /// Remembers a packet until it is acknowledged.
     fn keep(&mut self, number: u64, sent: Sent) {
         if self.sent.is_empty() {
             self.first = number;
@@ -355,7 +356,7 @@ impl Side {
         };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         if index > self.sent.len() + MOST {
-            // Numbers were left out, more than anybody would.
+            // More packet numbers were skipped than any sender would.
             self.sent.clear();
             self.first = number;
             self.sent.push_back(sent);
@@ -375,7 +376,7 @@ impl Side {
         }
     }
 
-    /// Packets have arrived: which of their data are new, and which had arrived before.
+    /// Packets are acknowledged. Collects which of their data are new, and which had arrived before.
     fn hear(
         &mut self,
         ranges: &[(u64, u64)],

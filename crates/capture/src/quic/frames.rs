@@ -1,42 +1,43 @@
-//! The frames of a packet's payload (RFC 9000, section 19) that tell what was sent and what arrived.
+//! The frames of a packet's payload (RFC 9000, section 19) that show sent and acknowledged data.
 
 use super::wire::{Id, Reader};
 
-/// No packet acknowledges more ranges that are looked at.
+/// The most ranges of one ACK frame that are read.
 const MOST_RANGES: usize = 1024;
 
-/// A frame that matters.
+/// A frame, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
-    /// Packets have arrived.
+    /// An ACK frame.
     Ack {
-        /// Their numbers, first and last, the highest first.
+        /// The ranges of packet numbers, first and last, the highest range first.
         ranges: Vec<(u64, u64)>,
-        /// For how many microseconds the last one waited.
+        /// The ACK delay of the largest number, in microseconds.
         delay_us: u64,
     },
-    /// Data of a stream.
+    /// A STREAM frame.
     Stream {
-        /// The stream.
+        /// The stream ID.
         id: u64,
-        /// Where in it they begin.
+        /// The offset of the data in the stream.
         offset: u64,
-        /// How long they are.
+        /// The length of the data.
         len: u64,
     },
-    /// So much may be sent in all.
+    /// MAX_DATA: the flow control limit of the connection.
     MaxData(u64),
-    /// So much may be sent of a stream.
+    /// MAX_STREAM_DATA: the flow control limit of a stream.
     MaxStreamData(u64, u64),
-    /// The stream was given up.
+    /// RESET_STREAM.
     Reset(u64),
-    /// Another connection ID of whoever sends it.
+    /// A new connection ID of the sender.
     NewId(Id),
-    /// Something else that is to be acknowledged.
+    /// Another frame that elicits an acknowledgement.
     Other,
 }
 
-/// The frames of a payload, as far as they are known. Delays are in units of two to the power of `exponent` microseconds.
+/// Appends the frames of a payload, up to the first unknown one. ACK delays are in units of two to the power of `exponent`
+/// microseconds.
 pub fn read(payload: &[u8], exponent: u8, frames: &mut Vec<Frame>) {
     let mut reader = Reader {
         data: payload,
@@ -55,7 +56,7 @@ pub fn read(payload: &[u8], exponent: u8, frames: &mut Vec<Frame>) {
     }
 }
 
-/// The next frame: `Some(None)` of padding and the like, `None` if it is not known.
+/// The next frame. `Some(None)` for padding and other frames without meaning here, `None` for unknown frames.
 fn frame(reader: &mut Reader<'_>, exponent: u8) -> Option<Option<Frame>> {
     let kind = reader.number()?;
     let numbers = |reader: &mut Reader<'_>, count: u8| {
@@ -105,7 +106,7 @@ fn frame(reader: &mut Reader<'_>, exponent: u8) -> Option<Option<Frame>> {
             reader.skip(8)?;
             Frame::Other
         }
-        // It closes the connection, and is not acknowledged.
+        // CONNECTION_CLOSE, which is not acknowledged.
         0x1c | 0x1d => {
             numbers(reader, if kind == 0x1c { 2 } else { 1 })?;
             let len = reader.number()?;
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn frames_follow_each_other() {
         let mut frames = Vec::new();
-        // PADDING, an ACK of 10 to 12 and 5 to 7, MAX_DATA, STREAM 4 from 100 with three bytes, and PING.
+        // PADDING, an ACK of 10 to 12 and 5 to 7, MAX_DATA, three bytes of STREAM 4 at 100, and PING.
         let payload = [
             0, 2, 12, 25, 1, 2, 1, 2, 0x10, 0x40, 0x64, 0x0e, 4, 0x40, 0x64, 3, 1, 2, 3, 1,
         ];
@@ -193,7 +194,7 @@ mod tests {
         for end in 0..payload.len() {
             read(&payload[..end], 3, &mut frames);
         }
-        // More is acknowledged than there can be.
+        // The range of the ACK is impossible.
         read(&[2, 1, 0, 0, 5], 3, &mut frames);
         assert_eq!(frames, [Frame::Other]);
     }

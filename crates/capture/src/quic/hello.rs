@@ -1,39 +1,39 @@
-//! What a client says first (RFC 8446, section 4.1.2). Everybody can read it: Initial packets are protected by keys that are known.
+//! The ClientHello (RFC 8446, section 4.1.2). Its Initial packets can always be decrypted, because their keys are public.
 
 use super::wire::Reader;
 
-/// No first message is looked at beyond.
+/// The longest ClientHello that is read.
 const MOST: usize = 1 << 14;
 
-/// No server's name is longer (RFC 1035, section 2.3.4).
+/// The longest server name (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;
 
-/// No more protocols are kept.
+/// The most protocols that are kept.
 const MOST_PROTOCOLS: usize = 16;
 
-/// What a client says, in pieces that may come in any order.
+/// The ClientHello's bytes, in pieces that may come in any order.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces {
     bytes: Vec<u8>,
-    /// Which of them are there.
+    /// Which bytes have come.
     is_there: Vec<bool>,
-    /// So many of the first are there.
+    /// The number of bytes at the beginning that have all come.
     known: usize,
 }
 
-/// What it means.
+/// The contents of a ClientHello.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientHello {
-    /// By which a key log names the connection.
+    /// The client random, by which a key log names the connection.
     pub random: [u8; 32],
-    /// The server's name.
+    /// The server name.
     pub server_name: Option<String>,
-    /// The protocols that it offers.
+    /// The offered protocols.
     pub protocols: Vec<String>,
 }
 
 impl ClientHello {
-    /// How many bytes its texts take.
+    /// The number of bytes that its strings hold.
     pub fn held(&self) -> usize {
         let texts = self.protocols.iter().chain(&self.server_name);
         let lists = self.protocols.capacity() * size_of::<String>();
@@ -42,12 +42,12 @@ impl ClientHello {
 }
 
 impl Pieces {
-    /// How many bytes they take.
+    /// The number of bytes that they hold.
     pub fn held(&self) -> usize {
         self.bytes.capacity() + self.is_there.capacity()
     }
 
-    /// Takes the CRYPTO frames of an Initial packet's payload; gives the message once it is whole.
+    /// Adds the CRYPTO frames of an Initial packet's payload. Returns the ClientHello once it is complete.
     pub fn add(&mut self, payload: &[u8]) -> Option<ClientHello> {
         let mut reader = Reader {
             data: payload,
@@ -61,7 +61,7 @@ impl Pieces {
                     let len = usize::try_from(reader.number()?).ok()?;
                     self.put(offset, reader.bytes(len)?);
                 }
-                // Others come behind acknowledgements only, which a client's first packets have none of.
+                // Other frames come only behind ACK frames, which a client's first packets do not have.
                 _ => break,
             }
         }
@@ -118,7 +118,7 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
             at: 0,
         };
         match kind {
-            // server_name (RFC 6066, section 3): a list, of which the first is a name.
+            // server_name (RFC 6066, section 3): a list whose first entry is the name.
             0 => {
                 body.skip(3)?;
                 let len = body.half()?;
@@ -139,7 +139,7 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
     Some(hello)
 }
 
-/// What came from the network, if a terminal can show it.
+/// Text from the network, if a terminal can show it.
 fn text(bytes: &[u8]) -> Option<String> {
     let is_plain = bytes.iter().all(u8::is_ascii_graphic);
     is_plain.then(|| String::from_utf8_lossy(bytes).into_owned())
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(whole.protocols.len(), MOST_PROTOCOLS);
     }
 
-    /// Whoever sends the message in pieces of one byte has nobody remember each of them.
+    /// A sender that splits the message into pieces of one byte must not use up memory.
     #[test]
     fn many_pieces_take_no_more_than_one() {
         let mut pieces = Pieces::default();

@@ -1,35 +1,35 @@
-//! Key logs: the secrets of connections, as programs write them with SSLKEYLOGFILE (RFC 9850).
+//! Key logs: the secrets of connections in the format of SSLKEYLOGFILE (RFC 9850).
 
 use std::io::{BufRead, BufReader, Read};
 
 use hashbrown::HashMap;
 
-/// No more connections' secrets are kept.
+/// The most connections whose secrets are kept.
 const MOST: usize = 1 << 20;
 
-/// A line is not longer.
+/// The longest line that is read.
 const LONGEST: u64 = 1024;
 
-/// Why a file is no key log.
+/// Why a key log cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyLogError {
-    /// The system does not give it.
+    /// It cannot be read.
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    /// It has no secret of a client's or a server's data.
+    /// It has no secret for the data of a client or a server.
     #[error(
-        "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was made"
+        "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was set up"
     )]
     Nothing,
 }
 
-/// The secrets of connections, by their client's random.
+/// The secrets of connections, by the client random.
 #[derive(Default)]
 pub struct KeyLog {
     secrets: HashMap<[u8; 32], [Option<Vec<u8>>; 2]>,
 }
 
-/// Secrets are told nobody.
+/// Does not print secrets.
 impl std::fmt::Debug for KeyLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "KeyLog of {} connections", self.secrets.len())
@@ -37,10 +37,10 @@ impl std::fmt::Debug for KeyLog {
 }
 
 impl KeyLog {
-    /// Reads a log. Lines of other kinds are left alone.
+    /// Reads a key log. Lines of other kinds are ignored.
     ///
     /// # Errors
-    /// It cannot be read, or has no secret that is of use.
+    /// The log cannot be read, or has no usable secret.
     pub fn read(&mut self, source: impl Read) -> Result<(), KeyLogError> {
         let mut source = BufReader::new(source);
         let mut line = Vec::new();
@@ -74,7 +74,7 @@ impl KeyLog {
         Some(())
     }
 
-    /// The secrets of client and server of a connection.
+    /// The secrets of client and server for the connection with this client random.
     pub(super) fn of(&self, random: &[u8; 32]) -> Option<[&[u8]; 2]> {
         let [client, server] = self.secrets.get(random)?;
         Some([client.as_deref()?, server.as_deref()?])

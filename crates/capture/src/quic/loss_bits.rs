@@ -1,18 +1,19 @@
-//! Losses as the two loss bits show them (draft-ferrieux-hamchaoui-quic-lossbits): the square bit turns round after each 64 packets,
-//! so what is missing of a block was lost before it passed; the loss bit is on a packet for each that its sender took for lost.
+//! Losses from the two loss bits (draft-ferrieux-hamchaoui-quic-lossbits). The square bit flips after every 64 packets, so
+//! packets that are missing in a block were lost before the capture. The loss bit is set on one packet for each packet that
+//! its sender declared lost.
 //!
-//! Most connections do not use them. Their bits are protected then, and as good as random: blocks of one or two packets.
+//! Most connections do not use these bits. Header protection then makes them random, with blocks of one or two packets.
 
-/// So many packets the sender makes a block of (the draft, "Q Run Length").
+/// The packets in a sender's block (the draft, "Q Run Length").
 const BLOCK: u64 = 64;
 
-/// A block is taken for one if it has so many; shorter ones are what overtook an edge.
+/// The fewest packets in a run that counts as a block. Shorter runs come from reordering at an edge.
 const SHORTEST: u64 = BLOCK / 4;
 
-/// So many whole blocks show that the bit is used.
+/// The number of whole blocks that prove that the bit is used.
 const ENOUGH: u64 = 3;
 
-/// The bits of one direction.
+/// The loss bits of one direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LossBits {
     value: Option<bool>,
@@ -25,7 +26,6 @@ pub struct LossBits {
 }
 
 impl LossBits {
-    /// A packet with these bits.
     #[inline]
     pub fn on_packet(&mut self, square: bool, loss: bool) {
         self.packets += 1;
@@ -34,7 +34,7 @@ impl LossBits {
             self.run += 1;
             return;
         }
-        // The first one may have begun before the capture did.
+        // The first block may have begun before the capture.
         if self.runs > 1 && self.run >= SHORTEST {
             self.blocks += 1;
             self.in_blocks += self.run;
@@ -43,7 +43,8 @@ impl LossBits {
         self.run = 1;
     }
 
-    /// The shares of packets that were lost before the capture, and that their sender took for lost; if the bits are used.
+    /// The shares of packets that were lost before the capture, and that their sender declared lost. `None` if the bits are
+    /// not used.
     pub fn losses(&self) -> Option<(f64, f64)> {
         let is_used = self.blocks >= ENOUGH && self.runs * SHORTEST < self.packets;
         is_used.then(|| {
@@ -63,7 +64,7 @@ mod tests {
     fn what_is_missing_of_blocks_was_lost() {
         let mut bits = LossBits::default();
         for number in 0..64_000_u64 {
-            // Every fiftieth is lost before, and another one in a hundred behind the capture.
+            // One packet in fifty is lost before the capture, and another one in a hundred behind it.
             if number % 50 != 7 {
                 bits.on_packet(number / BLOCK % 2 == 1, number % 100 < 3);
             }

@@ -1,4 +1,4 @@
-//! QUIC connections: what a capture shows of them without keys, and the rest with a key log or a qlog.
+//! QUIC connections: what a capture shows of them without keys, and their details with a key log or a qlog.
 
 mod connection;
 mod copies;

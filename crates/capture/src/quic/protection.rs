@@ -1,4 +1,4 @@
-//! What protects packets (RFC 9001): keys out of secrets, header protection, and the payload's encryption.
+//! Packet protection (RFC 9001): keys from secrets, header protection, and payload encryption.
 
 use ring::aead::quic::HeaderProtectionKey;
 use ring::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -6,7 +6,7 @@ use ring::hkdf::{self, KeyType, Prk, Salt};
 
 use super::wire::{Id, Version};
 
-/// A version's salt for Initial packets: RFC 9001, section 5.2; RFC 9369, section 3.3.1.
+/// The salts for Initial packets: RFC 9001, section 5.2, and RFC 9369, section 3.3.1.
 const SALT_V1: [u8; 20] = [
     0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad,
     0xcc, 0xbb, 0x7f, 0x0a,
@@ -16,14 +16,14 @@ const SALT_V2: [u8; 20] = [
     0xf9, 0xbd, 0x2e, 0xd9,
 ];
 
-/// The sample that header protection is made of begins so far behind the start of the packet number (RFC 9001, section 5.4.2).
+/// The offset from the packet number to the sample for header protection (RFC 9001, section 5.4.2).
 const SAMPLE_AT: usize = 4;
 const SAMPLE: usize = 16;
 
-/// The phase of the key, in a short header.
+/// The key phase bit of a short header.
 const KEY_PHASE: u8 = 0x04;
 
-/// What encrypts.
+/// A cipher suite.
 #[derive(Clone, Copy)]
 struct Suite {
     hash: hkdf::Algorithm,
@@ -60,7 +60,7 @@ pub struct Keys {
     suite: Suite,
     version: Version,
     header: HeaderProtectionKey,
-    /// The present key, and the next one of which packets may be.
+    /// The present keys, and the keys after the next key update.
     generations: [Generation; 2],
     phase: bool,
 }
@@ -77,7 +77,7 @@ struct Generation {
     iv: [u8; NONCE_LEN],
 }
 
-/// A secret's length.
+/// The length of an output of HKDF.
 struct Len(usize);
 
 impl KeyType for Len {
@@ -86,7 +86,7 @@ impl KeyType for Len {
     }
 }
 
-/// HKDF-Expand-Label of TLS 1.3 without a context (RFC 8446, section 7.1).
+/// HKDF-Expand-Label of TLS 1.3 with an empty context (RFC 8446, section 7.1).
 fn expand(secret: &Prk, label: &str, len: usize) -> Option<Vec<u8>> {
     let (label, whole) = (label.as_bytes(), u16::try_from(len).ok()?.to_be_bytes());
     let label_len = [u8::try_from(label.len() + 6).ok()?];
@@ -96,7 +96,7 @@ fn expand(secret: &Prk, label: &str, len: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A version's name for a label (RFC 9001, section 5.1; RFC 9369, section 3.3.2).
+/// A label in the form of this version (RFC 9001, section 5.1; RFC 9369, section 3.3.2).
 fn label(version: Version, name: &str) -> String {
     let quic = if version == Version::V2 {
         "quicv2"
@@ -117,14 +117,14 @@ impl Generation {
         })
     }
 
-    /// The one that a key update makes of it (RFC 9001, section 6.1).
+    /// The keys after a key update (RFC 9001, section 6.1).
     fn next(&self, suite: Suite, version: Version) -> Option<Generation> {
         let len = suite.hash.len();
         let secret = expand(&self.secret, &label(version, "ku"), len)?;
         Generation::new(suite, version, Prk::new_less_safe(suite.hash, &secret))
     }
 
-    /// Decrypts a payload in its place, with the header that it goes with.
+    /// Decrypts a payload in place. `header` is authenticated with it.
     fn open<'p>(&self, number: u64, header: &[u8], payload: &'p mut [u8]) -> Option<&'p [u8]> {
         let mut nonce = self.iv;
         for (byte, of_number) in nonce[4..].iter_mut().zip(number.to_be_bytes()) {
@@ -150,7 +150,8 @@ impl Keys {
         })
     }
 
-    /// Those of a client's Initial packets, which anybody can make: of the connection ID that they first went to. `None` of a draft.
+    /// The keys of a client's Initial packets, which follow from the destination connection ID of the first one. `None` for
+    /// drafts.
     pub fn of_client_initial(version: Version, first_to: &Id) -> Option<Keys> {
         let salt = match version {
             Version::V1 => &SALT_V1,
@@ -163,7 +164,7 @@ impl Keys {
         Keys::new(suite, version, Prk::new_less_safe(suite.hash, &secret))
     }
 
-    /// Those that may come of a secret: its length leaves the cipher open.
+    /// The candidate keys for a secret. Its length does not always determine the cipher.
     pub fn of_secret(version: Version, secret: &[u8]) -> Vec<Keys> {
         let suites = match secret.len() {
             32 => vec![aes_128(), chacha20()],
@@ -176,8 +177,8 @@ impl Keys {
         keys.collect()
     }
 
-    /// Opens a packet whose number is at `number_at`, after packets up to `largest`; the payload goes into `buffer`. Gives the
-    /// number and where the payload is. `None` if these are not its keys.
+    /// Decrypts a packet whose packet number is at `number_at`. `largest` is the largest packet number so far. Returns the
+    /// packet number and the payload, which is in `buffer`. `None` if the keys do not match.
     pub fn open<'b>(
         &mut self,
         packet: &[u8],
@@ -216,7 +217,7 @@ impl Keys {
     }
 }
 
-/// A packet number of which the lowest bytes are there (RFC 9000, appendix A.3).
+/// Completes a packet number from its lowest bytes (RFC 9000, appendix A.3).
 fn whole_number(truncated: u64, len: usize, largest: Option<u64>) -> u64 {
     let expected = largest.map_or(0, |largest| largest + 1);
     let window = 1_u64 << (8 * len);

@@ -1,5 +1,5 @@
-//! Connections as QUIC's programs log them themselves: qlog (draft-ietf-quic-qlog-main-schema and -quic-events, also the older
-//! versions that most programs write), as one JSON text or as a sequence of them.
+//! qlogs, the logs of QUIC implementations (draft-ietf-quic-qlog-main-schema and -quic-events, and the older versions that
+//! most implementations write). A qlog is one JSON text, or a sequence of them.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -18,43 +18,43 @@ use crate::memory::Memory;
 use crate::packet::{Body, Endpoint, Flags, Packet};
 use crate::read::ReadError;
 
-/// No text is longer: a log in one piece is in memory as a whole.
+/// The longest log in one JSON text, which is in memory as a whole.
 const LONGEST: u64 = 256 << 20;
 
-/// What is longer is no event, and is not looked at. Only so much of a log is taken apart at once.
+/// The longest event that is parsed. A longer item is ignored. No more of a log than this is parsed at once.
 const LONGEST_EVENT: usize = 1 << 20;
 
-/// A log has no more connections that are looked at.
+/// The most connections of one log that are read.
 const MOST_TRACES: usize = 4096;
 
-/// No packet acknowledges more ranges that are looked at.
+/// The most ranges of one acknowledgement that are read.
 const MOST_RANGES: usize = 1024;
 
-/// No frame is longer: it is in one packet.
+/// The longest frame: a frame is within one packet.
 const LONGEST_FRAME: u64 = u16::MAX as u64;
 
-/// No log has more brackets open.
+/// The deepest nesting of brackets in a log.
 const DEEPEST: usize = 64;
 
-/// What begins each text of a sequence (RFC 7464).
+/// The separator before each text of a sequence (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
 
 /// The headers of UDP and IPv4.
 const HEADERS: u32 = 28;
 
-/// Whether a file that begins so may be a log.
+/// Whether a file with this first byte may be a log.
 pub fn is_one(first: u8) -> bool {
     matches!(first, b'{' | SEPARATOR)
 }
 
-/// A log in one piece, as text.
+/// A log in one JSON text.
 #[derive(Deserialize)]
 struct Whole<'t> {
     #[serde(borrow, default)]
     traces: Option<&'t RawValue>,
 }
 
-/// A connection of it.
+/// A connection in such a log.
 #[derive(Deserialize)]
 struct Trace<'t> {
     #[serde(borrow, default)]
@@ -69,7 +69,7 @@ struct Trace<'t> {
     events: Option<&'t RawValue>,
 }
 
-/// Shows the items of a list, one after the other, as long as there are no more than `most`.
+/// Calls `see` for each of the first `most` items of a list.
 struct Each<F> {
     most: usize,
     see: F,
@@ -94,25 +94,25 @@ impl<'t, F: FnMut(&'t str)> Visitor<'t> for Each<F> {
     }
 }
 
-/// Shows the items of a list; what is none has none.
+/// Calls `see` for each of the first `most` items of a list. A value that is not a list has no items.
 fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str)) {
     let Some(list) = list else { return };
     let mut text = serde_json::Deserializer::from_str(list.get());
-    // What is no list was seen to be none, and has no item that could be shown.
+    // The text is valid JSON, so an error only means that it is not a list.
     let _ = text.deserialize_seq(Each { most, see });
 }
 
-/// A value that is taken apart, if it is not too long for that; else null.
+/// Parses a value; null if it is too long or invalid.
 fn value(text: &str) -> Value {
     let is_short = text.len() <= LONGEST_EVENT;
     let value = is_short.then(|| serde_json::from_str(text).ok()).flatten();
     value.unwrap_or_default()
 }
 
-/// A log that is being read.
+/// A log while it is read.
 #[derive(Default)]
 struct Log {
-    /// Whether the server wrote it; where nothing says so, the first packet does: a client sends it.
+    /// Whether the server wrote it. Without a vantage point, the first packet decides: a client sends it.
     is_server: Option<bool>,
     is_delta: bool,
     origin_ms: f64,
@@ -120,14 +120,14 @@ struct Log {
     course: Option<Course>,
     ends: Option<[Endpoint; 2]>,
     packets: u64,
-    /// What of it is counted among what all hold.
+    /// The bytes that [`Memory`] has counted for it.
     counted: usize,
 }
 
-/// Reads a log: the connections that it has packets of, and whether its end is missing.
+/// Reads a log. Returns its connections, and whether the end of the log is missing.
 ///
 /// # Errors
-/// It cannot be read, or is no log of packets.
+/// The log cannot be read, or has no packets.
 pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, bool), ReadError> {
     let mut text = Vec::new();
     let mut is_cut = match source.take(LONGEST).read_to_end(&mut text) {
@@ -158,16 +158,15 @@ pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, 
     }
     if connections.is_empty() {
         return Err(ReadError::Qlog(
-            "it has no packets with their frames: packet_sent and packet_received events"
-                .to_owned(),
+            "it has no packet_sent or packet_received events with frames".to_owned(),
         ));
     }
     Ok((connections, is_cut))
 }
 
-/// A text that is cut, without what is behind the last event that is whole, and with the brackets that are then missing.
+/// Repairs a truncated text: removes what is behind the last complete event, and closes the open brackets.
 fn mend(mut text: Vec<u8>) -> Vec<u8> {
-    // Brackets that are open, each with whether it is that of a list of events.
+    // The open brackets, and whether each one is of a list of events.
     let mut open: Vec<(u8, bool)> = Vec::new();
     let (mut is_text, mut is_escaped) = (false, false);
     let mut begin = 0;
@@ -211,7 +210,7 @@ fn mend(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// Texts one after the other: the first is the header. What is behind a damaged one is read all the same.
+/// Reads a sequence of texts, the first of which is the header. Texts behind a damaged one are read, too.
 fn sequence(text: &[u8], memory: &mut Memory) -> Result<Option<Connection>, ReadError> {
     let is_end = |byte: &u8| matches!(*byte, SEPARATOR | b'\n');
     let mut log = Log::default();
@@ -234,7 +233,7 @@ fn sequence(text: &[u8], memory: &mut Memory) -> Result<Option<Connection>, Read
 }
 
 impl Log {
-    /// A connection of a log in one piece.
+    /// Reads a connection of a log in one JSON text.
     fn of(trace: &str, memory: &mut Memory) -> Option<Connection> {
         let trace: Trace<'_> = serde_json::from_str(trace).ok()?;
         let part = |part: Option<&RawValue>| part.map_or(Value::Null, |part| value(part.get()));
@@ -348,7 +347,7 @@ impl Log {
         memory.take(self.counted);
     }
 
-    /// The connection, if it had packets, without what was kept for further ones.
+    /// The connection, if it had packets. Drops the state that only further packets would need.
     fn finish(self, memory: &mut Memory) -> Option<Connection> {
         memory.release(self.counted);
         let course = self.course.filter(|_| self.packets > 0)?;
@@ -359,7 +358,7 @@ impl Log {
     }
 }
 
-/// Who they are, if the log has no addresses.
+/// The ends of a connection whose log has no addresses.
 fn nobody() -> [Endpoint; 2] {
     [1, 2].map(|port| Endpoint {
         address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -382,7 +381,7 @@ fn ends(data: &Value, is_server: bool) -> Option<[Endpoint; 2]> {
     })
 }
 
-/// A frame; `None` of those that are not acknowledged.
+/// Translates a frame. `None` for frames that are not acknowledged.
 fn frame(value: &Value) -> Option<Frame> {
     let number = |name: &str| value[name].as_u64();
     let frame = match value["frame_type"].as_str()? {
@@ -396,7 +395,7 @@ fn frame(value: &Value) -> Option<Frame> {
             };
             let mut ranges: Vec<(u64, u64)> = listed.filter_map(range).collect();
             ranges.sort_unstable_by_key(|range| u64::MAX - range.1);
-            // What is listed twice arrived once.
+            // A packet number that is listed twice arrived once.
             ranges.dedup_by(|next, before| next.1 >= before.0);
             ranges.truncate(MOST_RANGES);
             let delay_ms = value["ack_delay"].as_f64().unwrap_or(0.0).max(0.0);

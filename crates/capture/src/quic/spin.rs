@@ -1,62 +1,64 @@
-//! The round trip as the latency spin bit shows it (RFC 9000, section 17.4; RFC 9312, section 3.8.2).
+//! The round trip from the latency spin bit (RFC 9000, section 17.4; RFC 9312, section 3.8.2).
 //!
-//! The server sends the bit as it came; the client turns it round. So each direction has an edge a round trip, as long as there is
-//! something to send.
+//! The server echoes the bit, and the client inverts it. So each direction has an edge once a round trip, as long as there
+//! is something to send.
 
 use units::{Duration, Time};
 
 use crate::connection::Room;
 use crate::memory::reserve;
 
-/// So many samples are kept; then every second goes, and from then on every second one is kept.
+/// The most samples that are kept. When they are full, every second one is dropped, and half as many of the later ones are
+/// kept.
 const MOST: usize = 512;
 
-/// So many are kept, however little memory there is.
+/// The number of samples that stay when memory is short.
 const LEAST: usize = 16;
 
-/// An edge that comes sooner after the one before than this share of the round trip was overtaken by it.
+/// An edge that follows another within less than one part in this many of the round trip is due to reordering.
 const SOONEST: u64 = 4;
 
-/// Fewer samples show no round trip.
+/// With fewer samples, the round trip is unknown.
 const ENOUGH: u64 = 2;
 
-/// One direction's bit.
+/// The bit of one direction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Way {
     value: Option<bool>,
-    /// When it last had an edge.
+    /// The time of its last edge.
     edge: Option<Time>,
     packets: u64,
     flips: u64,
 }
 
-/// The bits of a connection.
+/// The spin bits of a connection.
 #[derive(Debug, Clone, Default)]
 pub struct Spin {
     ways: [Way; 2],
-    /// Round trips, as their directions show them.
+    /// Round trips from both directions.
     samples: Vec<Duration>,
     every: u64,
     accepted: u64,
     rejected: u64,
-    /// From an edge of the one direction to the edge of the other that it makes: to the server and back, to the client and back.
+    /// The time from an edge in one direction to the edge that it causes in the other: to the server and back, and to the
+    /// client and back.
     halves: [Option<Duration>; 2],
     mean: Option<Duration>,
 }
 
-/// What the bits show.
+/// The round trips that the bits show.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// Round trips in their order of length.
+    /// Round trips, sorted.
     pub sorted: Vec<Duration>,
-    /// So many there were.
+    /// The number of round trips.
     pub count: u64,
-    /// The least time to the server and back, to the client and back.
+    /// The least round-trip times from the capture to the server, and to the client.
     pub halves: [Option<Duration>; 2],
 }
 
 impl Spin {
-    /// A packet of this side (0: the client), whose bit is this. `handshake` is the handshake's round trip.
+    /// Takes in a packet of this side (0: the client). `handshake` is the handshake's round trip.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -119,12 +121,12 @@ impl Spin {
         self.every = self.every.max(1) * 2;
     }
 
-    /// How many bytes its samples take.
+    /// The number of bytes that its samples hold.
     pub fn held(&self) -> usize {
         self.samples.capacity() * size_of::<Duration>()
     }
 
-    /// Keeps no more than so many bytes of samples, or few.
+    /// Reduces the samples to this many bytes, or to few.
     pub fn thin(&mut self, most: usize) {
         while self.samples.len() > LEAST.max(most / size_of::<Duration>()) {
             self.halve();
@@ -132,8 +134,8 @@ impl Spin {
         self.samples.shrink_to_fit();
     }
 
-    /// What it shows, if the ends use it: a bit that is always the same shows nothing, and one that is random flips at every second
-    /// packet (RFC 9000 allows both).
+    /// The round trips, if the ends use the bit. A constant bit shows nothing. A random bit flips at every second packet
+    /// (RFC 9000 allows both).
     pub fn shown(&self) -> Option<Shown> {
         let flips: u64 = self.ways.iter().map(|way| way.flips).sum();
         let packets: u64 = self.ways.iter().map(|way| way.packets).sum();
@@ -143,7 +145,7 @@ impl Spin {
         }
         let mut sorted = self.samples.clone();
         sorted.sort_unstable();
-        // The client makes its edges out of the server's, and the other way round.
+        // An edge from the client follows one from the server, and the other way round.
         let [to_client, to_server] = self.halves;
         Some(Shown {
             sorted,
@@ -159,7 +161,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Both directions send each millisecond; the server is 10 ms there and back from the capture, the client 30.
+    /// Both directions send every millisecond. The round trip from the capture to the server is 10 ms, and to the client 30
+    /// ms.
     fn spinning(late_each: u64) -> Spin {
         let mut spin = Spin::default();
         let value = |at: u64| (at / 40).is_multiple_of(2);

@@ -1,4 +1,4 @@
-//! What is known of a QUIC connection, in numbers.
+//! The results for a QUIC connection, in numbers.
 
 use serde::Serialize;
 use units::{Duration, Time};
@@ -7,85 +7,86 @@ use super::connection::{QuicConnection, Way};
 use super::spin::Shown;
 use crate::summary::{FASTEST, RttSummary};
 
-/// A QUIC connection without its keys.
+/// A QUIC connection as a capture shows it without keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuicSummary {
-    /// The client, when it was first seen.
+    /// The client's first address.
     pub client: String,
     /// The server.
     pub server: String,
-    /// The number of the connection in `connections`, if its packets could be opened.
+    /// The connection's number in `connections`, if its packets were decrypted.
     pub connection: Option<usize>,
     /// When its first packet passed, in seconds from the start of the capture.
     pub start_s: f64,
-    /// From its first packet to its last.
+    /// From its first packet to its last, in seconds.
     pub duration_s: f64,
-    /// Its version, if the handshake was seen.
+    /// Its version, if the handshake was captured.
     pub version: Option<String>,
-    /// The name that the client has asked for.
+    /// The server name in the ClientHello.
     pub server_name: Option<String>,
-    /// The protocols that the client offers.
+    /// The protocols that the client offered.
     pub protocols: Vec<String>,
-    /// The connection ID that the client has chosen for itself at first, in hexadecimal digits.
+    /// The first connection ID that the client chose for itself, in hexadecimal digits.
     pub client_id: Option<String>,
-    /// The same of the server.
+    /// The same for the server.
     pub server_id: Option<String>,
     /// How often the client's address has changed.
     pub migrations: u64,
-    /// Whether the server wanted the client's address proved.
+    /// Whether the server sent a Retry.
     pub is_retried: bool,
-    /// Packets with data before the handshake was over.
+    /// Packets with 0-RTT data.
     pub zero_rtt_packets: u64,
-    /// The round trip of the handshake, what the ends compute included.
+    /// The round trip of the handshake, the ends' computing time included.
     pub handshake_ms: Option<f64>,
-    /// What the spin bit shows, if it is used.
+    /// The round trips from the spin bit, if it is used.
     pub spin: Option<SpinSummary>,
-    /// The directions that had datagrams, the client's first.
+    /// The directions with datagrams, the client's first.
     pub flows: Vec<QuicFlow>,
 }
 
-/// The round trip as the spin bit shows it. It includes how long the ends wait until they send.
+/// Round trips from the spin bit. They include the time until an end has something to send.
 #[derive(Debug, Clone, Serialize)]
 pub struct SpinSummary {
-    /// So many round trips.
+    /// The number of round trips.
     pub samples: u64,
-    /// How long they took.
+    /// Their distribution.
     pub rtt_ms: RttSummary,
-    /// The least time from here to the client and back.
+    /// The least round-trip time from the capture to the client.
     pub to_client_ms: Option<f64>,
-    /// The least time from here to the server and back.
+    /// The least round-trip time from the capture to the server.
     pub to_server_ms: Option<f64>,
 }
 
 /// One direction.
 #[derive(Debug, Clone, Serialize)]
 pub struct QuicFlow {
-    /// Who sends.
+    /// The sender.
     pub from: String,
     /// Datagrams.
     pub datagrams: u64,
-    /// Datagrams that were captured once more, at another interface or at the other end. They count nowhere else.
+    /// Datagrams that were captured a second time, at another interface or at the other end. No other counter includes
+    /// them.
     pub copies: u64,
-    /// Their payload: of UDP.
+    /// UDP payload.
     pub bytes: u64,
-    /// The longest.
+    /// The payload of the longest datagram.
     pub largest_bytes: u32,
     /// Payload per second of the connection's life.
     pub rate_bps: Option<u64>,
-    /// The greatest rate of a tenth of a second.
+    /// The peak rate over a tenth of a second.
     pub peak_bps: u64,
-    /// Datagrams that were marked when they passed.
+    /// Datagrams with a congestion mark.
     pub marked: u64,
-    /// What the loss bits show, if they are used.
+    /// The losses from the loss bits, if they are used.
     pub losses: Option<LossShares>,
 }
 
-/// Shares of packets.
+/// Shares of lost packets.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LossShares {
-    /// Lost before they passed the capture.
+    /// Lost before the capture.
     pub before: f64,
-    /// Taken for lost by their sender.
+    /// Declared lost by their sender.
     pub reported: f64,
 }
 
@@ -94,7 +95,7 @@ fn millis(span: Duration) -> f64 {
 }
 
 impl QuicSummary {
-    /// Of a connection; `opened` is its number among those whose packets were opened.
+    /// The summary of a connection. `opened` is its number among the decrypted connections.
     pub(crate) fn of(one: &QuicConnection, opened: Option<usize>, origin: Time) -> QuicSummary {
         let [client, server] = one.ends.map(|end| end.to_string());
         let life = one.last.since(one.first);

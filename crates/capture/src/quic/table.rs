@@ -1,4 +1,5 @@
-//! The QUIC connections of a capture, in bounded memory: by their ends, and by their connection IDs if their ends change.
+//! The QUIC connections of a capture, in bounded memory. They are found by their ends, and by their connection IDs after a
+//! migration.
 
 use hashbrown::HashMap;
 
@@ -8,27 +9,26 @@ use super::wire::{Header, Id, Kind};
 use crate::memory::Memory;
 use crate::packet::{Endpoint, Packet};
 
-/// So many connections are kept.
+/// The most connections that are kept.
 const MOST: usize = 100_000;
 
-/// So many connection IDs are known.
+/// The most connection IDs that are kept.
 const MOST_IDS: usize = 4 * MOST;
 
-/// Where QUIC is, if only its short headers were captured (HTTP/3's port).
+/// The port of HTTP/3. It identifies QUIC if only short headers were captured.
 const PORT: u16 = 443;
 
-/// The connections.
 #[derive(Default)]
 pub struct Table {
     places: HashMap<[Endpoint; 2], usize>,
-    /// Whose a connection ID is, and which side it leads to.
+    /// The connection and the side that a connection ID leads to.
     ids: HashMap<Id, (usize, usize)>,
-    /// Which lengths they have.
+    /// The lengths of these IDs, as bits.
     lengths: u32,
     connections: Vec<QuicConnection>,
-    /// Connections that were left out because there were too many.
+    /// Connections that are ignored because there are too many.
     pub left_out: u64,
-    /// The keys that are known.
+    /// The secrets of the key logs.
     pub keys: KeyLog,
     latest: Option<([Endpoint; 2], usize)>,
 }
@@ -42,7 +42,7 @@ fn key([one, other]: [Endpoint; 2]) -> [Endpoint; 2] {
 }
 
 impl Table {
-    /// A datagram. Says whether it is of QUIC.
+    /// Takes in a datagram. Returns whether it is a QUIC datagram.
     #[inline]
     pub fn on_datagram(
         &mut self,
@@ -78,7 +78,7 @@ impl Table {
         true
     }
 
-    /// The connection of a packet between ends that have none yet: one whose client has another address now, or a new one.
+    /// The connection of a packet between unknown ends: one that has migrated, or a new one.
     fn find(
         &mut self,
         packet: &Packet<'_>,
@@ -87,7 +87,7 @@ impl Table {
         header: &Header<'_>,
     ) -> Option<usize> {
         if let Header::Short(_) = header {
-            // Short ones are as likely something else's first bytes.
+            // A shorter ID may match by chance.
             let lengths = (4..=20).filter(|length| self.lengths >> length & 1 != 0);
             let mut known = lengths.filter_map(|length| {
                 let id = Id::new(data.get(1..=length)?)?;
@@ -100,7 +100,7 @@ impl Table {
                 } else {
                     [packet.to, packet.from]
                 };
-                // Packets between the ends before it may still be on their way; those between older ones are forgotten.
+                // Packets between the previous ends may still be on their way. Older ends are forgotten.
                 let before = std::mem::replace(&mut connection.present, present);
                 if let Some(gone) = connection.before.replace(before)
                     && self.places.get(&key(gone)) == Some(&place)
@@ -129,7 +129,6 @@ impl Table {
         Some(place)
     }
 
-    /// The connections.
     pub fn all(&mut self) -> impl Iterator<Item = &mut QuicConnection> {
         self.connections.iter_mut()
     }
@@ -151,7 +150,7 @@ mod tests {
 
     const ID: &[u8] = b"ABCDEFGH";
 
-    /// A datagram of `from` to the server, at so many microseconds.
+    /// A datagram from port `from` to the server, at this time in microseconds.
     fn say(table: &mut Table, memory: &mut Memory, at: u32, from: u32, data: &[u8]) {
         let end = |address: u32, port| Endpoint {
             address: Ipv4Addr::from_bits(address).into(),
@@ -182,7 +181,7 @@ mod tests {
         for address in 1_u32..1_000 {
             let data = |last: u8| [&[0x40], ID, &address.to_be_bytes(), &[last; 16]].concat();
             say(&mut table, &mut memory, address, address, &data(0));
-            // One more of the place before.
+            // Another packet from the previous address.
             say(&mut table, &mut memory, address, address - 1, &data(1));
         }
         assert_eq!(table.connections.len(), 1);

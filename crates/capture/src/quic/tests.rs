@@ -1,5 +1,5 @@
-//! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 4 % loss), captured
-//! at its client, with its key log and its client's own log.
+//! A connection of another implementation (aioquic 1.7: 160 kB from the client through a relay of 4 Mbit/s, 40 ms and 4 %
+//! loss). It was captured at the client, and there are the key log and the client's qlog.
 
 use std::io::Read;
 
@@ -30,7 +30,7 @@ fn what_needs_no_keys_is_seen() {
     assert_eq!(one.server_name.as_deref(), Some("test.example"));
     assert_eq!(one.protocols, ["t"]);
     assert!(one.connection.is_none());
-    // What Python computes on a busy machine takes its time too.
+    // On a busy machine, the computing time of Python counts, too.
     let handshake = one.handshake_ms.expect("a handshake");
     assert!((40.0..400.0).contains(&handshake), "{handshake}");
     let spin = one.spin.as_ref().expect("it spins");
@@ -56,8 +56,8 @@ fn with_keys_or_a_log_it_is_as_tcp() {
     let opened = summary(CAPTURE, Some(KEYS));
     assert_eq!(opened.quic[0].connection, Some(0));
     let logged = summary(QLOG, None);
-    // The program that logs sees its packets later than the wire, by what else the machine does: the wire is between the path's 40 ms
-    // and that.
+    // The logging program sees packets later than the wire does, because of other work of the machine. So the RTprop on the
+    // wire is between the path's 40 ms and the log's value.
     for (flow, what, delivered, rtprops) in [
         (only(&opened), "keys", 160_000, 40.0..LOGGED),
         (only(&logged), "log", LAST, LOGGED * 0.98..LOGGED * 1.02),
@@ -93,11 +93,11 @@ fn other_keys_open_nothing() {
     assert_eq!(summary.quic.len(), 1);
 }
 
-/// By the client's own log: packets with data that nothing acknowledged, and the least RTT of data less the acknowledgement's delay, in
-/// milliseconds.
+/// From the client's log: the packets with data that were never acknowledged, and (`LOGGED`) the least RTT less the ACK
+/// delay, in milliseconds.
 const LOST: u64 = 19;
 
-/// The client closes before it hears that the last hole is filled: the log has no acknowledgement of what is behind this.
+/// The client closes before the acknowledgement of the last hole arrives. The log has no acknowledgement beyond this byte.
 const LAST: u64 = 94_392;
 
 const LOGGED: f64 = 54.25;
@@ -127,7 +127,7 @@ fn damaged_connections_have_an_answer() {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // Behind the file's header, so that it stays a capture.
+            // Behind the file header, so that the file is still a capture.
             let place = 24 + (random >> 33) as usize % (file.len() / 8);
             file[place] ^= 1 << (random >> 61);
         }
@@ -139,7 +139,7 @@ fn damaged_connections_have_an_answer() {
     }
 }
 
-/// A datagram cannot be as long as these claim to be.
+/// The claimed length of these datagrams is impossible.
 #[test]
 fn a_log_of_impossible_lengths_has_an_answer() {
     let event = |number: u32, length: u64| {
@@ -155,7 +155,7 @@ fn a_log_of_impossible_lengths_has_an_answer() {
     assert_eq!(only(&summary).sent_bytes, 2_000);
 }
 
-/// Each datagram once more, as at another interface.
+/// Every datagram appears twice, as with two interfaces.
 #[test]
 fn what_was_captured_twice_counts_once() {
     let mut twice = CAPTURE[..24].to_vec();

@@ -1,17 +1,17 @@
-//! What every QUIC packet shows: its header (RFC 8999, RFC 9000 section 17, RFC 9369).
+//! The unprotected part of QUIC packets: their headers (RFC 8999, RFC 9000 section 17, RFC 9369).
 
 use std::fmt;
 
 use crate::packet::word;
 
-/// No connection ID is longer (RFC 9000, section 17.2).
+/// The longest connection ID (RFC 9000, section 17.2).
 const LONGEST_ID: usize = 20;
 
-/// The fixed bit: a packet of QUIC has it, unless the ends agree otherwise (RFC 9287).
+/// The fixed bit. All QUIC packets have it, unless the ends agree otherwise (RFC 9287).
 const FIXED: u8 = 0x40;
 const LONG: u8 = 0x80;
 
-/// The version that says that versions are negotiated.
+/// The version number of a Version Negotiation packet.
 const NEGOTIATION: u32 = 0;
 
 /// A version of QUIC.
@@ -24,12 +24,12 @@ impl Version {
     /// RFC 9369.
     pub const V2: Version = Version(0x6b33_43cf);
 
-    /// Whether it is one of those whose packets are known.
+    /// Whether packets of this version can be decoded.
     fn is_known(self) -> bool {
         matches!(self, Version::V1 | Version::V2) || self.is_draft()
     }
 
-    /// Drafts 29 to 34 are as RFC 9000, but for their keys.
+    /// Drafts 29 to 34 differ from RFC 9000 only in their keys.
     fn is_draft(self) -> bool {
         (0xff00_001d..=0xff00_0022).contains(&self.0)
     }
@@ -55,7 +55,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// Of these bytes; `None` if they are more than an ID has.
+    /// A connection ID of these bytes; `None` if there are too many.
     pub fn new(bytes: &[u8]) -> Option<Id> {
         let mut id = Id {
             len: u8::try_from(bytes.len()).ok()?,
@@ -65,12 +65,11 @@ impl Id {
         Some(id)
     }
 
-    /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len()]
     }
 
-    /// How long it is.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.len.into()
     }
@@ -90,18 +89,18 @@ impl fmt::Debug for Id {
     }
 }
 
-/// What a long header begins.
+/// The type of a packet with a long header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The first packets of both ends.
+    /// Initial: the first packets of both ends.
     Initial,
-    /// Data before the handshake is over.
+    /// 0-RTT: data before the handshake is complete.
     ZeroRtt,
-    /// The rest of the handshake.
+    /// Handshake: the rest of the handshake.
     Handshake,
-    /// The server wants the client's address proved.
+    /// Retry: the server asks for proof of the client's address.
     Retry,
-    /// The server wants another version.
+    /// Version Negotiation: the server asks for another version.
     VersionNegotiation,
 }
 
@@ -110,30 +109,30 @@ pub enum Kind {
 pub struct Long<'d> {
     /// Its version.
     pub version: Version,
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
-    /// To whom.
+    /// The destination connection ID.
     pub to: Id,
-    /// From whom.
+    /// The source connection ID.
     pub from: Id,
-    /// The packet, as far as it was captured.
+    /// The captured part of the packet.
     pub packet: &'d [u8],
-    /// Where its packet number is.
+    /// The offset of the packet number.
     pub number_at: usize,
-    /// Whether `packet` is all of it.
+    /// Whether `packet` is complete.
     pub is_whole: bool,
 }
 
-/// The first of the packets that a datagram holds.
+/// The header of the first packet in a datagram.
 #[derive(Debug, Clone, Copy)]
 pub enum Header<'d> {
-    /// It has a long header; behind it are the datagram's further packets.
+    /// A long header, and the rest of the datagram, which may hold more packets.
     Long(Long<'d>, &'d [u8]),
-    /// It has a short header.
+    /// A short header.
     Short(Short),
 }
 
-/// What a short header shows.
+/// A short header.
 #[derive(Debug, Clone, Copy)]
 pub struct Short {
     first: u8,
@@ -145,8 +144,8 @@ impl Short {
         self.first & 0x20 != 0
     }
 
-    /// The square bit, if the ends use it (draft-ferrieux-hamchaoui-quic-lossbits, "Setting the square Bit"). Else it is
-    /// protected, and as good as random.
+    /// The square bit, if the ends use it (draft-ferrieux-hamchaoui-quic-lossbits, "Setting the square Bit"). Otherwise
+    /// header protection makes it random.
     pub fn square(self) -> bool {
         self.first & 0x10 != 0
     }
@@ -158,7 +157,7 @@ impl Short {
 }
 
 impl<'d> Header<'d> {
-    /// The header at the start of what was captured of a datagram. `None` if it is none of QUIC.
+    /// The header at the start of a datagram. `None` if it is not QUIC.
     #[inline]
     pub fn parse(data: &'d [u8]) -> Option<Header<'d>> {
         let first = *data.first()?;
@@ -215,29 +214,26 @@ fn kinds(bits: u8) -> Kind {
     }
 }
 
-/// Reads QUIC's numbers.
+/// A reader of QUIC's encodings.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'d> {
-    /// What is read.
+    /// The data.
     pub data: &'d [u8],
-    /// How far it was read.
+    /// The position of the next byte.
     pub at: usize,
 }
 
 impl<'d> Reader<'d> {
-    /// Whether there is more.
     pub fn has_more(&self) -> bool {
         self.at < self.data.len()
     }
 
-    /// A byte.
     pub fn byte(&mut self) -> Option<u8> {
         let byte = *self.data.get(self.at)?;
         self.at += 1;
         Some(byte)
     }
 
-    /// Two bytes.
     pub fn half(&mut self) -> Option<u16> {
         Some(u16::from_be_bytes([self.byte()?, self.byte()?]))
     }
@@ -255,14 +251,14 @@ impl<'d> Reader<'d> {
         )
     }
 
-    /// So many bytes.
+    /// The next `len` bytes.
     pub fn bytes(&mut self, len: usize) -> Option<&'d [u8]> {
         let bytes = self.data.get(self.at..self.at.checked_add(len)?)?;
         self.at += len;
         Some(bytes)
     }
 
-    /// Passes over so many bytes.
+    /// Skips `len` bytes.
     pub fn skip(&mut self, len: u64) -> Option<()> {
         self.bytes(usize::try_from(len).ok()?).map(|_| ())
     }
@@ -303,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_is_none_of_quic_is_left_alone() {
-        // A DNS query, an answer to it, and RTP.
+        // A DNS query, its answer, and RTP.
         for data in [
             &[0x12, 0x34, 1, 0][..],
             &[0xff, 0x34, 0x81, 0x80, 0, 1, 0, 1, 0],

@@ -1,4 +1,4 @@
-//! What is compressed with gzip or zstd is read as what it is of.
+//! Decompresses gzip and zstd.
 
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -11,17 +11,17 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a frame begins so that is to be passed over (RFC 8878, section 3.1.2).
+/// Whether this is the start of a skippable frame (RFC 8878, section 3.1.2).
 fn is_skippable(start: &[u8]) -> bool {
     matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// How much of a compressed file is read at once.
+/// The bytes of a compressed file that are read at once.
 const CHUNK: usize = 1 << 16;
 
-/// The stream without its compression, if it has one.
+/// The stream, decompressed if it is compressed.
 pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
-    // A pipe may give less than it will.
+    // A pipe may return less than was asked for.
     let mut head = Vec::new();
     source.by_ref().take(4).read_to_end(&mut head)?;
     let is_gzip = head.starts_with(GZIP);
@@ -40,10 +40,10 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     Ok(Box::new(whole))
 }
 
-/// A file of Zstandard frames, one behind the other.
+/// A file of consecutive Zstandard frames.
 struct Zstd<R: Read> {
     frame: Option<StreamingDecoder<Blocks<R>, ruzstd::decoding::FrameDecoder>>,
-    /// The rest of the file while no frame is being read.
+    /// The rest of the file between two frames.
     between: Option<Blocks<R>>,
 }
 
@@ -51,7 +51,7 @@ impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
-                // With an error, the decoder gives nothing of what it has decoded for this call: so it is asked for little.
+                // On an error, the decoder drops what it has decoded in this call. So the calls are small.
                 let some = to.len().min(CHUNK);
                 let read = frame.read(&mut to[..some]).map_err(cut)?;
                 if read > 0 || to.is_empty() {
@@ -74,11 +74,11 @@ impl<R: Read> Read for Zstd<R> {
     }
 }
 
-/// A frame, block by block (RFC 8878, section 3.1.1). In place of a block that is cut, there is an empty one, which is the last: so that the
-/// decoder gives what it has.
+/// A frame, block by block (RFC 8878, section 3.1.1). A truncated block is replaced by an empty last block, so that the
+/// decoder returns the blocks before it.
 struct Blocks<R> {
     source: R,
-    /// What is ready to be read.
+    /// The bytes that can be read.
     ready: Cursor<Vec<u8>>,
     /// Whether the frame's checksum follows its blocks.
     has_checksum: bool,
@@ -97,7 +97,7 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// So many bytes; fewer if there are no more.
+    /// Reads this many bytes, or fewer at the end of the file.
     fn some(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
         let mut some = Vec::new();
         let most = bytes as u64;
@@ -107,7 +107,7 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// The header of the next frame (section 3.1.1.1); whether there is one.
+    /// Reads the header of the next frame (section 3.1.1.1). Returns whether there is one.
     fn begin(&mut self) -> io::Result<bool> {
         let mut header = self.some(5)?;
         while is_skippable(&header) {
@@ -141,13 +141,13 @@ impl<R: Read> Blocks<R> {
         Ok(true)
     }
 
-    /// The next block (section 3.1.1.2).
+    /// Reads the next block (section 3.1.1.2).
     fn block(&mut self) -> io::Result<Vec<u8>> {
         let mut block = self.some(3)?;
         let mut is_whole = false;
         if let [a, b, c] = block[..] {
             let header = u32::from_le_bytes([a, b, c, 0]);
-            // A block of one byte that is repeated has that.
+            // A block that repeats one byte has only that byte.
             let size = match header >> 1 & 3 {
                 1 => 1,
                 _ => (header >> 3) as usize,
@@ -178,7 +178,7 @@ impl<R: Read> Read for Blocks<R> {
     }
 }
 
-/// The decoder does not tell a file that was cut from one that is damaged: both are read as far as they go.
+/// The decoder does not tell a truncated file from a damaged one. Both are read as far as possible.
 fn cut(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, error)
 }

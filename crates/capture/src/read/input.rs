@@ -1,22 +1,22 @@
-//! A stream of which a window is in memory.
+//! A stream with a window of it in memory.
 
 use std::io::{self, Read};
 
-/// How much is read at once.
+/// The bytes that are read at once.
 const CHUNK: usize = 1 << 18;
 
-/// No record is longer.
+/// The longest record.
 pub const LONGEST: usize = 1 << 24;
 
-/// A stream, and the part of it that was read and not yet taken.
+/// A stream, and its part that was read but not consumed.
 pub struct Input<'r> {
     source: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes that were taken.
+    /// The number of bytes that were consumed.
     taken: u64,
-    /// Whether what is compressed ended before its end.
+    /// Whether the compressed stream ended early.
     is_cut: bool,
 }
 
@@ -32,18 +32,18 @@ impl<'r> Input<'r> {
         }
     }
 
-    /// What was read and not yet taken.
+    /// The bytes that were read but not consumed.
     #[inline]
     pub fn data(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// How much of the stream was taken.
+    /// The number of bytes that were consumed.
     pub fn position(&self) -> u64 {
         self.taken
     }
 
-    /// Takes `bytes` that are there.
+    /// Consumes `bytes` of the window.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> &[u8] {
         let from = self.start;
@@ -52,7 +52,7 @@ impl<'r> Input<'r> {
         &self.buffer[from..self.start]
     }
 
-    /// Takes `bytes`, whether they are there yet or not; `false` if the stream ends before.
+    /// Consumes `bytes`, which need not be in the window. Returns `false` if the stream ends before that.
     pub fn skip(&mut self, bytes: usize) -> io::Result<bool> {
         let mut left = bytes;
         loop {
@@ -66,7 +66,8 @@ impl<'r> Input<'r> {
         }
     }
 
-    /// Reads until at least `bytes` are there; `false` if the stream ends before, or nobody needs so many.
+    /// Reads until the window has at least `bytes`. Returns `false` if the stream ends before that, or `bytes` is more than
+    /// any record needs.
     pub fn want(&mut self, bytes: usize) -> io::Result<bool> {
         if bytes > LONGEST {
             return Ok(false);
@@ -94,7 +95,7 @@ impl<'r> Input<'r> {
         Ok(true)
     }
 
-    /// Whether what is compressed ended before its end, as when the program that compressed it was killed.
+    /// Whether the compressed stream ended early, as when the compressing program was killed.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -1,6 +1,6 @@
-//! Capture files, packet by packet: pcap and pcapng, plain or compressed, from a file or a pipe, in bounded memory.
+//! Reads capture files packet by packet: pcap and pcapng, plain or compressed, from a file or a pipe, in bounded memory.
 //!
-//! What a damaged or truncated file has before the damage is read; [`Frames::end`] says how it ended.
+//! A damaged or truncated file is read up to the damage. [`Frames::end`] tells how it ended.
 
 pub(crate) mod compression;
 mod input;
@@ -17,56 +17,56 @@ use input::Input;
 pub use pieces::Opened;
 pub(crate) use pieces::{Pieces, Wanted};
 
-/// A packet as a capture has it.
+/// A captured packet.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'f> {
-    /// When it passed, from the Unix epoch.
+    /// When it passed the capture, since the Unix epoch.
     pub at: Time,
     /// The link's type: a LINKTYPE of <https://www.tcpdump.org/linktypes.html>.
     pub link: u32,
-    /// Its length on the wire; what was captured may be less.
+    /// Its length on the wire, which may be more than was captured.
     pub wire_len: u32,
-    /// What was captured of it.
+    /// The captured bytes.
     pub data: &'f [u8],
 }
 
-/// Why a file is no capture.
+/// Why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The system does not give it.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    /// It has nothing.
+    /// The file is empty.
     #[error("is empty; give a capture (pcap or pcapng, also compressed with gzip or zstd)")]
     Empty,
-    /// It is something else.
-    #[error("is no capture; give pcap or pcapng, also compressed with gzip or zstd")]
+    /// The file is not a capture.
+    #[error("is not a capture; give pcap or pcapng, also compressed with gzip or zstd")]
     Unknown,
-    /// It seems to be a qlog, and is none that can be used.
-    #[error("is no qlog that can be used: {0}")]
+    /// The file looks like a qlog, but cannot be used.
+    #[error("looks like a qlog, but cannot be used: {0}")]
     Qlog(String),
-    /// Its header makes no sense.
-    #[error("is no capture that can be read: {0}")]
+    /// The file header is invalid.
+    #[error("is a capture that cannot be read: {0}")]
     Header(&'static str),
 }
 
 /// How a capture ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// As it should.
+    /// With a complete packet.
     Whole,
-    /// In the middle of a packet, as the file of a program that was killed.
+    /// Within a packet, as when the capturing program was killed.
     Cut,
-    /// With bytes that are no packet, so many bytes (of the uncompressed file) behind its start.
+    /// With bytes that are not a packet, at this offset in the uncompressed file.
     Damaged(u64),
 }
 
-/// The packets of a capture, one after the other.
+/// The packets of a capture, in the order of the file.
 pub struct Frames<'r> {
     input: Input<'r>,
     format: Format,
     end: End,
-    /// The next packet, if it is known and not yet taken.
+    /// The next packet, if it was found but not consumed.
     found: Option<Found>,
 }
 
@@ -75,19 +75,19 @@ enum Format {
     Pcapng(pcapng::Section),
 }
 
-/// What a format finds at the start of what is buffered.
+/// What a format finds at the start of the buffer.
 enum Step {
     /// A packet.
     Packet(Found),
-    /// Something else of this length, which need not be in the buffer.
+    /// Another record of this length, which need not be in the buffer.
     Skip(usize),
-    /// At least so many bytes are needed.
+    /// The record needs at least this many bytes in the buffer.
     Need(usize),
-    /// No record can be like this.
+    /// The bytes are not a valid record.
     Damaged,
 }
 
-/// A packet at the start of what is buffered: its time, link, length, where its data are, and how long its record is.
+/// A packet at the start of the buffer: its time, link type, length, the place of its data, and the length of its record.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     at: Time,
@@ -99,15 +99,15 @@ struct Found {
 }
 
 impl<'r> Frames<'r> {
-    /// The packets of `source`, which may be compressed.
+    /// Opens a capture, which may be compressed.
     ///
     /// # Errors
-    /// It cannot be read, or is no capture.
+    /// The source cannot be read, or is not a capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
         Frames::of_plain(compression::plain(source)?)
     }
 
-    /// The packets of what is not compressed.
+    /// Opens a capture that is not compressed.
     pub(crate) fn of_plain(source: Box<dyn Read + 'r>) -> Result<Frames<'r>, ReadError> {
         let mut input = Input::new(source);
         input.want(24)?;
@@ -135,7 +135,7 @@ impl<'r> Frames<'r> {
     /// The next packet; `None` at the end.
     ///
     /// # Errors
-    /// The system does not give more, or what is compressed is damaged.
+    /// The file cannot be read further, or its compressed data are damaged.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, ReadError> {
         let Some(found) = self
@@ -154,7 +154,7 @@ impl<'r> Frames<'r> {
         }))
     }
 
-    /// When the next packet passed; `None` at the end.
+    /// The time of the next packet; `None` at the end.
     ///
     /// # Errors
     /// As with [`Frames::next_frame`].
@@ -199,7 +199,7 @@ impl<'r> Frames<'r> {
         }
     }
 
-    /// How many packets without a time it had so far: they are left out.
+    /// The number of packets without a timestamp so far, which are ignored.
     pub fn untimed(&self) -> u64 {
         match &self.format {
             Format::Pcap(_) => 0,
@@ -207,7 +207,7 @@ impl<'r> Frames<'r> {
         }
     }
 
-    /// How it ended; to be asked once there are no more packets.
+    /// How the capture ended. Valid after the last packet.
     pub fn end(&self) -> End {
         self.end
     }

@@ -1,4 +1,4 @@
-//! The classic format, "pcap" (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>).
+//! The classic format, pcap (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>).
 
 use pcap_parser::{PcapHeader, parse_pcap_header};
 use units::Time;
@@ -6,16 +6,16 @@ use units::Time;
 use super::input::LONGEST;
 use super::{Found, ReadError, Step};
 
-/// The length of the file's header.
+/// The length of the file header.
 pub const HEADER: usize = 24;
 
-/// The length of a record's header.
+/// The length of a record header.
 const RECORD: usize = 16;
 
-/// Kuznetzov's variant has more of it.
+/// The length of a record header in Kuznetzov's variant.
 const MODIFIED_RECORD: usize = 24;
 
-/// What the file's header says.
+/// The fields of the file header.
 pub struct Header {
     link: u32,
     is_big_endian: bool,
@@ -28,13 +28,13 @@ impl Header {
         let header = match parse_pcap_header(start) {
             Ok((_, header)) => header,
             Err(pcap_parser::nom::Err::Incomplete(_)) => {
-                return Err(ReadError::Header("its header is cut"));
+                return Err(ReadError::Header("its header is truncated"));
             }
             Err(_) => return Err(ReadError::Unknown),
         };
         let PcapHeader { network, .. } = header;
         Ok(Header {
-            // The upper half says how frames end.
+            // The upper half describes the frame check sequence.
             link: u32::from_le_bytes(network.0.to_le_bytes()) & 0xffff,
             is_big_endian: header.is_bigendian(),
             nanos: if header.is_nanosecond_precision() {

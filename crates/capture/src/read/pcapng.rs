@@ -1,49 +1,49 @@
-//! The newer format, "pcapng" (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-03.html>).
+//! The newer format, pcapng (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-03.html>).
 
 use units::Time;
 
 use super::input::LONGEST;
 use super::{Found, Step};
 
-/// The type of the block that a section begins with; the same in both byte orders.
+/// The block type of a section header, the same in both byte orders.
 pub const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 
 const INTERFACE: u32 = 1;
-/// An older form of the enhanced packet.
+/// The obsolete packet block.
 const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// A section header that begins so is of a machine with the other byte order.
+/// The byte-order magic in a section from a big-endian machine.
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 
-/// No capture has more interfaces.
+/// The most interfaces of a section.
 const MOST_INTERFACES: usize = 1 << 16;
 
 const BILLION: u64 = 1_000_000_000;
 
-/// Options of an interface: the resolution of its clock, and the seconds to be added.
+/// Options of an interface: the resolution of its timestamps, and an offset in seconds.
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 
-/// Ticks in a second, if nobody says (section 4.2).
+/// The default resolution in ticks per second (section 4.2).
 const MILLION: u64 = 1_000_000;
 
-/// What is known of the present section.
+/// The state of the present section.
 #[derive(Default)]
 pub struct Section {
     is_big_endian: bool,
     interfaces: Vec<Interface>,
-    /// Packets without a time.
+    /// Packets without a timestamp.
     pub untimed: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
-    /// Ticks of its clock in a second.
+    /// The resolution of its timestamps, in ticks per second.
     resolution: u64,
-    /// Seconds to be added.
+    /// The offset of its timestamps in seconds.
     offset: i64,
 }
 
@@ -89,7 +89,7 @@ impl Section {
         self.enhanced(block, kind == PACKET, word)
     }
 
-    /// An enhanced packet block, nearly all that captures have, or an old one. Its options are not looked at.
+    /// An enhanced packet block, which nearly all captures use, or an obsolete packet block. The options are ignored.
     fn enhanced(&self, block: &[u8], is_old: bool, word: impl Fn([u8; 4]) -> u32) -> Step {
         let Some((fields, data)) = block.get(8..).and_then(<[u8]>::split_first_chunk::<20>) else {
             return Step::Damaged;
@@ -130,7 +130,7 @@ impl Section {
         };
         while let Some(([a, b, c, d], rest)) = options.split_first_chunk::<4>() {
             let len = usize::from(self.half([*c, *d]));
-            // The block's length follows, which is taken for no option.
+            // The remaining bytes are the block's trailing length, not an option.
             let Some(value) = rest.get(..len) else {
                 break;
             };
@@ -202,7 +202,8 @@ impl Interface {
     }
 }
 
-/// Ticks in a second: a power of ten, or of two if the uppermost bit says so (section 4.2); `None` if nobody could count them.
+/// Ticks per second: a power of ten, or of two if the uppermost bit is set (section 4.2). `None` if the number is too
+/// large.
 fn ticks(resolution: u8) -> Option<u64> {
     let power = u32::from(resolution & 0x7f);
     if resolution & 0x80 == 0 {

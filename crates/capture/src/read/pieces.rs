@@ -1,5 +1,5 @@
-//! Several captures as one: their packets in the order of their times, in whatever order the files are given. Pieces of one capture are
-//! read one after the other, and captures of several interfaces or hosts side by side.
+//! Reads several captures as one, in the order of their packets' timestamps, whatever the order of the files. The pieces of
+//! one capture are read one after the other, and captures of several interfaces or hosts side by side.
 
 use std::cmp::Reverse;
 use std::io::{self, Read};
@@ -8,15 +8,15 @@ use units::Time;
 
 use super::{End, Frame, Frames, ReadError};
 
-/// A file that was opened.
+/// An opened file.
 pub struct Opened<'s> {
-    /// What it has, from its start.
+    /// Its contents, from the start.
     pub source: Box<dyn Read + 's>,
-    /// Whether it has the same when it is opened again: a pipe has not.
+    /// Whether it can be opened again with the same contents; a pipe cannot.
     pub is_lasting: bool,
 }
 
-/// A stream that ends when nobody wants more of it. Whoever reads it asks for some hundred kilobytes at once.
+/// A stream that ends when the caller wants no more. The reader asks for some hundred kilobytes at once.
 pub(crate) struct Wanted<'s, R> {
     pub source: R,
     pub goes_on: &'s dyn Fn() -> bool,
@@ -32,27 +32,27 @@ impl<R: Read> Read for Wanted<'_, R> {
     }
 }
 
-/// A capture that is not being read yet.
+/// A capture that is not open yet.
 struct Waiting<'s> {
     first: Time,
     place: usize,
     frames: Option<Frames<'s>>,
 }
 
-/// The captures, by their places among the files.
+/// The captures, by the numbers of their files.
 #[derive(Default)]
 pub(crate) struct Pieces<'s> {
-    /// The one that begins last is the first.
+    /// The captures that are not open, the latest first.
     waiting: Vec<Waiting<'s>>,
     open: Vec<(usize, Frames<'s>)>,
-    /// How those ended that are read.
+    /// How the finished captures ended.
     pub ends: Vec<End>,
-    /// How many packets without a time they had.
+    /// Packets without a timestamp in the finished captures.
     pub untimed: u64,
 }
 
 impl<'s> Pieces<'s> {
-    /// A capture whose first packet passed then; without `frames`, it is to be opened again.
+    /// Adds a capture. `first` is the time of its first packet. Without `frames`, the capture is opened again later.
     pub fn add(&mut self, place: usize, first: Time, frames: Option<Frames<'s>>) {
         self.waiting.push(Waiting {
             first,
@@ -63,16 +63,16 @@ impl<'s> Pieces<'s> {
             .sort_by_key(|one| Reverse((one.first, one.place)));
     }
 
-    /// A capture has no more packets.
+    /// A capture has ended.
     pub fn end(&mut self, frames: &Frames<'_>) {
         self.ends.push(frames.end());
         self.untimed += frames.untimed();
     }
 
-    /// The next packet of all.
+    /// The next packet of all captures.
     ///
     /// # Errors
-    /// A capture cannot be opened or read: which.
+    /// A capture cannot be opened or read. The error has the number of its file.
     #[inline]
     pub fn next_frame(
         &mut self,
@@ -85,7 +85,7 @@ impl<'s> Pieces<'s> {
         frames.next_frame().map_err(|error| (*place, error))
     }
 
-    /// Which of the open ones has the next packet.
+    /// The index of the open capture with the next packet.
     #[inline]
     fn turn(
         &mut self,

@@ -1,68 +1,69 @@
-//! Why packets were lost: a full buffer drops what comes while the queue is at its longest, and chance takes what it likes.
+//! The causes of losses. A full buffer drops packets while the queue is at its longest. Random loss does not depend on the
+//! queue.
 //!
-//! A packet that was lost met the queue that the next one met, which arrived and had an RTT. If losses are far more often at the longest
-//! queue than packets are, the buffer dropped those: then they show how long it is. What was lost with a shorter queue was lost by
-//! chance, and so was the same share of what met the longest one.
+//! A lost packet met the same queue as the next packet, which arrived and has an RTT. If losses are much more frequent at
+//! the longest queue than packets are, the buffer dropped those packets, and their queue is the buffer's size. Losses at a
+//! shorter queue were random, and so was the same share of the packets at the longest queue.
 
 use units::Duration;
 
 use crate::connection::{Loss, Sample};
 
-/// The queue is at its longest from this share of what it was at losses …
+/// The queue is at its longest from this share of the queue at losses …
 const LONG: f64 = 0.85;
 
-/// … or within so many packets of it.
+/// … or within this many packets of it.
 const PACKETS: f64 = 1.5;
 
-/// Below this share of RTprop there is no queue to speak of.
+/// A queue below one part in this many of RTprop is no queue.
 const SHALLOW: u64 = 8;
 
-/// One of twenty losses may have met a queue that seemed longer than the buffer.
+/// The share of losses that may have met a queue that seemed longer than the buffer.
 const TOO_LONG: f64 = 0.05;
 
-/// Chance takes so many more by accident, in standard deviations, once in some hundred flows.
+/// Random losses exceed their expected number by more than this many standard deviations once in some hundred flows.
 const ACCIDENT: f64 = 3.0;
 
-/// A share of a buffer's drops seems to have met a shorter queue: where the sender is far away, the next packet's RTT is known by what it
-/// echoes alone.
+/// The share of a buffer's drops that may seem to have met a shorter queue. Away from the sender, the next packet's RTT is
+/// known only from timestamps.
 const MISJUDGED: f64 = 0.1;
 
-/// If no more than this share of the losses met a shorter queue, none was by chance.
+/// If no more than this share of the losses met a shorter queue, none was random.
 const STRAY: f64 = 0.02;
 
-/// A number of losses is known no better than this, as repeats are.
+/// The factor by which a count of losses may be wrong, as counts of retransmissions are.
 const MISCOUNTED: f64 = 1.2;
 
-/// What losses show of a path.
+/// The causes of losses on a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Causes {
-    /// The share of packets that chance takes: the least, the most likely and the most.
+    /// The share of packets lost at random: the least, the most likely and the greatest value.
     pub random: [f64; 3],
-    /// The queue of a full buffer, if it dropped something.
+    /// The queue of a full buffer, if it dropped packets.
     pub full: Option<Duration>,
 }
 
-/// What was counted.
+/// Counters of the flow.
 #[derive(Debug, Clone, Copy)]
 pub struct Counted {
-    /// Packets that were sent.
+    /// Packets sent.
     pub packets: u64,
-    /// Those of them that were lost.
+    /// Packets lost.
     pub lost: u64,
     /// The least RTT.
     pub rtt_min: Duration,
-    /// The time that a packet takes at the bottleneck.
+    /// The time that the bottleneck takes for a packet.
     pub packet: Duration,
 }
 
 impl Causes {
-    /// Nothing was lost, or nothing by chance.
+    /// No losses, or no random ones.
     pub const NONE: Causes = Causes {
         random: [0.0; 3],
         full: None,
     };
 
-    /// Of what was lost, beside what was sent.
+    /// The causes of these losses, judged by the samples of the flow.
     pub fn of(losses: &[Loss], samples: &[Sample], counted: &Counted) -> Causes {
         let (packets, lost) = (counted.packets.max(1) as f64, counted.lost as f64);
         if counted.lost == 0 {
@@ -75,14 +76,14 @@ impl Causes {
         let mut met: Vec<(f64, f64)> = met.collect();
         met.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
         let Some(longest) = below(&met, 1.0 - TOO_LONG) else {
-            // Nobody knows with which queue.
+            // The queue at the losses is unknown.
             return Causes::by_chance(0.0, lost, packets);
         };
         let Counted {
             rtt_min, packet, ..
         } = counted;
         if longest < (*rtt_min / SHALLOW).as_secs_f64() {
-            // Too short a queue to tell which is its longest.
+            // The queue is too short to tell when it is at its longest.
             return Causes::by_chance(0.0, lost, packets);
         }
         let packet = packet.as_secs_f64();
@@ -116,7 +117,7 @@ impl Causes {
         causes
     }
 
-    /// So many packets of so many were lost by chance, and it may have been as few as `least`.
+    /// `lost` of `packets` were lost at random, but perhaps only `least`.
     fn by_chance(least: f64, lost: f64, packets: f64) -> Causes {
         let accident = |lost: f64| 2.0 * lost.max(0.0).sqrt();
         let fewest = (least - accident(least)).max(0.0) / MISCOUNTED;
@@ -128,7 +129,7 @@ impl Causes {
     }
 }
 
-/// The queues that packets met, each with how much was delivered since the sample before.
+/// The queues that packets met, each with the bytes delivered since the sample before.
 fn sent(samples: &[Sample], queue: impl Fn(Duration) -> f64) -> Vec<(f64, f64)> {
     let mut before = 0;
     let mut all = Vec::with_capacity(samples.len());
@@ -142,7 +143,7 @@ fn sent(samples: &[Sample], queue: impl Fn(Duration) -> f64) -> Vec<(f64, f64)> 
     all
 }
 
-/// The value that so large a share of the weights is below; values are in their order.
+/// The weighted quantile: `share` of the weights is below it. `sorted` is in order.
 fn below(sorted: &[(f64, f64)], share: f64) -> Option<f64> {
     let all: f64 = sorted.iter().map(|(_, weight)| weight).sum();
     let mut sum = 0.0;
@@ -153,7 +154,7 @@ fn below(sorted: &[(f64, f64)], share: f64) -> Option<f64> {
     place.or(sorted.last()).map(|(value, _)| *value)
 }
 
-/// The share of the weights at `least` or more.
+/// The share of the weights that is at `least` or above.
 fn share_from(values: &[(f64, f64)], least: f64) -> f64 {
     let all: f64 = values.iter().map(|(_, weight)| weight).sum();
     let above = values.iter().filter(|(value, _)| *value >= least);
@@ -169,7 +170,7 @@ mod tests {
 
     const LEAST: u64 = 40;
 
-    /// A sawtooth of 100 samples a tooth, whose queue grows to 80 ms: a packet a millisecond.
+    /// A sawtooth of 100 samples a tooth, with one packet a millisecond. The queue grows to 80 ms.
     fn samples() -> Vec<Sample> {
         let each = (0..10_000).map(|place: u64| Sample {
             at: Time::ZERO + Duration::from_millis(place),
@@ -189,7 +190,7 @@ mod tests {
         Duration::from_micros(LEAST * 1_000 + place % 100 * 800)
     }
 
-    /// What is told if the packets at these places are lost.
+    /// The causes if the packets at these places are lost.
     fn told(places: impl IntoIterator<Item = u64>) -> Causes {
         let lost = places.into_iter().map(|place| {
             let at = Time::ZERO + Duration::from_millis(place);
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn drops_of_a_full_buffer_are_no_chance_and_show_its_length() {
-        // The last of each tooth, and a few alone.
+        // The last packet of each tooth, and a few others.
         for teeth in [100, 6] {
             let causes = told((0..teeth).map(|tooth| tooth * 100 + 99));
             assert!(is_full(causes), "{causes:?}");

@@ -1,4 +1,4 @@
-//! One direction of a connection, in numbers.
+//! The results for one direction of a connection, in numbers.
 
 use serde::Serialize;
 use units::{Bytes, Duration, Rate};
@@ -11,40 +11,41 @@ use crate::connection::{Connection, Flow, Limit, Sample, Shares};
 use crate::guess::Guess;
 use crate::signs::Signs;
 
-/// No link is faster: what seems to be is the work of clocks, or of nobody's. In bit/s.
+/// The fastest rate of a link, in bit/s. A faster one is an error of clocks, or forged.
 pub const FASTEST: u64 = 10_000_000_000_000;
 
-/// A path that is shorter is none: a capture's clock may not tell it from nothing.
+/// The shortest RTprop. A capture's clock cannot tell a shorter one from 0.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// What holds less is no path, in bytes: rates and times of chance make it.
+/// The smallest BDP of a path, in bytes. A smaller one comes from accidental rates and times.
 const SMALLEST_BDP: u64 = 10;
 
-/// No buffer of a path is smaller: two of the longest packets that the Internet takes everywhere, in bytes.
+/// The smallest buffer of a path, in bytes: two of the longest packets that the Internet carries everywhere.
 const SMALLEST_BUFFER: f64 = 3_000.0;
 
-/// What is known of one direction's data.
+/// The data of one direction.
 #[derive(Debug, Clone, Serialize)]
 pub struct FlowSummary {
-    /// Who sends.
+    /// The sender.
     pub from: String,
-    /// Who receives.
+    /// The receiver.
     pub to: String,
-    /// Where the capture was taken, seen from these data.
+    /// Where the capture was taken relative to the sender and the receiver.
     pub place: &'static str,
-    /// The least time from here to the sender and back.
+    /// The least round-trip time from the capture to the sender.
     pub to_sender_ms: Option<f64>,
-    /// The least time from here to the receiver and back.
+    /// The least round-trip time from the capture to the receiver.
     pub to_receiver_ms: Option<f64>,
-    /// Payload sent, repeats included.
+    /// Payload sent, retransmissions included.
     pub sent_bytes: u64,
     /// Packets with payload.
     pub packets: u64,
-    /// Packets with payload that were captured once more, at another interface or at the other end. They count nowhere else.
+    /// Packets with payload that were captured a second time, at another interface or at the other end. No other counter
+    /// includes them.
     pub copies: u64,
-    /// Acknowledgements that were captured. Without any, nothing tells what arrived, nor what limited the flow.
+    /// Acknowledgements that were captured. Without any, nothing tells what arrived and what limited the flow.
     pub acks: u64,
-    /// Payload of a full packet.
+    /// The payload of a full packet.
     pub mss_bytes: u64,
     /// Payload acknowledged.
     pub delivered_bytes: u64,
@@ -52,78 +53,78 @@ pub struct FlowSummary {
     pub goodput_bps: Option<u64>,
     /// RTprop: the least RTT.
     pub rtprop_ms: Option<f64>,
-    /// RTTs.
+    /// The distribution of RTTs.
     pub rtt_ms: Option<RttSummary>,
-    /// The mean difference between an RTT and the next.
+    /// The mean difference between consecutive RTTs.
     pub jitter_ms: Option<f64>,
-    /// BtlBw: the greatest delivery rate as BBR filters it, of payload.
+    /// BtlBw: the greatest delivery rate after BBR's filter, of payload.
     pub btl_bw_bps: Option<u64>,
     /// The same as a rate of IP packets.
     pub btl_bw_ip_bps: Option<u64>,
     /// Whether the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
     pub is_pipe_filled: bool,
-    /// What was in flight, over the samples.
+    /// The data in flight, over the samples.
     pub inflight_bytes: Option<Spread>,
     /// The RTT less RTprop, over the samples.
     pub queue_ms: Option<Spread>,
-    /// Packets that were sent again.
+    /// Retransmitted packets.
     pub retransmitted: u64,
-    /// Payload sent again, of packets that passed the capture before.
+    /// Retransmitted payload, of packets whose original was captured.
     pub retransmitted_bytes: u64,
-    /// Packets that were lost: those sent again, less those for nothing. Unknown if nothing tells what was sent again from what was captured
-    /// twice: then `retransmitted` and `spurious` may be of copies.
+    /// Lost packets: the retransmitted ones less the spurious ones. `None` if nothing tells retransmissions from copies;
+    /// `retransmitted` and `spurious` may then count copies.
     pub lost: Option<u64>,
-    /// Those of them that were lost before they passed the capture.
+    /// Lost packets that were lost before the capture.
     pub lost_before: u64,
-    /// Packets that were sent again for nothing.
+    /// Packets that were retransmitted although the original had arrived.
     pub spurious: u64,
-    /// Packets that others overtook.
+    /// Reordered packets.
     pub reordered: u64,
-    /// Packets that arrived twice and were sent once.
+    /// Packets that arrived twice although they were sent once.
     pub duplicated: u64,
-    /// Payload that was acknowledged and not captured.
+    /// Payload that was acknowledged but not captured.
     pub missed_bytes: u64,
-    /// Packets that were marked when they passed.
+    /// Packets with a congestion mark.
     pub marked: u64,
-    /// Times of recovery.
+    /// The number of recoveries.
     pub recoveries: u64,
-    /// Those that a timeout began.
+    /// Recoveries that began with a timeout.
     pub timeouts: u64,
-    /// Shares of the time.
+    /// What limited the flow, as shares of the time.
     pub limited_by: Option<LimitedBy>,
-    /// The rate of a policer, if there seems to be one.
+    /// The rate of a policer, if there is a sign of one.
     pub policer_bps: Option<u64>,
-    /// What is acknowledged at once beyond BtlBw, at most in a round, on average.
+    /// The bytes acknowledged at once beyond BtlBw: the mean over rounds of each round's maximum.
     pub ack_aggregation_bytes: Option<u64>,
-    /// A guess at its congestion control.
+    /// A guess at the congestion controller.
     pub controller: Option<Guess>,
-    /// Its path, if both RTprop and BtlBw are known.
+    /// The path, if both RTprop and BtlBw are known.
     pub path: Option<KnownPath>,
 }
 
 /// A distribution.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Spread {
-    /// Half of the samples are below.
+    /// The median.
     pub p50: f64,
-    /// Nineteen of twenty are below.
+    /// The 95th percentile.
     pub p95: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
 /// A distribution of RTTs.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct RttSummary {
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// The mean of all.
+    /// The mean of all RTTs.
     pub mean: f64,
-    /// Half of the samples are below.
+    /// The median of the samples.
     pub p50: f64,
-    /// Nineteen of twenty are below.
+    /// The 95th percentile of the samples.
     pub p95: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -134,20 +135,21 @@ pub struct LimitedBy {
     pub application: f64,
     /// The receive window.
     pub receiver: f64,
-    /// Congestion control or the path: the sum of the rest.
+    /// Congestion control or the path: the sum of the values below.
     pub congestion: f64,
-    /// Its first growth: Startup or slow start. Like what follows, unknown where nothing tells what the sender knew.
+    /// The initial growth: Startup or slow start. This value and those below are `None` if nothing tells what the sender
+    /// knew.
     pub slow_start: Option<f64>,
     /// Later, with less in flight than the path holds.
     pub window: Option<f64>,
-    /// The bottleneck.
+    /// The bottleneck, which is busy.
     pub bottleneck: Option<f64>,
-    /// The bottleneck's buffer: packets are lost.
+    /// The bottleneck's buffer, which is full: packets are lost.
     pub buffer: Option<f64>,
 }
 
 impl FlowSummary {
-    /// Of this side's data, if it had any.
+    /// The summary of this side's data, if it had any.
     pub fn of(connection: &Connection, side: usize) -> Option<FlowSummary> {
         let flow = connection.sides[side].flow.as_deref()?;
         let totals = &flow.totals;
@@ -156,7 +158,8 @@ impl FlowSummary {
         let life = connection.last.since(connection.first);
         let samples = flow.samples();
         let rtprop = match (flow.model.rtt_min, flow.far) {
-            // Where QUIC was captured is known late: what the ends compute in the handshake hides it at first.
+            // For QUIC, the place of the capture becomes known late: at first, the ends' computing time in the handshake
+            // hides it.
             (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
                 Some(least.min(far))
             }
@@ -228,7 +231,7 @@ impl FlowSummary {
         Some(summary)
     }
 
-    /// Nothing tells what the sender knew when it sent: what follows from that is unknown.
+    /// Removes the results that need the sender's knowledge at departures, which is unknown.
     fn hide(&mut self, connection: &Connection) {
         if !connection.is_quic {
             let handshake = connection.handshake.rtt();
@@ -250,7 +253,7 @@ impl FlowSummary {
         let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop >= shortest)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
         let packet = flow.model.btl_bw_max().time_for(Bytes::new(flow.mss()));
-        // Drops of a policer are no losses by chance.
+        // Drops by a policer are not random losses.
         let causes = if is_policed {
             Causes::NONE
         } else {
@@ -310,7 +313,7 @@ fn rate(bytes: u64, span: Duration) -> Rate {
     Rate::from_transfer(units::Bytes::new(bytes), span)
 }
 
-/// A rate of payload as one of IP packets.
+/// The rate of IP packets for a rate of payload.
 fn with_headers(rate: Rate, flow: &Flow) -> u64 {
     let (ip, payload) = (flow.totals.ip_bytes, flow.totals.bytes.max(1));
     let scaled = u128::from(rate.bits_per_sec()) * u128::from(ip) / u128::from(payload);

@@ -1,20 +1,20 @@
-//! The path that a flow shows, and how well it is known.
+//! The path that a flow shows, with uncertainties.
 
 use serde::{Serialize, Serializer};
 use units::{Duration, Rate};
 
 use super::causes::Causes;
 
-/// A burst that suits most policers.
+/// A burst size that suits most policers.
 pub const BURST: &str = "100kb";
 
-/// A rate that nothing bounds from above is taken for up to so many times what was seen.
+/// Without an upper bound, a rate may be this many times what was measured.
 const UNBOUNDED: u64 = 100;
 
-/// A buffer that nothing bounds from above is taken for up to so many times the longest queue, or a BDP.
+/// Without an upper bound, a buffer may be this many times the longest queue or the BDP.
 const LONGER: f64 = 8.0;
 
-/// A full buffer is known to such shares of it, and to so many packets.
+/// The uncertainty of a full buffer: the least and the greatest share of it, and a number of packets.
 const SHORTEST: f64 = 0.9;
 const LONGEST: f64 = 1.15;
 const PACKETS: f64 = 2.0;
@@ -22,40 +22,41 @@ const PACKETS: f64 = 2.0;
 /// The path of a flow that shows both RTprop and BtlBw. Serializes as ranges.
 #[derive(Debug, Clone)]
 pub struct KnownPath {
-    /// BtlBw, of IP packets.
+    /// BtlBw, as a rate of IP packets.
     pub rate: Rate,
-    /// What all flows have together that were there at the same time, if they filled the pipe: no bottleneck that they share is faster.
+    /// The sum of the rates of all flows at the same time, if they filled the pipe. A shared bottleneck is no faster.
     pub rate_of_all: Rate,
     /// RTprop.
     pub rtt: Duration,
-    /// The longest queue that was seen, in BDP; or that of a full buffer, if one dropped packets.
+    /// The longest queue in BDP, or the size of the buffer if it dropped packets.
     pub buffer: f64,
-    /// A packet, in BDP.
+    /// The size of a packet in BDP.
     pub packet: f64,
     /// The smallest buffer that a scenario may have, in BDP.
     pub smallest: f64,
-    /// Why packets were lost.
+    /// The causes of losses.
     pub causes: Causes,
     /// Whether the flow filled the pipe. If not, the bottleneck may be faster.
     pub is_pipe_filled: bool,
-    /// The rate of a policer, if there seems to be one.
+    /// The rate of a policer, if there is a sign of one.
     pub policed: Option<Rate>,
 }
 
 impl KnownPath {
-    /// The share of packets that chance takes.
+    /// The share of packets lost at random.
     pub fn random_loss(&self) -> f64 {
         self.causes.random[1]
     }
 
-    /// Whether a full buffer dropped packets: then it is known how long it is.
+    /// Whether a full buffer dropped packets, which shows its size.
     pub fn is_buffer_known(&self) -> bool {
         self.causes.full.is_some()
     }
 
-    /// The fields that a scenario's path has, each as the range within which the capture leaves it.
+    /// The fields of a scenario's path, each with the range that the capture supports.
     pub fn ranges(&self) -> Vec<(&'static str, String)> {
-        // BtlBw is good to some percent, as a tenth of its windows exceed it. What never filled the pipe bounds it from below alone.
+        // BtlBw is accurate to some percent, because a tenth of its windows exceed it. A flow that never filled the pipe
+        // gives only a lower bound.
         let least = three_digits(self.rate, 97);
         let most = if self.is_pipe_filled {
             three_digits(self.rate_of_all.max(self.rate), 103)
@@ -96,12 +97,12 @@ impl Serialize for KnownPath {
     }
 }
 
-/// So many percent of the rate, with three digits.
+/// `percent` of the rate, rounded to three digits.
 pub fn three_digits(rate: Rate, percent: u64) -> Rate {
     Rate::from_bits_per_sec(rounded(rate.bits_per_sec() / 100 * percent))
 }
 
-/// The number with three digits.
+/// The number, rounded to three digits.
 pub fn rounded(number: u64) -> u64 {
     let power = 10_u64.pow(number.max(1).ilog10().saturating_sub(2));
     (number + power / 2) / power * power

@@ -1,4 +1,4 @@
-//! What a capture shows, in numbers.
+//! The results of captures, in numbers.
 
 mod causes;
 mod flow;
@@ -23,60 +23,60 @@ pub use known::KnownPath;
 pub use place::Place;
 pub use timeline::{FlowTimeline, Timeline};
 
-/// What captures show.
+/// The results of captures.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     /// When the first packet of a connection passed, in seconds from the Unix epoch.
     pub start_s: Option<f64>,
     /// What was read.
     pub read: Counts,
-    /// Connections that were let go because there were too many: those with the least payload.
+    /// Connections that were dropped because there were too many: those with the least payload.
     pub evicted: u64,
-    /// The connections, those with the most payload first.
+    /// The TCP connections, and the QUIC connections that were decrypted. Those with the most payload come first.
     pub connections: Vec<ConnectionSummary>,
-    /// The connections of QUIC without their keys, those with the most payload first.
+    /// The QUIC connections as seen without keys, those with the most payload first.
     pub quic: Vec<QuicSummary>,
 }
 
-/// What is known of a connection.
+/// The results for a connection.
 #[derive(Debug, Clone, Serialize)]
 pub struct ConnectionSummary {
     /// Its number, from 0.
     pub id: usize,
-    /// `tcp`; or `quic`, if its packets could be opened.
+    /// `tcp`, or `quic` for a connection whose packets were decrypted.
     pub protocol: &'static str,
-    /// The end that asked for it, as far as that is known.
+    /// The client, as far as that is known.
     pub client: String,
-    /// The other end.
+    /// The server.
     pub server: String,
     /// When its first packet passed, in seconds from the start of the capture.
     pub start_s: f64,
-    /// From its first packet to its last.
+    /// From its first packet to its last, in seconds.
     pub duration_s: f64,
-    /// How long its handshake took.
+    /// The round trip of its handshake.
     pub handshake_ms: Option<f64>,
-    /// What it was carried in, if that was not IP alone.
+    /// The innermost tunnel that carried it.
     pub tunnel: Option<&'static str>,
     /// Whether it was reset.
     pub is_reset: bool,
-    /// The directions that had data, the one with the most first.
+    /// The directions with data, the one with the most first.
     pub flows: Vec<FlowSummary>,
 }
 
 impl Summary {
-    /// Of what was read; with it, the connections over time, in the summary's order.
+    /// Summarizes a trace. Also returns the connections over time, in the summary's order.
     pub fn of(trace: Trace) -> (Summary, Vec<Timeline>) {
         let mut kept = Vec::new();
         let summary = Summary::each(trace, |connection| kept.push(Timeline::of(connection)));
         (summary, kept)
     }
 
-    /// Of what was read, and nothing else: takes less memory.
+    /// Summarizes a trace without the connections over time, which takes less memory.
     pub fn alone(trace: Trace) -> Summary {
         Summary::each(trace, drop)
     }
 
-    /// Of what was read. Connections are let go one after the other, when they are no longer needed.
+    /// Summarizes a trace. Each connection is passed to `done` as soon as it is not needed any more.
     fn each(trace: Trace, mut done: impl FnMut(Connection)) -> Summary {
         let read = trace.counts().clone();
         let (mut connections, quic, evicted) = trace.into_connections();
@@ -123,7 +123,7 @@ impl Summary {
 impl ConnectionSummary {
     fn of(id: usize, connection: &Connection, origin: Time) -> ConnectionSummary {
         let [client, server] = connection.ends.map(|end| end.to_string());
-        // There may be many of these: none has room for more.
+        // There may be many flows, so the lists have no spare capacity.
         let mut flows = Vec::with_capacity(connection.flows().count());
         flows.extend((0..2).filter_map(|side| FlowSummary::of(connection, side)));
         flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);

@@ -1,32 +1,32 @@
-//! Where a capture was taken, as the halves of the round trip tell.
+//! Where a capture was taken, according to the two parts of the round trip.
 
 use units::{Duration, named};
 
 use crate::connection::Connection;
 
-/// An end is near if no more than this share of the round trip is on its side …
+/// An end is near if at most one part in this many of the round trip is on its side …
 const SHARE: u64 = 10;
 
-/// … and a round trip shorter than this has no sides that could be told.
+/// … and the round trip is not shorter than this, because the parts could not be told.
 const SHORTEST: Duration = Duration::from_micros(100);
 
 named! {
-    /// Where a capture was taken, seen from a flow's data.
+    /// Where a capture was taken relative to a flow's sender and receiver.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Place, "place" {
-        /// At the sender's side.
+        /// Near the sender.
         Sender = "sender",
-        /// At the receiver's side.
+        /// Near the receiver.
         Receiver = "receiver",
         /// In between.
         Middle = "middle",
-        /// Nobody knows: there was no handshake, and there are no timestamps; or all is too near.
+        /// Unknown: there is neither a handshake nor a timestamp, or the round trip is too short.
         Unknown = "unknown",
     }
 }
 
 impl Place {
-    /// For the data of this side.
+    /// The place for the data of this side.
     pub fn of(connection: &Connection, side: usize) -> Place {
         let (near, far) = connection.halves(side);
         match near.zip(far) {

@@ -1,41 +1,41 @@
-//! A policer: a bucket of tokens that lets pass what comes as long as it has some, and then no more than the rate at which it is filled
-//! (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
+//! Detects a policer: a token bucket that forwards packets as long as it has tokens, then only at the rate at which it is
+//! filled (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
 //!
-//! So packets are lost without a queue, and when they are, the bucket is empty: from one loss to the next, what passed is what the rate
-//! allows, as long as the bucket was not full in between. What is lost by chance is lost with any number of tokens in the bucket.
+//! A policer drops packets without a queue, when its bucket is empty. So between two losses, the delivered bytes are what
+//! the rate allows, unless the bucket was full in between. Random losses occur at any number of tokens.
 
 use units::{Duration, Rate, Time};
 
 use crate::connection::{Loss, Sample};
 
-/// A queue is short below this share of RTprop.
+/// A queue below one part in this many of RTprop is short.
 const SHORT: u64 = 4;
 
-/// So many times must something have been lost.
+/// The fewest times at which packets were lost.
 const TIMES: usize = 4;
 
-/// Before, more passed than this share of the policed rate …
+/// Before the first loss, the flow exceeded the policed rate by this factor …
 const FASTER: f64 = 1.3;
 
-/// … for so many round trips.
+/// … for this many round trips.
 const ROUNDS: u64 = 2;
 
-/// From a loss to the next, as many tokens are gained as are spent: to this share of how many there were in between …
+/// From a loss to the next, tokens gained and tokens spent are equal: up to this share of the most tokens in between …
 const BALANCE: f64 = 0.3;
 
-/// … or to this share of what passed …
+/// … or up to this share of the bytes delivered in between …
 const EVEN: f64 = 0.04;
 
-/// … and to so many packets.
+/// … and up to this many packets.
 const PACKETS: u64 = 4;
 
-/// From a loss to the next, so many packets pass on average: fewer balance by accident.
+/// The fewest packets between two losses, on average. With fewer, tokens balance by accident.
 const BETWEEN: f64 = 50.0;
 
-/// The rate of a policer, of payload, if there seems to be one.
+/// The rate of a policer, in payload, if there is a sign of one.
 pub fn policer(losses: &[Loss], samples: &[Sample], rtt_min: Duration, mss: u64) -> Option<Rate> {
     let first_of_all = losses.first()?;
-    // Bursts of losses: the bucket is empty when one begins.
+    // Bursts of losses. The bucket is empty when a burst begins.
     let mut times: Vec<(Time, u64)> = Vec::new();
     let mut latest = None;
     for loss in losses {
@@ -97,7 +97,7 @@ fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
     middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / SHORT)
 }
 
-/// Whether more than so many bytes a second passed before a time, for so long.
+/// Whether the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
 fn was_faster(samples: &[Sample], rate: f64, span: Duration, until: Time) -> bool {
     let mut first = 0;
     let samples = samples
@@ -125,8 +125,9 @@ mod tests {
 
     const MSS: u64 = 1_000;
 
-    /// A sender whose rate has teeth over a path of 20 ms: it grows until something is lost, and then falls by half. The bucket has 200
-    /// packets at first, and gains one each millisecond; or there is none, and chance takes what `chance` says.
+    /// The policer found for a sender with a sawtooth rate over a path of 20 ms. The rate grows until a packet is lost,
+    /// then it halves. The bucket has 200 packets at first, and gains one each millisecond. Without a bucket, `chance`
+    /// decides which packets are lost.
     fn told(has_bucket: bool, queue: u64, chance: impl Fn(u64) -> bool) -> Option<Rate> {
         let (mut tokens, mut rate, mut passed) = (200.0, 3.0_f64, 0.0);
         let (mut losses, mut samples) = (Vec::new(), Vec::new());
@@ -163,7 +164,7 @@ mod tests {
         let is_right = |rate: u64| (950_000..1_050_000).contains(&rate);
         assert!(rate.is_some_and(is_right), "{rate:?}");
         assert_eq!(told(true, 15, |_| false), None, "a queue");
-        // One millisecond of 600, without a period.
+        // One millisecond in 600, without a period.
         let by_chance = |ms: u64| {
             let mixed = (ms + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -6,28 +6,28 @@ use super::Place;
 use crate::connection::{Connection, Flow, Sample};
 use crate::packet::Endpoint;
 
-/// A connection over time: what is left of it for pictures and for tables of samples.
+/// A connection over time, for plots and tables of samples.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     /// When its first packet passed.
     pub first: Time,
-    /// The directions that had data, in the summary's order.
+    /// The directions with data, in the summary's order.
     pub flows: Vec<FlowTimeline>,
 }
 
 /// A direction over time.
 #[derive(Debug, Clone)]
 pub struct FlowTimeline {
-    /// Who sends.
+    /// The sender.
     pub from: Endpoint,
-    /// What the pipe holds, if that is known.
+    /// The BDP, if it is known.
     pub bdp: Option<Bytes>,
-    /// The samples in their order; none where nothing tells what the sender knew.
+    /// The samples in order. Empty if nothing tells what the sender knew.
     pub samples: Vec<Sample>,
 }
 
 impl Timeline {
-    /// Of a connection whose numbers are known.
+    /// The timeline of a connection whose summary is complete.
     pub(super) fn of(connection: Connection) -> Timeline {
         let first = connection.first;
         let is_blind = [0, 1].map(|side| {

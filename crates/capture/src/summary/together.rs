@@ -1,19 +1,19 @@
-//! What flows send together: each has a share of the bottleneck alone that all of them fill.
+//! Flows that fill a bottleneck together: each has only a share of its rate.
 
 use std::collections::BTreeMap;
 
 use super::ConnectionSummary;
 use units::Rate;
 
-/// How many bits a group of flows had sent at each time, with each flow's spread evenly over its life.
+/// The bits that a group of flows has sent over time. Each flow's bits are spread evenly over its life.
 #[derive(Default)]
 struct Sent {
-    /// When a flow begins or ends, what had been sent then, and how fast it goes on; in their order.
+    /// The times at which a flow begins or ends, in order. Each has the bits sent by then, and the rate from then on.
     turns: Vec<(f64, f64, f64)>,
 }
 
 impl Sent {
-    /// Of flows with their beginning, their end and their bits.
+    /// The flows, each with its start, its end and its bits.
     fn of(flows: &[(f64, f64, f64)]) -> Sent {
         let lasting = flows.iter().filter(|(from, to, _)| to > from);
         let turns = lasting.flat_map(|(from, to, bits)| {
@@ -41,7 +41,8 @@ impl Sent {
     }
 }
 
-/// Bounds each flow's path from above by what all flows had together that were captured at the same place at the same time.
+/// Bounds the rate of each flow's path from above. The bound is the sum of the rates of all flows that were captured at the
+/// same place at the same time.
 pub fn bound(connections: &mut [ConnectionSummary]) {
     let life = |connection: &ConnectionSummary| {
         let from = connection.start_s;

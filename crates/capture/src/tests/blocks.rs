@@ -1,15 +1,15 @@
-//! Blocks of pcapng that few programs write.
+//! pcapng blocks that few programs write.
 
 use super::{check, packets, summary};
 
-/// How a section is written.
+/// The variants of a section.
 #[derive(Clone, Copy)]
 struct Style {
     is_big_endian: bool,
-    /// if_tsresol, and the ticks of a second.
+    /// The value of if_tsresol, and its ticks per second.
     resolution: (u8, u64),
     offset: i64,
-    /// The type of packets' blocks.
+    /// The block type of packets.
     packets: u32,
 }
 
@@ -44,7 +44,7 @@ impl Style {
         [&self.word(kind)[..], &length, &body, &length].concat()
     }
 
-    /// The packets of the small capture.
+    /// A capture with the packets of the small capture.
     fn capture(self) -> Vec<u8> {
         let version = [self.half(1), self.half(0)].concat();
         let section = [&self.word(0x1a2b_3c4d)[..], &version, &[0xff; 8]].concat();
@@ -89,7 +89,7 @@ impl Style {
 #[test]
 fn clocks_of_any_unit_and_zero_are_read() {
     for is_big_endian in [false, true] {
-        // A power of ten and of two in a second, whole milliseconds among them.
+        // Powers of ten and of two, with whole numbers of ticks per millisecond.
         for resolution in [
             (3, 1_000),
             (6, 1_000_000),

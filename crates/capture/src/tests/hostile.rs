@@ -1,4 +1,4 @@
-//! Captures that somebody made to cost much, or to have impossible numbers told of them.
+//! Malicious captures, made to use much memory or time, or to give impossible numbers.
 
 use super::summary;
 use crate::{FlowSummary, Trace};
@@ -6,15 +6,16 @@ use crate::{FlowSummary, Trace};
 const SYN: u8 = 2;
 const ACK: u8 = 16;
 
-/// A capture of raw IP packets between 10.0.0.1 and 10.0.0.2. Each but the handshake's claims a length that it has not.
+/// A capture of raw IP packets between 10.0.0.1 and 10.0.0.2. Each packet after the handshake claims payload that is not in
+/// the file.
 struct Made {
     file: Vec<u8>,
-    /// Units of time in a second.
+    /// The timestamps' units per second.
     units: u64,
 }
 
 impl Made {
-    /// With a handshake of so many units of time, and this MSS.
+    /// A capture with a handshake of this round trip, in units of time, and this MSS.
     fn new(units: u64, rtt: u64, mss: u16) -> Made {
         let magic: u32 = if units == 1_000_000 {
             0xa1b2_c3d4
@@ -118,7 +119,7 @@ fn what_no_link_does_is_unknown() {
     assert!(flow.path.is_none());
 }
 
-/// Acknowledgements of single bytes cut what is outstanding into pieces.
+/// Acknowledgements of single bytes split the outstanding data into pieces.
 #[test]
 fn pieces_go_if_there_is_no_memory() {
     const MOST: usize = 1 << 20;

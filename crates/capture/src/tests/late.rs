@@ -1,4 +1,4 @@
-//! Captures that were begun late, or cut short: what is not in them is not made up.
+//! Captures that begin late or are truncated. Missing data must not be invented.
 
 use units::{Duration, Time};
 
@@ -12,18 +12,18 @@ const PUSH: Flags = Flags::ACK.with(Flags::PSH);
 const SYN: Flags = Flags::SYN;
 const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
 
-/// Payload of a full packet.
+/// The payload of a full packet.
 const FULL: u32 = 1_448;
 
-/// Two hosts that send timestamps, as A or B captures them.
+/// Two hosts, as captured at A or B.
 struct Line {
     writer: Writer<Vec<u8>>,
     now_us: u64,
     id: u16,
     has_timestamps: bool,
-    /// TSval of the latest packet of A, and of B.
+    /// TSval of the latest packet from A, and from B.
     latest: [u32; 2],
-    /// So much of the headers of a SYN is captured.
+    /// The bytes of a SYN's headers that are captured.
     snap: usize,
     last: (Vec<u8>, u32),
     sent: u32,
@@ -98,7 +98,7 @@ impl Line {
         self.again();
     }
 
-    /// The latest packet passes once more.
+    /// Captures the latest packet once more.
     fn again(&mut self) {
         let at = Time::ZERO + Duration::from_micros(1_000_000 + self.now_us);
         let written = self.writer.raw(at, &self.last.0, self.last.1);
@@ -112,13 +112,13 @@ impl Line {
         self.say(true, (1, 1), ACK, 500, 0, &[]);
     }
 
-    /// A sends so much more.
+    /// A sends this many further bytes.
     fn data(&mut self, flags: Flags, len: u32) {
         self.say(true, (1 + self.sent, 1), flags, 500, len, &[]);
         self.sent += len;
     }
 
-    /// B acknowledges all but so much.
+    /// B acknowledges all but the last `but` bytes.
     fn ack(&mut self, but: u32, window: u16) {
         self.say(false, (1, 1 + self.sent - but), ACK, window, 0, &[]);
     }
@@ -127,7 +127,7 @@ impl Line {
         summary(&self.writer.finish().expect("a vector takes everything"))
     }
 
-    /// What A sends.
+    /// The flow from A.
     fn flow(self) -> FlowSummary {
         let mut summary = self.summary();
         assert_eq!(summary.connections.len(), 1);
@@ -137,7 +137,7 @@ impl Line {
     }
 }
 
-/// A serves requests, each of which it thinks about for 30 ms, 2 ms away from B; the capture is at A, and begins late.
+/// A serves requests 2 ms away from B, and thinks for 30 ms about each. The capture is at A, and begins late.
 fn thinking(first: u32, second: u32) -> FlowSummary {
     let mut line = Line::new();
     for request in 0..40 {
@@ -179,7 +179,7 @@ fn thinking(first: u32, second: u32) -> FlowSummary {
 fn what_an_application_thinks_is_no_way_to_the_sender() {
     let flow = thinking(1, 0);
     assert_eq!((flow.place, flow.rtprop_ms), ("unknown", None), "{flow:?}");
-    // What waits for acknowledgements shows the way.
+    // Data that wait for acknowledgements show the round-trip time to the sender.
     let flow = thinking(6, 4);
     assert_eq!(
         (flow.place, flow.rtprop_ms),
@@ -188,7 +188,8 @@ fn what_an_application_thinks_is_no_way_to_the_sender() {
     );
 }
 
-/// A reader that takes 20 kB each 300 ms; what its window's edge cuts is pushed. It opens its window so much before that A sends.
+/// B reads 20 kB every 300 ms. The segments that the window's edge cuts have PSH. The window opens `idle_us` before A
+/// sends.
 fn slow_reader(idle_us: u64) -> FlowSummary {
     let mut line = Line::new();
     line.shake(20_000);
@@ -211,12 +212,12 @@ fn slow_reader(idle_us: u64) -> FlowSummary {
 fn what_the_windows_edge_has_cut_ends_no_write() {
     let by = slow_reader(0).limited_by.expect("limits");
     assert!(by.receiver > 0.9, "{by:?}");
-    // With room for long, it is the application that does not write.
+    // The window has had room for a long time, so the application limits.
     let by = slow_reader(250_000).limited_by.expect("limits");
     assert!(by.application > 0.8, "{by:?}");
 }
 
-/// A window that grows, without the handshake; each round ends with two full packets that are pushed.
+/// A growing window without a handshake. Each round ends with two full packets with PSH.
 fn growing(line: &mut Line, window: u16) {
     for packets in 6..40 {
         line.data(ACK, packets * FULL);
@@ -268,7 +269,7 @@ fn options_that_were_cut_are_unknown_and_not_absent() {
 
 #[test]
 fn what_the_network_doubles_is_sent_once() {
-    // At B, which answers at once: what comes again is acknowledged already.
+    // At B, which answers at once, so a copy comes after its acknowledgement.
     let mut line = Line::new();
     line.shake(0);
     line.wait(20_000);
@@ -295,7 +296,7 @@ fn what_the_network_doubles_is_sent_once() {
 
 #[test]
 fn a_block_that_is_told_twice_arrived_twice() {
-    // The first packet is lost; the third arrives twice (Linux tells it as D-SACK, and again as what it has).
+    // The first packet is lost, and the third arrives twice. Linux reports it as D-SACK, and again as received data.
     let mut line = Line::new();
     line.shake(20_000);
     for _ in 0..3 {

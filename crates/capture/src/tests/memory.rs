@@ -1,4 +1,4 @@
-//! How much memory connections take: what is counted is what there is, and there is no more than allowed.
+//! The memory that connections take: the count matches the allocations, and stays below the bound.
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -12,7 +12,7 @@ use crate::{Summary, Trace};
 
 const MSS: u32 = 1_000;
 
-/// A packet of each connection: when, in microseconds, and what TCP says.
+/// A packet of each connection: its time in microseconds, and its TCP fields.
 struct Packet {
     at: u64,
     is_client: bool,
@@ -23,8 +23,8 @@ struct Packet {
     sack: Option<(u32, u32)>,
 }
 
-/// Rounds of ten packets over a path with a queue: an acknowledgement comes 50 ms later, and the handshake's after 40 ms. In each fourth round,
-/// the first packet is lost.
+/// Rounds of ten packets over a path with a queue. Acknowledgements come after 50 ms, in the handshake after 40 ms. In
+/// every fourth round, the first packet is lost.
 fn packets(rounds: u32) -> Vec<Packet> {
     let mut packets = Vec::new();
     let mut say = |at: u64, is_client, seq, ack, flags, len, sack| {
@@ -62,7 +62,7 @@ fn packets(rounds: u32) -> Vec<Packet> {
     packets
 }
 
-/// A capture of so many connections that do the same.
+/// A capture of this many connections with the same packets.
 fn capture(connections: u16, rounds: u32) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "many").expect("a vector takes everything");
     let server = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 443);
@@ -98,7 +98,7 @@ fn capture(connections: u16, rounds: u32) -> Vec<u8> {
     writer.finish().expect("a vector takes everything")
 }
 
-/// What the tables need beside what connections hold, and what reading takes: buffers, the connections' places.
+/// The memory of the tables and of reading: buffers, and the indices of the connections.
 const BESIDE: u64 = 2 << 20;
 
 #[test]
@@ -124,7 +124,7 @@ fn what_is_held_is_counted_and_bounded() {
         taken.bytes_max <= most as u64 / 10 * 11 + BESIDE,
         "{taken:?}, {most}"
     );
-    // What is counted stays exact.
+    // Counters stay exact.
     let (little, timelines) = Summary::of(trace);
     for (one, other) in plenty.connections.iter().zip(&little.connections) {
         let (one, other) = (&one.flows[0], &other.flows[0]);
@@ -139,7 +139,7 @@ fn what_is_held_is_counted_and_bounded() {
     assert!(least >= Some(4), "{least:?}");
 }
 
-/// Many connections of a few lines each, whose packets claim to have and to acknowledge more than there can be.
+/// Many connections of a few lines each, whose packets claim impossible amounts of data and acknowledgements.
 #[test]
 fn a_log_that_claims_much_takes_little() {
     let mut log = String::from("{\"qlog_version\": \"0.3\", \"traces\": [");
@@ -161,7 +161,7 @@ fn a_log_that_claims_much_takes_little() {
         assert_eq!(Summary::of(trace).0.connections.len(), 1_500);
     });
     assert!(taken.bytes_max <= 24 << 20, "{} bytes", taken.bytes_max);
-    // One text that would be taken apart into many more bytes than it has.
+    // One text that would take much more memory than its length if it were parsed.
     let numbers = "1,".repeat(4 << 20);
     let log = format!("{{\"traces\": [{{\"events\": [{{\"name\": [{numbers}1]}}]}}]}}");
     let length = log.len() as u64;

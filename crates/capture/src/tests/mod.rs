@@ -1,4 +1,4 @@
-//! Small captures of each kind, and what becomes of them when they are damaged.
+//! Small captures of each kind, intact and damaged.
 
 mod blocks;
 mod hostile;
@@ -19,8 +19,8 @@ use crate::{Summary, Trace};
 const A: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 40_000);
 const B: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 80);
 
-/// The IP packets of a short connection, with their times in milliseconds: A sends ten segments to B, the third of which is lost and
-/// sent again; the round trip is 20 ms, and the capture is at A.
+/// The IP packets of a short connection, with their times in milliseconds. A sends ten segments to B; the third is lost and
+/// retransmitted. The round trip is 20 ms, and the capture is at A.
 fn packets() -> Vec<(u64, Vec<u8>, u32)> {
     let mut packets: Vec<(u64, Vec<u8>, u32)> = Vec::new();
     let mut add = |at: u64, from_a: bool, seq: u32, ack: u32, flags, options: &[TcpOption], len| {
@@ -82,7 +82,7 @@ fn packets() -> Vec<(u64, Vec<u8>, u32)> {
     packets
 }
 
-/// A pcap of these packets, with this before each of them.
+/// A pcap file of these packets, with `before` in front of each.
 fn pcap(link: u32, before: &[u8], is_nano: bool, is_big_endian: bool) -> Vec<u8> {
     let mut file = Vec::new();
     let word = |file: &mut Vec<u8>, word: u32| {
@@ -127,7 +127,7 @@ fn pcapng() -> Vec<u8> {
     writer.finish().expect("a vector takes everything")
 }
 
-/// Small captures of each format and link.
+/// Small captures in each format, with each link type.
 fn corpus() -> Vec<Vec<u8>> {
     let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
     let vlan = [
@@ -187,19 +187,17 @@ fn corpus() -> Vec<Vec<u8>> {
     ]
 }
 
-/// With gzip.
 fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(plain).expect("a vector takes everything");
     gzip.finish().expect("a vector takes everything")
 }
 
-/// With Zstandard.
 fn zstd(plain: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(plain, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
-/// What has to be damaged: also compressed captures, the beginning of one of QUIC, and of a qlog.
+/// The captures to damage: those of the corpus, compressed captures, and the beginnings of a QUIC capture and of a qlog.
 fn breakable() -> Vec<Vec<u8>> {
     let quic = include_bytes!("../../data/quic.pcap");
     let mut log = String::new();
@@ -258,12 +256,12 @@ fn each_format_and_link_says_the_same() {
 fn compressed_captures_and_pieces_of_them_are_read() {
     let plain = pcapng();
     check(&summary(&gzip(&plain)));
-    // Two members, as `cat a.gz b.gz` makes them, with a capture that is cut anywhere.
+    // Two members, as `cat a.gz b.gz` makes them. The capture is split at any place.
     let (one, other) = plain.split_at(plain.len() / 3);
     check(&summary(&[one, other].map(gzip).concat()));
     let [one, other] = [one, other].map(zstd);
     check(&summary(&[&one[..], &other].concat()));
-    // Frames that are to be passed over, as `pzstd` and seekable files have them.
+    // Skippable frames, as in files of `pzstd` and in seekable files.
     let skip = [&[0x5e, 0x2a, 0x4d, 0x18, 5, 0, 0, 0], &b"12345"[..]].concat();
     let frames = [&skip[..], &skip, &one, &skip, &other, &skip].concat();
     check(&summary(&frames));
@@ -344,14 +342,14 @@ fn connections_are_bounded_and_the_small_ones_go() {
     assert_eq!(with_data.count(), 100);
 }
 
-/// What a damaged file may take: a window of Zstandard's, which has 100 MB at most, and the reader's own buffers.
+/// The most memory for a damaged file: a Zstandard window, which has at most 100 MB, and the reader's own buffers.
 const MEMORY: u64 = 160 << 20;
 
-/// How many damaged captures are tried, and the seed from which they come.
+/// The number of damaged captures to try, and the seed.
 const CASES: (&str, u64) = ("FULLPIPE_FUZZ_CASES", 20_000);
 const SEED: (&str, u64) = ("FULLPIPE_FUZZ_SEED", 1);
 
-/// `FULLPIPE_FUZZ_CASES=1000000 cargo test -p fullpipe-capture --lib damaged -- --nocapture` tries a million.
+/// `FULLPIPE_FUZZ_CASES=1000000 cargo test -p fullpipe-capture --lib damaged -- --nocapture` tries a million captures.
 #[test]
 fn damaged_captures_have_an_answer_and_take_little_memory() {
     let number = |(name, default): (&str, u64)| match std::env::var(name) {

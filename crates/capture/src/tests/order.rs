@@ -1,4 +1,4 @@
-//! Several captures at once, and captures without an end.
+//! Several captures at once, and captures that do not end.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use crate::read::Opened;
 use crate::write::Writer;
 use crate::{Summary, Trace};
 
-/// A capture of the packets at these places, each so many milliseconds later.
+/// A capture of these packets, each with its time in milliseconds.
 fn part(of: impl Iterator<Item = (u64, Vec<u8>, u32)>) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "part").expect("a vector takes everything");
     for (at, headers, len) in of {
@@ -21,7 +21,7 @@ fn part(of: impl Iterator<Item = (u64, Vec<u8>, u32)>) -> Vec<u8> {
     writer.finish().expect("a vector takes everything")
 }
 
-/// Reads these files as one.
+/// Reads these files as one capture.
 fn read(files: &[Vec<u8>], is_lasting: bool) -> Summary {
     let mut trace = Trace::new();
     let open = |place: usize| -> io::Result<Opened<'_>> {
@@ -68,7 +68,7 @@ fn a_file_that_is_none_is_named_by_its_place() {
     assert_eq!(read.expect_err("no capture").0, 1);
 }
 
-/// Each packet once more, as at another interface.
+/// Every packet appears twice, as with two interfaces.
 #[test]
 fn a_packet_that_is_captured_twice_is_one_packet() {
     let twice = packets()
@@ -81,7 +81,7 @@ fn a_packet_that_is_captured_twice_is_one_packet() {
     assert_eq!(whole.connections[0].flows[0].copies, 0);
 }
 
-/// The captures of both ends, ten milliseconds apart, of one of which the lost packet is not.
+/// The captures of both ends, ten milliseconds apart. The lost packet is in only one of them.
 #[test]
 fn the_captures_of_both_ends_are_one_connection() {
     let far = packets()
@@ -130,7 +130,7 @@ impl Read for Endless {
 
 #[test]
 fn a_capture_without_packets_can_be_ended() {
-    // A block that nobody knows, after a section header.
+    // An unknown block behind a section header.
     let mut block = vec![0; 1 << 16];
     block[..4].copy_from_slice(&0x0bad_u32.to_le_bytes());
     block[4..8].copy_from_slice(&(1_u32 << 16).to_le_bytes());

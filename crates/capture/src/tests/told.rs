@@ -1,4 +1,4 @@
-//! What is told of connections that others make easy to misread.
+//! Connections that are easy to misread.
 
 use units::{Duration, Time};
 
@@ -12,16 +12,16 @@ const PUSH: Flags = Flags::ACK.with(Flags::PSH);
 const SYN: Flags = Flags::SYN;
 const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
 
-/// Where the payload of A begins, and that of B.
+/// The sequence numbers of the first payload of A, and of B.
 const START: u32 = 1_001;
 const OTHER: u32 = 5_001;
 
-/// What two hosts say to each other. The capture is at A, and the round trip 20 ms.
+/// A conversation of two hosts. The capture is at A, and the round trip is 20 ms.
 struct Talk {
     writer: Writer<Vec<u8>>,
     now: u64,
     packets: u16,
-    /// By how many bytes A's sequence numbers are shifted.
+    /// The number that is added to A's sequence numbers.
     shift: u32,
 }
 
@@ -68,12 +68,12 @@ impl Talk {
         written.expect("a vector takes everything");
     }
 
-    /// A sends so many bytes from this position on.
+    /// A sends this many bytes from this position on.
     fn data(&mut self, from: u32, flags: Flags, len: u32) {
         self.say(true, START + from, OTHER, flags, 60_000, len);
     }
 
-    /// B acknowledges what is before this position.
+    /// B acknowledges everything before this position.
     fn ack(&mut self, upto: u32, window: u16) {
         self.say(false, OTHER, START + upto, ACK, window, 0);
     }
@@ -85,7 +85,7 @@ impl Talk {
         self.say(true, START, OTHER, ACK, 60_000, 0);
     }
 
-    /// So many round trips of two packets each, of which the second one is pushed.
+    /// Round trips of two packets each; the second packet has PSH.
     fn rounds(&mut self, rounds: u32, len: u32) {
         for round in 0..rounds {
             let from = round * 2 * len;
@@ -110,7 +110,7 @@ impl Talk {
 
 #[test]
 fn a_path_that_takes_shorter_packets_is_no_application() {
-    // A window that grows, of which the last packet is pushed each time.
+    // A growing window. The last packet of each round has PSH.
     let mut talk = Talk::new();
     talk.shake();
     let mut from = 0;
@@ -127,7 +127,7 @@ fn a_path_that_takes_shorter_packets_is_no_application() {
     assert_eq!(flow.mss_bytes, 1_228);
     let by = flow.limited_by.expect("limits");
     assert!(by.application < 0.15, "{by:?}");
-    // The same, in short writes.
+    // The same rounds with short writes.
     let mut talk = Talk::new();
     talk.shake();
     for write in 0..50 {
@@ -174,14 +174,14 @@ fn what_asks_for_an_answer_alone_is_no_repeat() {
     talk.shake();
     talk.rounds(3, 1_460);
     let sent = 6 * 1_460;
-    // A byte that was acknowledged: keepalives, one without a byte.
+    // Keepalives with the last acknowledged byte, and one without a byte.
     for len in [1, 1, 0, 1] {
         talk.wait(45_000);
         talk.data(sent - 1, ACK, len);
         talk.wait(20);
         talk.ack(sent, 60_000);
     }
-    // No room: the byte behind the window, again and again, until there is some.
+    // A zero window. The byte behind the window is sent again and again until the window opens.
     talk.data(sent, PUSH, 1_000);
     talk.wait(20);
     talk.ack(sent + 1_000, 0);

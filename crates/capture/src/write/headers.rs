@@ -6,39 +6,39 @@ use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
 
 use crate::packet::Flags;
 
-/// No header has room for more bytes of options.
+/// The most bytes of options that fit into a header.
 pub const MAX_OPTIONS: usize = 40;
 
-/// A payload of zeros, for the checksum.
+/// Zeros for the checksum of the payload.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// A TCP segment over IPv4, whose payload is zeros.
+/// A TCP segment over IPv4 with a payload of zeros.
 #[derive(Debug, Clone, Copy)]
 pub struct TcpPacket<'p> {
-    /// Who sends it.
+    /// The sender.
     pub from: SocketAddrV4,
-    /// To whom.
+    /// The receiver.
     pub to: SocketAddrV4,
-    /// The number of the packet among those of its sender.
+    /// The IP identification.
     pub id: u16,
-    /// ECN's field: 0 not capable, 2 capable, 3 marked.
+    /// The ECN field: 0 is not-ECT, 2 is ECT(0), 3 is CE.
     pub ecn: u8,
     /// The sequence number of its first byte.
     pub seq: u32,
-    /// The acknowledgement.
+    /// The acknowledgement number.
     pub ack: u32,
     /// Its flags.
     pub flags: Flags,
-    /// The window, already shifted.
+    /// The window field, which is already scaled.
     pub window: u16,
-    /// The options, which fit [`MAX_OPTIONS`].
+    /// The options, at most [`MAX_OPTIONS`] bytes.
     pub options: &'p [TcpOptionElement],
-    /// The length of its payload.
+    /// The length of the payload.
     pub len: u32,
 }
 
 impl TcpPacket<'_> {
-    /// The headers of IP and TCP.
+    /// The IP and TCP headers.
     pub fn headers(&self) -> Vec<u8> {
         let mut tcp = TcpHeader::new(self.from.port(), self.to.port(), self.seq, self.window);
         tcp.acknowledgment_number = self.ack;

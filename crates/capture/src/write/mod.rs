@@ -1,4 +1,4 @@
-//! Packets as a capture file: pcapng, of which Wireshark, tcpdump and [`read`](crate::read) make the same.
+//! Writes packets to a capture file in pcapng, which Wireshark, tcpdump and [`read`](crate::read) can read.
 
 mod headers;
 
@@ -9,7 +9,7 @@ use units::Time;
 pub use etherparse::TcpOptionElement as TcpOption;
 pub use headers::{MAX_OPTIONS, TcpPacket};
 
-/// Raw IP: there is no link (LINKTYPE_RAW).
+/// The link type of raw IP packets, LINKTYPE_RAW.
 const RAW: u16 = 101;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -17,13 +17,13 @@ const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 
-/// The options of an interface: its name, and the resolution of its clock.
+/// Options of an interface: its name, and the resolution of its timestamps.
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
-/// The options of a section: who wrote it.
+/// An option of a section: the application that wrote it.
 const SHB_USERAPPL: u16 = 4;
 
-/// Writes packets without their payload.
+/// Writes the headers of packets, without their payload.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,
@@ -31,10 +31,10 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A capture of the interface with this name, at which packets are IP.
+    /// Begins a capture of an interface with this name, with IP packets.
     ///
     /// # Errors
-    /// `to` does not take it.
+    /// Writing to `to` fails.
     pub fn new(to: W, interface: &str) -> io::Result<Writer<W>> {
         let mut writer = Writer {
             to,
@@ -60,18 +60,18 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// A packet that passes at `at`.
+    /// Writes a packet that passes at `at`.
     ///
     /// # Errors
-    /// The file does not take it.
+    /// Writing the file fails.
     pub fn packet(&mut self, at: Time, packet: &TcpPacket<'_>) -> io::Result<()> {
         self.raw(at, &packet.headers(), packet.len)
     }
 
-    /// An IP packet of which these headers are there, and of the rest the length.
+    /// Writes an IP packet with these headers. `rest` is the length of the rest, which is not written.
     ///
     /// # Errors
-    /// The file does not take it.
+    /// Writing the file fails.
     pub fn raw(&mut self, at: Time, headers: &[u8], rest: u32) -> io::Result<()> {
         let captured = u32::try_from(headers.len()).map_err(io::Error::other)?;
         let ticks = at.as_nanos();
@@ -90,13 +90,13 @@ impl<W: Write> Writer<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// It does not take the last of it.
+    /// Writing the file fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.to.flush()?;
         Ok(self.to)
     }
 
-    /// A block: its type, its length, what it has, and its length once more.
+    /// Writes a block: its type, its length, its body, and its length again.
     fn block(&mut self, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         self.block.clear();
         self.block.extend(kind.to_le_bytes());

@@ -1,4 +1,4 @@
-//! What else crosses lines: transfers without an end, of sockets of ours that nobody experiments on.
+//! Background traffic on lines: endless transfers over sockets of this program, which are not part of the experiment.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,13 +13,13 @@ use super::paths::server;
 use crate::laboratory::LabError;
 use crate::line::Line;
 
-/// So much is sent or discarded at once.
+/// The bytes that are sent or discarded at once.
 const AT_ONCE: usize = 1 << 16;
 
-/// So long a thread waits before it looks whether it is to stop.
+/// The time after which a waiting thread checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Transfers that go on for as long as this lives.
+/// Transfers that last as long as this value.
 #[derive(Debug, Default)]
 pub(super) struct Background {
     stop: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Those of all lines, over paths that are there.
+    /// Starts the background traffic of all lines. Their paths must exist.
     pub fn start(network: &Network, lines: &[Line]) -> Result<Background, LabError> {
         let mut background = Background::default();
         for line in lines {
@@ -59,7 +59,7 @@ impl Background {
         let (far, _) = listener.accept().map_err(|error| cannot(line, error))?;
         for (stream, is_sender) in [(near, false), (far, true)] {
             let stop = Arc::clone(&self.stop);
-            // Nothing of it is left in a namespace that is about to go.
+            // Closing must not leave packets behind in a namespace that is about to go.
             socket::abort_on_close(&stream).map_err(|error| cannot(line, error))?;
             stream
                 .set_nonblocking(false)
@@ -82,7 +82,7 @@ fn cannot(line: &Line, error: std::io::Error) -> LabError {
     }
 }
 
-/// Sends or discards until it is to stop, or the other end has.
+/// Sends or discards until `stop` is set, or the other end closes.
 fn carry(stream: &TcpStream, is_sender: bool, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let moved = if is_sender {

@@ -1,4 +1,4 @@
-//! Clients that are not ours: curl, which a shell starts at its times.
+//! Independent clients: curl processes that a shell starts at their times.
 
 use std::fs;
 use std::path::Path;
@@ -15,25 +15,25 @@ use crate::line::Line;
 use crate::observed::PORT;
 use crate::proof::write;
 
-/// What curl says of a download that came whole.
+/// The measurements that curl reports for a complete download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Download {
-    /// The place of its line.
+    /// The index of its line.
     line: usize,
-    /// With the headers.
+    /// The received bytes, headers included.
     bytes: u64,
-    /// From the request to the last byte. What is told of an object in the kernel, from its first packet to the acknowledgement of its
-    /// last one, takes as long.
+    /// The time from the request to the last byte. The kernel measures an object from its first packet to the
+    /// acknowledgement of the last one, which takes as long.
     took: Duration,
 }
 
 impl Download {
-    /// The place of its line.
+    /// The index of its line.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// As an experiment sees it.
+    /// The download as an experiment observes it.
     pub fn observation(&self, groups: Vec<String>) -> Observation {
         Observation {
             scope: Scope::Connection,
@@ -49,7 +49,8 @@ impl Download {
     }
 }
 
-/// Starts all downloads of some lines. What curl says of them goes to the file `told`; who has not finished by `end` is cut off.
+/// Starts all downloads of some lines. Curl's reports go to the file `told`. Downloads that have not finished by `end` are
+/// cut off.
 pub(super) fn start(
     host: &Host,
     init: &Init,
@@ -64,9 +65,9 @@ pub(super) fn start(
         .spawn(host, init)?)
 }
 
-/// A shell's script.
+/// The shell script.
 fn script(lines: &[Line], end: Duration, told: &Path) -> String {
-    // Neither the user's settings nor a proxy are the laboratory's.
+    // The laboratory uses neither the user's settings nor a proxy.
     let mut text = format!(
         "# Delay, longest time, line, client, server, bytes.\nget() {{\n  sleep \"$1\"\n  exec curl --disable --noproxy '*' --silent --fail \
          --output /dev/null --max-time \"$2\" \\\n    --interface \"$4\" --range \"0-$(($6 - 1))\" --write-out \"$3 $6 %{{exitcode}} \
@@ -89,13 +90,13 @@ fn script(lines: &[Line], end: Duration, told: &Path) -> String {
     text + "wait\n"
 }
 
-/// What curl has said: the downloads that came whole.
+/// Reads curl's reports of the complete downloads.
 pub(super) fn read(told: &Path) -> Result<Vec<Download>, LabError> {
     let text = fs::read_to_string(told).map_err(|error| LabError::file(told, error))?;
     Ok(text.lines().filter_map(download).collect())
 }
 
-/// A line of it; nothing if the download did not come whole.
+/// Parses a line of the reports. `None` if the download is not complete.
 fn download(line: &str) -> Option<Download> {
     let mut words = line.split(' ');
     let line = words.next()?.parse().ok()?;

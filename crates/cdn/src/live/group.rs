@@ -14,15 +14,15 @@ use linux::command::Init;
 use super::everywhere;
 use crate::laboratory::LabError;
 
-/// What its name begins with; the number of the process that made it follows.
+/// The prefix of its name. The process ID of its maker follows.
 const NAME: &str = "fullpipe-cdn-";
 
-/// A control group, which goes with this.
+/// A control group, which is removed with this value.
 #[derive(Debug)]
 pub(super) struct Group(PathBuf);
 
 impl Group {
-    /// Makes it, and takes away what processes have left that were killed.
+    /// Makes the group, and removes those that killed processes have left.
     pub fn make() -> Result<Group, LabError> {
         let root = who::root().ok_or(GroupError::NoFileSystem)?;
         for left in fs::read_dir(root).into_iter().flatten().flatten() {
@@ -30,7 +30,7 @@ impl Group {
             let process = name.to_str().and_then(|name| name.strip_prefix(NAME));
             if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
                 let policy = Policy::parse(&everywhere(&left.path(), "cubic"))?;
-                // What cannot be taken away does no harm: no connection is in it.
+                // A group that cannot be removed does no harm, because it has no connections.
                 let _ = steer::stop(&policy);
                 let _ = fs::remove_dir(left.path());
             }
@@ -44,9 +44,10 @@ impl Group {
         &self.0
     }
 
-    /// The same init, which enters the group first. It must do so itself: what it starts sees no control groups.
+    /// The same init, which first enters the group. It must do so itself, because the processes that it starts see no
+    /// control groups.
     pub fn entered(&self, init: &Init) -> Result<Init, LabError> {
-        // The shell is another program than this one.
+        // In the shell, /proc/self/exe would be the shell itself.
         let own = "/proc/self/exe";
         let program = if init.program == Path::new(own) {
             std::env::current_exe().map_err(|error| LabError::file(Path::new(own), error))?
@@ -70,7 +71,7 @@ impl Drop for Group {
             if fs::remove_dir(&self.0).is_ok() {
                 return;
             }
-            // Its processes take a moment to go.
+            // Its processes take a moment to end.
             thread::sleep(Duration::from_millis(50));
         }
     }

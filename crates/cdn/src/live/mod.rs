@@ -1,16 +1,17 @@
-//! The same CDN on the kernel's own TCP, in real time.
+//! The same CDN on the kernel's TCP in real time.
 //!
 //! ```text
 //!  clients: curl ── TUN ──► a path for each line, in user space ──► TUN ── servers: nginx
 //!                ◄──────────────────────────────────────────────
 //! ```
 //!
-//! All clients are one network namespace, all servers another one, and nginx is in a control group of its own. The same objects are
-//! fetched over the same lines again and again: with each controller in force everywhere, which is the truth; while a study runs;
-//! and with its policy in force. How long a download took, curl says, and neither the study nor this program.
+//! All clients are in one network namespace, and all servers in another. Nginx is in a control group of its own. The same
+//! objects are fetched over the same lines several times: with each controller in force everywhere, which gives the truth;
+//! while a study runs; and with its policy in force. Curl reports how long each download took, independently of the study
+//! and of this program.
 //!
-//! Processes, namespaces and paths end with this process, however it ends. A control group that it leaves when it is killed goes
-//! with the next start.
+//! Processes, namespaces and paths end with this process, however it ends. If it is killed, the next start removes its
+//! control group.
 
 mod background;
 mod clients;
@@ -45,10 +46,10 @@ use crate::truth::{Seen, Truth, decide, read_policy};
 use group::Group;
 use pass::{Force, Pass, Stage};
 
-/// A policy outlives this process for no longer than it must.
+/// The time for which a policy may outlive this process.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// Where what curl has said goes, in the directory of the results.
+/// The directory of curl's reports in the directory of the results.
 const DOWNLOADS: &str = "downloads";
 
 /// A CDN in real time.
@@ -58,7 +59,7 @@ pub struct Live<'s> {
     lines: Vec<Line>,
 }
 
-/// What this machine lacks for one.
+/// Why this machine cannot run one. `None` if it can.
 pub fn lacking() -> Option<String> {
     let required = kernel::check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
@@ -84,7 +85,7 @@ fn everywhere(group: &Path, controller: &str) -> String {
     )
 }
 
-/// By the calendar: seconds since 1970.
+/// The time in seconds since 1970.
 fn unix_s() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_secs_f64()
@@ -95,31 +96,31 @@ impl<'s> Live<'s> {
     ///
     /// # Errors
     ///
-    /// What it says makes no sense, or cannot be in real time.
+    /// The CDN is invalid, or is impossible in real time.
     pub fn new(spec: &'s Spec) -> Result<Live<'s>, LabError> {
         let cannot = |field: &str, reason: &str| {
             let reason = format!("engine linux cannot: {reason}");
             ScenarioError::new(field, reason)
         };
         if spec.networks.len() > paths::MOST_NETWORKS {
-            let reason = format!("it has room for {}", paths::MOST_NETWORKS);
+            let reason = format!("it has room for {} networks", paths::MOST_NETWORKS);
             return Err(cannot("network", &reason).into());
         }
         let lines = spec.lines(When::Study)?;
         for line in &lines {
             let of_network = |error: ScenarioError| error.item(line.network).within("network");
             if *line.host() != HostSpec::default() {
-                let reason = "its hosts are the kernel's; leave it out";
+                let reason = "its hosts run on the kernel; leave it out";
                 return Err(of_network(cannot("host", reason)).into());
             }
             let is_endless = |flow: &FlowSpec| *flow == FlowSpec::new(flow.controller);
             if !line.background().iter().all(is_endless) {
                 let reason =
-                    "its background has no end and no settings; give a controller and nothing else";
+                    "its background traffic has no end and no settings; give only a controller";
                 return Err(of_network(cannot("background", reason)).into());
             }
         }
-        // Whether the kernel's controllers are those of the arms.
+        // Checks that the kernel has the arms' controllers.
         if let Some(line) = lines.first() {
             let engine = EngineKind::Linux.engine();
             for arm in &spec.arms {
@@ -129,18 +130,18 @@ impl<'s> Live<'s> {
         Ok(Live { spec, lines })
     }
 
-    /// So often everything is fetched: with each arm, in the study, and with the policy.
+    /// The number of passes: one with each arm, the study, and one with the policy.
     pub fn passes(&self) -> usize {
         self.spec.arms.len() + 2
     }
 
-    /// Fetches everything, studies it, puts the policy in force, and puts the truth beside both. The study's data, the policy and
-    /// what curl has said go to the directory. `init` is how this program is started as the first process of a command; `tell` is
-    /// told how far it is, and what is wrong.
+    /// Runs all passes, makes the policy from the study, and compares both with the truth. The study's data, the policy and
+    /// curl's reports go to the directory. `init` says how this program is started as the first process of a command.
+    /// `tell` is called with progress and problems.
     ///
     /// # Errors
     ///
-    /// What the machine lacks, or the study says too little.
+    /// The machine lacks something, or the study has too few data.
     pub fn run(
         &self,
         directory: &Path,
@@ -171,7 +172,7 @@ impl<'s> Live<'s> {
             downloads: &downloads,
             cancel,
         };
-        // Programs and sockets are the server's.
+        // The program in the kernel and its sockets must be in the server's namespace.
         let found = network
             .far
             .inside(|| self.passed(&stage, directory, &group, tell))?;
@@ -204,7 +205,7 @@ impl<'s> Live<'s> {
         let begin = unix_s();
         let force = Force::policy(Steer::begin(learned.clone(), LEASE, None, begin)?);
         let is_right = |line: &Line, has: &str| {
-            // Who explores may change meanwhile.
+            // The exploring networks may change during the pass.
             let mut times = [begin, unix_s()].into_iter();
             times.any(|at| decide(&learned, line, at).is_some_and(|of| of.controller == has))
         };
@@ -223,7 +224,7 @@ impl<'s> Live<'s> {
         Ok(found)
     }
 
-    /// Runs a study: its plan, what it has found, and its downloads.
+    /// Runs a study. Returns its plan, its results, and its downloads.
     fn study(
         &self,
         stage: &Stage<'_>,
@@ -245,7 +246,7 @@ impl<'s> Live<'s> {
         Ok((plan, findings, studied))
     }
 
-    /// What an experiment would see of each line in each pass, by curl's word.
+    /// Each line in each pass, as curl's reports show it.
     fn seen(&self, passes: &[Pass]) -> Vec<Seen<'_>> {
         let lines = self.lines.iter().map(|line| Seen {
             line,
@@ -264,7 +265,7 @@ impl<'s> Live<'s> {
         lines
     }
 
-    /// How it went.
+    /// The circumstances of the measurement.
     fn real(passes: &[Pass], load: Option<f64>) -> Real {
         let sum = |of: fn(&Pass) -> u64| passes.iter().map(of).sum::<u64>();
         let mut first = passes.iter().filter_map(|pass| {

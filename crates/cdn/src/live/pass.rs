@@ -1,4 +1,4 @@
-//! Everything is fetched once, with something in force.
+//! A pass: everything is fetched once, with one choice in force.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -25,51 +25,51 @@ use crate::line::Line;
 use crate::machine::OfPass;
 use crate::observed::PORT;
 
-/// So often what is in force is looked after, and the server's connections are looked at.
+/// The interval at which the choice in force is maintained, and the server's connections are inspected.
 const STEP: Duration = Duration::from_millis(200);
 
-/// When the last client has gone, the last connections take so long to end at the server.
+/// The time for which the last connections may end at the server after the last client has gone.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// What stays as it is from pass to pass.
+/// The environment that all passes share.
 pub(super) struct Stage<'s> {
     pub network: &'s Network,
     pub lines: &'s [Line],
     pub init: &'s Init,
     pub seed: u64,
-    /// For so long downloads begin; twice as long they may last.
+    /// The time in which downloads begin. They may last twice as long.
     pub duration: Duration,
-    /// Where what curl says goes.
+    /// The directory of curl's reports.
     pub downloads: &'s Path,
     pub cancel: &'s Cancel,
 }
 
-/// What gives connections their controllers meanwhile.
+/// The mechanism that gives connections their controllers during a pass.
 pub(super) enum Force {
     Policy(Box<Steer>),
     Study(Box<Study>),
 }
 
-/// How a pass went.
+/// The results of a pass.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub name: String,
-    /// Those that came whole.
+    /// The complete downloads.
     pub downloads: Vec<Download>,
-    /// How many were begun.
+    /// The number of downloads that were started.
     pub begun: usize,
     pub looks: Looks,
     pub counts: SteeringCounts,
-    /// How the machine was.
+    /// The state of the machine.
     pub machine: OfPass,
 }
 
-/// Which controllers the server's connections have, by the kernel's word.
+/// The controllers of the server's connections, as the kernel reports them.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// How often one was looked at.
+    /// The number of inspections.
     pub all: u64,
-    /// How often it was not the one that was in force for the client.
+    /// The number of inspections in which the controller was not the one in force for the client.
     pub others: u64,
     pub first_other: Option<String>,
 }
@@ -84,7 +84,7 @@ impl Force {
     }
 
     fn step(&mut self, tell: &mut (dyn FnMut(&str) + Send)) {
-        // A study whose time is over goes on until its last download has come.
+        // A study continues after its time until the last download has ended.
         let _ = match self {
             Force::Policy(steer) => steer.step(unix_s(), tell),
             Force::Study(study) => study.step(unix_s(), tell),
@@ -108,7 +108,7 @@ impl Force {
 }
 
 impl Looks {
-    /// Looks at the connections of the server, in whose namespace the thread is.
+    /// Inspects the connections of the server. The thread must be in its namespace.
     fn look(
         &mut self,
         diag: &mut Diag,
@@ -138,7 +138,7 @@ impl Looks {
 }
 
 impl Stage<'_> {
-    /// Has everything fetched. `is_right` says whether a line's connections are to have this controller.
+    /// Fetches everything once. `is_right` says whether a line's connections may have this controller.
     pub fn pass(
         &self,
         name: &str,
@@ -203,12 +203,12 @@ impl Stage<'_> {
         })
     }
 
-    /// How many packets were lost before the paths so far, in all passes.
+    /// The number of packets that were dropped before the paths, in all passes so far.
     fn overflows(&self) -> Result<u64, LabError> {
         Ok(self.network.near.overflows()? + self.network.far.overflows()?)
     }
 
-    /// Whether the machine was the paths that were asked for.
+    /// Whether the emulated paths were as specified.
     fn validity(&self, ways: &[TunCounters], overflows: u64) -> Validity {
         let sum = |of: fn(&TunCounters) -> u64| ways.iter().map(of).sum::<u64>();
         let written = sum(|way| way.written_packets);

@@ -1,4 +1,4 @@
-//! The hosts at both ends, and a path for each line between them.
+//! The hosts at both ends, and a path between them for each line.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,10 +8,12 @@ use linux::{Host, Network, NetworkConfig};
 use crate::laboratory::LabError;
 use crate::line::{Line, addresses};
 
-/// The servers' networks are behind those of clients, and so many of these are before the hosts' own addresses (10.200.0.0/15).
+/// The most client networks. The servers' networks follow those of clients, and both must be below the hosts' own addresses
+/// (10.200.0.0/15).
 pub(super) const MOST_NETWORKS: usize = 100;
 
-/// The address at which a line's client finds the server. Each has its own: so packets of both ways are told apart by where they go.
+/// The address of the server for a line's client. Each line has its own, so that the destination address of each packet
+/// identifies the line.
 pub(super) fn server(line: &Line) -> IpAddr {
     let [_, network, place, host] = match line.client {
         IpAddr::V4(client) => client.octets(),
@@ -20,7 +22,7 @@ pub(super) fn server(line: &Line) -> IpAddr {
     Ipv4Addr::new(10, network.saturating_add(MOST_NETWORKS as u8), place, host).into()
 }
 
-/// The clients' host, which has all of their addresses, and the servers'.
+/// The host of the clients, which has all of their addresses, and the host of the servers.
 pub(super) fn hosts(networks: usize) -> Result<Network, LabError> {
     let network = Network::create(&NetworkConfig::default())?;
     for place in 0..networks {

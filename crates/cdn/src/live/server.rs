@@ -1,4 +1,4 @@
-//! An ordinary HTTP server: nginx, with one file of which clients fetch as much as they want.
+//! An ordinary HTTP server: nginx with one file, of which clients fetch any part.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpStream};
@@ -15,13 +15,13 @@ use crate::laboratory::LabError;
 use crate::observed::PORT;
 use crate::proof::write;
 
-/// The file that is fetched from.
+/// The file that clients fetch.
 pub(super) const OBJECT: &str = "object";
 
-/// For so long nginx may take to listen.
+/// The time that nginx may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Starts it in a host and a control group; it ends with the result. The file is as large as the largest object.
+/// Starts nginx in a host and a control group. It ends with the returned value. The file is as large as the largest object.
 pub(super) fn start(
     host: &Host,
     group: &Group,
@@ -36,7 +36,7 @@ pub(super) fn start(
     };
     fs::create_dir_all(&files).map_err(wrong(&files))?;
     let object = files.join(OBJECT);
-    // It has no content, and takes no room.
+    // A sparse file, which takes no space.
     File::create(&object)
         .and_then(|file| file.set_len(largest.get()))
         .map_err(wrong(&object))?;

@@ -1,4 +1,4 @@
-//! `fullpipe trace`: what captures show of connections and of their paths.
+//! `fullpipe trace`: analyses the connections in captures, and their paths.
 
 use std::fs::File;
 use std::num::NonZeroUsize;
@@ -18,27 +18,27 @@ use crate::terminal::output;
 /// Show what limited the connections of a packet capture
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each TCP connection, and each QUIC connection whose keys are given: RTprop and BtlBw as BBR measures them, losses told from reordering, what limited it and for how long, \
-and a guess at its congestion control. For other QUIC connections: what can be seen without keys. docs/trace.md says how they are found, and what a capture cannot show.
+For each TCP connection, and each QUIC connection with known keys: RTprop and BtlBw as BBR measures them, losses without reordering, what limited the connection and for how long, \
+and a guess at its congestion controller. For other QUIC connections: what is visible without keys. docs/trace.md explains the methods, and what a capture cannot show.
 
 tcpdump -s 128 -w FILE captures enough of each packet.")]
 pub struct Options {
-    /// Captures (pcap or pcapng), or QUIC logs (qlog), in any order, also compressed with gzip or zstd; - for stdin
+    /// Captures (pcap or pcapng) or QUIC logs (qlog), in any order, plain or compressed with gzip or zstd; - for stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// A key log, as programs write with SSLKEYLOGFILE: QUIC connections whose secrets it has are analysed as TCP's are
+    /// Decrypt QUIC connections with this key log, the file that SSLKEYLOGFILE names, and analyse them like TCP connections
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
-    /// Show so many connections, those with the most payload
+    /// Show this many connections, those with the most payload
     #[arg(long, value_name = "N", default_value = "20", value_parser = usage::at_least_one)]
     top: NonZeroUsize,
-    /// Write summary, connections and samples as Parquet, and a page with plots into this directory
+    /// Write the summary, connections and samples as Parquet, and a page with plots, into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write the path of the connection with the most payload as a scenario, for run
+    /// Write the path of the connection with the most payload as a scenario for `fullpipe run`
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
-    /// Write the same path as ranges, for advise --from
+    /// Write the same path as ranges for `fullpipe advise --from`
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
     /// Print the connections on stdout as JSON, and nothing else there
@@ -49,11 +49,11 @@ pub struct Options {
     quiet: bool,
 }
 
-/// What is written of a path, if it is known.
+/// The text that is written for a path. `None` if no path is known.
 type PathText = fn(&Summary) -> Option<String>;
 
 impl Options {
-    /// The files that a path is written to: the option, the file, and what.
+    /// The files that a path is written to: the option, the file, and the text.
     fn paths(&self) -> impl Iterator<Item = (&'static str, &Path, PathText)> {
         let scenario: PathText = capture::scenario;
         let ranges: PathText = capture::ranges;
@@ -66,7 +66,7 @@ impl Options {
     }
 }
 
-/// Reads the captures, and shows what they have.
+/// Reads the captures, and shows the results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     if let Some(directory) = &options.out {
         report::trace::check_dir(directory)
@@ -104,21 +104,24 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         note(options, format_args!("report: {}", directory.display()));
         let most = report::trace::MOST_SUMMARIZED;
         if summary.connections.len().max(summary.quic.len()) > most {
-            let words = "connections with the most payload; connections.parquet has all of TCP";
+            let words =
+                "connections with the most payload; connections.parquet has all TCP connections";
             note(options, format_args!("summary.json has the {most} {words}"));
         }
     }
     for (option, file, of) in options.paths() {
         let text = of(&summary).ok_or_else(|| {
             Failure::failed(format_args!(
-                "{option}: no connection shows both RTprop and BtlBw; capture where data is sent, or with timestamps"
+                "{option}: no connection shows both RTprop and BtlBw; capture at the sender, or with TCP timestamps"
             ))
         })?;
         whole::write(file, text.as_bytes())?;
         note(options, format_args!("path: {}", file.display()));
     }
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("this is what was read until then"));
+        return Err(Failure::interrupted(
+            "this is the result of the part that was read",
+        ));
     }
     Ok(())
 }

@@ -183,7 +183,7 @@ fn what_is_no_capture_is_answered() {
     refused(
         ["trace", file],
         2,
-        &["two.toml: is no capture; give pcap or pcapng"],
+        &["two.toml: is not a capture; give pcap or pcapng"],
     );
     refused(["trace", "/nowhere"], 2, &["/nowhere: cannot be read"]);
     refused(["trace"], 2, &["<FILE>"]);

@@ -303,7 +303,7 @@ fn what_makes_no_sense_gets_one_line() {
     fs::write(&odd, "192.0.2.0/24\t1\nnonsense\n").expect("written");
     let odd = odd.to_str().expect("text");
     for (arguments, parts) in [
-        (&["watch"][..], &["no terminal", "--once"][..]),
+        (&["watch"][..], &["not a terminal", "--once"][..]),
         (
             &["watch", "--once", "prot=1"],
             &["prot=1", "did you mean `port`?"],
@@ -336,7 +336,7 @@ fn what_makes_no_sense_gets_one_line() {
         ),
         (
             &["watch", "--once", "as=64500"],
-            &["as=: nothing says", "--as"],
+            &["as=: the autonomous systems", "--as"],
         ),
         (
             &["watch", "--once", "port=1", "!limit=receiver"],

@@ -9,7 +9,7 @@ const PLAN: &str = "name = \"a \\\"b\\\"\"\ncgroup = \"g\"\nunit = \"prefix\"\nd
         [connections]\nlisten = [443, \"8000-8010\"]\nexcept = [\"10.0.0.0/8\"]\n\
         [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"bbr\"\nshare = \"50%\"\n";
 
-/// Studies of as many groups as there are effects.
+/// The results of a study with one group for each effect.
 fn findings(effects: &[(&str, f64)]) -> Findings {
     findings_of(3000, effects)
 }
@@ -56,7 +56,7 @@ fn who_gains_gets_a_rule_and_the_rest_stays() {
         ],
         None,
     );
-    // On the whole nothing is clear, so the rest has the first arm; AS2 has it anyway.
+    // Over all groups, nothing is significant, so the remaining connections keep the first arm, and so does AS2.
     assert_eq!(
         rules(&found),
         [
@@ -68,7 +68,7 @@ fn who_gains_gets_a_rule_and_the_rest_stays() {
     );
     assert_eq!(found.rules[2].systems, [1]);
     let expect = found.rules[2].expect.unwrap().as_f64();
-    // The lower end of what was found of 80 %.
+    // The lower end of the interval around 80 %.
     assert!((0.3..0.8).contains(&expect), "{expect}");
     assert!(found.rules[2].evidence.contains("bbr against cubic: +"));
     assert_eq!(found.explore.as_f64(), 0.02);
@@ -93,7 +93,7 @@ fn where_all_gain_who_does_not_is_the_exception() {
 fn a_rule_stays_until_something_speaks_against_it() {
     let before = learned(&[("AS1", 0.8), ("AS2", -0.6), ("AS3", 0.0)], None);
     assert!(rules(&before).contains(&("bbr for AS1", "bbr")));
-    // Of a little more nobody would make a rule.
+    // Such a small advantage alone makes no rule.
     let weak = [("AS1", 0.08), ("AS2", -0.6), ("AS3", 0.0)];
     assert!(!rules(&learned(&weak, None)).contains(&("bbr for AS1", "bbr")));
     let kept = learned(&weak, Some(&before));
@@ -109,7 +109,7 @@ fn a_rule_stays_until_something_speaks_against_it() {
 
 #[test]
 fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
-    // Each group gains 50 %; who shows it is taken, and so who shows more of it.
+    // Each group gains 50 %. Groups that show it by chance are selected, and their observed gains are too great.
     let groups: Vec<String> = (0..30).map(|number| format!("AS{number}")).collect();
     let effects: Vec<(&str, f64)> = groups.iter().map(|group| (group.as_str(), 0.5)).collect();
     let mut findings = findings_of(800, &effects);
@@ -123,7 +123,7 @@ fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
     let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
     let all = super::learned(&findings, "cubic", None, &mut Vec::new());
     let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
-    // The rule for all of them promises what they do on average.
+    // The rule for all of them expects their average.
     let [expect] = found
         .rules
         .iter()
@@ -145,8 +145,8 @@ fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
     assert!(promised.iter().all(|one| *one > 0.0), "{promised:?}");
 }
 
-/// A study of three arms: what the second and the third change in each group. With the second, small objects take so many times as
-/// long.
+/// A study of three arms. `effects` are those of the second and the third arm in each group. With the second arm, small
+/// objects take `slower` times as long.
 fn of_three(effects: &[(&str, [f64; 2])], slower: u64) -> Findings {
     let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
     let mut seed = 100;
@@ -187,7 +187,7 @@ fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
     let plan = plan_of_three();
     let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
-    // Where the best one of all is not the best, an arm is that was neither the first nor taken.
+    // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
     assert_eq!(
         rules(&found),
         [
@@ -223,7 +223,7 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
             ("rest", "cubic")
         ]
     );
-    // Its evidence has what becomes of small objects.
+    // The evidence includes the effects on small objects.
     let evidence = &found.rules[1].evidence;
     for size in ["time below 10 kB", "time from 10 to 100 kB"] {
         assert!(evidence.contains(size), "{evidence}");
@@ -299,7 +299,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     let found = Policy::parse(&text).unwrap();
     let systems = found.rules[2].systems.clone();
     let many = systems.len();
-    // Chance leaves some out; no more would have had a rule each.
+    // Chance leaves some groups out. The others are more than the most rules of a policy.
     assert!(many > crate::policy::MOST_RULES, "{text}");
     assert_eq!(
         rules(&found),
@@ -321,14 +321,14 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
         evidence.contains(&format!("in each of {many} groups")),
         "{text}"
     );
-    // The surest have their evidence beside the rule; nothing is long.
+    // The groups with the smallest p-values have their evidence beside the rule. No line is long.
     assert_eq!(text.matches("# AS").count(), SHOWN);
     assert!(
         text.contains(&format!("# and {} more\n", many - SHOWN)),
         "{text}"
     );
     assert!(text.lines().count() < 70, "{text}");
-    // A later study finds the groups in their rules again.
+    // A later study finds the groups in the grouped rules.
     let place = |group: &str| Place::of(group).unwrap();
     for (group, is_there) in [
         ("192.0.3.0/24", true),
@@ -353,7 +353,7 @@ fn networks_of_which_nothing_is_to_be_found_out_explore_nothing() {
         .iter()
         .map(|rule| found.explored(rule).as_f64())
         .collect();
-    // Who had no part has none; private networks that took part are clients'.
+    // Connections that took no part keep their controller. Private networks that took part are clients' networks.
     assert_eq!(
         rules(&found)[..2],
         [("no part", "cubic"), ("bbr for 10.1.2.0/24", "bbr")]

@@ -100,7 +100,7 @@ fn networks_of_a_file_are_a_rules_and_too_many_are_refused() {
     );
     let policy = || Policy::parse(&text).unwrap();
     let lossy = of("192.0.2.9", 443, 1);
-    // Before it is read, the rule holds nowhere.
+    // Before the file is read, the rule holds nowhere.
     assert_eq!(policy().decide(&lossy), None);
     let mut placed = policy();
     let network: Prefix = "192.0.2.0/24".parse().unwrap();
@@ -127,7 +127,7 @@ fn bits_of(networks: &[(Prefix, u64)], prefix: &str) -> u64 {
 }
 
 proptest::proptest! {
-    /// Of whatever networks of whatever rules: the most specific one that has an address has the bits of all that have it.
+    /// For any networks in any rules: the most specific network with an address has the bits of all networks with it.
     #[test]
     fn the_most_specific_network_has_the_rules_of_all_around_it(
         said in proptest::collection::vec((0_usize..3, 0_u8..16, 24_u8..=32), 0..30), address: u8,
@@ -178,9 +178,9 @@ fn some_explore_and_later_others() {
     let last = Duration::from_nanos((now + TURN).as_nanos() - 1);
     let (first, then) = (explorers(now), explorers(now + TURN));
     assert_eq!(first, explorers(last));
-    // 400, and five times the deviation of 19.
+    // 400, within five standard deviations of 19.
     assert!((300..500).contains(&first.len()), "{}", first.len());
-    // A tenth of them again, by chance: 40, and five times 6.
+    // A tenth of them again by chance: 40, within five standard deviations of 6.
     let again = first.intersection(&then).count();
     assert!((10..70).contains(&again), "{again}");
     assert_eq!(others.len(), 2);
@@ -198,7 +198,7 @@ fn a_rule_says_itself_how_much_it_explores_and_private_networks_have_no_part() {
         let (names, shares) = policy.arms(&policy.rules[0]);
         let share = shares.shares().get(1).copied().unwrap_or(0.0);
         assert_eq!(names.len() == 1, share == 0.0);
-        // The other rule goes on.
+        // The other rule still explores.
         assert!(policy.has_explorers());
         (share * 1000.0).round()
     };
@@ -234,7 +234,7 @@ fn what_makes_no_sense_is_named() {
         (
             "name = \"lossy\"",
             "name = \"inside\"",
-            &["rule[1].name", "once"][..],
+            &["rule[1].name", "no other rule"][..],
         ),
         (
             "rtt_from = \"100ms\"",

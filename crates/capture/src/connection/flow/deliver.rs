@@ -1,4 +1,4 @@
-//! What an acknowledgement tells of the path.
+//! What an acknowledgement shows of the path.
 
 use congestion::sampling::Sampler;
 use congestion::{Duration, Time};
@@ -11,7 +11,7 @@ use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
 impl Flow {
-    /// Something has arrived.
+    /// The receiver has acknowledged new data.
     pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
         let at = news.at;
         let far = news.rtt.map(|far| far.saturating_sub(self.ack_delay));
@@ -27,7 +27,7 @@ impl Flow {
         }
         let least = match vantage {
             Vantage::Sender => self.model.rt_prop(),
-            // Whoever echoes no timestamps leaves it unknown what the sender knew.
+            // Without timestamps, nothing tells what the sender knew.
             Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
         };
         let sample = self.sampler.sample(at, least.unwrap_or_default());
@@ -66,13 +66,13 @@ impl Flow {
     }
 }
 
-/// What one acknowledgement tells.
+/// The contents of one acknowledgement.
 pub(super) struct News {
     pub at: Time,
     pub highest_before: u64,
-    /// When the newest packet that arrived was sent.
+    /// When the newest acknowledged packet was sent.
     pub sent: Time,
-    /// From the newest packet that arrived, and was sent once, until now.
+    /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
     /// TSecr.
@@ -80,7 +80,7 @@ pub(super) struct News {
 }
 
 impl News {
-    /// A packet has arrived that was not known to have.
+    /// This piece is acknowledged for the first time.
     #[inline]
     pub fn arrived(
         &mut self,

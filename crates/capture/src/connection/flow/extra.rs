@@ -2,7 +2,7 @@
 
 use congestion::{Rate, Time};
 
-/// How much more than BtlBw allows was acknowledged at once: the aggregation of acknowledgements, as BBR measures it
+/// The bytes acknowledged beyond what BtlBw allows: the aggregation of acknowledgements, as BBR measures it
 /// (draft-ietf-ccwg-bbr, "BBR.extra_acked").
 #[derive(Debug, Clone, Copy)]
 pub struct Extra {
@@ -14,7 +14,6 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// Nothing yet.
     pub fn new(at: Time) -> Extra {
         Extra {
             since: at,
@@ -25,12 +24,12 @@ impl Extra {
         }
     }
 
-    /// The mean over rounds of the most in each.
+    /// The mean over rounds of each round's maximum.
     pub fn mean(&self) -> Option<u64> {
         self.sum.checked_div(self.rounds)
     }
 
-    /// So many bytes are acknowledged.
+    /// An acknowledgement of this many bytes.
     pub fn on_ack(&mut self, at: Time, bytes: u64, btl_bw: Rate) {
         self.delivered += bytes;
         let expected = btl_bw.bytes_in(at.since(self.since)).get();
@@ -41,7 +40,6 @@ impl Extra {
         self.of_round = self.of_round.max(self.delivered - expected);
     }
 
-    /// A round has ended.
     pub fn end_round(&mut self) {
         self.sum = self.sum.saturating_add(self.of_round);
         self.rounds += 1;

@@ -1,4 +1,4 @@
-//! What is acknowledged.
+//! Acknowledgements.
 
 use std::ops::Range;
 
@@ -11,11 +11,12 @@ use crate::connection::losses::micros;
 use crate::connection::scoreboard::Status;
 use crate::packet::Segment;
 
-/// So many pieces at most are taken for lost together.
+/// The most pieces that one SACK block passes over.
 const MOST_PASSED: usize = 4096;
 
 impl Flow {
-    /// An acknowledgement, with the window's scale if it is known. Whether the way to the receiver and back is shorter than was known.
+    /// Takes in an acknowledgement. `scale` is the window scale, if it is known. Returns whether the least round-trip time
+    /// to the receiver has fallen.
     pub fn on_ack(
         &mut self,
         at: Time,
@@ -38,12 +39,12 @@ impl Flow {
         let scale = scale.or_else(|| self.window.scale());
         let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
         self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
-        // QUIC tells windows otherwise.
+        // QUIC tells its windows elsewhere.
         if self.cues.is_some() {
             self.see_room(at, ack, segment.window);
         }
         if ack > self.end {
-            // The byte of a probe counts as nothing that was sent, and may be taken all the same.
+            // The byte of a probe is not counted as sent. The receiver may accept it all the same.
             if self.probed != Some(ack) {
                 self.totals.missed += ack - self.end;
             }
@@ -78,7 +79,7 @@ impl Flow {
         self.far != far
     }
 
-    /// Whether an acknowledgement has an older timestamp than one before: it was overtaken, or passes once more.
+    /// Whether the acknowledgement has an older timestamp than an earlier one: it was overtaken, or it is a copy.
     fn is_old(&mut self, stamps: Option<(u32, u32)>) -> bool {
         let Some((value, _)) = stamps else {
             return false;
@@ -91,7 +92,7 @@ impl Flow {
         false
     }
 
-    /// Whether there is room for a further packet, or none at all.
+    /// Checks whether the receive window has room for another packet, or none at all.
     fn see_room(&mut self, at: Time, ack: u64, window: u16) {
         if window == 0 {
             if ack == self.end {
@@ -102,7 +103,7 @@ impl Flow {
         }
     }
 
-    /// The receiver takes data up to this sequence number.
+    /// The receiver accepts data up to this sequence number.
     pub fn offer(&mut self, edge: u32) {
         let edge = self.positions.peek(edge);
         self.edge = Some(self.edge.map_or(edge, |old| old.max(edge)));
@@ -145,7 +146,7 @@ impl Flow {
     }
 
     fn hear_sack(&mut self, range: Range<u64>, vantage: Vantage, news: &mut News) {
-        // From here to the sender and back.
+        // The round-trip time from the capture to the sender.
         let near = match vantage {
             Vantage::Sender => Duration::ZERO,
             Vantage::Elsewhere => self.near.unwrap_or_default(),
@@ -180,7 +181,8 @@ impl Flow {
             if entry.status == Status::Sacked {
                 continue;
             }
-            // The original has arrived if the acknowledgement echoes something older than the repeat (RFC 3522).
+            // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
+            // 3522).
             if entry.repeats > 0
                 && entry.seq == una
                 && let (Some(echo), Some(value)) = (news.echo, entry.repeat_value)

@@ -1,4 +1,4 @@
-//! One direction's data, as a capture sees it: what was sent, what arrived, how fast, and what was in the way.
+//! The data of one direction as a capture shows them: sent bytes, acknowledged bytes, rates and limits.
 
 mod deliver;
 mod extra;
@@ -28,129 +28,130 @@ use super::series::{Sample, Series};
 use super::window::Window;
 use extra::Extra;
 
-/// More than any window (RFC 7323, section 2.3): what jumps farther is not of this connection.
+/// More than any window (RFC 7323, section 2.3): a sequence number that jumps further is not of this connection.
 const FARTHEST: u64 = 1 << 30;
 
-/// A sender may be silent for so long although it could send: it has work to do too.
+/// A sender may be silent for this long although it could send, because its host has other work.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// Nothing tells copies from what is sent again: if one of so many packets is either, it may be a capture of both ends.
+/// Nothing tells copies from retransmissions. If one packet in this many is either, the capture may be of both ends.
 const UNTOLD: u64 = 5;
 
-/// Where in the packet's way the capture is, as far as that is known while it is read.
+/// Where the capture was taken, as far as that is known while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vantage {
-    /// At the sender of this flow: what passes was just sent, and an acknowledgement has just arrived.
+    /// At the sender of this flow: packets have just been sent, and acknowledgements have just arrived.
     Sender,
-    /// Elsewhere, or nobody knows.
+    /// Elsewhere, or unknown.
     Elsewhere,
 }
 
-/// One direction's data.
+/// The data of one direction.
 #[derive(Debug, Clone)]
 pub struct Flow {
     positions: Positions,
-    /// Where the data begin.
+    /// The position of the first byte.
     base: u64,
-    /// Everything before is acknowledged.
+    /// Everything before this position is acknowledged.
     una: u64,
-    /// Where what was sent ends.
+    /// The end of the sent data.
     end: u64,
-    /// Payload of a full packet.
+    /// The payload of a full packet.
     pub(super) full: Full,
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
-    /// Repeats below what has arrived that are in flight.
+    /// Retransmitted bytes in flight below the highest acknowledged byte.
     repeats_out: u64,
     sampler: Sampler,
     echoes: Echoes,
-    /// The acknowledgement that the sender knew of when it last sent.
+    /// The latest acknowledgement that the sender is known to have received.
     known: Option<Passed>,
-    /// How far the receive window reaches.
+    /// The end of the receive window.
     edge: Option<u64>,
-    /// What tells its scale, if the handshake was not seen.
+    /// An estimate of the window scale, for captures without the handshake.
     window: Window,
-    /// Where it ends, if it has no room at all.
+    /// The position of a window of zero, if the latest one was.
     closed_at: Option<u64>,
-    /// Where the byte ends that was sent to have an answer, and for no other reason.
+    /// The end of the byte that was sent only to get an answer.
     probed: Option<u64>,
-    /// The round trip that no sender is ahead of, as long as none was measured: the handshake's.
+    /// The round trip of the handshake, a lower bound until an RTT is measured.
     handshake: Option<Duration>,
     /// TSval of the newest acknowledgement.
     newest_ack: Option<u32>,
-    /// The number of the latest IP packet with new data, and whether each has another.
+    /// The IP identification of the latest packet with new data, and whether packets differ in it.
     id: u16,
     has_ids: bool,
     limits: Limits,
-    /// What timestamps tell of departures, if they are a clock's.
+    /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
-    /// What departures are judged by.
+    /// The thresholds by which departures are judged.
     patience: Patience,
     series: Series,
     last_sent: Time,
     last_heard: Time,
-    /// When a repeat last filled a hole.
+    /// When a retransmission last filled a hole.
     last_fill: Time,
     extra: Extra,
     plateau: Plateau,
     present_limit: Limit,
-    /// What is known of the path.
+    /// The model of the path.
     pub model: Model,
-    /// The flow round by round.
+    /// The rounds.
     pub rounds: Rounds,
-    /// Its recoveries.
+    /// The recoveries.
     pub recoveries: Recoveries,
-    /// What was sent again.
+    /// The retransmissions.
     pub repeats: Repeats,
-    /// What was lost.
+    /// The losses.
     pub losses: Losses,
-    /// Time from data to acknowledgement here, the least.
+    /// The least round-trip time from the capture to the receiver.
     pub far: Option<Duration>,
-    /// Time from acknowledgement to the data that follows it here: the latest.
+    /// The latest round-trip time from the capture to the sender.
     near: Option<Duration>,
-    /// The least of them.
+    /// The least round-trip time from the capture to the sender.
     pub near_min: Option<Duration>,
     near_count: u64,
-    /// The least time from acknowledgement to data, whether or not the data were waiting for it: the way is no longer.
+    /// The least time from an acknowledgement to data that echo it, whether or not the data waited for it: an upper bound
+    /// on the round-trip time to the sender.
     near_bound: Option<Duration>,
     near_bound_count: u64,
-    /// For how long the receiver says that it held the present acknowledgement back. TCP's do not say.
+    /// For how long the receiver held the present acknowledgement back. TCP does not tell this.
     pub ack_delay: Duration,
-    /// What was counted.
+    /// The counters.
     pub totals: Totals,
 }
 
-/// What was counted.
+/// Counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Totals {
     /// Packets with payload.
     pub packets: u64,
-    /// Packets with payload that passed once more, as they were: at another interface, or at the other end.
+    /// Packets with payload that were captured a second time, unchanged: at another interface, or at the other end.
     pub copies: u64,
     /// Acknowledgements.
     pub acks: u64,
-    /// Payload sent, repeats included.
+    /// Payload sent, retransmissions included.
     pub bytes: u64,
-    /// IP packets of them, headers included.
+    /// The IP packets with payload, in bytes, headers included.
     pub ip_bytes: u64,
     /// Payload acknowledged.
     pub delivered: u64,
-    /// Packets that others overtook.
+    /// Reordered packets.
     pub reordered: u64,
-    /// Packets that were lost before they passed the capture, and were sent again.
+    /// Packets that were lost before the capture, and were retransmitted.
     pub lost_before: u64,
-    /// Payload that was acknowledged and never seen.
+    /// Payload that was acknowledged but not captured.
     pub missed: u64,
-    /// Packets that were marked.
+    /// Packets with a congestion mark.
     pub marked: u64,
-    /// Packets that were no longer followed, because too many were outstanding.
+    /// Packets that are no longer followed, because too many were outstanding.
     pub unfollowed: u64,
 }
 
 impl Flow {
-    /// A flow of a connection that is open since `at`. As far as the handshake was seen, it has told the sequence number of the
-    /// first byte (`start`), the payload of a full packet, and the round trip.
+    /// A flow of a connection that was established at `at`. The handshake, if it was captured, gives the sequence number of
+    /// the first byte (`start`), the payload of a full packet, and the round trip.
     pub fn new(
         at: Time,
         start: Option<u32>,
@@ -211,45 +212,45 @@ impl Flow {
         self.series.samples()
     }
 
-    /// How long which limit held until `end`.
+    /// How long each limit held until `end`.
     pub fn shares(&self, end: Time, vantage: Vantage) -> Shares {
         self.limits.until(end, &self.patience(vantage))
     }
 
-    /// The mean of what was acknowledged beyond BtlBw, at most in each round.
+    /// The mean over rounds of the most bytes acknowledged beyond BtlBw.
     pub fn aggregation(&self) -> Option<u64> {
         self.extra.mean()
     }
 
-    /// Packets that were sent again.
+    /// Retransmitted packets.
     pub fn retransmitted(&self) -> u64 {
         self.repeats.packets + self.totals.lost_before
     }
 
-    /// The least time to the sender and back, if it was measured often enough to tell where the capture is.
+    /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.
     pub fn nearest(&self) -> Option<Duration> {
         self.near_min.filter(|_| self.near_count >= ENOUGH)
     }
 
-    /// The same, or a time that is longer by what the application took to write.
+    /// The same, or an upper bound that includes the application's time to write.
     pub fn nearest_bound(&self) -> Option<Duration> {
         self.near_bound.filter(|_| self.near_bound_count >= ENOUGH)
     }
 
-    /// Whether a packet that passes once more can be told from one that is sent again: by its timestamp or its number; or there are none
-    /// that could be either.
+    /// Whether copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
+    /// few of either.
     pub fn tells_copies(&self, has_timestamps: bool) -> bool {
         let either = self.totals.copies + self.repeats.packets;
         let all = self.totals.packets + self.totals.copies;
         has_timestamps || self.has_ids || either * UNTOLD < all
     }
 
-    /// Payload of a full packet.
+    /// The payload of a full packet.
     pub fn mss(&self) -> u64 {
         self.full.size()
     }
 
-    /// How many bytes it holds, itself included.
+    /// The number of bytes that it holds, itself included.
     pub fn held(&self) -> usize {
         let outstanding = self.scoreboard.held() + self.sacked.held() + self.echoes.held();
         let lists =
@@ -257,12 +258,12 @@ impl Flow {
         size_of::<Flow>() + outstanding + lists + self.course()
     }
 
-    /// How many of them are of its course over time.
+    /// The part of these bytes that holds samples over time.
     pub fn course(&self) -> usize {
         self.series.held() + self.rounds.held()
     }
 
-    /// Keeps no more of its course than so many bytes, or the least that tells anything.
+    /// Reduces the samples to this many bytes, or to the fewest that are still of use.
     pub fn thin(&mut self, most: usize) {
         while self.course() > most {
             let is_less = self.series.thin() | self.rounds.thin();
@@ -279,7 +280,7 @@ impl Flow {
         self.model.thin();
     }
 
-    /// There will be no more packets: what was kept for them goes.
+    /// Drops the state that only further packets would need.
     pub fn rest(&mut self) {
         self.scoreboard = Scoreboard::default();
         self.sacked = Ranges::default();
@@ -287,13 +288,14 @@ impl Flow {
         self.echoes = Echoes::default();
     }
 
-    /// Its samples, and nothing else.
+    /// The samples alone.
     pub fn into_samples(self) -> Vec<Sample> {
         self.series.into_samples()
     }
 
-    /// What is in flight: what was sent beyond the highest byte that has arrived, and repeats of what is below it (Mathis and
-    /// Mahdavi, "Forward Acknowledgement", SIGCOMM 1996). Far from the sender: what the sender had not heard of when it sent.
+    /// The bytes in flight: those sent beyond the highest acknowledged byte, and the retransmissions below it (Mathis and
+    /// Mahdavi, "Forward Acknowledgement", SIGCOMM 1996). Away from the sender: those that the sender did not know to be
+    /// acknowledged when it sent.
     fn flight(&self, vantage: Vantage) -> Bytes {
         let bytes = match (vantage, &self.known) {
             (Vantage::Elsewhere, Some(known)) => {
@@ -304,12 +306,13 @@ impl Flow {
         Bytes::new(bytes)
     }
 
-    /// The end of the highest byte that is known to have arrived.
+    /// The end of the highest acknowledged byte.
     fn highest(&self) -> u64 {
         self.sacked.end().unwrap_or(0).max(self.una)
     }
 
-    /// By how much what is in flight may differ although it stays. Far from the sender, its timestamps tell it, by the millisecond.
+    /// How much the data in flight may vary on a plateau. Away from the sender, timestamps give the data in flight only by
+    /// the millisecond.
     fn slack(&self, vantage: Vantage) -> Slack {
         let packets = match vantage {
             Vantage::Sender => 2,
@@ -321,19 +324,20 @@ impl Flow {
         }
     }
 
-    /// More is known of the path.
+    /// Updates what follows from the model of the path.
     pub(super) fn refresh(&mut self, vantage: Vantage) {
         self.model.refresh();
         self.patience = self.patience(vantage);
     }
 
-    /// What departures are judged by.
+    /// The thresholds by which departures are judged.
     fn patience(&self, vantage: Vantage) -> Patience {
         let least = self.model.rtt_min.unwrap_or_default();
         let most = self.model.rtt_max.unwrap_or_default();
         let silence = match vantage {
             Vantage::Sender => least / 4,
-            // What is acknowledged here is news to the sender only later, and what it then sends comes later still.
+            // An acknowledgement that passes the capture reaches the sender later, and the sender's answer passes later
+            // still.
             Vantage::Elsewhere => most + most / 2,
         };
         let packets = Bytes::new(self.mss() * 3 / 2);

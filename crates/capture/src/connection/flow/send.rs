@@ -1,4 +1,4 @@
-//! What is sent.
+//! Departures of data.
 
 use std::ops::Range;
 
@@ -15,20 +15,20 @@ use crate::connection::scoreboard::{self, Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
-/// No more pieces are told apart of what a segment sends again: those behind are as if they had been lost.
+/// The most pieces that one retransmission is split into. The pieces beyond count as lost.
 const MOST_PIECES: usize = 4096;
 
-/// So many packets are looked through for holes whose repeats were lost.
+/// The most pieces that are searched for holes whose retransmissions were lost.
 const MOST_HOLES: usize = 4096;
 
-/// What is sent again so much later has another timestamp (Linux counts milliseconds).
+/// A retransmission after this long has another timestamp (Linux counts milliseconds).
 const TICKS: Duration = Duration::from_millis(2);
 
-/// The least that a sender waits for an acknowledgement before it sends again (Linux `TCP_RTO_MIN`).
+/// The least time before a sender retransmits without an acknowledgement (Linux `TCP_RTO_MIN`).
 const MIN_RTO: Duration = Duration::from_millis(200);
 
 impl Flow {
-    /// Data, or the end of it. Whether the way to the sender and back is known better than before.
+    /// Takes in a segment with data. Returns whether more is known of the round-trip time to the sender.
     pub fn on_data(
         &mut self,
         at: Time,
@@ -72,7 +72,7 @@ impl Flow {
         let has_moved = self.hear_echo(at, segment);
         self.totals.packets += self.full.packets(len);
         self.totals.bytes += len;
-        // What segmentation offload cuts has these headers once in the capture, and with each packet on the way.
+        // Segmentation offload: the headers are captured once, but each packet on the path has them.
         self.totals.ip_bytes += len + headers * self.full.packets(len);
         if seq < sent_before {
             self.repeat(at, seq..end.min(sent_before), mark, vantage);
@@ -84,15 +84,15 @@ impl Flow {
         has_moved
     }
 
-    /// Whether one byte is sent to have an answer alone: by a keepalive, which was acknowledged long ago (RFC 9293, section 3.8.4), or to
-    /// a receiver that has no room (section 3.8.6.1).
+    /// Whether a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
+    /// section 3.8.4), or a probe of a zero window (section 3.8.6.1).
     fn is_probe(&self, seq: u64) -> bool {
         let is_alive = self.una == self.end && seq + 1 == self.una;
         is_alive || self.closed_at == Some(seq)
     }
 
-    /// Whether a packet that passed passes again, as it was: it has the same timestamp and the same number, or comes sooner than anybody
-    /// could have asked for it.
+    /// Whether a packet is a copy of one that passed before. A copy has the same timestamp and the same IP identification,
+    /// or comes too soon for a retransmission.
     fn is_copy(&self, at: Time, seq: u64, mark: Mark) -> bool {
         let Some((sent, known)) = self.scoreboard.passed(seq, self.full.size()) else {
             return false;
@@ -102,7 +102,7 @@ impl Flow {
         let is_same_number = mark.id == known.id;
         let stamps = mark.value.zip(known.value);
         match stamps.map(|(value, known)| value.wrapping_sub(known).cast_signed()) {
-            // What is sent later has no older timestamp.
+            // A retransmission never has an older timestamp.
             Some(..0) => true,
             Some(1..) => false,
             Some(0) if !self.has_ids => is_soon() || least.is_none_or(|least| least >= TICKS),
@@ -111,12 +111,13 @@ impl Flow {
         }
     }
 
-    /// The sender says that there will be no more.
+    /// The sender has closed.
     pub fn on_close(&mut self) {
         self.limits.on_close();
     }
 
-    /// What the segment's TSecr tells of what its sender knows, and of the way to the sender and back: whether that is known better.
+    /// Reads from the segment's TSecr what its sender knows, and the round-trip time to the sender. Returns whether more is
+    /// known of that.
     fn hear_echo(&mut self, at: Time, segment: &Segment) -> bool {
         let Some((_, echo)) = segment.timestamps else {
             return false;
@@ -135,7 +136,7 @@ impl Flow {
             self.near_bound = Some(near);
         }
         let is_bound_news = is_nearest || self.near_bound_count <= ENOUGH;
-        // What was written later did not wait for the acknowledgement.
+        // Data that were written later did not wait for the acknowledgement.
         let has_more = self.end - self.base > passed.delivered.get();
         if !has_more || self.limits.has_ended_write() {
             return is_bound_news;
@@ -176,17 +177,17 @@ impl Flow {
         self.depart(at, end, segment, flight, vantage);
     }
 
-    /// Accounts for what has limited the flow until this departure of new data.
+    /// Records what has limited the flow until this departure of new data.
     fn depart(&mut self, at: Time, end: u64, segment: &Segment, flight: Bytes, vantage: Vantage) {
         let (len, full) = (u64::from(segment.len), self.full.size());
-        // What has waited below TCP was made for the window of the acknowledgement that it echoes.
+        // A segment that has waited below TCP was built for the window of the acknowledgement that it echoes.
         let edge = match (self.known, vantage) {
             (Some(known), _) => known.edge,
             (None, Vantage::Sender) => self.edge,
             (None, Vantage::Elsewhere) => None,
         };
         let is_window_full = edge.is_some_and(|edge| end + full > edge);
-        // What the window's edge has cut is as short, and is pushed too (Linux `tcp_mss_split_point`).
+        // A segment that the window's edge has cut is short and has PSH, too (Linux `tcp_mss_split_point`).
         let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
         let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
         let is_full = self.model.is_grown();
@@ -216,7 +217,7 @@ impl Flow {
         }
     }
 
-    /// What is before `seq` has not passed.
+    /// Records the bytes before `seq`, which were not captured.
     fn miss(&mut self, at: Time, seq: u64, segment: &Segment) {
         let state = self.sampler.clone().on_packet_sent(
             at,
@@ -273,7 +274,7 @@ impl Flow {
         );
     }
 
-    /// Follows no more than so many pieces: the oldest go.
+    /// Follows at most this many pieces: drops the oldest.
     pub(super) fn shorten(&mut self, most: usize) {
         let full = self.full.size();
         while self.scoreboard.len() > most {
@@ -283,13 +284,13 @@ impl Flow {
         }
     }
 
-    /// Bytes pass that are before the end of what passed.
+    /// Takes in bytes that are not new.
     fn repeat(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage) {
         let value = mark.value;
         let (start, full) = (range.start, self.full.size());
         let mut again = Again::new(start, full);
         let mut is_repeat = false;
-        // What is acknowledged needs no repeat. What is no longer followed is not known to have arrived.
+        // Acknowledged bytes need no retransmission. Bytes that are no longer followed are not known to have arrived.
         let acked = range.end.min(self.una).max(range.start);
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
@@ -327,7 +328,8 @@ impl Flow {
                         if is_late(at, entry, value, rtt) {
                             self.totals.reordered += count;
                         } else {
-                            // Holes are filled one after the other. After a pause, it was not the first repeat.
+                            // A sender fills one hole after the other. After a pause, this was not the first
+                            // retransmission.
                             let pause = at.since(entry.state.sent_time.max(self.last_fill));
                             let is_second = entry.repeats == 0
                                 && last_rtt.is_some_and(|rtt| pause > rtt + rtt * 7 / 10);
@@ -381,7 +383,7 @@ impl Flow {
         }
         if is_repeat {
             self.rounds.on_repeat();
-            // A repeat of the very last may be a probe, and tells nothing of losses (RFC 8985, section 7.3).
+            // A retransmission of the last bytes may be a probe, and then is no sign of loss (RFC 8985, section 7.3).
             if !is_tail {
                 self.recoveries.on_repeat(self.end, before, is_timeout);
                 self.model.set_grown();
@@ -389,7 +391,8 @@ impl Flow {
         }
     }
 
-    /// A repeat fills a hole. Holes are filled in their order, so the repeats of those before it were lost too.
+    /// A retransmission has filled a hole. A sender fills holes in order, so the retransmissions for earlier holes were
+    /// lost, too.
     fn overtake(&mut self, at: Time, filled: u64) {
         let Some(rtt) = self.model.last_rtt() else {
             return;
@@ -400,8 +403,8 @@ impl Flow {
             if entry.status != Status::Missing {
                 return;
             }
-            // A hole is filled a round trip after it was seen. A second repeat comes a round trip, and what reordering is waited
-            // for, after the first was overtaken (RFC 8985, section 6.2).
+            // A hole is filled a round trip after it was detected. A second retransmission comes a round trip and the
+            // reordering window after the first one was overtaken (RFC 8985, section 6.2).
             let least = rtt + rtt / 2 * u64::from(entry.repeats);
             if at.since(entry.state.sent_time) > least {
                 *lost_before += entry.packets(full);
@@ -413,17 +416,17 @@ impl Flow {
     }
 }
 
-/// What is known of the IP packet that a segment is in.
+/// The IP packet of a segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Ip {
-    /// The length of its headers, and of TCP's.
+    /// The length of the IP and TCP headers.
     pub headers: u64,
-    /// Its number.
+    /// The IP identification.
     pub id: u16,
 }
 
-/// Far from the sender, what had been delivered when a packet was sent is what the sender had heard of, and not what passed the
-/// capture since.
+/// Away from the sender, the delivered bytes at a departure are those that the sender knew of, not those that have passed
+/// the capture since.
 fn stamp(state: &mut PacketState, vantage: Vantage, known: Option<&Passed>) {
     if vantage == Vantage::Elsewhere
         && let Some(known) = known
@@ -434,8 +437,8 @@ fn stamp(state: &mut PacketState, vantage: Vantage, known: Option<&Passed>) {
     }
 }
 
-/// Whether what fills a hole was only late: it was sent no later than what came before it (its timestamp says so), or it comes too
-/// soon for the receiver to have asked for it.
+/// Whether a segment that fills a hole was only reordered: its timestamp says that it was sent no later than the data that
+/// passed before it, or it comes too soon for the receiver to have asked for it.
 fn is_late(at: Time, hole: &Entry, value: Option<u32>, rtt: Option<Duration>) -> bool {
     let age = at.since(hole.state.sent_time);
     let is_soon = rtt.is_some_and(|rtt| age < rtt * 3 / 4);

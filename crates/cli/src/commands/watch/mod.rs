@@ -1,4 +1,4 @@
-//! `fullpipe watch`: the machine's live TCP connections.
+//! `fullpipe watch`: shows the machine's live TCP connections.
 
 mod once;
 mod watching;
@@ -24,18 +24,18 @@ use crate::terminal::output;
 use watching::Watching;
 pub use watching::each;
 
-/// Watch this machine's TCP connections: what limits them, and what BBR makes of their paths
+/// Watch this machine's TCP connections: what limits them, and how BBR would model their paths
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("metrics").args(["prometheus", "otlp"]).multiple(true)))]
 #[command(after_help = "\
-A FILTER is KEY=VALUE or a text; all must hold, and !FILTER must not. Keys: port, local-port, remote-port, prefix, local, \
-process, controller, state, cgroup, namespace, as, limit. Several values of a key stand with commas between them: \
+A FILTER is KEY=VALUE or a text. A connection must match each FILTER, and no !FILTER. Keys: port, local-port, remote-port, \
+prefix, local, process, controller, state, cgroup, namespace, as, limit. Separate several values of a key with commas: \
 port=80,443.
 
-The terminal view explains its keys with ?. Processes of other users are shown to root alone; all else to everybody. \
-docs/watch.md says what each column is.")]
+Press ? in the terminal view for its keys. Only root sees the processes of other users; all users see the rest. \
+docs/watch.md explains the columns.")]
 pub struct Options {
-    /// Watch only the connections that pass: port=443, prefix=192.0.2.0/24, process=nginx, controller=bbr, …
+    /// Watch only the connections that match: port=443, prefix=192.0.2.0/24, process=nginx, controller=bbr, …
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
     /// Sort by this column
@@ -44,38 +44,38 @@ pub struct Options {
     /// Show groups of connections
     #[arg(long, value_name = "GROUP", help = usage::one_of("Show groups of connections by", GroupBy::ALL))]
     group: Option<GroupBy>,
-    /// Look so often
+    /// Time between two looks
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Duration,
-    /// Look once, print a table, and end
+    /// Look once, print a table, and exit
     #[arg(long)]
     once: bool,
-    /// Print each connection, or group, of each look as a line of JSON
+    /// Print each connection or group at each look as a line of JSON
     #[arg(long)]
     json: bool,
-    /// Print so many connections or groups of each look, the first ones by --sort
+    /// Print this many connections or groups at each look, the first by --sort
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     top: Option<NonZeroUsize>,
-    /// Watch this network namespace: a name of `ip netns`, the number of a process, a file, or all. Can be given several times
+    /// Watch this network namespace: a name from `ip netns`, a process ID, a file, or all. Can be given several times
     #[arg(long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
-    /// Name the networks that connections lead to, from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
+    /// Name the autonomous systems of remote addresses from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text, plain or with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
-    /// Write what connections do as Parquet files into this directory
+    /// Record the connections as Parquet files in this directory
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Keep no more than this of what is recorded: the oldest files go
+    /// Keep at most this much of the record; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb", requires = "record")]
     keep: Bytes,
-    /// Serve groups as OpenMetrics at http://ADDR/metrics; a port alone is of 127.0.0.1. They are by --group, or else by prefix
+    /// Serve groups as OpenMetrics at http://ADDR/metrics; a port alone means 127.0.0.1. Groups are by --group, or else by prefix
     #[arg(long, value_name = "ADDR", value_parser = address)]
     prometheus: Option<SocketAddr>,
     /// Send groups to an OpenTelemetry collector by OTLP over HTTP, such as http://127.0.0.1:4318. Headers come from
     /// OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-    /// Give so many groups series of their own; what else there is counts as `other`
+    /// Give this many groups series of their own; all others count as `other`
     #[arg(long, value_name = "N", default_value = "100", value_parser = usage::at_least_one, requires = "metrics")]
     labels: NonZeroUsize,
 }
@@ -86,7 +86,9 @@ const SHORTEST: Duration = Duration::from_millis(100);
 fn interval(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
     if span < SHORTEST {
-        return Err("the shortest is 100ms; the kernel's own clocks are hardly finer".to_owned());
+        return Err(
+            "the shortest is 100ms, because the kernel's clocks are hardly finer".to_owned(),
+        );
     }
     Ok(span)
 }
@@ -105,12 +107,12 @@ impl Options {
         let filter: Filter = self.filter.join(" ").parse().map_err(Failure::usage)?;
         if filter.asks_for_systems() && self.systems.is_none() {
             return Err(Failure::usage(
-                "as=: nothing says which networks addresses are in; give a file with --as",
+                "as=: the autonomous systems of addresses are unknown; give a file with --as",
             ));
         }
         if filter.asks_for_limits() && self.once {
             return Err(Failure::usage(
-                "limit=: what limits a connection takes two looks to tell; leave out --once",
+                "limit=: the limit of a connection is known after two looks; leave out --once",
             ));
         }
         Ok(filter)
@@ -130,7 +132,7 @@ impl Options {
         Ok(found)
     }
 
-    /// Where metrics go, with what the environment says of it.
+    /// The destination of metrics, with the headers from the environment.
     fn destination(&self) -> Result<Option<Destination>, Failure> {
         let destination = self
             .otlp
@@ -151,7 +153,7 @@ impl Options {
     }
 }
 
-/// Looks at the machine's connections, and shows them.
+/// Watches the machine's connections, and shows them.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let is_for_people = !options.once && !options.json;
     let is_headless = is_for_people && !io::stdout().is_terminal();
@@ -159,7 +161,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         options.record.is_some() || options.prometheus.is_some() || options.otlp.is_some();
     if is_headless && !has_reader {
         return Err(Failure::usage(
-            "stdout is no terminal; --once prints a table, --json lines of JSON, --record, --prometheus and --otlp need neither",
+            "stdout is not a terminal; use --once for a table, --json for lines of JSON, or --record, --prometheus or --otlp, which need no terminal",
         ));
     }
     let mut watching = Watching::new(options)?;
@@ -199,12 +201,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     watching.finish()
 }
 
-/// Becomes true when the user or the system wants the command to end. From now on, that does not end it by itself.
+/// A flag that becomes true when the user or the system asks the command to end. From this call on, a signal only sets the flag.
 pub fn ended() -> Result<Arc<AtomicBool>, Failure> {
     ended_by(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT])
 }
 
-/// The same, by these signals.
+/// The same for these signals.
 pub fn ended_by(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in signals {

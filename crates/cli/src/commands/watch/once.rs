@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::terminal::groups::{HEADINGS, cells};
 use crate::terminal::output;
 
-/// The columns of a table: those that mean something after one look.
+/// The columns of a table: those that have values after one look.
 const COLUMNS: [Column; 15] = [
     Column::Local,
     Column::Remote,
@@ -31,7 +31,7 @@ const COLUMNS: [Column; 15] = [
     Column::Cgroup,
 ];
 
-/// Those that go first where there is no room.
+/// The columns that are left out first if the terminal is narrow.
 const SPARE: [Column; 7] = [
     Column::Cgroup,
     Column::As,
@@ -42,7 +42,7 @@ const SPARE: [Column; 7] = [
     Column::State,
 ];
 
-/// Prints the last look; whether somebody still reads.
+/// Prints the last look. Returns whether stdout is still open.
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
     let top = options.top.map_or(usize::MAX, usize::from);
     match options.group {
@@ -68,7 +68,7 @@ fn connections(
                 .map(|one| output::json_text(&fleet::json(&fields, &one.seen))),
         );
     }
-    // What nothing has is not shown; rates take two looks.
+    // Empty columns are left out: rates, for example, need two looks.
     let is_known = |column: &Column| all.iter().any(|one| column.cell(one) != "–");
     let shown: Vec<Column> = COLUMNS.into_iter().filter(is_known).collect();
     let headings = shown.iter().map(|column| column.heading());
@@ -147,7 +147,7 @@ fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
     }
 }
 
-/// Prints lines at once.
+/// Prints lines at once. Returns whether stdout is still open.
 fn lines(lines: impl Iterator<Item = String>) -> Result<bool, Failure> {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {

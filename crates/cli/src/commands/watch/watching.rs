@@ -1,4 +1,4 @@
-//! One look after the other, and what is made of each.
+//! Takes one look after the other, and records and exports each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,32 +12,32 @@ use super::Options;
 use crate::failure::Failure;
 use crate::terminal::{live, output};
 
-/// How long it may take until somebody notices that all is to end.
+/// The longest time until a thread notices that the command has to end.
 const NOTICE: StdDuration = StdDuration::from_millis(50);
 
-/// The watcher and those who want to know.
+/// The watcher, and the consumers of its data.
 pub struct Watching {
-    /// Who looks.
+    /// Looks at the connections.
     pub watcher: Watcher,
-    /// What is watched of what the watcher sees.
+    /// Selects the connections to watch.
     pub filter: Filter,
-    /// Who serves metrics.
+    /// Serves metrics.
     pub exporter: Option<Exporter>,
     pusher: Option<Pusher>,
     metrics: Option<Metrics>,
     recorder: Option<Recorder>,
     began: Instant,
-    /// How long the last look took, with all that was made of it.
+    /// How long the last look took, recording and exporting included.
     pub took: Duration,
-    /// How many looks there have been.
+    /// The number of looks.
     pub looks: u64,
-    /// What went wrong in the last look, and did not in the one before.
+    /// The error in the last look.
     pub trouble: Option<String>,
     is_told: bool,
 }
 
 impl Watching {
-    /// Everything that the options ask for.
+    /// Sets up everything that the options ask for.
     pub fn new(options: &Options) -> Result<Watching, Failure> {
         let filter = options.filter()?;
         let systems = options.systems()?;
@@ -77,7 +77,7 @@ impl Watching {
         })
     }
 
-    /// Looks, records and exports. The first look must succeed; what fails later is trouble that may pass.
+    /// Looks, records and exports. The first look must succeed. Later errors may be temporary.
     pub fn look(&mut self) -> Result<(), Failure> {
         let begin = Instant::now();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -129,7 +129,7 @@ impl Watching {
         Ok(())
     }
 
-    /// Says on stderr what went wrong, once.
+    /// Prints each error on stderr once.
     pub fn tell(&mut self) {
         if let Some(trouble) = &self.trouble
             && !self.is_told
@@ -139,13 +139,13 @@ impl Watching {
         }
     }
 
-    /// The connections that pass.
+    /// The connections that match the filter.
     pub fn passing(&self) -> impl Iterator<Item = &Connection> {
         let all = self.watcher.connections().iter();
         all.filter(|one| self.filter.passes(&one.seen))
     }
 
-    /// Writes what is still to be recorded, and sends what is still to be sent.
+    /// Writes the rest of the record, and sends the last metrics.
     pub fn finish(self) -> Result<(), Failure> {
         let recorded = self.recorder.map_or(Ok(()), Recorder::finish);
         let pushed = self
@@ -163,7 +163,7 @@ fn of_collector(trouble: String) -> String {
     format!("--otlp: {trouble}")
 }
 
-/// Calls `look` each interval until all is to end. One that takes longer than the interval delays the next.
+/// Calls `look` once an interval until the command has to end. A look that takes longer delays the next one.
 pub fn each(
     interval: Duration,
     ended: &AtomicBool,
@@ -183,14 +183,14 @@ pub fn each(
     Ok(())
 }
 
-/// Looks each interval, on a thread of its own: a terminal that takes nothing holds up neither record nor metrics.
+/// Looks once an interval on a thread of its own, so that a blocked terminal does not delay the record and metrics.
 pub fn keep_looking(
     watching: &Arc<Mutex<Watching>>,
     interval: Duration,
     ended: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
     let (watching, ended) = (Arc::clone(watching), Arc::clone(ended));
-    // The first one here: if it fails, nothing is drawn.
+    // The first look is taken here: if it fails, nothing is drawn.
     lock(&watching).look()?;
     let look = move || each(interval, &ended, || lock(&watching).look());
     let thread = thread::Builder::new().name("looks".to_owned());
@@ -200,7 +200,7 @@ pub fn keep_looking(
         .map_err(|error| Failure::failed(format_args!("cannot start a thread: {error}")))
 }
 
-/// Writes what is still to be recorded. The thread that looks has ended, or is about to.
+/// Writes the rest of the record. The looking thread has ended, or is about to.
 pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
     let mut shared = watching;
     let patience = Instant::now() + StdDuration::from_secs(10);
@@ -219,7 +219,7 @@ pub fn end(watching: Arc<Mutex<Watching>>) -> Result<(), Failure> {
     }
 }
 
-/// What is watched, also if a thread that held it has ended badly.
+/// Locks it, even if a thread that held the lock has panicked.
 pub fn lock(watching: &Mutex<Watching>) -> std::sync::MutexGuard<'_, Watching> {
     watching.lock().unwrap_or_else(PoisonError::into_inner)
 }
