@@ -170,6 +170,20 @@ async fn a_server_that_stops_ends_its_flows() {
     );
 }
 
+/// The system sends nothing to everybody, unless it is asked to.
+#[tokio::test]
+async fn packets_that_cannot_be_sent_are_an_error_that_says_so() {
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let error = send(Flow {
+        server: (Ipv4Addr::BROADCAST, 9).into(),
+        deadline: Some(Duration::from_millis(100)),
+        ..flow(&server, ControllerKind::Bbr1, noise(1000))
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, BulkError::Unsent(_)), "{error}");
+}
+
 /// How late datagrams left is known of a flow that nobody waits for any more.
 #[tokio::test]
 async fn the_lateness_of_a_dropped_flow_is_known() {

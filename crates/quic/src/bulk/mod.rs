@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noq_proto::{Connection, PathId};
+use noq_proto::{Connection, ConnectionError, PathId};
 use tokio::sync::oneshot;
 
 use crate::controller::Controllers;
@@ -149,12 +149,33 @@ pub enum BulkError {
     /// The sending thread is gone.
     #[error("the sending thread has stopped")]
     Stopped,
+    /// The receiver did not say what had arrived.
+    #[error("the receiver does not report what has arrived")]
+    Silent,
+    /// There is no answer, and what was sent last did not leave this machine.
+    #[error("no answer, and nothing can be sent: {0}")]
+    Unsent(io::Error),
     /// The receiver's answer makes no sense.
     #[error("the receiver's report is malformed")]
     Report,
     /// What arrived is not what was sent.
     #[error("the payload arrived changed")]
     Changed,
+}
+
+impl BulkError {
+    /// The same, or `unsent`, if there was an answer that did not come because of that.
+    fn or_unsent(self, unsent: Option<io::Error>) -> BulkError {
+        match (self, unsent) {
+            (
+                BulkError::NoHandshake
+                | BulkError::Silent
+                | BulkError::Connection(ConnectionError::TimedOut),
+                Some(error),
+            ) => BulkError::Unsent(error),
+            (error, _) => error,
+        }
+    }
 }
 
 /// How late a flow's datagrams have left so far.
@@ -216,8 +237,9 @@ impl SendingThread {
         let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
         let driver = &self.driver;
         let line = driver.connect(flow.server, config, pacing.clone(), ecn, Box::new(sender))?;
-        let sent = end.await.map_err(|_| BulkError::Stopped)??;
+        let end = end.await.map_err(|_| BulkError::Stopped)?;
         drop(line);
+        let sent = end.map_err(|error| error.or_unsent(pacing.take_error()))?;
         let ended = deadline.map_or(sent.ended, |deadline| sent.ended.min(deadline));
         let (payload, reports) = (flow.payload, sent.reports);
         let mut all = reports.iter().map(|report| report.bytes);

@@ -1,6 +1,6 @@
 //! The sending side of a bulk flow, on the driver's thread.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use noq_proto::{Connection, Dir, Event, StreamEvent, VarInt};
 use tokio::sync::oneshot;
@@ -14,6 +14,9 @@ use crate::driver::Application;
 /// What is written at a time: some bursts, so that no packet waits long for the making of what follows, and none for want
 /// of it.
 const REFILL: usize = 256 << 10;
+
+/// For how long the receiver may say nothing of what has arrived, once it has all, or nothing more is sent.
+const LAST_WORD: Duration = Duration::from_secs(30);
 
 /// What the sending side knows when a flow is over.
 pub(super) struct Sent {
@@ -32,6 +35,10 @@ pub(super) struct Sender {
     /// The lane whose turn it is to be written to.
     turn: usize,
     deadline: Option<Instant>,
+    /// Stripes of which not all has arrived.
+    unfinished: usize,
+    /// Until when the receiver's reports are waited for.
+    last_word: Option<Instant>,
     connected: Option<Instant>,
     /// Who waits for the end; nobody once it was told.
     end: Option<oneshot::Sender<Result<Sent, BulkError>>>,
@@ -47,10 +54,12 @@ impl Sender {
         stripes.reverse();
         Sender {
             payload,
+            unfinished: stripes.len(),
             stripes,
             lanes: Vec::new(),
             turn: 0,
             deadline,
+            last_word: None,
             connected: None,
             end: Some(end),
         }
@@ -69,7 +78,7 @@ impl Sender {
 
     /// Tells how it ended, and closes the connection.
     fn end(&mut self, connection: &mut Connection, now: Instant, result: Result<Sent, BulkError>) {
-        self.deadline = None;
+        (self.deadline, self.last_word) = (None, None);
         if let Some(end) = self.end.take() {
             // Fails if nobody wants to know any more.
             let _ = end.send(result);
@@ -149,6 +158,13 @@ impl Application for Sender {
                 Ok(())
             }
             Event::Stream(StreamEvent::Readable { id }) => self.read(id, connection),
+            Event::Stream(StreamEvent::Finished { .. }) => {
+                self.unfinished = self.unfinished.saturating_sub(1);
+                if self.unfinished == 0 {
+                    self.last_word = now.checked_add(LAST_WORD);
+                }
+                Ok(())
+            }
             Event::ConnectionLost { reason } => Err(reason.into()),
             _ => Ok(()),
         };
@@ -172,17 +188,80 @@ impl Application for Sender {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.deadline.into_iter().chain(self.last_word).min()
     }
 
     fn on_deadline(&mut self, connection: &mut Connection, now: Instant) {
+        if self.last_word.is_some_and(|at| at <= now) {
+            self.end(connection, now, Err(BulkError::Silent));
+            return;
+        }
         self.deadline = None;
         if self.connected.is_none() {
             self.end(connection, now, Err(BulkError::NoHandshake));
             return;
         }
+        self.last_word = now.checked_add(LAST_WORD);
         for lane in &mut self.lanes {
             lane.cut_off(connection);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::net::Ipv4Addr;
+    use std::sync::Arc;
+
+    use noq_proto::{Endpoint, EndpointConfig, Side, StreamId};
+
+    use super::*;
+    use crate::controller::factory;
+    use crate::endpoint::{self, Identity, SERVER_NAME};
+
+    /// A connection to nobody.
+    pub(in super::super) fn connection(now: Instant) -> Connection {
+        let identity = Identity::generate().unwrap();
+        let controllers = factory(congestion::ControllerKind::Bbr1, 1, None);
+        let transport = Arc::new(endpoint::transport(controllers));
+        let config = endpoint::client_config(identity.fingerprint(), b"test", transport);
+        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true);
+        let to = (Ipv4Addr::LOCALHOST, 1).into();
+        let connected = endpoint.connect(now, config.unwrap(), to, SERVER_NAME);
+        connected.unwrap().1
+    }
+
+    /// After the deadline, or after all has arrived.
+    #[test]
+    fn a_receiver_that_never_reports_is_not_waited_for() {
+        let now = Instant::now();
+        for deadline in [None, Some(now)] {
+            let mut connection = connection(now);
+            let (told, mut end) = oneshot::channel();
+            let payload = Payload::Synthetic {
+                seed: 1,
+                bytes: Some(1),
+            };
+            let mut sender = Sender::new(payload, deadline, told);
+            sender.connected = Some(now);
+            match deadline {
+                Some(_) => sender.on_deadline(&mut connection, now),
+                None => {
+                    for index in 0..sender.unfinished as u64 {
+                        assert_eq!(sender.deadline(), None);
+                        let id = StreamId::new(Side::Client, Dir::Bi, index);
+                        let event = Event::Stream(StreamEvent::Finished { id });
+                        sender.on_event(event, &mut connection, now);
+                    }
+                }
+            }
+            assert!(end.try_recv().is_err());
+            let last = sender.deadline().unwrap();
+            assert!(last > now);
+            sender.on_deadline(&mut connection, last);
+            assert_eq!(sender.deadline(), None);
+            let result = end.try_recv().unwrap();
+            assert!(matches!(result, Err(BulkError::Silent)));
         }
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use noq_proto::{Connection, Dir, Event, Incoming, ReadError, StreamEvent, StreamId, VarInt};
+use noq_proto::{
+    Connection, Dir, Event, Incoming, ReadError, StreamEvent, StreamId, TransportConfig, VarInt,
+};
 
 use super::ALPN;
 use super::report::Report;
@@ -55,7 +57,7 @@ impl Server {
 /// The address is taken, or no certificate could be made.
 pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let identity = Identity::generate()?;
-    let transport = Arc::new(server::transport());
+    let transport = Arc::new(transport());
     let config = endpoint::server_config(&identity, ALPN, transport)?;
     let driver = Driver::start().map_err(EndpointError::Thread)?;
     let configs = (identity.endpoint_config(), config);
@@ -65,6 +67,15 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
         address,
         fingerprint: identity.fingerprint(),
     })
+}
+
+/// Nobody sends it anything but bidirectional streams.
+fn transport() -> TransportConfig {
+    let mut transport = server::transport();
+    transport
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .datagram_receive_buffer_size(None);
+    transport
 }
 
 /// Lets everybody in while there is room.
@@ -77,16 +88,21 @@ impl Door for Everybody {
         } else if crowd.unproven >= CROWDED && incoming.may_retry() {
             Verdict::Retry
         } else {
-            Verdict::Accept(Box::new(Receiver::default()))
+            Verdict::Accept(Box::new(Receiver::new(Instant::now())))
         };
         Some((incoming, verdict))
     }
 }
 
+/// For how long a connection may bring nothing. Whoever begins a handshake, or ends one, and then says nothing would keep its
+/// place for ever.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// A connection's streams.
-#[derive(Default)]
 struct Receiver {
     streams: HashMap<StreamId, Taking>,
+    /// When it ends, if it brings nothing before.
+    deadline: Option<Instant>,
 }
 
 /// What a stream has brought.
@@ -144,6 +160,20 @@ impl Taking {
 }
 
 impl Receiver {
+    fn new(now: Instant) -> Receiver {
+        Receiver {
+            streams: HashMap::new(),
+            deadline: now.checked_add(SILENCE),
+        }
+    }
+
+    /// Ends the connection.
+    fn end(&mut self, connection: &mut Connection, now: Instant) {
+        self.deadline = None;
+        self.streams.clear();
+        connection.close(now, VarInt::from_u32(1), Default::default());
+    }
+
     /// Takes what a stream brings, and at its end, or at the sender's reset, reports it. Whether the sender keeps to the rules.
     fn read(&mut self, stream: StreamId, connection: &mut Connection) -> bool {
         let Some(taking) = self.streams.get_mut(&stream) else {
@@ -183,9 +213,46 @@ impl Receiver {
 
 impl Application for Receiver {
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {
-        if !self.read_all(&event, connection) {
-            self.streams.clear();
-            connection.close(now, VarInt::from_u32(1), Default::default());
+        match event {
+            Event::Stream(StreamEvent::Opened { .. } | StreamEvent::Readable { .. }) => {
+                self.deadline = now.checked_add(SILENCE);
+            }
+            Event::ConnectionLost { .. } => self.deadline = None,
+            _ => {}
         }
+        if !self.read_all(&event, connection) {
+            self.end(connection, now);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn on_deadline(&mut self, connection: &mut Connection, now: Instant) {
+        self.end(connection, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sender::tests::connection;
+    use super::*;
+
+    #[test]
+    fn a_connection_that_brings_nothing_is_ended() {
+        let now = Instant::now();
+        let later = |seconds| now + Duration::from_secs(seconds);
+        let mut connection = connection(now);
+        let mut receiver = Receiver::new(now);
+        // Its handshake gives it no time, nor does anything but streams and what comes on them.
+        receiver.on_event(Event::Connected, &mut connection, later(1));
+        assert_eq!(receiver.deadline(), Some(later(30)));
+        let opened = Event::Stream(StreamEvent::Opened { dir: Dir::Bi });
+        receiver.on_event(opened, &mut connection, later(2));
+        assert_eq!(receiver.deadline(), Some(later(32)));
+        receiver.on_deadline(&mut connection, later(32));
+        assert_eq!(receiver.deadline(), None);
+        assert!(connection.is_closed());
     }
 }

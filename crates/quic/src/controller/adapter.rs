@@ -272,6 +272,11 @@ impl<C: Controller> Adapter<C> {
     pub(super) fn on_application_limit(&mut self) {
         self.settle();
         let inflight = self.inflight();
+        // What fills the window is limited by the window (BBR draft, "Application-limited": C.inflight < C.cwnd; in packets).
+        let with_another = self.inflight.saturating_add(self.mtu.into());
+        if with_another > self.controller.cwnd().get() {
+            return;
+        }
         self.sampler.mark_app_limited(inflight);
     }
 

@@ -15,7 +15,7 @@ pub(crate) trait Application: Send {
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
 
     /// All that was written is sent, and the window would take more: writes the next piece, a small one, so that nothing waits
-    /// long for it. Whether there was any.
+    /// long for it. Whether there was any. It may be asked while the last piece is still there.
     fn refill(&mut self, _connection: &mut Connection) -> bool {
         false
     }

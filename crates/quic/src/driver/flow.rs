@@ -1,5 +1,6 @@
 //! What a connection's controller and the driver tell each other.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,6 +17,8 @@ pub struct Flow {
     /// The application had nothing more to send, and the controller does not know yet.
     ran_dry: AtomicBool,
     lateness: Mutex<Lateness>,
+    /// Why the last datagrams did not leave this machine, if they did not.
+    error: Mutex<Option<io::Error>>,
 }
 
 /// What noq's own pacer hears in place of the rate: it lets everything pass.
@@ -55,6 +58,17 @@ impl Flow {
     /// How late they have left so far.
     pub(crate) fn lateness(&self) -> Lateness {
         *self.lateness.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last datagrams left, or did not.
+    pub(super) fn set_error(&self, error: Option<io::Error>) {
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+    }
+
+    /// Why the last datagrams did not leave, if they did not.
+    pub(crate) fn take_error(&self) -> Option<io::Error> {
+        let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        error.take()
     }
 
     /// Whether the application ran dry since this was asked last.

@@ -1,9 +1,9 @@
 //! A socket with its endpoint and the connections over it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use noq_proto::{
     Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt,
@@ -11,12 +11,23 @@ use noq_proto::{
 
 use super::application::{Application, Crowd, Door, Verdict};
 use super::flow::Flow;
-use super::ground::{Datagram, Port};
+use super::ground::{Datagram, Port, is_full};
 use super::line::{Desk, HostId, Line};
+use super::queue::{Queue, is_long};
 use super::session::Session;
 
-/// Batches read from one socket before others have their turn.
-const READS: usize = 4;
+/// For how long one socket is read before something else has its turn. Until it is empty, if that is sooner: an ACK that has
+/// come should be known before the next burst leaves.
+const READING: Duration = Duration::from_micros(200);
+
+/// For how long handshakes are carried on then. One datagram may take as long.
+const GREETING: Duration = Duration::from_micros(100);
+
+/// How many datagrams of connections are taken between two looks at the clock.
+const LOOK: usize = 16;
+
+/// When a kernel that has no buffers, but would not say when it has them again, is asked again.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// The least size of a client's first datagram (RFC 9000, "Initial Datagram Size").
 const FIRST: usize = 1200;
@@ -31,11 +42,21 @@ pub(super) struct Host {
     /// Who may connect; nobody may where there is none.
     door: Option<Box<dyn Door>>,
     unproven: usize,
+    queue: Queue,
     /// What the kernel had no room for.
-    unsent: Option<(Transmit, Vec<u8>)>,
+    unsent: Option<Unsent>,
     /// Those that wait for that room.
-    pub(super) waiting: VecDeque<ConnectionHandle>,
+    waiting: BTreeSet<ConnectionHandle>,
     answers: Vec<u8>,
+}
+
+/// A burst that the kernel had no room for.
+struct Unsent {
+    handle: ConnectionHandle,
+    transmit: Transmit,
+    contents: Vec<u8>,
+    /// When it is tried again; when the socket can be written, if nothing is there.
+    again: Option<Instant>,
 }
 
 /// What became of a connection's turn to send.
@@ -63,8 +84,9 @@ impl Host {
             sessions: HashMap::new(),
             door,
             unproven: 0,
+            queue: Queue::default(),
             unsent: None,
-            waiting: VecDeque::new(),
+            waiting: BTreeSet::new(),
             answers: Vec::new(),
         }
     }
@@ -96,23 +118,61 @@ impl Host {
         self.door.is_none() && self.sessions.is_empty()
     }
 
-    /// Whether something waits for room in the kernel.
+    /// Whether something waits until the socket can be written.
     pub(super) fn is_full(&self) -> bool {
-        self.unsent.is_some()
+        self.unsent
+            .as_ref()
+            .is_some_and(|unsent| unsent.again.is_none())
     }
 
-    /// Takes what the socket holds, and hands each datagram to its connection. `note` hears which they were.
+    /// The socket can be written.
+    pub(super) fn has_room(&mut self, now: Instant) {
+        if let Some(unsent) = &mut self.unsent {
+            unsent.again = Some(now);
+        }
+    }
+
+    /// When it has something to do, whatever happens until then.
+    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+        let rest = (!self.queue.is_empty()).then_some(now);
+        let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
+        rest.into_iter().chain(again).min()
+    }
+
+    /// Whether something was read, and is not yet taken.
+    pub(super) fn has_rest(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Takes what the socket holds, and hands each datagram to its connection, until nothing is left or others have waited long
+    /// enough. `note` hears which they were.
     pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) {
-        for _ in 0..READS {
-            let mut came = Vec::new();
-            let is_more = self.port.read(&mut |datagram| came.push(datagram));
-            for datagram in came {
-                if let Some(handle) = self.take(datagram) {
-                    note(handle);
+        let clock = self.desk.clock;
+        let until = clock() + READING;
+        let (mut count, mut is_more) = (0_usize, true);
+        'reading: loop {
+            while let Some(datagram) = self.queue.pop_other() {
+                self.take(datagram).into_iter().for_each(&mut note);
+                count += 1;
+                if count.is_multiple_of(LOOK) && clock() >= until {
+                    break 'reading;
                 }
             }
-            if !is_more {
-                return;
+            if !is_more || clock() >= until {
+                break;
+            }
+            let queue = &mut self.queue;
+            is_more = self.port.read(&mut |datagram| {
+                if datagram.may_be_answered() {
+                    queue.push(datagram);
+                }
+            });
+        }
+        let until = clock() + GREETING;
+        while let Some(datagram) = self.queue.pop_handshake() {
+            self.take(datagram).into_iter().for_each(&mut note);
+            if clock() >= until {
+                break;
             }
         }
     }
@@ -127,8 +187,7 @@ impl Host {
         } = datagram;
         self.answers.clear();
         let answers = &mut self.answers;
-        let is_long = payload.first().is_some_and(|first| first & 0x80 != 0);
-        let is_short_of_first = is_long && payload.len() < FIRST;
+        let is_short_of_first = is_long(&payload) && payload.len() < FIRST;
         match self.endpoint.handle(at, path, ecn, payload, answers)? {
             DatagramEvent::ConnectionEvent(handle, event) => {
                 let session = self.sessions.get_mut(&handle)?;
@@ -202,7 +261,7 @@ impl Host {
     /// Sends an answer that is of no connection. Without room for it, it is lost: whoever asked will ask again.
     fn respond(&self, transmit: &Transmit) {
         let contents = self.answers.get(..transmit.size).unwrap_or_default();
-        let _ = self.port.send(transmit, contents);
+        self.port.answer(transmit, contents);
     }
 
     /// Lets a connection know what has happened to it; it is forgotten once it is over.
@@ -236,7 +295,7 @@ impl Host {
             return Turn::Nothing;
         };
         if self.unsent.is_some() {
-            self.waiting.push_back(handle);
+            self.waiting.insert(handle);
             return Turn::Full;
         }
         let most = |size| port.most_datagrams(size);
@@ -245,26 +304,55 @@ impl Host {
         let Some(transmit) = transmit else {
             return Turn::Nothing;
         };
-        let datagrams = contents.get(..transmit.size).unwrap_or_default();
-        if port.send(&transmit, datagrams).is_err() {
-            self.unsent = Some((transmit, std::mem::take(contents)));
-            self.waiting.push_back(handle);
-            return Turn::Full;
+        self.unsent = Some(Unsent {
+            handle,
+            transmit,
+            contents: std::mem::take(contents),
+            again: Some(now),
+        });
+        match self.push(now) {
+            Some(taken) => {
+                *contents = taken;
+                Turn::Sent
+            }
+            None => {
+                self.waiting.insert(handle);
+                Turn::Full
+            }
         }
-        Turn::Sent
     }
 
-    /// The kernel has room again.
-    ///
-    /// # Errors
-    /// It has not.
-    pub(super) fn resend(&mut self) -> io::Result<()> {
-        if let Some((transmit, contents)) = &self.unsent {
-            let datagrams = contents.get(..transmit.size).unwrap_or_default();
-            self.port.send(transmit, datagrams)?;
-            self.unsent = None;
+    /// Sends what the kernel had no room for, if it may have some by now. Those that waited for that.
+    pub(super) fn resend(&mut self, now: Instant) -> BTreeSet<ConnectionHandle> {
+        let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
+        if again.is_some_and(|again| again <= now) && self.push(now).is_some() {
+            return std::mem::take(&mut self.waiting);
         }
-        Ok(())
+        BTreeSet::new()
+    }
+
+    /// Hands what is unsent to the kernel. Its buffer, unless there is no room.
+    fn push(&mut self, now: Instant) -> Option<Vec<u8>> {
+        let mut unsent = self.unsent.take()?;
+        let Unsent {
+            transmit, contents, ..
+        } = &unsent;
+        let datagrams = contents.get(..transmit.size).unwrap_or_default();
+        match self.port.send(transmit, datagrams) {
+            Err(error) if is_full(&error) => {
+                let is_told =
+                    error.kind() == io::ErrorKind::WouldBlock && self.port.file().is_some();
+                unsent.again = (!is_told).then(|| now + MOMENT);
+                self.unsent = Some(unsent);
+                None
+            }
+            sent => {
+                if let Some(session) = self.sessions.get(&unsent.handle) {
+                    session.left(sent.err());
+                }
+                Some(unsent.contents)
+            }
+        }
     }
 
     /// Ends all connections, and tells their peers.

@@ -12,16 +12,19 @@
 //!   noq's own.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
 //!   ([`Lateness`]), beginning with the time at which pacing and window allowed it; so is what is forgotten.
-//! - **An ACK has the time at which the kernel received it**, as far as the kernel tells. So a late wake-up makes neither the
-//!   round-trip time longer nor the delivery rate higher. No ACK is taken for older than it is.
+//! - **An ACK has the time at which the kernel received it**, as far as the kernel tells, and unless the time of day was set. So
+//!   a late wake-up makes neither the round-trip time longer nor the delivery rate higher. No ACK is taken for older than it is.
+//! - **Nobody waits for strangers.** A socket is read for a fifth of a millisecond at most before the next bursts leave. What is of
+//!   a handshake waits behind the rest, and is carried on for a tenth of one.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before
 //!   anything else happens to the connection.
 //! - **Packets say that they are capable of ECN only if marks are answered**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
 //! - **Strangers** get what noq's state machine has for them: three times what they sent until their address is proven, a
 //!   stateless reset, a version negotiation for a datagram of a first one's size. Who may connect, and who must prove its
-//!   address first, a [`Door`] says. What the kernel has no room for is lost if it answers a stranger, and waits if it is of a
-//!   connection.
+//!   address first, a [`Door`] says. What comes from an address that no host has is not looked at.
+//! - **What the kernel has no room for** is lost if it answers a stranger, and is kept and sent if it is of a connection. What the
+//!   kernel refuses is as good as lost on the way; a stranger's answer that it refuses changes nothing for others.
 //!
 //! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
 //! with it.
@@ -36,11 +39,14 @@
 mod agenda;
 mod application;
 mod arrival;
+#[cfg(test)]
+mod by_hand;
 mod flow;
 mod ground;
 mod host;
 mod line;
 mod pace;
+mod queue;
 mod session;
 mod socket;
 #[cfg(test)]
@@ -56,7 +62,7 @@ pub use pace::Lateness;
 pub use worker::Worker;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -172,7 +178,11 @@ impl Driver {
         ecn: bool,
         application: Box<dyn Application>,
     ) -> Result<Line, EndpointError> {
-        let server = SocketAddr::new(server.ip().to_canonical(), server.port());
+        let server = match server.ip().to_canonical() {
+            IpAddr::V4(ip) => SocketAddr::new(ip.into(), server.port()),
+            // With its scope, without which there is no way to a link-local address.
+            IpAddr::V6(_) => server,
+        };
         let port = self.ground.sending(server, ecn, &self.bell);
         let port = port.map_err(|source| EndpointError::Bind {
             address: server,

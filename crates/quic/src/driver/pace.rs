@@ -47,6 +47,8 @@ pub(super) struct Pace {
     burst: u64,
     /// The rate at which it left.
     rate: Option<u64>,
+    /// Bytes that left beside the bursts, which the next one pays for.
+    owed: u64,
     missed: Missed,
     pub(super) lateness: Lateness,
 }
@@ -85,6 +87,7 @@ impl Pace {
             began: now,
             burst: 0,
             rate: None,
+            owed: 0,
             missed: Missed::default(),
             lateness: Lateness::default(),
         }
@@ -113,6 +116,7 @@ impl Pace {
         bytes: u64,
         datagrams: u64,
     ) {
+        let bytes = bytes.saturating_add(std::mem::take(&mut self.owed));
         let waited = due.saturating_duration_since(self.due(rate));
         if !waited.is_zero() {
             // Something else held it back: no rate is lost by what was missed.
@@ -128,6 +132,12 @@ impl Pace {
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
         self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
         (self.burst, self.rate) = (bytes, rate);
+    }
+
+    /// A datagram leaves now beside the bursts, where `due` was the time for the next one.
+    pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64) {
+        self.lateness.count(1, now.saturating_duration_since(due));
+        self.owed = self.owed.saturating_add(bytes);
     }
 }
 
@@ -305,6 +315,17 @@ mod tests {
             assert!((1_225_000..=1_275_000).contains(&sent), "{sent}");
             assert_eq!(pace.lateness.late, 0);
         }
+    }
+
+    #[test]
+    fn what_leaves_beside_the_bursts_is_paid_for_with_the_next_one() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.slip_in(start, start, 1_500);
+        assert_eq!(pace.due(RATE), start);
+        pace.depart(RATE, start, start, 1_500, 1);
+        assert_eq!(pace.due(RATE), start + ms(3));
+        assert_eq!(pace.lateness.datagrams, 2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One connection with what runs on it.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -188,7 +189,13 @@ impl Session {
         for _ in 0..REFILLS {
             let transmit = connection.poll_transmit(now, most, contents);
             if let Some(transmit) = transmit {
-                self.depart_with(&transmit, due, now);
+                let is_probe = transmit.segment_size.is_none()
+                    && transmit.size > usize::from(connection.current_mtu());
+                if is_probe {
+                    self.probe_with(&transmit, connection, due, now);
+                } else {
+                    self.depart_with(&transmit, due, now);
+                }
                 return Some(transmit);
             }
             let is_blocked = self.flow.as_ref().is_some_and(|flow| flow.take_blocked());
@@ -205,6 +212,30 @@ impl Session {
             flow.run_dry();
         }
         None
+    }
+
+    /// The system has taken its last datagrams, or refused them.
+    pub(super) fn left(&self, error: Option<io::Error>) {
+        if let Some(flow) = &self.flow {
+            flow.set_error(error);
+        }
+    }
+
+    /// A probe of the path MTU, which noq sends when there is nothing else: for noq, an application limit has begun. If the
+    /// application has more, it has not: so that leaves at once, and the probe is paid for with it.
+    fn probe_with(
+        &mut self,
+        transmit: &Transmit,
+        connection: &mut Connection,
+        due: Instant,
+        now: Instant,
+    ) {
+        self.pace.slip_in(due, now, transmit.size as u64);
+        let is_blocked = self.flow.as_ref().is_some_and(|flow| flow.take_blocked());
+        if !is_blocked {
+            self.application.refill(connection);
+        }
+        self.ready = Some(due);
     }
 
     fn depart_with(&mut self, transmit: &Transmit, due: Instant, now: Instant) {

@@ -3,9 +3,7 @@
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Instant;
 
-use bytes::BytesMut;
 use noq_proto::{EcnCodepoint, FourTuple, Transmit};
 use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
@@ -36,10 +34,12 @@ pub(super) enum Arrivals {
 pub(super) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
+    /// For answers to strangers. A send that fails may turn off what such a state can do, for all who use it.
+    plain: UdpSocketState,
     /// Whether packets are sent as capable of ECN.
     ecn: bool,
     /// When nothing was left to read, at the latest.
-    empty: Instant,
+    empty: Present,
     inbox: Inbox,
 }
 
@@ -61,6 +61,7 @@ impl Socket {
     }
 
     fn new(socket: UdpSocket, arrivals: Arrivals, ecn: bool) -> io::Result<Socket> {
+        let plain = UdpSocketState::new((&socket).into())?;
         let state = UdpSocketState::new((&socket).into())?;
         if arrivals == Arrivals::Timed {
             ask_for_times(&socket);
@@ -71,8 +72,9 @@ impl Socket {
         Ok(Socket {
             socket,
             state,
+            plain,
             ecn,
-            empty: Instant::now(),
+            empty: Present::look(),
             inbox: Inbox::new(),
         })
     }
@@ -101,7 +103,6 @@ impl Port for Socket {
         self.state.max_gso_segments().get().min(fit).max(1)
     }
 
-    /// The system refuses too large a probe for the path MTU, and a peer that is not there.
     fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
         let transmit = udp::Transmit {
             destination: transmit.destination,
@@ -121,9 +122,21 @@ impl Port for Socket {
             sent => sent,
         };
         match sent {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
-            _ => Ok(()),
+            // A probe of the path MTU may be too large already here.
+            Err(error) if udp::is_msg_size_err(&error) => Ok(()),
+            sent => sent,
         }
+    }
+
+    fn answer(&self, transmit: &Transmit, contents: &[u8]) {
+        let transmit = udp::Transmit {
+            destination: transmit.destination,
+            ecn: None,
+            contents,
+            segment_size: None,
+            src_ip: transmit.src_ip,
+        };
+        let _ = self.plain.try_send((&self.socket).into(), &transmit);
     }
 }
 
@@ -131,8 +144,6 @@ impl Port for Socket {
 struct Inbox {
     buffers: Vec<Vec<u8>>,
     metas: [RecvMeta; BATCH],
-    /// Datagrams are handed on in their own pieces of this.
-    memory: BytesMut,
 }
 
 impl Inbox {
@@ -140,7 +151,6 @@ impl Inbox {
         Inbox {
             buffers: vec![vec![0; LARGEST]; BATCH],
             metas: [RecvMeta::default(); BATCH],
-            memory: BytesMut::new(),
         }
     }
 
@@ -149,10 +159,10 @@ impl Inbox {
         &mut self,
         socket: &UdpSocket,
         state: &UdpSocketState,
-        empty: &mut Instant,
+        empty: &mut Present,
         take: &mut dyn FnMut(Datagram),
     ) -> bool {
-        let looked = Instant::now();
+        let looked = Present::look();
         let mut slices = self.buffers.iter_mut();
         let mut slices: [IoSliceMut<'_>; BATCH] = std::array::from_fn(|_| match slices.next() {
             Some(buffer) => IoSliceMut::new(buffer),
@@ -172,16 +182,10 @@ impl Inbox {
             }
         };
         let present = Present::look();
-        let read = self.metas.iter().zip(&self.buffers).take(count);
-        self.memory
-            .reserve(read.clone().map(|(meta, _)| meta.len).sum());
-        for (meta, buffer) in read {
+        for (meta, buffer) in self.metas.iter().zip(&self.buffers).take(count) {
             let message = buffer.get(..meta.len).unwrap_or_default();
-            self.memory.extend_from_slice(message);
-            let mut message = self.memory.split();
-            let at = present.arrival(meta.timestamp, *empty);
-            while !message.is_empty() {
-                let size = meta.stride.clamp(1, message.len());
+            let at = present.arrival(meta.timestamp, empty);
+            for datagram in message.chunks(meta.stride.max(1)) {
                 take(Datagram {
                     at,
                     path: FourTuple::new(meta.addr, meta.dst_ip),
@@ -190,7 +194,8 @@ impl Inbox {
                         udp::EcnCodepoint::Ect1 => EcnCodepoint::Ect1,
                         udp::EcnCodepoint::Ce => EcnCodepoint::Ce,
                     }),
-                    payload: message.split_to(size),
+                    // Memory of its own: whoever keeps a byte of it keeps nothing else that was read.
+                    payload: datagram.into(),
                 });
             }
         }
@@ -215,6 +220,8 @@ fn ask_for_times(_: &UdpSocket) {}
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     fn read(socket: &mut Socket) -> Vec<Datagram> {
@@ -266,6 +273,49 @@ mod tests {
             }
             assert!(notes_times, "{ip}");
         }
+    }
+
+    /// Addresses that the system does not take change nothing for others.
+    #[test]
+    fn an_answer_that_cannot_be_sent_costs_others_nothing() {
+        let mut peer = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let to = peer.local_addr().unwrap();
+        let socket = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let before = socket.most_datagrams(1000);
+        let broadcast = Ipv4Addr::BROADCAST;
+        for (destination, src_ip) in [
+            (SocketAddr::new(to.ip(), 0), None),
+            ((broadcast, to.port()).into(), None),
+            (to, Some(broadcast.into())),
+        ] {
+            let transmit = Transmit {
+                destination,
+                size: 6,
+                ecn: Some(EcnCodepoint::Ect0),
+                segment_size: None,
+                src_ip,
+            };
+            socket.answer(&transmit, b"abcabc");
+        }
+        assert_eq!(socket.most_datagrams(1000), before);
+        send(&socket, to, b"abcabc", Some(3));
+        let read = read(&mut peer);
+        assert_eq!(read.len(), 2);
+        assert!(read.iter().all(|one| one.ecn == Some(EcnCodepoint::Ce)));
+    }
+
+    #[test]
+    fn a_datagram_has_memory_of_its_own() {
+        let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let to = listening.local_addr().unwrap();
+        let sending = Socket::sending(to, false).unwrap();
+        send(&sending, to, &[7; 3000], Some(1000));
+        let mut read = read(&mut listening);
+        let mut kept = read.remove(1).payload;
+        drop(read);
+        assert_eq!(kept.len(), 1000);
+        kept.clear();
+        assert!(!kept.try_reclaim(1001));
     }
 
     #[test]

@@ -292,3 +292,49 @@ fn an_address_is_free_again_after_its_server() {
     drop(server);
     assert_eq!(bulk::serve(address).unwrap().address(), address);
 }
+
+/// A ground without sockets.
+struct Nowhere;
+
+impl Ground for Nowhere {
+    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Err(ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Err(ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn clock(&self) -> fn() -> Instant {
+        Instant::now
+    }
+
+    fn drive(&self, _: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+        Ok((Arc::new(|| {}), None))
+    }
+}
+
+/// Without its scope, there is no way to a link-local address.
+#[test]
+fn a_link_local_address_keeps_its_scope() {
+    let identity = Identity::generate().unwrap();
+    let driver = Driver::start_on(Arc::new(Nowhere)).unwrap();
+    for (given, used) in [
+        ("[fe80::1%7]:4433", "[fe80::1%7]:4433"),
+        ("[::ffff:192.0.2.1]:4433", "192.0.2.1:4433"),
+    ] {
+        let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
+        let transport = Arc::new(endpoint::transport(controllers));
+        let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
+        let witness = Box::new(Witness(mpsc::channel().0));
+        let server = given.parse().unwrap();
+        let error = driver
+            .open(server, config, flow, false, witness)
+            .unwrap_err();
+        let used: SocketAddr = used.parse().unwrap();
+        assert!(
+            matches!(error, EndpointError::Bind { address, .. } if address == used),
+            "{error}"
+        );
+    }
+}

@@ -20,6 +20,9 @@ type Key = (HostId, ConnectionHandle);
 /// Bursts that leave before the sockets are looked at again: what arrives meanwhile keeps its time, but frees no window.
 const BURSTS: usize = 4;
 
+/// For how long commands are carried out before packets have their turn. To let somebody in takes as long as a handshake.
+const OBEYING: Duration = Duration::from_micros(200);
+
 /// What the driver's owners want.
 pub(super) enum Command {
     /// To have this socket driven.
@@ -47,6 +50,8 @@ pub struct Worker {
     timers: Agenda<Key>,
     /// Those that something happened to.
     noted: Vec<Key>,
+    /// There may be commands.
+    is_rung: bool,
     /// The burst that leaves.
     contents: Vec<u8>,
 }
@@ -60,6 +65,7 @@ impl Worker {
             departures: Agenda::new(),
             timers: Agenda::new(),
             noted: Vec::new(),
+            is_rung: false,
             contents: Vec::new(),
         }
     }
@@ -68,8 +74,8 @@ impl Worker {
     pub(super) fn run(mut self, bell: &PipeReader) {
         ask_for_precise_wakeups();
         loop {
-            let is_rung = self.wait(bell);
-            if !self.work(is_rung) {
+            self.wait(bell);
+            if !self.work() {
                 break;
             }
         }
@@ -81,12 +87,13 @@ impl Worker {
         for (id, host) in &mut self.hosts {
             host.receive(|handle| self.noted.push((*id, handle)));
         }
-        self.work(true).then(|| self.next())
+        self.is_rung = true;
+        self.work().then(|| self.next())
     }
 
     /// Does what is due. Whether it goes on.
-    fn work(&mut self, is_rung: bool) -> bool {
-        if is_rung && self.obey() {
+    fn work(&mut self) -> bool {
+        if self.is_rung && self.obey() {
             let now = (self.clock)();
             for host in self.hosts.values_mut() {
                 host.close(now);
@@ -95,22 +102,24 @@ impl Worker {
         }
         self.expire();
         self.settle();
+        self.resend();
         self.transmit();
         true
     }
 
     /// When the next thing is due.
     fn next(&self) -> Option<Instant> {
-        if !self.noted.is_empty() {
-            return Some((self.clock)());
+        let now = (self.clock)();
+        if self.is_rung || !self.noted.is_empty() {
+            return Some(now);
         }
         let next = [self.departures.next(), self.timers.next()];
-        next.into_iter().flatten().min()
+        let hosts = self.hosts.values().filter_map(|host| host.next(now));
+        next.into_iter().flatten().chain(hosts).min()
     }
 
     /// Waits until a socket can be read, a timer runs out, something may leave, or there is a command; and reads the sockets.
-    /// Whether there is a command.
-    fn wait(&mut self, bell: &PipeReader) -> bool {
+    fn wait(&mut self, bell: &PipeReader) {
         let now = (self.clock)();
         let next = self.next();
         let timeout = next.map(|at| timespec(at.saturating_duration_since(now)));
@@ -129,28 +138,29 @@ impl Worker {
         let _ = rustix::event::poll(&mut files, timeout.as_ref());
         let flags: Vec<PollFlags> = files.iter().map(PollFd::revents).collect();
         let mut flags = flags.into_iter();
-        let is_rung = flags.next().is_some_and(|flags| !flags.is_empty());
-        if is_rung {
+        if flags.next().is_some_and(|flags| !flags.is_empty()) {
+            self.is_rung = true;
             // One ring may be for several commands, and a command may have rung before: it is there all the same.
             let _ = { bell }.read(&mut [0; 64]);
         }
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
-            if flags.intersects(PollFlags::OUT) && host.resend().is_ok() {
-                for handle in std::mem::take(&mut host.waiting) {
-                    let due = host.sessions.get(&handle).and_then(Session::due);
-                    self.departures.queue((*id, handle), due, now);
-                }
+            if flags.intersects(PollFlags::OUT) {
+                host.has_room(now);
             }
-            if flags.intersects(PollFlags::IN | PollFlags::ERR) {
+            if flags.intersects(PollFlags::IN | PollFlags::ERR) || host.has_rest() {
                 host.receive(|handle| self.noted.push((*id, handle)));
             }
         }
-        is_rung
     }
 
     /// Does what is asked for. Whether that is to stop.
     fn obey(&mut self) -> bool {
-        while let Ok(command) = self.commands.try_recv() {
+        let until = (self.clock)() + OBEYING;
+        while (self.clock)() < until {
+            let Ok(command) = self.commands.try_recv() else {
+                self.is_rung = false;
+                break;
+            };
             match command {
                 Command::Add(id, host) => {
                     let handles = host.sessions.keys().map(|handle| (id, *handle));
@@ -225,6 +235,17 @@ impl Worker {
             self.timers.set((id, handle), timer);
             if is_done {
                 self.hosts.remove(&id);
+            }
+        }
+    }
+
+    /// Sends what the kernel had no room for, where it may have some by now.
+    fn resend(&mut self) {
+        let now = (self.clock)();
+        for (id, host) in &mut self.hosts {
+            for handle in host.resend(now) {
+                let due = host.sessions.get(&handle).and_then(Session::due);
+                self.departures.queue((*id, handle), due, now);
             }
         }
     }

@@ -110,6 +110,22 @@ fn acknowledge(
     adapter.on_end_acks(at, in_flight, false);
 }
 
+/// The draft's `C.inflight < C.cwnd`.
+#[test]
+fn data_that_fills_the_window_is_limited_by_the_window() {
+    for (packets, rest, is_limited) in [(8, 600, true), (9, 0, true), (9, 1, false), (10, 0, false)]
+    {
+        let now = Instant::now();
+        let mut adapter = adapter(now);
+        for number in 0..packets {
+            adapter.on_packet_sent(now, 1200, number);
+        }
+        adapter.on_packet_sent(now, rest, packets);
+        adapter.on_application_limit();
+        assert_eq!(adapter.sampler.is_app_limited(), is_limited, "{packets}");
+    }
+}
+
 /// Hooks in any order and with any numbers: a peer can bring about most of them.
 #[test]
 fn nonsense_is_survived() {

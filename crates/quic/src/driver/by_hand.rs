@@ -1,0 +1,402 @@
+//! Hosts whose datagrams are carried by hand, at a time of their own.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io;
+use std::mem::take;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::time::{Duration, Instant};
+
+use congestion::ControllerKind;
+use noq_proto::{
+    Connection, Dir, Endpoint, EndpointConfig, Event, FourTuple, Incoming, StreamId, Transmit,
+};
+use rustix::io::Errno;
+
+use super::application::{Application, Crowd, Door, Verdict};
+use super::ground::{Datagram, Port};
+use super::host::{Host, Turn};
+use super::line::{Desk, Line};
+use super::paced;
+use super::worker::{Command, Worker};
+use crate::controller::factory;
+use crate::endpoint::{self, Identity, SERVER_NAME};
+use crate::server;
+
+const ALPN: &[u8] = b"test";
+
+thread_local! {
+    static NOW: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+fn clock() -> Instant {
+    let now = NOW.get().unwrap_or_else(Instant::now);
+    NOW.set(Some(now));
+    now
+}
+
+fn pass(span: Duration) {
+    NOW.set(Some(clock() + span));
+}
+
+const fn us(count: u64) -> Duration {
+    Duration::from_micros(count)
+}
+
+/// What a port has.
+#[derive(Default)]
+struct Held {
+    came: VecDeque<Datagram>,
+    /// Bursts, with the size of their datagrams.
+    sent: Vec<(usize, Vec<u8>)>,
+    /// How often it has no room.
+    full: usize,
+}
+
+#[derive(Default, Clone)]
+struct Wire(Arc<Mutex<Held>>);
+
+impl Wire {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl Port for Wire {
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok((Ipv4Addr::LOCALHOST, 1).into())
+    }
+
+    fn read(&mut self, take: &mut dyn FnMut(Datagram)) -> bool {
+        let mut held = self.held();
+        let count = held.came.len().min(8);
+        held.came.drain(..count).for_each(take);
+        count > 0
+    }
+
+    fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
+        let mut held = self.held();
+        if held.full > 0 {
+            held.full -= 1;
+            let no_buffers = Errno::NOBUFS.raw_os_error();
+            return Err(io::Error::from_raw_os_error(no_buffers));
+        }
+        let size = transmit.segment_size.unwrap_or(contents.len());
+        held.sent.push((size, contents.to_vec()));
+        Ok(())
+    }
+
+    fn most_datagrams(&self, _: u16) -> usize {
+        10
+    }
+
+    fn may_fragment(&self) -> bool {
+        false
+    }
+}
+
+struct End {
+    host: Host,
+    wire: Wire,
+    address: SocketAddr,
+    /// The connection that it has begun.
+    line: Option<Line>,
+}
+
+impl End {
+    fn new(address: SocketAddr, endpoint: Endpoint, door: Option<Box<dyn Door>>) -> End {
+        let wire = Wire::default();
+        let desk = Arc::new(Desk::new(mpsc::channel().0, clock));
+        End {
+            host: Host::new((0, desk), Box::new(wire.clone()), endpoint, door),
+            wire,
+            address,
+            line: None,
+        }
+    }
+
+    fn server(identity: &Identity, door: impl Door + 'static) -> End {
+        let transport = Arc::new(server::transport());
+        let config = endpoint::server_config(identity, ALPN, transport).unwrap();
+        let settings = Arc::new(identity.endpoint_config());
+        let endpoint = Endpoint::new(settings, Some(Arc::new(config)), true);
+        let address = (Ipv4Addr::LOCALHOST, 4433).into();
+        End::new(address, endpoint, Some(Box::new(door)))
+    }
+
+    fn client(
+        port: u16,
+        server: &End,
+        identity: &Identity,
+        application: impl Application + 'static,
+    ) -> End {
+        let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
+        let transport = Arc::new(endpoint::transport(controllers));
+        let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
+        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true);
+        let connected = endpoint.connect(clock(), config, server.address, SERVER_NAME);
+        let (handle, connection) = connected.unwrap();
+        let mut end = End::new((Ipv4Addr::LOCALHOST, port).into(), endpoint, None);
+        let application = Box::new(application);
+        let line = end
+            .host
+            .add(handle, connection, application, Some(flow), clock());
+        end.line = Some(line);
+        end
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.line.as_ref().unwrap().lock()
+    }
+
+    /// Takes what has come, and does what is due. What it sends.
+    fn turn(&mut self) -> Vec<Vec<u8>> {
+        self.host.receive(|_| {});
+        let handles: Vec<_> = self.host.sessions.keys().copied().collect();
+        let mut contents = Vec::new();
+        for handle in handles {
+            let session = self.host.sessions.get_mut(&handle).unwrap();
+            if session.timer().is_some_and(|at| at <= clock()) {
+                session.expire(clock());
+            }
+            self.host.settle(handle, clock());
+            while matches!(self.host.send(handle, clock(), &mut contents), Turn::Sent) {}
+        }
+        self.sent()
+    }
+
+    fn sent(&self) -> Vec<Vec<u8>> {
+        let mut datagrams = Vec::new();
+        for (size, burst) in take(&mut self.wire.held().sent) {
+            datagrams.extend(burst.chunks(size).map(<[u8]>::to_vec));
+        }
+        datagrams
+    }
+
+    fn give(&self, from: SocketAddr, datagrams: Vec<Vec<u8>>) {
+        let came = datagrams.into_iter().map(|datagram| Datagram {
+            at: clock(),
+            path: FourTuple::new(from, None),
+            ecn: None,
+            payload: datagram.as_slice().into(),
+        });
+        self.wire.held().came.extend(came);
+    }
+}
+
+/// Lets so many milliseconds pass. A round trip takes one.
+fn exchange(client: &mut End, server: &mut End, times: usize) {
+    for _ in 0..times {
+        pass(us(1_000));
+        server.give(client.address, client.turn());
+        client.give(server.address, server.turn());
+    }
+}
+
+/// Does nothing.
+struct Nobody;
+
+impl Application for Nobody {
+    fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
+}
+
+/// Writes so many bytes in pieces.
+struct Writer {
+    stream: Option<StreamId>,
+    left: Arc<AtomicUsize>,
+}
+
+impl Writer {
+    fn of(bytes: usize) -> (Writer, Arc<AtomicUsize>) {
+        let left = Arc::new(AtomicUsize::new(bytes));
+        let stream = None;
+        (
+            Writer {
+                stream,
+                left: left.clone(),
+            },
+            left,
+        )
+    }
+}
+
+impl Application for Writer {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        if matches!(event, Event::Connected) {
+            self.stream = connection.streams().open(Dir::Uni);
+        }
+    }
+
+    fn refill(&mut self, connection: &mut Connection) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let Some(stream) = self.stream.filter(|_| left > 0) else {
+            return false;
+        };
+        let piece = vec![7; left.min(60_000)];
+        let written = connection.send_stream(stream).write(&piece).unwrap();
+        self.left.fetch_sub(written, Ordering::Relaxed);
+        true
+    }
+}
+
+/// Lets the first in. To look at another one takes a tenth of a millisecond.
+struct Slow(Arc<AtomicUsize>);
+
+impl Door for Slow {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        pass(us(100));
+        let verdict = match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => Verdict::Accept(Box::new(Nobody)),
+            _ => Verdict::Ignore,
+        };
+        Some((incoming, verdict))
+    }
+}
+
+/// A connection over which so many bytes are to be written, and how many are left.
+fn pair(bytes: usize) -> (End, End, Arc<AtomicUsize>) {
+    let identity = Identity::generate().unwrap();
+    let server = End::server(&identity, Slow(Arc::default()));
+    let (writer, left) = Writer::of(bytes);
+    let client = End::client(7, &server, &identity, writer);
+    (client, server, left)
+}
+
+/// Gives a server the first datagrams of so many.
+fn give_strangers(count: usize, server: &End, identity: &Identity) {
+    for port in 0..count {
+        let port = 1_000 + port as u16;
+        let mut stranger = End::client(port, server, identity, Nobody);
+        server.give(stranger.address, stranger.turn());
+    }
+}
+
+#[test]
+fn flows_do_not_wait_for_strangers() {
+    const STRANGERS: usize = 30;
+    let identity = Identity::generate().unwrap();
+    let met = Arc::new(AtomicUsize::new(0));
+    let mut server = End::server(&identity, Slow(met.clone()));
+    let mut client = End::client(7, &server, &identity, Nobody);
+    exchange(&mut client, &mut server, 100);
+    assert_eq!(met.load(Ordering::Relaxed), 1);
+    give_strangers(STRANGERS, &server, &identity);
+    client.connection().ping();
+    for session in client.host.sessions.values_mut() {
+        session.look(clock());
+    }
+    server.give(client.address, client.turn());
+    let mut heard = 0;
+    server.host.receive(|_| heard += 1);
+    assert_eq!((heard, met.load(Ordering::Relaxed)), (1, 2));
+    for count in 3..=STRANGERS + 1 {
+        assert!(server.host.has_rest());
+        server.host.receive(|_| heard += 1);
+        assert_eq!((heard, met.load(Ordering::Relaxed)), (1, count));
+    }
+    assert!(!server.host.has_rest());
+}
+
+/// To begin with takes a tenth of a millisecond.
+struct Costly(Arc<AtomicUsize>);
+
+impl Application for Costly {
+    fn begin(&mut self, _: Line) {
+        pass(us(100));
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
+}
+
+/// Keeps those who come.
+struct Keeper(mpsc::Sender<Incoming>);
+
+impl Door for Keeper {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        self.0.send(incoming).unwrap();
+        None
+    }
+}
+
+#[test]
+fn flows_do_not_wait_for_those_who_are_let_in() {
+    let identity = Identity::generate().unwrap();
+    let (keep, guests) = mpsc::channel();
+    let mut server = End::server(&identity, Keeper(keep));
+    give_strangers(10, &server, &identity);
+    server.host.receive(|_| {});
+    let (commands, orders) = mpsc::channel();
+    let mut worker = Worker::new(orders, clock);
+    commands
+        .send(Command::Add(0, Box::new(server.host)))
+        .unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    for guest in guests.try_iter() {
+        let accept = Verdict::Accept(Box::new(Costly(count.clone())));
+        let decision = Command::Decide(0, Box::new((guest, accept)));
+        commands.send(decision).unwrap();
+    }
+    for seen in [2, 4, 6, 8, 10] {
+        assert_eq!(worker.turn(), Some(Some(clock())));
+        assert_eq!(count.load(Ordering::Relaxed), seen);
+    }
+}
+
+/// A kernel without buffers, which would not say when it has them again.
+#[test]
+fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
+    let (mut client, mut server, left) = pair(600_000);
+    while left.load(Ordering::Relaxed) > 400_000 {
+        exchange(&mut client, &mut server, 1);
+    }
+    let before = client.connection().stats().udp_tx.datagrams;
+    client.wire.held().full = 2;
+    let mut sent = 0;
+    while client.wire.held().full == 2 {
+        pass(us(1_000));
+        sent += client.turn().len();
+        client.give(server.address, server.turn());
+    }
+    // It is asked again after a while, and not again and again.
+    assert!(client.host.next(clock()).unwrap() > clock());
+    assert!(client.host.resend(clock()).is_empty());
+    assert_eq!(client.wire.held().full, 1);
+    for waited in [0, 1] {
+        pass(us(1_000));
+        assert_eq!(client.host.resend(clock()).len(), waited);
+    }
+    let kept = client.sent();
+    let taken = client.connection().stats().udp_tx.datagrams - before;
+    assert_eq!(kept.len() as u64, taken - sent as u64);
+    assert!(!kept.is_empty());
+}
+
+/// A probe of the path MTU leaves when nothing else waits, and for noq an application limit has begun: until more data leaves,
+/// which must not be later than the probe.
+#[test]
+fn a_probe_of_the_path_mtu_is_no_application_limit() {
+    let (mut client, mut server, left) = pair(1_800_000);
+    let mut probes = 0;
+    while left.load(Ordering::Relaxed) > 0 {
+        let mut sent = Vec::new();
+        for _ in 0..100 {
+            pass(us(10));
+            let mtu = usize::from(client.connection().current_mtu());
+            let mut datagrams = client.turn();
+            let is_probe = |datagram: &Vec<u8>| datagram.len() > mtu;
+            if let Some(place) = datagrams.iter().position(is_probe) {
+                probes += 1;
+                let session = client.host.sessions.values().next().unwrap();
+                let is_window_full = session.due().is_none();
+                assert!(place + 1 < datagrams.len() || is_window_full, "{probes}");
+            }
+            sent.append(&mut datagrams);
+        }
+        server.give(client.address, sent);
+        client.give(server.address, server.turn());
+    }
+    assert!(probes > 1);
+}
