@@ -271,10 +271,10 @@ fn compressed_captures_and_pieces_of_them_are_read() {
 fn what_is_no_capture_is_answered_in_a_line() {
     for (bytes, says) in [
         (&b""[..], "empty"),
-        (b"no", "no capture"),
+        (b"no", "not a capture"),
         (
             b"no capture at all, but text that is long enough",
-            "no capture",
+            "not a capture",
         ),
         (&[0xd4, 0xc3, 0xb2, 0xa1, 0, 0], "header"),
         (&[0x1f, 0x8b, 8, 0, 0, 0], "cannot be read"),
