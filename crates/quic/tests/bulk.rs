@@ -113,6 +113,24 @@ async fn many_flows_at_once() {
 }
 
 #[tokio::test]
+async fn flows_share_a_socket() {
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let thread = SendingThread::start().unwrap();
+    let socket = thread.socket(server.address(), false).unwrap();
+    let mut flows = tokio::task::JoinSet::new();
+    for bytes in 100_000..100_020 {
+        let flow = flow(&server, ControllerKind::Bbr1, noise(bytes));
+        let socket = socket.clone();
+        flows.spawn(async move { (bytes, socket.send_watched(flow, |_| {}).await) });
+    }
+    drop((thread, socket));
+    while let Some(flow) = flows.join_next().await {
+        let (bytes, outcome) = flow.unwrap();
+        assert_eq!(outcome.unwrap().bytes, bytes);
+    }
+}
+
+#[tokio::test]
 async fn another_certificate_is_refused() {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let error = send(Flow {

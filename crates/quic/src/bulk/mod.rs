@@ -24,7 +24,7 @@ use noq_proto::{Connection, ConnectionError, PathId};
 use tokio::sync::oneshot;
 
 use crate::controller::Controllers;
-use crate::driver::{self, Driver, Lateness};
+use crate::driver::{self, Driver, Lateness, Outlet};
 use crate::endpoint::{self, EndpointError, Fingerprint};
 use sender::Sender;
 
@@ -189,7 +189,8 @@ impl Punctuality {
     }
 }
 
-/// Sends bulk flows, all from one thread: each over a socket of its own, and a burst of each in turn.
+/// Sends bulk flows, all from one thread, a burst of each in turn: each over a socket of its own, or several over
+/// [one](SendingThread::socket).
 #[derive(Debug, Clone)]
 pub struct SendingThread {
     driver: Arc<Driver>,
@@ -204,6 +205,15 @@ impl SendingThread {
         Ok(SendingThread {
             driver: Driver::start()?,
         })
+    }
+
+    /// A socket for flows to addresses of the same family as `server`'s. Their packets are capable of ECN if `ecn` says so: only if
+    /// all their controllers [answer marks](Controllers::responds_to_ecn).
+    ///
+    /// # Errors
+    /// The system gives no socket.
+    pub fn socket(&self, server: SocketAddr, ecn: bool) -> Result<SendingSocket, BulkError> {
+        Ok(SendingSocket(Arc::new(self.driver.outlet(server, ecn)?)))
     }
 
     /// Carries one flow through. Dropping the future closes its connection. Must be called within a tokio runtime.
@@ -223,6 +233,26 @@ impl SendingThread {
         flow: Flow,
         watch: impl FnOnce(Punctuality),
     ) -> Result<Outcome, BulkError> {
+        let ecn = flow.controllers.responds_to_ecn();
+        let socket = self.socket(flow.server, ecn)?;
+        socket.send_watched(flow, watch).await
+    }
+}
+
+/// Sends bulk flows over one socket, which is closed with the last clone of this and the last flow.
+#[derive(Debug, Clone)]
+pub struct SendingSocket(Arc<Outlet>);
+
+impl SendingSocket {
+    /// Carries one flow through: see [`SendingThread::send_watched`].
+    ///
+    /// # Errors
+    /// It could not be carried through.
+    pub async fn send_watched(
+        &self,
+        flow: Flow,
+        watch: impl FnOnce(Punctuality),
+    ) -> Result<Outcome, BulkError> {
         if flow.payload.len().is_none() && flow.deadline.is_none() {
             return Err(BulkError::Endless);
         }
@@ -230,15 +260,13 @@ impl SendingThread {
         let deadline = flow.deadline.and_then(|limit| start.checked_add(limit));
         let (told, end) = oneshot::channel();
         let sender = Sender::new(flow.payload.clone(), deadline, told);
-        let ecn = flow.controllers.responds_to_ecn();
         let (controllers, pacing) = driver::paced(flow.controllers);
         watch(Punctuality(pacing.clone()));
         let transport = Arc::new(endpoint::transport(controllers));
         let config = endpoint::client_config(flow.fingerprint, ALPN, transport)?;
-        let driver = &self.driver;
-        let line = driver.connect(flow.server, config, pacing.clone(), ecn, Box::new(sender))?;
+        let call = (self.0).call(flow.server, config, pacing.clone(), Box::new(sender))?;
         let end = end.await.map_err(|_| BulkError::Stopped)?;
-        drop(line);
+        drop(call);
         let sent = end.map_err(|error| error.or_unsent(pacing.take_error()))?;
         let ended = deadline.map_or(sent.ended, |deadline| sent.ended.min(deadline));
         let (payload, reports) = (flow.payload, sent.reports);

@@ -41,7 +41,7 @@ struct Held {
 }
 
 impl Connection {
-    /// Begins to connect to `server`. See [`Driver::connect`].
+    /// Begins to connect to `server`, from a socket of its own. See [`Outlet::open`](crate::driver::Outlet::open).
     pub(crate) fn begin(
         driver: &Arc<Driver>,
         server: SocketAddr,
@@ -51,7 +51,8 @@ impl Connection {
     ) -> Result<Connection, EndpointError> {
         let waiting = Arc::new(Waiting::default());
         let ear = Box::new(Ear::new(waiting.clone()));
-        let line = driver.open(server, config, flow, ecn, ear)?;
+        let outlet = driver.outlet(server, ecn)?;
+        let line = outlet.open(server, config, flow, ear)?;
         Ok(Connection::new(line, waiting, server, driver.clone()))
     }
 

@@ -20,34 +20,35 @@ use super::ground::{Datagram, Port};
 use super::host::{Host, Turn};
 use super::line::{Desk, Line};
 use super::paced;
+use super::session::Session;
 use super::worker::{Command, Worker};
 use crate::controller::factory;
 use crate::endpoint::{self, Identity, SERVER_NAME};
 use crate::server;
 
-const ALPN: &[u8] = b"test";
+pub(super) const ALPN: &[u8] = b"test";
 
 thread_local! {
     static NOW: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-fn clock() -> Instant {
+pub(super) fn clock() -> Instant {
     let now = NOW.get().unwrap_or_else(Instant::now);
     NOW.set(Some(now));
     now
 }
 
-fn pass(span: Duration) {
+pub(super) fn pass(span: Duration) {
     NOW.set(Some(clock() + span));
 }
 
-const fn us(count: u64) -> Duration {
+pub(super) const fn us(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
 /// What a port has.
 #[derive(Default)]
-struct Held {
+pub(super) struct Held {
     came: VecDeque<Datagram>,
     /// Bursts, with the size of their datagrams.
     sent: Vec<(usize, Vec<u8>)>,
@@ -56,11 +57,31 @@ struct Held {
 }
 
 #[derive(Default, Clone)]
-struct Wire(Arc<Mutex<Held>>);
+pub(super) struct Wire(pub(super) Arc<Mutex<Held>>);
 
 impl Wire {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap()
+    }
+
+    /// What was sent over it.
+    pub(super) fn sent(&self) -> Vec<Vec<u8>> {
+        let mut datagrams = Vec::new();
+        for (size, burst) in take(&mut self.held().sent) {
+            datagrams.extend(burst.chunks(size).map(<[u8]>::to_vec));
+        }
+        datagrams
+    }
+
+    /// These have come.
+    pub(super) fn give(&self, from: SocketAddr, datagrams: Vec<Vec<u8>>) {
+        let came = datagrams.into_iter().map(|datagram| Datagram {
+            at: clock(),
+            path: FourTuple::new(from, None),
+            ecn: None,
+            payload: datagram.as_slice().into(),
+        });
+        self.held().came.extend(came);
     }
 }
 
@@ -97,10 +118,10 @@ impl Port for Wire {
     }
 }
 
-struct End {
+pub(super) struct End {
     host: Host,
-    wire: Wire,
-    address: SocketAddr,
+    pub(super) wire: Wire,
+    pub(super) address: SocketAddr,
     /// The connection that it has begun.
     line: Option<Line>,
 }
@@ -108,16 +129,16 @@ struct End {
 impl End {
     fn new(address: SocketAddr, endpoint: Endpoint, door: Option<Box<dyn Door>>) -> End {
         let wire = Wire::default();
-        let desk = Arc::new(Desk::new(mpsc::channel().0, clock));
+        let endpoint = Arc::new(Mutex::new(endpoint));
         End {
-            host: Host::new((0, desk), Box::new(wire.clone()), endpoint, door),
+            host: Host::new((0, desk()), Box::new(wire.clone()), endpoint, door),
             wire,
             address,
             line: None,
         }
     }
 
-    fn server(identity: &Identity, door: impl Door + 'static) -> End {
+    pub(super) fn server(identity: &Identity, door: impl Door + 'static) -> End {
         let transport = Arc::new(server::transport());
         let config = endpoint::server_config(identity, ALPN, transport).unwrap();
         let settings = Arc::new(identity.endpoint_config());
@@ -139,10 +160,9 @@ impl End {
         let connected = endpoint.connect(clock(), config, server.address, SERVER_NAME);
         let (handle, connection) = connected.unwrap();
         let mut end = End::new((Ipv4Addr::LOCALHOST, port).into(), endpoint, None);
-        let application = Box::new(application);
-        let line = end
-            .host
-            .add(handle, connection, application, Some(flow), clock());
+        let line = Line::new(connection, (0, handle), desk());
+        let session = Session::new(line.clone(), Box::new(application), Some(flow), clock());
+        end.host.join(session);
         end.line = Some(line);
         end
     }
@@ -152,7 +172,7 @@ impl End {
     }
 
     /// Takes what has come, and does what is due. What it sends.
-    fn turn(&mut self) -> Vec<Vec<u8>> {
+    pub(super) fn turn(&mut self) -> Vec<Vec<u8>> {
         self.host.receive(|_| {});
         let handles: Vec<_> = self.host.sessions.keys().copied().collect();
         let mut contents = Vec::new();
@@ -164,52 +184,39 @@ impl End {
             self.host.settle(handle, clock());
             while matches!(self.host.send(handle, clock(), &mut contents), Turn::Sent) {}
         }
-        self.sent()
+        self.wire.sent()
     }
+}
 
-    fn sent(&self) -> Vec<Vec<u8>> {
-        let mut datagrams = Vec::new();
-        for (size, burst) in take(&mut self.wire.held().sent) {
-            datagrams.extend(burst.chunks(size).map(<[u8]>::to_vec));
-        }
-        datagrams
-    }
-
-    fn give(&self, from: SocketAddr, datagrams: Vec<Vec<u8>>) {
-        let came = datagrams.into_iter().map(|datagram| Datagram {
-            at: clock(),
-            path: FourTuple::new(from, None),
-            ecn: None,
-            payload: datagram.as_slice().into(),
-        });
-        self.wire.held().came.extend(came);
-    }
+/// Of a driver that is not there.
+fn desk() -> Arc<Desk> {
+    Arc::new(Desk::new(mpsc::channel().0, clock))
 }
 
 /// Lets so many milliseconds pass. A round trip takes one.
 fn exchange(client: &mut End, server: &mut End, times: usize) {
     for _ in 0..times {
         pass(us(1_000));
-        server.give(client.address, client.turn());
-        client.give(server.address, server.turn());
+        server.wire.give(client.address, client.turn());
+        client.wire.give(server.address, server.turn());
     }
 }
 
 /// Does nothing.
-struct Nobody;
+pub(super) struct Nobody;
 
 impl Application for Nobody {
     fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
 }
 
 /// Writes so many bytes in pieces.
-struct Writer {
+pub(super) struct Writer {
     stream: Option<StreamId>,
     left: Arc<AtomicUsize>,
 }
 
 impl Writer {
-    fn of(bytes: usize) -> (Writer, Arc<AtomicUsize>) {
+    pub(super) fn of(bytes: usize) -> (Writer, Arc<AtomicUsize>) {
         let left = Arc::new(AtomicUsize::new(bytes));
         let stream = None;
         (
@@ -269,7 +276,7 @@ fn give_strangers(count: usize, server: &End, identity: &Identity) {
     for port in 0..count {
         let port = 1_000 + port as u16;
         let mut stranger = End::client(port, server, identity, Nobody);
-        server.give(stranger.address, stranger.turn());
+        server.wire.give(stranger.address, stranger.turn());
     }
 }
 
@@ -287,7 +294,7 @@ fn flows_do_not_wait_for_strangers() {
     for session in client.host.sessions.values_mut() {
         session.look(clock());
     }
-    server.give(client.address, client.turn());
+    server.wire.give(client.address, client.turn());
     let mut heard = 0;
     server.host.receive(|_| heard += 1);
     assert_eq!((heard, met.load(Ordering::Relaxed)), (1, 2));
@@ -358,7 +365,7 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
     while client.wire.held().full == 2 {
         pass(us(1_000));
         sent += client.turn().len();
-        client.give(server.address, server.turn());
+        client.wire.give(server.address, server.turn());
     }
     // It is asked again after a while, and not again and again.
     assert!(client.host.next(clock()).unwrap() > clock());
@@ -368,7 +375,7 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
         pass(us(1_000));
         assert_eq!(client.host.resend(clock()).len(), waited);
     }
-    let kept = client.sent();
+    let kept = client.wire.sent();
     let taken = client.connection().stats().udp_tx.datagrams - before;
     assert_eq!(kept.len() as u64, taken - sent as u64);
     assert!(!kept.is_empty());
@@ -395,8 +402,8 @@ fn a_probe_of_the_path_mtu_is_no_application_limit() {
             }
             sent.append(&mut datagrams);
         }
-        server.give(client.address, sent);
-        client.give(server.address, server.turn());
+        server.wire.give(client.address, sent);
+        client.wire.give(server.address, server.turn());
     }
     assert!(probes > 1);
 }

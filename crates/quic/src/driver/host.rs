@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use noq_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt,
-};
+use noq_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt};
 
-use super::application::{Application, Crowd, Door, Verdict};
-use super::flow::Flow;
+use super::application::{Crowd, Door, Verdict};
 use super::ground::{Datagram, Port, is_full};
 use super::line::{Desk, HostId, Line};
 use super::queue::{Queue, is_long};
@@ -32,15 +29,25 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// The least size of a client's first datagram (RFC 9000, "Initial Datagram Size").
 const FIRST: usize = 1200;
 
+/// An endpoint. The driver's thread has it, and for a moment whoever opens a connection of it.
+pub(super) type Shared = Arc<Mutex<Endpoint>>;
+
+/// Nobody asks for a connection's lock while it has this one.
+pub(super) fn lock(endpoint: &Shared) -> MutexGuard<'_, Endpoint> {
+    endpoint.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A socket.
 pub(super) struct Host {
     id: HostId,
     desk: Arc<Desk>,
     pub(super) port: Box<dyn Port>,
-    pub(super) endpoint: Endpoint,
+    endpoint: Shared,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
     /// Who may connect; nobody may where there is none.
     door: Option<Box<dyn Door>>,
+    /// There may be more connections.
+    is_open: bool,
     unproven: usize,
     queue: Queue,
     /// What the kernel had no room for.
@@ -73,7 +80,7 @@ impl Host {
     pub(super) fn new(
         (id, desk): (HostId, Arc<Desk>),
         port: Box<dyn Port>,
-        endpoint: Endpoint,
+        endpoint: Shared,
         door: Option<Box<dyn Door>>,
     ) -> Host {
         Host {
@@ -83,6 +90,7 @@ impl Host {
             endpoint,
             sessions: HashMap::new(),
             door,
+            is_open: true,
             unproven: 0,
             queue: Queue::default(),
             unsent: None,
@@ -91,31 +99,22 @@ impl Host {
         }
     }
 
-    /// Adds a connection.
-    pub(super) fn add(
-        &mut self,
-        handle: ConnectionHandle,
-        connection: Connection,
-        mut application: Box<dyn Application>,
-        flow: Option<Arc<Flow>>,
-        now: Instant,
-    ) -> Line {
-        let line = Line::new(connection, (self.id, handle), self.desk.clone());
-        application.begin(line.clone());
-        let session = Session::new(line.clone(), application, flow, now);
+    /// Takes a connection of its endpoint.
+    pub(super) fn join(&mut self, session: Session) {
+        let (_, handle) = session.id();
         self.unproven += 1;
         self.sessions.insert(handle, session);
-        line
     }
 
-    /// Nobody else may come.
+    /// There will be no other connections.
     pub(super) fn shut(&mut self) {
         self.door = None;
+        self.is_open = false;
     }
 
-    /// Nobody is here, nor may anybody come.
+    /// There are no connections, and there will be none.
     pub(super) fn is_done(&self) -> bool {
-        self.door.is_none() && self.sessions.is_empty()
+        !self.is_open && self.sessions.is_empty()
     }
 
     /// Whether something waits until the socket can be written.
@@ -188,7 +187,8 @@ impl Host {
         self.answers.clear();
         let answers = &mut self.answers;
         let is_short_of_first = is_long(&payload) && payload.len() < FIRST;
-        match self.endpoint.handle(at, path, ecn, payload, answers)? {
+        let event = lock(&self.endpoint).handle(at, path, ecn, payload, answers)?;
+        match event {
             DatagramEvent::ConnectionEvent(handle, event) => {
                 let session = self.sessions.get_mut(&handle)?;
                 session.hear(event, at);
@@ -231,24 +231,29 @@ impl Host {
         let answers = &mut self.answers;
         let response = match verdict {
             Verdict::Accept(application) => {
-                match self.endpoint.accept(incoming, at, answers, None) {
+                let accepted = lock(&self.endpoint).accept(incoming, at, answers, None);
+                match accepted {
                     Ok((handle, connection)) => {
-                        self.add(handle, connection, application, None, at);
+                        let line = Line::new(connection, (self.id, handle), self.desk.clone());
+                        self.join(Session::new(line, application, None, at));
                         return Some(handle);
                     }
                     Err(error) => error.response,
                 }
             }
-            Verdict::Retry => match self.endpoint.retry(incoming, answers) {
-                Ok(response) => Some(response),
-                Err(error) => {
-                    self.endpoint.ignore(error.into_incoming());
-                    None
+            Verdict::Retry => {
+                let mut endpoint = lock(&self.endpoint);
+                match endpoint.retry(incoming, answers) {
+                    Ok(response) => Some(response),
+                    Err(error) => {
+                        endpoint.ignore(error.into_incoming());
+                        None
+                    }
                 }
-            },
-            Verdict::Refuse => Some(self.endpoint.refuse(incoming, answers)),
+            }
+            Verdict::Refuse => Some(lock(&self.endpoint).refuse(incoming, answers)),
             Verdict::Ignore => {
-                self.endpoint.ignore(incoming);
+                lock(&self.endpoint).ignore(incoming);
                 None
             }
         };
@@ -268,7 +273,7 @@ impl Host {
     pub(super) fn settle(&mut self, handle: ConnectionHandle, now: Instant) -> Option<&Session> {
         let session = self.sessions.get_mut(&handle)?;
         let was_proven = session.is_proven;
-        session.settle(handle, &mut self.endpoint, now);
+        session.settle(&self.endpoint, now);
         let (is_proven, is_over) = (session.is_proven, session.is_over);
         if !was_proven && (is_proven || is_over) {
             self.unproven -= 1;
@@ -299,8 +304,7 @@ impl Host {
             return Turn::Full;
         }
         let most = |size| port.most_datagrams(size);
-        let place = (handle, &mut self.endpoint);
-        let transmit = session.depart(place, due, now, most, contents);
+        let transmit = session.depart(&self.endpoint, due, now, most, contents);
         let Some(transmit) = transmit else {
             return Turn::Nothing;
         };
@@ -358,14 +362,12 @@ impl Host {
     /// Ends all connections, and tells their peers.
     pub(super) fn close(&mut self, now: Instant) {
         let mut contents = Vec::new();
-        for (handle, session) in &mut self.sessions {
+        for session in self.sessions.values_mut() {
             session.close(now, VarInt::from_u32(0));
-            session.settle(*handle, &mut self.endpoint, now);
-            loop {
-                let place = (*handle, &mut self.endpoint);
-                let Some(transmit) = session.depart(place, now, now, |_| 1, &mut contents) else {
-                    break;
-                };
+            session.settle(&self.endpoint, now);
+            while let Some(transmit) =
+                session.depart(&self.endpoint, now, now, |_| 1, &mut contents)
+            {
                 let datagrams = contents.get(..transmit.size).unwrap_or_default();
                 let _ = self.port.send(&transmit, datagrams);
             }

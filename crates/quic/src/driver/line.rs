@@ -53,7 +53,7 @@ impl Desk {
         self.ask(Command::Close(host, code));
     }
 
-    /// Lets nobody else come to a socket. It is closed with its last connection.
+    /// Lets a socket have no other connections. It is closed with its last connection.
     pub(crate) fn shut(&self, host: HostId) {
         self.ask(Command::Shut(host));
     }
@@ -111,6 +111,16 @@ impl Line {
     /// The driver's time.
     pub(crate) fn now(&self) -> Instant {
         (self.desk.clock)()
+    }
+
+    /// Ends the connection, and tells what runs on it.
+    pub(super) fn end(&self, code: VarInt) {
+        self.desk.ask(Command::End(self.clone(), code));
+    }
+
+    /// Whether both are the same connection. Another one may have its handle once it is over.
+    pub(super) fn is(&self, other: &Line) -> bool {
+        Arc::ptr_eq(&self.connection, &other.connection)
     }
 
     /// Which connection of its driver it is.

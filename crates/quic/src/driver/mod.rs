@@ -10,6 +10,8 @@
 //!   the other. One that is behind its time waits for its turn like the others. A burst is what the controller's send quantum
 //!   says, and goes to the kernel in one call (GSO). noq's own pacer lets everything pass; it paces where the controller is
 //!   noq's own.
+//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. What that costs, and how late datagrams
+//!   leave, `cargo bench -p fullpipe-quic --bench many` shows, beside noq's own endpoint.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
 //!   ([`Lateness`]), beginning with the time at which pacing and window allowed it; so is what is forgotten.
 //! - **An ACK has the time at which the kernel received it**, as far as the kernel tells, and unless the time of day was set. So
@@ -45,6 +47,8 @@ mod flow;
 mod ground;
 mod host;
 mod line;
+#[cfg(test)]
+mod many;
 mod pace;
 mod queue;
 mod session;
@@ -64,14 +68,15 @@ pub use worker::Worker;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 
 use noq_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, VarInt};
 
 use crate::controller::Controllers;
 use crate::endpoint::{EndpointError, SERVER_NAME};
-use host::Host;
+use host::{Host, Shared};
+use session::Session;
 use worker::Command;
 
 /// The same controllers, such that their connection is one that a driver paces, where they are ours; and the link between them
@@ -141,62 +146,45 @@ impl Driver {
         let local = port.local_addr().map_err(bind)?;
         let server = Some(Arc::new(server));
         let endpoint = Endpoint::new(Arc::new(config), server, !port.may_fragment());
-        let id = self.id();
-        let host = Host::new((id, self.desk.clone()), port, endpoint, Some(door));
-        self.desk.ask(Command::Add(id, Box::new(host)));
+        let (id, _) = self.add(port, endpoint, Some(door));
         Ok((local, id))
     }
 
-    /// [Opens](Driver::open) a connection that ends when the call is dropped.
+    /// Opens a socket for any number of connections to addresses of the same family as `peer`'s. Their packets are capable of
+    /// ECN if `ecn` says so.
     ///
     /// # Errors
-    /// The system gives no socket, or the address cannot be connected to.
-    pub(crate) fn connect(
+    /// The system gives no socket.
+    pub(crate) fn outlet(
         self: &Arc<Driver>,
-        server: SocketAddr,
-        config: ClientConfig,
-        flow: Arc<Flow>,
+        peer: SocketAddr,
         ecn: bool,
-        application: Box<dyn Application>,
-    ) -> Result<Call, EndpointError> {
-        Ok(Call {
+    ) -> Result<Outlet, EndpointError> {
+        let address = canonical(peer);
+        let bind = |source| EndpointError::Bind { address, source };
+        let port = self.ground.sending(address, ecn, &self.bell);
+        let port = port.map_err(bind)?;
+        let settings = Arc::new(EndpointConfig::default());
+        let endpoint = Endpoint::new(settings, None, !port.may_fragment());
+        let (id, endpoint) = self.add(port, endpoint, None);
+        Ok(Outlet {
             driver: self.clone(),
-            line: self.open(server, config, flow, ecn, application)?,
+            id,
+            endpoint,
         })
     }
 
-    /// Connects to `server` from a socket of its own, and paces the connection as `flow` says, which its controller was
-    /// made with. Its packets are capable of ECN if `ecn` says so.
-    ///
-    /// # Errors
-    /// The system gives no socket, or the address cannot be connected to.
-    pub(crate) fn open(
+    fn add(
         &self,
-        server: SocketAddr,
-        config: ClientConfig,
-        flow: Arc<Flow>,
-        ecn: bool,
-        application: Box<dyn Application>,
-    ) -> Result<Line, EndpointError> {
-        let server = match server.ip().to_canonical() {
-            IpAddr::V4(ip) => SocketAddr::new(ip.into(), server.port()),
-            // With its scope, without which there is no way to a link-local address.
-            IpAddr::V6(_) => server,
-        };
-        let port = self.ground.sending(server, ecn, &self.bell);
-        let port = port.map_err(|source| EndpointError::Bind {
-            address: server,
-            source,
-        })?;
-        let settings = Arc::new(EndpointConfig::default());
-        let mut endpoint = Endpoint::new(settings, None, !port.may_fragment());
-        let now = (self.desk.clock)();
-        let (handle, connection) = endpoint.connect(now, config, server, SERVER_NAME)?;
-        let id = self.id();
-        let mut host = Host::new((id, self.desk.clone()), port, endpoint, None);
-        let line = host.add(handle, connection, application, Some(flow), now);
+        port: Box<dyn Port>,
+        endpoint: Endpoint,
+        door: Option<Box<dyn Door>>,
+    ) -> (HostId, Shared) {
+        let id = self.ids.fetch_add(1, Ordering::Relaxed);
+        let endpoint = Arc::new(Mutex::new(endpoint));
+        let host = Host::new((id, self.desk.clone()), port, endpoint.clone(), door);
         self.desk.ask(Command::Add(id, Box::new(host)));
-        Ok(line)
+        (id, endpoint)
     }
 
     /// Whether its thread runs. It ends of itself only by a panic.
@@ -208,10 +196,6 @@ impl Driver {
     /// Where its thread is told what is wanted.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.desk
-    }
-
-    fn id(&self) -> HostId {
-        self.ids.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -227,16 +211,80 @@ impl Drop for Driver {
     }
 }
 
+/// The same address, of IPv4 where it is one of IPv4 in other words. It keeps its scope, without which there is no way to a
+/// link-local address.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// A socket of a driver, from which connections are opened. It is closed with the last of them, once this is dropped.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    driver: Arc<Driver>,
+    id: HostId,
+    endpoint: Shared,
+}
+
+impl Outlet {
+    /// Connects to `server`, and paces the connection as `flow` says, which its controller was made with.
+    ///
+    /// # Errors
+    /// The address cannot be connected to.
+    pub(crate) fn open(
+        &self,
+        server: SocketAddr,
+        config: ClientConfig,
+        flow: Arc<Flow>,
+        application: Box<dyn Application>,
+    ) -> Result<Line, EndpointError> {
+        let desk = &self.driver.desk;
+        let now = (desk.clock)();
+        let server = canonical(server);
+        let connected = host::lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
+        let (handle, connection) = connected?;
+        let line = Line::new(connection, (self.id, handle), desk.clone());
+        let session = Session::new(line.clone(), application, Some(flow), now);
+        desk.ask(Command::Join(Box::new(session)));
+        Ok(line)
+    }
+
+    /// [Opens](Outlet::open) a connection that ends when the call is dropped.
+    ///
+    /// # Errors
+    /// The address cannot be connected to.
+    pub(crate) fn call(
+        &self,
+        server: SocketAddr,
+        config: ClientConfig,
+        flow: Arc<Flow>,
+        application: Box<dyn Application>,
+    ) -> Result<Call, EndpointError> {
+        Ok(Call {
+            line: self.open(server, config, flow, application)?,
+            _driver: self.driver.clone(),
+        })
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.driver.desk.shut(self.id);
+    }
+}
+
 /// A connection that was begun. Dropped, it is ended.
 #[derive(Debug)]
 pub(crate) struct Call {
-    driver: Arc<Driver>,
     line: Line,
+    /// Its thread goes on until then.
+    _driver: Arc<Driver>,
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        let (host, _) = self.line.id();
-        self.driver.desk.close(host, VarInt::from_u32(0));
+        self.line.end(VarInt::from_u32(0));
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noq_proto::{
-    Connection, ConnectionError, ConnectionEvent, ConnectionHandle, Endpoint, Event, PathId,
-    Transmit, VarInt,
+    Connection, ConnectionError, ConnectionEvent, ConnectionHandle, Event, PathId, Transmit, VarInt,
 };
 
 use super::application::Application;
 use super::flow::Flow;
-use super::line::Line;
+use super::host::{Shared, lock};
+use super::line::{HostId, Line};
 use super::pace::Pace;
 
 /// How often in a row an application may be asked for more before a burst: it might otherwise write for ever what never leaves.
@@ -38,10 +38,11 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(
         line: Line,
-        application: Box<dyn Application>,
+        mut application: Box<dyn Application>,
         flow: Option<Arc<Flow>>,
         now: Instant,
     ) -> Session {
+        application.begin(line.clone());
         Session {
             line,
             application,
@@ -52,6 +53,16 @@ impl Session {
             is_proven: false,
             is_over: false,
         }
+    }
+
+    /// Which connection of its driver it is.
+    pub(super) fn id(&self) -> (HostId, ConnectionHandle) {
+        self.line.id()
+    }
+
+    /// Whether it is this connection.
+    pub(super) fn is_of(&self, line: &Line) -> bool {
+        self.line.is(line)
     }
 
     /// A datagram, or word from the endpoint, which came at `at`.
@@ -101,12 +112,7 @@ impl Session {
     }
 
     /// Tells the application and the endpoint what has happened.
-    pub(super) fn settle(
-        &mut self,
-        handle: ConnectionHandle,
-        endpoint: &mut Endpoint,
-        now: Instant,
-    ) {
+    pub(super) fn settle(&mut self, endpoint: &Shared, now: Instant) {
         self.is_noted = false;
         let line = self.line.clone();
         let mut connection = line.lock();
@@ -115,7 +121,7 @@ impl Session {
                 self.is_proven |= matches!(event, Event::Connected);
                 self.application.on_event(event, &mut connection, now);
             }
-            if !self.answer(&mut connection, handle, endpoint) {
+            if !self.answer(&mut connection, endpoint) {
                 break;
             }
         }
@@ -128,19 +134,16 @@ impl Session {
     }
 
     /// Takes what the connection has for the endpoint there, and the answers back. Whether there were any.
-    fn answer(
-        &mut self,
-        connection: &mut Connection,
-        handle: ConnectionHandle,
-        endpoint: &mut Endpoint,
-    ) -> bool {
+    fn answer(&mut self, connection: &mut Connection, endpoint: &Shared) -> bool {
+        let (_, handle) = self.id();
         let mut was_answered = false;
         while let Some(event) = connection.poll_endpoint_events() {
             self.is_over |= event.is_drained();
             if event.is_draining() {
                 self.application.on_draining();
             }
-            if let Some(answer) = endpoint.handle_event(handle, event) {
+            let answer = lock(endpoint).handle_event(handle, event);
+            if let Some(answer) = answer {
                 connection.handle_event(answer);
                 was_answered = true;
             }
@@ -162,7 +165,7 @@ impl Session {
     /// most so many as `most` says for their size. They are in `contents`. Nothing if there is nothing to send.
     pub(super) fn depart(
         &mut self,
-        (handle, endpoint): (ConnectionHandle, &mut Endpoint),
+        endpoint: &Shared,
         due: Instant,
         now: Instant,
         most: impl Fn(u16) -> usize,
@@ -171,7 +174,7 @@ impl Session {
         let line = self.line.clone();
         let mut connection = line.lock();
         let transmit = self.write(&mut connection, due, now, most, contents);
-        self.answer(&mut connection, handle, endpoint);
+        self.answer(&mut connection, endpoint);
         transmit
     }
 

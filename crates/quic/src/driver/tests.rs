@@ -68,9 +68,10 @@ fn meet(
     let (told, hear) = mpsc::channel();
     let sending = Driver::start().unwrap();
     let witness = Box::new(Witness(told));
-    let line = sending.connect(address, config, flow, false, witness);
+    let outlet = sending.outlet(address, false).unwrap();
+    let call = outlet.call(address, config, flow, witness);
     let end = hear.recv().unwrap();
-    drop((line, receiving));
+    drop((call, receiving));
     (end, seen.iter().collect())
 }
 
@@ -176,12 +177,13 @@ fn a_panic_is_seen() {
     let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
     let sending = Driver::start().unwrap();
     let witness = Box::new(Witness(mpsc::channel().0));
-    let line = sending.connect(address, config, flow, false, witness);
+    let outlet = sending.outlet(address, false).unwrap();
+    let call = outlet.call(address, config, flow, witness);
     let limit = Instant::now() + Duration::from_secs(60);
     while driver.is_running() && Instant::now() < limit {
         std::thread::sleep(Duration::from_millis(5));
     }
-    drop(line);
+    drop(call);
     assert!(!driver.is_running());
 }
 
@@ -213,10 +215,11 @@ fn a_forged_address_gets_three_times_what_was_sent() {
     let driver = Driver::start().unwrap();
     let witness = Box::new(Witness(mpsc::channel().0));
     let to = middle.local_addr().unwrap();
-    let line = driver.connect(to, config.unwrap(), flow, false, witness);
+    let outlet = driver.outlet(to, false).unwrap();
+    let call = outlet.call(to, config.unwrap(), flow, witness);
     let mut datagram = [0; 2000];
     let sent = middle.recv(&mut datagram).unwrap();
-    drop(line);
+    drop(call);
     victim.send_to(&datagram[..sent], server.address()).unwrap();
     std::thread::sleep(Duration::from_secs(2));
     let got = received(&victim);
@@ -317,20 +320,12 @@ impl Ground for Nowhere {
 /// Without its scope, there is no way to a link-local address.
 #[test]
 fn a_link_local_address_keeps_its_scope() {
-    let identity = Identity::generate().unwrap();
     let driver = Driver::start_on(Arc::new(Nowhere)).unwrap();
     for (given, used) in [
         ("[fe80::1%7]:4433", "[fe80::1%7]:4433"),
         ("[::ffff:192.0.2.1]:4433", "192.0.2.1:4433"),
     ] {
-        let (controllers, flow) = paced(factory(ControllerKind::Bbr1, 1, None));
-        let transport = Arc::new(endpoint::transport(controllers));
-        let config = endpoint::client_config(identity.fingerprint(), ALPN, transport).unwrap();
-        let witness = Box::new(Witness(mpsc::channel().0));
-        let server = given.parse().unwrap();
-        let error = driver
-            .open(server, config, flow, false, witness)
-            .unwrap_err();
+        let error = driver.outlet(given.parse().unwrap(), false).unwrap_err();
         let used: SocketAddr = used.parse().unwrap();
         assert!(
             matches!(error, EndpointError::Bind { address, .. } if address == used),

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use super::agenda::Agenda;
 use super::application::Verdict;
 use super::host::{Host, Turn};
-use super::line::HostId;
+use super::line::{HostId, Line};
 use super::session::Session;
 
 /// A connection of this driver.
@@ -27,9 +27,13 @@ const OBEYING: Duration = Duration::from_micros(200);
 pub(super) enum Command {
     /// To have this socket driven.
     Add(HostId, Box<Host>),
+    /// To have this connection driven, over its socket.
+    Join(Box<Session>),
+    /// To have a connection ended.
+    End(Line, VarInt),
     /// What becomes of somebody who waited at its door.
     Decide(HostId, Box<(Incoming, Verdict)>),
-    /// To have nobody else let in.
+    /// To have no other connections over this socket.
     Shut(HostId),
     /// To have its connections ended.
     Close(HostId, VarInt),
@@ -163,9 +167,22 @@ impl Worker {
             };
             match command {
                 Command::Add(id, host) => {
-                    let handles = host.sessions.keys().map(|handle| (id, *handle));
-                    self.noted.extend(handles);
                     self.hosts.insert(id, *host);
+                }
+                Command::Join(session) => {
+                    let key = session.id();
+                    if let Some(host) = self.hosts.get_mut(&key.0) {
+                        host.join(*session);
+                        self.noted.push(key);
+                    }
+                }
+                Command::End(line, code) => {
+                    let now = (self.clock)();
+                    let session = self.session(line.id());
+                    if let Some(session) = session.filter(|session| session.is_of(&line)) {
+                        session.close(now, code);
+                        self.noted.push(line.id());
+                    }
                 }
                 Command::Decide(id, decision) => {
                     let now = (self.clock)();

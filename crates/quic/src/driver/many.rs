@@ -1,0 +1,193 @@
+//! Many connections over one socket, at a time of their own.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use congestion::Rate;
+use noq_proto::Incoming;
+
+use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
+use super::{
+    Application, Bell, Call, Crowd, Door, Driver, Flow, Ground, Outlet, Port, Verdict, Worker,
+    paced,
+};
+use crate::controller::factory_with;
+use crate::endpoint::{self, Identity};
+
+#[path = "../../benches/many/fixed.rs"]
+mod fixed;
+
+use fixed::Fixed;
+
+/// In bytes a second.
+const RATE: u64 = 125_000;
+
+/// A ground of one wire, where a driver gets its turns by hand.
+#[derive(Default)]
+struct Hand {
+    wire: Wire,
+    worker: Mutex<Option<Worker>>,
+}
+
+impl Ground for Hand {
+    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Err(io::ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Ok(Box::new(self.wire.clone()))
+    }
+
+    fn clock(&self) -> fn() -> Instant {
+        clock
+    }
+
+    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+        *self.worker.lock().unwrap() = Some(worker);
+        Ok((Arc::new(|| {}), None))
+    }
+}
+
+/// Lets everybody in.
+struct Everybody;
+
+impl Door for Everybody {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        Some((incoming, Verdict::Accept(Box::new(Nobody))))
+    }
+}
+
+/// A driver with a server for its connections.
+struct World {
+    driver: Arc<Driver>,
+    worker: Worker,
+    wire: Wire,
+    identity: Identity,
+    server: End,
+}
+
+impl World {
+    fn new() -> World {
+        let hand = Arc::new(Hand::default());
+        let driver = Driver::start_on(hand.clone()).unwrap();
+        let worker = hand.worker.lock().unwrap().take();
+        let identity = Identity::generate().unwrap();
+        World {
+            driver,
+            worker: worker.unwrap(),
+            wire: hand.wire.clone(),
+            server: End::server(&identity, Everybody),
+            identity,
+        }
+    }
+
+    fn outlet(&self) -> Outlet {
+        self.driver.outlet(self.server.address, false).unwrap()
+    }
+
+    fn call(&self, outlet: &Outlet, application: impl Application + 'static) -> (Call, Arc<Flow>) {
+        let fixed = |connection| Fixed::new(Rate::from_bytes_per_sec(RATE), connection);
+        let (controllers, flow) = paced(factory_with(fixed, 1, None));
+        let transport = Arc::new(endpoint::transport(controllers));
+        let config = endpoint::client_config(self.identity.fingerprint(), ALPN, transport);
+        let to = self.server.address;
+        let call = outlet.call(to, config.unwrap(), flow.clone(), Box::new(application));
+        (call.unwrap(), flow)
+    }
+
+    /// Lets so many milliseconds pass. The driver wakes up twice in each, and no sooner; the server every second one.
+    fn run(&mut self, count: usize) {
+        let here = (Ipv4Addr::LOCALHOST, 7).into();
+        for half in 0..2 * count {
+            pass(us(500));
+            while let Some(Some(next)) = self.worker.turn()
+                && next <= clock()
+            {}
+            self.server.wire.give(here, self.wire.sent());
+            if half.is_multiple_of(4) {
+                self.wire.give(self.server.address, self.server.turn());
+            }
+        }
+    }
+
+    /// Who has the wire.
+    fn users(&self) -> usize {
+        Arc::strong_count(&self.wire.0)
+    }
+}
+
+#[test]
+fn connections_over_one_socket_have_their_rates() {
+    const COUNT: usize = 100;
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let calls: Vec<_> = (0..COUNT)
+        .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
+        .collect();
+    let sent = || {
+        calls
+            .iter()
+            .map(|(call, _)| call.line.lock().stats().udp_tx.bytes)
+    };
+    world.run(300);
+    let before: Vec<u64> = sent().collect();
+    world.run(2_000);
+    for (before, after) in before.into_iter().zip(sent()) {
+        let share = (after - before) as f64 / (2 * RATE) as f64;
+        assert!((share - 1.0).abs() < 0.02, "{share}");
+    }
+    for (_, flow) in &calls {
+        let lateness = flow.lateness();
+        assert!(
+            lateness.datagrams > 170 && lateness.late == 0,
+            "{lateness:?}"
+        );
+    }
+}
+
+#[test]
+fn a_socket_is_closed_with_its_last_connection() {
+    let mut world = World::new();
+    let nobody = world.users();
+    let outlet = world.outlet();
+    let [first, second] = [(), ()].map(|()| world.call(&outlet, Nobody).0);
+    drop(outlet);
+    world.run(100);
+    let line = first.line.clone();
+    drop(first);
+    world.run(1_000);
+    assert!(line.lock().is_drained());
+    assert!(!second.line.lock().is_closed() && !second.line.lock().is_handshaking());
+    assert_eq!(world.users(), nobody + 1);
+    drop(second);
+    world.run(1_000);
+    assert_eq!(world.users(), nobody);
+    // One that nothing was opened from.
+    drop(world.outlet());
+    world.run(1);
+    assert_eq!(world.users(), nobody);
+}
+
+/// A handle is given again once its connection is over.
+#[test]
+fn the_end_of_one_that_is_over_is_not_the_next_ones() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let (first, _) = world.call(&outlet, Nobody);
+    world.run(100);
+    first
+        .line
+        .lock()
+        .close(clock(), 0u32.into(), Default::default());
+    first.line.call();
+    world.run(1_000);
+    let (second, _) = world.call(&outlet, Nobody);
+    assert_eq!(second.line.id(), first.line.id());
+    world.run(100);
+    drop(first);
+    world.run(1);
+    assert!(!second.line.lock().is_closed());
+}
