@@ -1,0 +1,62 @@
+//! Many connections over one socket, each paced at 1 Mbit/s: from our driver, and from noq's own endpoint.
+//!
+//! `cargo bench -p fullpipe-quic --bench many [-- CONNECTIONS [SECONDS [ROUNDS]]]`: the two take turns. Who receives is a
+//! process of its own, so that the processor time is the sender's.
+
+mod fixed;
+mod process;
+mod seen;
+mod senders;
+
+use std::error::Error;
+use std::time::Duration;
+
+use process::Receiver;
+use seen::{Span, Summary};
+use senders::Plan;
+
+/// From one connection's start to the next one's: a handshake takes a thousand times as long as a datagram.
+const GAP: Duration = Duration::from_millis(2);
+
+/// From the last connection's start until something is measured.
+const SETTLING: Duration = Duration::from_secs(1);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().any(|arg| arg == process::RECEIVE) {
+        return process::receive();
+    }
+    let numbers: Vec<u32> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    let connections = numbers.first().copied().unwrap_or(1_000).clamp(1, 4_000);
+    let seconds = numbers.get(1).copied().unwrap_or(10).clamp(1, 60);
+    let rounds = numbers.get(2).copied().unwrap_or(1).clamp(1, 20);
+    println!("{connections} connections of 1 Mbit/s over one socket, for {seconds} s");
+    println!("{}", Summary::HEAD);
+    for _ in 0..rounds {
+        for is_ours in [true, false] {
+            let receiver = Receiver::start()?;
+            let begin = std::time::Instant::now() + GAP * connections + SETTLING;
+            let plan = Plan {
+                server: receiver.address,
+                fingerprint: receiver.fingerprint,
+                connections,
+                gap: GAP,
+                span: Span {
+                    begin,
+                    end: begin + Duration::from_secs(seconds.into()),
+                },
+            };
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .enable_all()
+                .build()?;
+            let (name, summary) = if is_ours {
+                ("our driver", runtime.block_on(senders::ours(&plan))?)
+            } else {
+                ("noq's endpoint", runtime.block_on(senders::noqs(&plan))?)
+            };
+            println!("{name:<15}{summary}");
+        }
+    }
+    Ok(())
+}

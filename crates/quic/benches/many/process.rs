@@ -1,0 +1,53 @@
+//! A process that receives.
+
+use std::error::Error;
+use std::io::{self, BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Child, Command, Stdio};
+
+use quic::bulk::serve;
+use quic::endpoint::Fingerprint;
+
+/// What this program is told where it is to receive.
+pub const RECEIVE: &str = "receive";
+
+/// Receives until whoever started it is gone.
+pub fn receive() -> Result<(), Box<dyn Error>> {
+    let server = serve((Ipv4Addr::LOCALHOST, 0).into())?;
+    println!("{} {}", server.address(), server.fingerprint());
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    Ok(())
+}
+
+/// Ends with its drop.
+pub struct Receiver {
+    child: Child,
+    pub address: SocketAddr,
+    pub fingerprint: Fingerprint,
+}
+
+impl Receiver {
+    pub fn start() -> Result<Receiver, Box<dyn Error>> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg(RECEIVE)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = child.stdout.take().ok_or("no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let (address, fingerprint) = line.trim().split_once(' ').ok_or("no receiver")?;
+        Ok(Receiver {
+            child,
+            address: address.parse()?,
+            fingerprint: fingerprint.parse()?,
+        })
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // Closes its input.
+        let _ = self.child.wait();
+    }
+}
