@@ -54,13 +54,15 @@ pub(super) struct Held {
     sent: Vec<(usize, Vec<u8>)>,
     /// How often it has no room.
     full: usize,
+    /// What it takes to send a burst.
+    pub(super) cost: Duration,
 }
 
 #[derive(Default, Clone)]
 pub(super) struct Wire(pub(super) Arc<Mutex<Held>>);
 
 impl Wire {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap()
     }
 
@@ -99,6 +101,7 @@ impl Port for Wire {
 
     fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()> {
         let mut held = self.held();
+        pass(held.cost);
         if held.full > 0 {
             held.full -= 1;
             let no_buffers = Errno::NOBUFS.raw_os_error();

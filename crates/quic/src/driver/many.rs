@@ -148,6 +148,26 @@ fn connections_over_one_socket_have_their_rates() {
     }
 }
 
+/// However many are due, and whatever a burst takes.
+#[test]
+fn what_has_come_does_not_wait_long_for_what_is_due() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let calls: Vec<_> = (0..30)
+        .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
+        .collect();
+    world.run(300);
+    for cost in [10, 50] {
+        world.wire.held().cost = us(cost);
+        pass(us(50_000));
+        let before = clock();
+        world.worker.turn().unwrap();
+        assert_eq!(clock() - before, us(200), "{cost}");
+        world.run(50);
+    }
+    drop(calls);
+}
+
 #[test]
 fn a_socket_is_closed_with_its_last_connection() {
     let mut world = World::new();

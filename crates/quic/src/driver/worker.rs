@@ -17,8 +17,8 @@ use super::session::Session;
 /// A connection of this driver.
 type Key = (HostId, ConnectionHandle);
 
-/// Bursts that leave before the sockets are looked at again: what arrives meanwhile keeps its time, but frees no window.
-const BURSTS: usize = 4;
+/// For how long bursts leave before the sockets are looked at again: what arrives meanwhile keeps its time, but frees no window.
+const SENDING: Duration = Duration::from_micros(200);
 
 /// For how long commands are carried out before packets have their turn. To let somebody in takes as long as a handshake.
 const OBEYING: Duration = Duration::from_micros(200);
@@ -270,7 +270,8 @@ impl Worker {
     /// Sends what is due, a burst of each connection in turn.
     fn transmit(&mut self) {
         let mut now = (self.clock)();
-        for _ in 0..BURSTS {
+        let until = now + SENDING;
+        while now < until {
             let Some((id, handle)) = self.departures.pop(now) else {
                 return;
             };
