@@ -90,9 +90,12 @@ impl Opened {
     /// The processes that have a policy in force.
     pub fn steers(&self) -> io::Result<Vec<Steerer>> {
         let steerers = steers(self.inode)?;
-        if steerers.is_empty() && self.is_held() {
+        if steerers.is_empty()
+            && let Err(Refused::Held(holder)) = Claim::Alone.lay(self.inode)
+            && holder.is_hidden()
+        {
             return Err(io::Error::other(
-                "it is held by a process that /proc does not show here, such as one of another container",
+                "a process holds it that /proc does not show here, such as one of another container",
             ));
         }
         Ok(steerers)

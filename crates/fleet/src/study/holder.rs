@@ -37,6 +37,11 @@ impl Holder {
             process: process.map(|(_, number)| (number, command(number))),
         }
     }
+
+    /// Whether this process cannot see it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.process.is_none()
+    }
 }
 
 /// A process that has a policy in force.
