@@ -270,6 +270,16 @@ impl Policy {
         })
     }
 
+    /// Whose connections a policy's text is of, also where the rest of it makes no sense.
+    pub fn group_in(text: &str) -> Option<PathBuf> {
+        #[derive(Deserialize)]
+        struct Group {
+            cgroup: PathBuf,
+        }
+        let (group, _) = de::read_toml::<Group>(text).ok()?;
+        Some(group.cgroup)
+    }
+
     /// The autonomous systems that its rules name.
     pub fn systems(&self) -> BTreeSet<u32> {
         let all = self.rules.iter().flat_map(|rule| &rule.systems);

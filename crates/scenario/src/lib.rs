@@ -43,6 +43,7 @@ mod hops;
 mod host;
 mod limit;
 mod link_spec;
+pub mod others;
 mod path_spec;
 mod propagation;
 pub mod regular;

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+use crate::others;
+
 /// Opens a file for reading, also through a symbolic link.
 ///
 /// # Errors
@@ -27,15 +29,41 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     own(options.read(true).write(true).truncate(false), path)
 }
 
-/// Opens a file to append to, also through a symbolic link, or makes one, which nobody else may read.
+/// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.
 ///
 /// # Errors
 ///
-/// It cannot be opened, or is a directory, a pipe or a device.
+/// It cannot be opened, is a directory, a pipe or a device, or somebody else can write to it or could have laid the link.
+pub fn open_trusted(path: &Path) -> io::Result<File> {
+    trusted(OpenOptions::new().read(true), path)
+}
+
+/// Opens such a file to append to, and to read, or makes one, which nobody else may read.
+///
+/// # Errors
+///
+/// As for [`open_trusted`].
 pub fn append_own(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600);
-    open_with(&mut options, path, OFlags::empty())
+    options.read(true).append(true).create(true).mode(0o600);
+    trusted(&mut options, path)
+}
+
+fn trusted(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    others::check_links(path)?;
+    // Where there was none, none may come meanwhile.
+    let flags = if path.is_symlink() {
+        OFlags::empty()
+    } else {
+        OFlags::NOFOLLOW
+    };
+    let file = open_with(options, path, flags)?;
+    match others::may_write(&file.metadata()?) {
+        Some(why) => Err(io::Error::other(format!(
+            "{why}, who could write what he likes there"
+        ))),
+        None => Ok(file),
+    }
 }
 
 fn own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
@@ -61,7 +89,7 @@ fn open_with(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Resul
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -92,5 +120,38 @@ mod tests {
         let error = open_own(&link).unwrap_err().to_string();
         assert!(error.starts_with("is a symbolic link"), "{error}");
         assert!(open_own(&file).is_ok() && open_own(&directory.path().join("new")).is_ok());
+    }
+
+    #[test]
+    fn what_others_could_write_or_lay_there_is_not_trusted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        append_own(&file).unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        symlink("file", &link).unwrap();
+        let both = |path: &Path| [append_own(path), open_trusted(path)].map(|file| file.err());
+        let refused = |path: &Path, part: &str| {
+            for error in both(path) {
+                let error = error.unwrap().to_string();
+                assert!(error.contains(part), "{error}");
+            }
+        };
+        for path in [&file, &link] {
+            assert!(both(path).iter().all(Option::is_none));
+        }
+        set(directory.path(), 0o777);
+        refused(&link, "is a symbolic link in a directory that is open to every user");
+        assert!(both(&file).iter().all(Option::is_none));
+        set(&file, 0o620);
+        refused(&file, "is open to its group");
+        set(&file, 0o600);
+        if chown(&file, Some(65_534), None).is_err() {
+            eprintln!("SKIPPED: a file of another user: this takes root");
+            return;
+        }
+        refused(&file, "belongs to another user (65534)");
     }
 }

@@ -1,10 +1,10 @@
 //! Files that are there as a whole or not at all.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{Error, ErrorKind, Result as IoResult, Write};
 use std::iter;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use report::{PART, beside, left_behind, parent};
@@ -15,9 +15,11 @@ use crate::failure::Failure;
 const MOST_LINKS: usize = 40;
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
+/// The mode of a file that has not its owner yet.
+const OWN: u32 = 0o600;
 
-/// Writes the file, in place of an older one, whose mode it keeps: all of it, or nothing. A link stays, and what it leads to
-/// is replaced. Removes what earlier writers of the file left when they were killed.
+/// Writes the file, in place of an older one, whose owner, group and mode it keeps: all of it, or nothing. A link stays, and what it
+/// leads to is replaced. Removes what earlier writers of the file left when they were killed.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let path = &linked(path);
     for left in left_behind(parent(path), |name| path.ends_with(name)) {
@@ -36,13 +38,29 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 
 /// Writes the file under the first free name beside `path`: `NAME-2.html`, `NAME-3.html` and so on. Gives that name.
 pub fn write_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
+    write_numbered(path, contents, |_| Ok(()))
+}
+
+/// Writes what the file has under such a name, too, with the owner, group and mode of the file.
+pub fn keep_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
+    let old = fs::metadata(path).map_err(|error| cannot_write(path, &error))?;
+    write_numbered(path, contents, |file| give(file, &old))
+}
+
+fn write_numbered(
+    path: &Path,
+    contents: &[u8],
+    prepare: impl Fn(&File) -> IoResult<()>,
+) -> Result<PathBuf, Failure> {
     let mut number = 2_u64;
     loop {
         let free = numbered(path, number);
         // Whoever creates the file has the name, so nobody's is taken from here on.
         match File::create_new(&free) {
-            Ok(_) => {
-                write(&free, contents).inspect_err(|_| {
+            Ok(file) => {
+                let prepared = prepare(&file).map_err(|error| cannot_write(&free, &error));
+                let written = prepared.and_then(|()| write(&free, contents));
+                written.inspect_err(|_| {
                     // An empty file that cannot be removed does no harm.
                     let _ = fs::remove_file(&free);
                 })?;
@@ -112,14 +130,25 @@ fn last_link(path: &Path) -> PathBuf {
 
 /// Writes what is to replace `path`. Nobody who cannot read that can read this at any moment.
 fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
-    let old = fs::metadata(path).ok().map(|old| old.permissions());
-    let mode = old.as_ref().map_or(NEW, PermissionsExt::mode);
-    let mut file = create(part, mode)?;
+    let old = fs::metadata(path).ok();
+    let mut file = create(part, if old.is_some() { OWN } else { NEW })?;
     if let Some(old) = old {
-        // The umask may have taken something from it.
-        file.set_permissions(old)?;
+        give(&file, &old)?;
     }
     file.write_all(contents)
+}
+
+/// Gives a file the owner, group and mode of an older one. Only root may give a file away, and to a group only its members. Where the group
+/// stays another one, its members may do what everybody may.
+fn give(file: &File, old: &Metadata) -> IoResult<()> {
+    let now = file.metadata()?;
+    if now.uid() != old.uid() {
+        let _ = fchown(file, Some(old.uid()), None);
+    }
+    let has_group = now.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
+    let mode = old.mode() & 0o777;
+    let group = if has_group { mode & 0o070 } else { (mode & 0o007) << 3 };
+    file.set_permissions(Permissions::from_mode((mode & 0o707) | group))
 }
 
 /// `NAME-NUMBER.EXTENSION` beside the file.
@@ -153,6 +182,8 @@ fn create(part: &Path, mode: u32) -> IoResult<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::chown;
+
     use super::*;
 
     #[test]
@@ -214,6 +245,45 @@ mod tests {
         fs::write(&plain, "").expect("written");
         write(&file, b"new").expect("written");
         assert_eq!(mode(&file), mode(&plain));
+    }
+
+    #[test]
+    fn the_owner_of_what_is_replaced_or_kept_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("file");
+        fs::write(&file, "old").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
+        if chown(&file, Some(65_534), Some(65_533)).is_err() {
+            eprintln!("SKIPPED: a file of another user: this takes root");
+            return;
+        }
+        let kept = keep_beside(&file, b"old").expect("kept");
+        write(&file, b"new").expect("written");
+        for (path, contents) in [(&kept, "old"), (&file, "new")] {
+            assert_eq!(fs::read_to_string(path).expect("there"), contents);
+            let about = fs::metadata(path).expect("there");
+            let mode = about.mode() & 0o777;
+            assert_eq!((about.uid(), about.gid(), mode), (65_534, 65_533, 0o640));
+        }
+    }
+
+    #[test]
+    fn each_copy_has_a_name_of_its_own_and_the_mode() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("a.toml");
+        for number in 2..5 {
+            let text = number.to_string();
+            fs::write(&file, &text).expect("written");
+            fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("set");
+            let kept = keep_beside(&file, text.as_bytes()).expect("kept");
+            assert_eq!(kept, directory.path().join(format!("a-{number}.toml")));
+        }
+        for number in 2..5 {
+            let kept = directory.path().join(format!("a-{number}.toml"));
+            let text = fs::read_to_string(&kept).expect("there");
+            assert_eq!(text, number.to_string());
+            assert_eq!(fs::metadata(&kept).expect("there").mode() & 0o777, 0o600);
+        }
     }
 
     #[test]

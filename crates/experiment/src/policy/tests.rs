@@ -49,6 +49,16 @@ fn the_first_rule_that_holds_counts() {
 }
 
 #[test]
+fn a_policy_that_makes_no_sense_still_has_its_group() {
+    let group = |text: &str| Policy::group_in(text).map(|group| group.display().to_string());
+    let own = Some("system.slice/nginx.service".to_owned());
+    assert_eq!(group(TEXT), own);
+    assert_eq!(group(&TEXT.replace("rtt_from", "rtt_form")), own);
+    assert_eq!(group("rule = 7"), None);
+    assert_eq!(group("cgroup = "), None);
+}
+
+#[test]
 fn an_rtt_that_is_not_known_is_within_no_bounds() {
     let near = TEXT.replace("rtt_from = \"100ms\"", "rtt_below = \"10ms\"");
     let near = Policy::parse(&near).unwrap();

@@ -1,12 +1,14 @@
 //! What is in force, asked of the kernel: a policy's file may have been changed since, and rules may have been taken back.
 
+use std::io;
+
 use experiment::policy::{Connection, Policy};
 use experiment::{Key, Shares};
 use kernel::{DrawnUnit, since_boot};
 use units::Duration;
 
 use super::{SteerError, steering};
-use crate::study::{ControlGroup, HoldError};
+use crate::study::{ControlGroup, HoldError, Steerer};
 
 /// What is in force for a control group, of one connection.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +74,15 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     }))
 }
 
-/// The process that has a policy in force for this one's control group.
-pub fn steers(policy: &Policy) -> Option<u32> {
-    ControlGroup::at(&policy.cgroup).ok()?.open().ok()?.steers()
+/// The processes that have a policy in force for this one's control group: more than one while the later one takes over.
+///
+/// # Errors
+///
+/// They cannot be told.
+pub fn steers(policy: &Policy) -> io::Result<Vec<Steerer>> {
+    match ControlGroup::at(&policy.cgroup).and_then(|group| group.open()) {
+        Ok(group) => group.steers(),
+        // Nobody has one in force for what is not there.
+        Err(_) => Ok(Vec::new()),
+    }
 }

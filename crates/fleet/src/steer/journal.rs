@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use scenario::regular;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// So many lines wait for room on the disk; more are lost.
@@ -12,6 +15,9 @@ const WAITING: usize = 1000;
 
 /// And so many bytes: some lines have a policy.
 const BYTES: usize = 16 << 20;
+
+/// So many bytes a line has at most that is read: more than twice as many as one with the largest policy.
+const LINE: u64 = 32 << 20;
 
 /// Lines that are written whole, in order, as soon as there is room for them.
 #[derive(Debug)]
@@ -27,8 +33,23 @@ pub(super) struct Journal<W> {
 impl Journal<File> {
     /// Appends to this file, which is made if it is not there.
     pub fn open(path: &Path) -> io::Result<Journal<File>> {
-        Ok(Journal::to(scenario::regular::append_own(path)?))
+        let file = regular::append_own(path)?;
+        let is_cut = is_cut(&file)?;
+        let mut journal = Journal::to(file);
+        if is_cut {
+            journal.waiting.push_back(b"\n".to_vec());
+        }
+        Ok(journal)
     }
+}
+
+/// Whether a file's last line has no end: who wrote it was killed on a full disk, or the machine has crashed.
+fn is_cut(file: &File) -> io::Result<bool> {
+    let mut last = *b"\n";
+    if let Some(place) = file.metadata()?.len().checked_sub(1) {
+        file.read_exact_at(&mut last, place)?;
+    }
+    Ok(last != *b"\n")
 }
 
 impl<W: Write> Journal<W> {
@@ -95,26 +116,52 @@ pub struct History {
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// It cannot be read, has a line that is none of ours for its length, or somebody else can write to it.
 pub fn history(path: &Path) -> io::Result<History> {
-    History::read(BufReader::new(scenario::regular::open(path)?))
+    History::read(BufReader::new(regular::open_trusted(path)?))
+}
+
+/// What is read of a line, whatever else it has.
+#[derive(Deserialize)]
+struct Line {
+    what: String,
+    about: About,
+}
+
+#[derive(Deserialize)]
+struct About {
+    policy: Option<String>,
 }
 
 impl History {
-    fn read(journal: impl BufRead) -> io::Result<History> {
-        let mut history = History::default();
-        for line in journal.split(b'\n') {
-            // A line that is none of ours tells of no policy.
-            let line: Value = serde_json::from_slice(&line?).unwrap_or_default();
-            let is_in_force = line["what"] == "began" || line["what"] == "reloaded";
-            if let (true, Some(text)) = (is_in_force, line["about"]["policy"].as_str())
-                && text != history.last
-            {
-                let before = std::mem::replace(&mut history.last, text.to_owned());
-                history.before = (!before.is_empty()).then_some(before);
+    fn read(mut journal: impl BufRead) -> io::Result<History> {
+        let (mut history, mut line) = (History::default(), Vec::new());
+        for number in 1_u64.. {
+            line.clear();
+            let read = (&mut journal).take(LINE + 1).read_until(b'\n', &mut line)?;
+            if read as u64 > LINE {
+                return Err(io::Error::other(format!(
+                    "line {number} is longer than {} MiB: that is no journal of ours",
+                    LINE >> 20
+                )));
             }
+            if read == 0 {
+                break;
+            }
+            history.add(&line);
         }
         Ok(history)
+    }
+
+    /// A line that is none of ours tells of no policy.
+    fn add(&mut self, line: &[u8]) {
+        if let Ok(Line { what, about }) = serde_json::from_slice(line)
+            && let ("began" | "reloaded", Some(text)) = (what.as_str(), about.policy)
+            && text != self.last
+        {
+            let before = std::mem::replace(&mut self.last, text);
+            self.before = (!before.is_empty()).then_some(before);
+        }
     }
 }
 
@@ -165,6 +212,46 @@ mod tests {
         assert_eq!(
             (found.last.as_str(), found.before.as_deref()),
             ("b\n", Some("a"))
+        );
+    }
+
+    #[test]
+    fn a_line_that_was_cut_takes_no_other_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let note = |policy: &str| {
+            let about = json!({ "rules": [], "policy": policy });
+            let mut journal = Journal::open(&path).unwrap();
+            assert_eq!(journal.note(1.0, "began", &about), None);
+        };
+        note("a");
+        let whole = std::fs::read(&path).unwrap();
+        let cut = [whole.as_slice(), &whole[..whole.len() / 2]].concat();
+        std::fs::write(&path, cut).unwrap();
+        note("b");
+        note("c");
+        let found = history(&path).unwrap();
+        assert_eq!(
+            (found.last.as_str(), found.before.as_deref()),
+            ("c", Some("b"))
+        );
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 4);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_read_to_it() {
+        let endless = || io::BufReader::new(io::repeat(b'x'));
+        let error = History::read(endless()).unwrap_err().to_string();
+        assert!(error.starts_with("line 1 is longer than 32 MiB"), "{error}");
+        let behind = b"{}\n".as_slice().chain(endless());
+        let error = History::read(behind).unwrap_err().to_string();
+        assert!(error.starts_with("line 2 "), "{error}");
+        // The end of a line counts with it.
+        let longest = "x".repeat(LINE as usize - 1) + "\n";
+        assert_eq!(
+            History::read(longest.as_bytes()).unwrap(),
+            History::default()
         );
     }
 

@@ -89,7 +89,7 @@ impl Recording {
         keep: Bytes,
         systems: Option<Systems>,
     ) -> Result<Recording, StudyError> {
-        place.about.sittings += 1;
+        place.about.sittings = place.about.sittings.saturating_add(1);
         let (files, objects) = files_of(&place, keep)?;
         place.save()?;
         Ok(Recording {

@@ -1,12 +1,13 @@
 //! The control group whose connections take part.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::lock::{Claim, Held, Holder, Refused, steers};
+use super::holder::{Holder, Steerer};
+use super::lock::{Claim, Held, Refused, steers};
 use crate::who;
 
 /// Why a control group will not do.
@@ -39,7 +40,7 @@ pub enum GroupError {
         /// The file that is to be locked.
         path: PathBuf,
         /// What the system said.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// A policy is there, and nobody looks after it.
     #[error(
@@ -86,9 +87,18 @@ impl Opened {
         matches!(Claim::Alone.lay(self.inode), Err(Refused::Held(_)))
     }
 
-    /// The process that has a policy in force.
-    pub fn steers(&self) -> Option<u32> {
-        steers(self.inode)
+    /// The processes that have a policy in force.
+    pub fn steers(&self) -> io::Result<Vec<Steerer>> {
+        let steerers = steers(self.inode)?;
+        if steerers.is_empty()
+            && let Err(Refused::Held(holder)) = Claim::Alone.lay(self.inode)
+            && holder.is_hidden()
+        {
+            return Err(io::Error::other(
+                "a process holds it that /proc does not show here, such as one of another container",
+            ));
+        }
+        Ok(steerers)
     }
 }
 
@@ -121,7 +131,7 @@ impl ControlGroup {
         };
         let (directory, about) = open().map_err(|error| self.missing(&error))?;
         if !about.is_dir() || !self.path.join("cgroup.procs").exists() {
-            return Err(self.missing(&std::io::Error::other("is no control group")));
+            return Err(self.missing(&io::Error::other("is no control group")));
         }
         Ok(Opened {
             directory,
@@ -164,7 +174,7 @@ impl ControlGroup {
         })
     }
 
-    fn missing(&self, error: &std::io::Error) -> GroupError {
+    fn missing(&self, error: &io::Error) -> GroupError {
         GroupError::Missing {
             path: self.path.clone(),
             why: error.to_string(),

@@ -2,13 +2,15 @@
 //! the other one counts.
 //!
 //! A file is locked (flock(2)) for as long as it is open, so however its holder ends. It is where only root makes files, and nobody
-//! else can open it: whoever can open a file can lock it, and everybody can open a control group's directory.
+//! else can open it: whoever can open a file can lock it, and everybody can open a control group's directory. Processes that have another
+//! `/run`, in another mount namespace, lock other files.
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use super::holder::{Holder, Steerer};
 
 /// Where these files are.
 const DIRECTORY: &str = "/run";
@@ -20,13 +22,6 @@ pub(crate) enum Claim {
     Alone,
     /// By a policy, beside others: the later one takes over.
     Shared,
-}
-
-/// Who holds a control group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// Its process, and what that is.
-    process: Option<(u32, String)>,
 }
 
 /// Why one is not held.
@@ -51,6 +46,8 @@ impl Drop for Held {
         if self.file.try_lock().is_ok() && is_there(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
+        // A process that is being started has a copy of the open file for a moment, and would hold it for so long.
+        let _ = self.file.unlock();
     }
 }
 
@@ -61,18 +58,6 @@ fn is_there(file: &File, path: &Path) -> bool {
     open.is_some() && open == number(fs::metadata(path))
 }
 
-/// So much of a command is shown.
-const SHOWN: usize = 80;
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.process {
-            Some((number, command)) => write!(f, "process {number} ({command})"),
-            None => f.write_str("another process"),
-        }
-    }
-}
-
 impl Claim {
     /// Holds the control group of this number.
     pub fn lay(self, group: u64) -> Result<Held, Refused> {
@@ -80,7 +65,11 @@ impl Claim {
     }
 
     fn lay_in(self, directory: &Path, group: u64) -> Result<Held, Refused> {
-        let path = file(directory, group);
+        self.lay_at(file(directory, group))
+    }
+
+    /// Locks this file, which is made if it is not there, and which only its owner can open.
+    pub fn lay_at(self, path: PathBuf) -> Result<Held, Refused> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         options.mode(0o600);
@@ -108,53 +97,13 @@ fn file(directory: &Path, group: u64) -> PathBuf {
     directory.join(format!("fullpipe-steer-{group}.lock"))
 }
 
-/// The process that has a policy in force for the control group of this number.
-pub(crate) fn steers(group: u64) -> Option<u32> {
-    let file = File::open(file(Path::new(DIRECTORY), group)).ok()?;
-    // The latest has taken over.
-    let mut shared = locks(&file).into_iter().filter(|(kind, _)| kind == "READ");
-    shared.next_back().map(|(_, process)| process)
-}
-
-impl Holder {
-    fn of(file: &File) -> Holder {
-        let process = locks(file).into_iter().next();
-        Holder {
-            process: process.map(|(_, number)| (number, command(number))),
-        }
+/// The processes that have a policy in force for the control group of this number.
+pub(crate) fn steers(group: u64) -> io::Result<Vec<Steerer>> {
+    match File::open(file(Path::new(DIRECTORY), group)) {
+        Ok(file) => Steerer::of(&file),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
-}
-
-/// The locks of a file: how it is locked, and by which process.
-fn locks(file: &File) -> Vec<(String, u32)> {
-    let read = || -> io::Result<Vec<(String, u32)>> {
-        let about = file.metadata()?;
-        // The numbers of a device as one (makedev(3)).
-        let (device, inode) = (about.dev(), about.ino());
-        let major = (device >> 8 & 0xfff) | (device >> 32 & !0xfff);
-        let minor = (device & 0xff) | (device >> 12 & !0xff);
-        let of = format!("{major:02x}:{minor:02x}:{inode}");
-        let all = fs::read_to_string("/proc/locks")?;
-        Ok(all.lines().filter_map(|line| lock(line, &of)).collect())
-    };
-    read().unwrap_or_default()
-}
-
-/// A line of `/proc/locks`, if it is of a lock of this file (proc_locks(5)): `7: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF`.
-fn lock(line: &str, file: &str) -> Option<(String, u32)> {
-    let mut words = line.split_whitespace().skip(1);
-    let is_flock = words.next()? == "FLOCK";
-    let kind = words.nth(1)?.to_owned();
-    let process = words.next()?.parse().ok()?;
-    (is_flock && words.next()? == file).then_some((kind, process))
-}
-
-/// What a process was started as.
-fn command(process: u32) -> String {
-    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&line).replace('\0', " ");
-    let shown: String = line.trim().chars().take(SHOWN).collect();
-    shown.escape_debug().to_string()
 }
 
 #[cfg(test)]
@@ -182,26 +131,14 @@ mod tests {
         let (policy, other) = (lay(Claim::Shared).unwrap(), lay(Claim::Shared).unwrap());
         drop(policy);
         refused(Claim::Alone);
-        assert_eq!(
-            locks(&other.file),
-            [("READ".to_owned(), std::process::id())]
-        );
+        let shared = Steerer::of(&other.file).unwrap();
+        let shared: Vec<u32> = shared.iter().map(Steerer::process).collect();
+        assert_eq!(shared, [std::process::id()]);
         drop(other);
         // Nothing is left.
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         lay(Claim::Alone).unwrap();
         let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), 7);
         assert!(matches!(nowhere, Err(Refused::System(..))), "{nowhere:?}");
-    }
-
-    #[test]
-    fn a_lock_has_its_process() {
-        let line = "7: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF";
-        let is =
-            |line: &str, file| lock(line, file).map(|(kind, process)| format!("{kind} {process}"));
-        assert_eq!(is(line, "00:1c:42").as_deref(), Some("WRITE 4711"));
-        assert_eq!(is(line, "00:1d:42"), None);
-        assert_eq!(is(&line.replace("FLOCK", "POSIX"), "00:1c:42"), None);
-        assert_eq!(is("7: -> FLOCK", "00:1c:42"), None);
     }
 }

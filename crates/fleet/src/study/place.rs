@@ -2,17 +2,23 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::Plan;
 use report::{PART, beside, count};
+use scenario::others;
 use serde::{Deserialize, Serialize};
 
+use super::holder::Holder;
+use super::lock::{Claim, Held, Refused};
 use crate::files::create;
 
 /// The file that says what the directory is.
 const FILE: &str = "study.json";
+
+/// The file that who runs the study has locked.
+const LOCK: &str = "lock";
 
 /// Why a directory is no place for, or of, a study.
 #[derive(Debug, thiserror::Error)]
@@ -42,10 +48,12 @@ pub enum PlaceError {
         why: String,
     },
     /// A study runs there.
-    #[error("{}: another process runs this study", path.display())]
+    #[error("{}: {holder} runs this study", path.display())]
     InUse {
         /// Which directory.
         path: PathBuf,
+        /// Who runs it.
+        holder: Holder,
     },
     /// Its seed is gone: the draws would be others.
     #[error("{}: study.json has no seed any more, and the study cannot go on; give another directory", path.display())]
@@ -101,9 +109,11 @@ impl Missing {
     /// What is missing besides, of another machine or another sitting.
     pub fn and(self, other: Missing) -> Missing {
         Missing {
-            dropped_connections: self.dropped_connections + other.dropped_connections,
-            dropped_objects: self.dropped_objects + other.dropped_objects,
-            unwritten: self.unwritten + other.unwritten,
+            dropped_connections: self
+                .dropped_connections
+                .saturating_add(other.dropped_connections),
+            dropped_objects: self.dropped_objects.saturating_add(other.dropped_objects),
+            unwritten: self.unwritten.saturating_add(other.unwritten),
         }
     }
 
@@ -118,7 +128,7 @@ impl Missing {
             unwritten,
         } = self;
         let mut parts = Vec::new();
-        if connections + objects > 0 {
+        if connections > 0 || objects > 0 {
             parts.push(format!(
                 "the oldest {} of connections and {} of objects had to go, as --keep says",
                 count(connections, "row"),
@@ -246,14 +256,16 @@ impl Place {
     /// # Errors
     ///
     /// Another process holds it.
-    pub(super) fn hold(&self) -> Result<fs::File, PlaceError> {
-        let path = self.directory.clone();
-        let directory = fs::File::open(&path).map_err(|error| system(&path, error))?;
-        match directory.try_lock() {
-            Ok(()) => Ok(directory),
-            Err(fs::TryLockError::WouldBlock) => Err(PlaceError::InUse { path }),
-            Err(fs::TryLockError::Error(error)) => Err(system(&path, error)),
-        }
+    pub(super) fn hold(&self) -> Result<Held, PlaceError> {
+        // Whoever can open a file can lock it, and others may be able to open the directory.
+        let held = Claim::Alone.lay_at(self.directory.join(LOCK));
+        held.map_err(|refused| match refused {
+            Refused::Held(holder) => PlaceError::InUse {
+                path: self.directory.clone(),
+                holder,
+            },
+            Refused::System(path, error) => PlaceError::System { path, error },
+        })
     }
 
     /// Its key.
@@ -275,17 +287,13 @@ impl Place {
 /// Whether nobody else may write there.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
     let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
-    let why = if about.uid() != rustix::process::geteuid().as_raw() {
-        format!("belongs to another user ({})", about.uid())
-    } else if about.mode() & 0o002 != 0 {
-        "is open to every user".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(PlaceError::Others {
-        path: directory.to_owned(),
-        why,
-    })
+    match others::may_write(&about) {
+        Some(why) => Err(PlaceError::Others {
+            path: directory.to_owned(),
+            why,
+        }),
+        None => Ok(()),
+    }
 }
 
 fn system(path: &Path, error: io::Error) -> PlaceError {
@@ -320,7 +328,7 @@ fn chance() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     use super::*;
 
@@ -341,12 +349,30 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         assert_eq!(make(PLAN).unwrap().about, place.about);
         assert_eq!(Place::find(place.directory()).unwrap().about, place.about);
+        // What others can open they can hold.
+        let open = fs::File::open(place.directory()).unwrap();
+        open.try_lock().unwrap();
         let held = place.hold().unwrap();
-        assert!(matches!(place.hold(), Err(PlaceError::InUse { .. })));
+        let mode = fs::metadata(place.directory().join(LOCK)).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let error = place.hold().unwrap_err().to_string();
+        assert!(error.contains(&format!("process {} (", std::process::id())), "{error}");
         drop(held);
         place.hold().unwrap();
+        assert!(!place.directory().join(LOCK).exists());
         let other = PLAN.replace("1h", "2h");
         assert!(matches!(make(&other), Err(PlaceError::Other { .. })));
+    }
+
+    #[test]
+    fn what_is_missing_has_no_end() {
+        let most = Missing {
+            dropped_connections: u64::MAX,
+            dropped_objects: u64::MAX,
+            unwritten: u64::MAX,
+        };
+        assert_eq!(most.and(most), most);
+        assert!(most.words().is_some());
     }
 
     #[test]
@@ -359,6 +385,8 @@ mod tests {
         };
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         refused("is open to every user");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o775)).unwrap();
+        refused("is open to its group");
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         if chown(directory.path(), Some(65_534), None).is_ok() {
             refused("belongs to another user (65534)");

@@ -1,6 +1,5 @@
 //! A study while it runs.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -14,7 +13,7 @@ use super::calendar::Calendar;
 use super::data::seen;
 use super::group::{ControlGroup, GroupError};
 use super::hold::{Hold, HoldError};
-use super::lock::Claim;
+use super::lock::{Claim, Held};
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::row::{self, Maker, Now, Row, write_rows};
@@ -87,7 +86,7 @@ pub enum Step {
 pub struct Study {
     place: Place,
     /// That nobody else runs it.
-    _held: File,
+    _held: Held,
     hold: Hold,
     diag: Option<Diag>,
     files: Files<Row>,
@@ -198,7 +197,7 @@ impl Study {
     ) -> Result<Study, StudyError> {
         let group = Study::check(&place.plan)?;
         let held = place.hold()?;
-        place.about.sittings += 1;
+        place.about.sittings = place.about.sittings.saturating_add(1);
         let (files, objects) = files_of(&place, keep)?;
         place.save()?;
         let mut left_out = Vec::new();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use experiment::policy::{Connection, Policy};
 use fleet::steer::{self, InForce, Steer, Stopped};
-use fleet::study::Step;
+use fleet::study::{Steerer, Step};
 use rustix::process::Signal;
 
 use crate::group::Group;
@@ -107,10 +107,14 @@ fn in_force(group: &Group) {
         assert!(!asked(&other, clients[20]).expect("in force").is_of_policy);
     }
     let known = Policy::parse(&own).expect("a policy");
-    assert_eq!(steer::steers(&known), Some(running.0.id()));
+    let steerers = || {
+        let all = steer::steers(&known).expect("they can be told");
+        all.iter().map(Steerer::process).collect::<Vec<_>>()
+    };
+    assert_eq!(steerers(), [running.0.id()]);
     running.send(Signal::KILL);
     drop(running);
-    assert_eq!(steer::steers(&known), None);
+    assert!(steerers().is_empty());
     assert_eq!(controllers(&clients), some, "its lease holds");
     wait_until(
         "the lease has run out",

@@ -7,7 +7,8 @@ mod run;
 mod stop;
 mod why;
 
-use std::io::Read;
+use std::fmt::Display;
+use std::io::{self, Read};
 use std::path::Path;
 
 use clap::{Args, Subcommand};
@@ -80,26 +81,31 @@ const LARGEST: u64 = 4 << 20;
 
 /// Reads a policy.
 fn read(path: &Path) -> Result<Policy, Failure> {
-    let text = read_text(path)?;
-    Policy::parse(&text)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))
+    let wrong =
+        |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
+    let text = read_text(path).map_err(|error| wrong(&error))?;
+    Policy::parse(&text).map_err(|error| wrong(&error))
 }
 
 /// Reads a policy's text.
-fn read_text(path: &Path) -> Result<String, Failure> {
-    let wrong =
-        |error: &dyn std::fmt::Display| Failure::usage(format_args!("{}: {error}", path.display()));
+fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let opened = regular::open(path);
-    let read = opened.and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
-    read.map_err(|error| wrong(&error))?;
-    if text.len() as u64 > LARGEST {
-        let most = LARGEST >> 20;
-        return Err(wrong(&format_args!(
-            "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
-        )));
-    }
+    regular::open(path)?
+        .take(LARGEST + 1)
+        .read_to_string(&mut text)?;
+    check_length(&text)?;
     Ok(text)
+}
+
+/// Whether a policy's text is no longer than one may be.
+fn check_length(text: &str) -> io::Result<()> {
+    if text.len() as u64 <= LARGEST {
+        return Ok(());
+    }
+    let most = LARGEST >> 20;
+    Err(io::Error::other(format!(
+        "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
+    )))
 }
 
 /// Reads a policy, and the networks of the files and the autonomous systems that it names. Files are found beside the policy.

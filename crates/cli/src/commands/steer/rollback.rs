@@ -1,13 +1,15 @@
 //! `fullpipe steer rollback`.
 
+use std::fmt::Display;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
 use fleet::steer;
-use rustix::process::{Pid, Signal, kill_process};
+use scenario::others;
 
-use super::read_text;
+use super::{check_length, read_text};
 use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
@@ -32,54 +34,78 @@ pub struct Options {
 /// Does it.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (file, journal) = (options.policy.as_path(), options.journal.as_path());
-    let wrong = |why: &dyn std::fmt::Display| {
-        Failure::usage(format_args!("--journal {}: {why}", journal.display()))
-    };
+    let wrong =
+        |why: &dyn Display| Failure::usage(format_args!("--journal {}: {why}", journal.display()));
     let history = steer::history(journal).map_err(|error| wrong(&error))?;
     let before = history
         .before
         .ok_or_else(|| wrong(&"has no policy before the last one"))?;
+    check_length(&before).map_err(|error| wrong(&format_args!("the policy before {error}")))?;
     let policy = Policy::parse(&before).map_err(|error| wrong(&error))?;
     let last = Policy::parse(&history.last).map_err(|error| wrong(&error))?;
     if policy.cgroup != last.cgroup {
         return Err(wrong(&"the policy before was for another control group"));
     }
-    keep(file, &history.last)?;
-    whole::write(file, before.as_bytes())?;
-    let Some(process) = steer::steers(&policy) else {
-        output::note(format_args!(
-            "{0} has the policy before again; nobody has one in force: `fullpipe steer {0}` does",
-            file.display()
-        ));
-        return Ok(());
-    };
-    let pid = Pid::from_raw(process.cast_signed());
-    let told = pid.map(|pid| kill_process(pid, Signal::HUP));
-    if let Some(Err(error)) = told {
-        return Err(Failure::failed(format_args!(
-            "{} has the policy before again, but process {process} cannot be told to read it: {error}",
-            file.display()
-        )));
-    }
-    output::note(format_args!(
-        "{} has the policy before again; process {process} reads it, and its journal says what came of it",
-        file.display()
-    ));
-    Ok(())
+    replace(file, &policy, &history.last)?;
+    tell(file, &policy)
 }
 
-/// What the file has is nowhere else if it was never in force.
-fn keep(file: &Path, last: &str) -> Result<(), Failure> {
-    let Ok(text) = read_text(file) else {
-        return Ok(());
+/// Gives the file that policy. What it has is kept if it is nowhere else: if the journal does not have it.
+fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
+    let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
+    whole::check(file).map_err(|error| wrong(&error))?;
+    others::check_links(file).map_err(|error| wrong(&error))?;
+    let text = match read_text(file) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => {
+            return Err(wrong(&format_args!(
+                "{error}; it is left as it is: move it away first"
+            )));
+        }
     };
-    if text != last {
-        let kept = whole::write_beside(file, text.as_bytes())?;
+    if let Some(text) = text.filter(|text| *text != last && *text != policy.text) {
+        if Policy::group_in(&text).is_some_and(|group| group != policy.cgroup) {
+            return Err(wrong(
+                &"is for another control group than the journal's policies; it is left as it is",
+            ));
+        }
+        let kept = whole::keep_beside(file, text.as_bytes())?;
         output::note(format_args!(
             "{} was changed since it was in force; what it said is in {}",
             file.display(),
             kept.display()
         ));
     }
-    Ok(())
+    whole::write(file, policy.text.as_bytes())
+}
+
+/// Has all processes read it that have a policy in force for its control group.
+fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
+    let file = file.display();
+    let steerers = steer::steers(policy).map_err(|error| {
+        Failure::failed(format_args!(
+            "{file} has the policy before again, but who has one in force cannot be told: {error}"
+        ))
+    })?;
+    if steerers.is_empty() {
+        output::note(format_args!(
+            "{file} has the policy before again; nobody has one in force: `fullpipe steer {file}` does"
+        ));
+    }
+    let mut untold = None;
+    for steerer in steerers {
+        let process = steerer.process();
+        match steerer.reload() {
+            Ok(()) => output::note(format_args!(
+                "{file} has the policy before again; process {process} reads it, and its journal says what came of it"
+            )),
+            Err(error) => {
+                untold = Some(Failure::failed(format_args!(
+                    "{file} has the policy before again, but process {process} is not told to read it: {error}"
+                )));
+            }
+        }
+    }
+    untold.map_or(Ok(()), Err)
 }

@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 .map_err(|error| Failure::usage(format_args!("--journal: {error}")))?;
         }
         for rule in &policy.rules {
-            output::result(words(&policy, rule))?;
+            output::result(output::word(&words(&policy, rule)))?;
         }
         Steer::check(&policy).map_err(|error| told(file, error))?;
         study::kernel_is_able()?;

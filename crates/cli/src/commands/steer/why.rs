@@ -63,10 +63,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 }
             });
             let given = by_file(&said, &of);
-            return output::result(words(&said, given.as_ref()));
+            return show(&said, given.as_ref());
         }
     };
-    output::result(words(&policy, in_force.given.as_ref()))?;
+    show(&policy, in_force.given.as_ref())?;
     match said {
         Err(error) => output::note(format_args!(
             "this is in force; whether the file says the same cannot be told: {error}"
@@ -89,6 +89,11 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
             .is_exploring
             .then(|| policy.explored(decision.rule).as_f64()),
     })
+}
+
+/// Says what it gets: names and evidence may have anything in them.
+fn show(policy: &Policy, given: Option<&Given>) -> Result<(), Failure> {
+    output::result(output::word(&words(policy, given)))
 }
 
 /// In a line, with the evidence of the file's rule of that name and controller.

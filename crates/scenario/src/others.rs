@@ -1,0 +1,113 @@
+//! What other users have a hand in: a process that may do more than they do is not led by them.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// So many links on the way to a file are followed (Linux `MAXSYMLINKS`).
+const MOST_LINKS: usize = 40;
+
+/// Why somebody else may write to this file or directory; nothing if only this process's user may, and root.
+pub fn may_write(about: &Metadata) -> Option<String> {
+    let owner = about.uid();
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return Some(format!("belongs to another user ({owner})"));
+    }
+    match about.mode() {
+        mode if mode & 0o002 != 0 => Some("is open to every user".to_owned()),
+        mode if mode & 0o020 != 0 => Some(format!("is open to its group ({})", about.gid())),
+        _ => None,
+    }
+}
+
+/// Checks that no symbolic link on the way to a file was laid by somebody else, or can be changed by him.
+///
+/// # Errors
+///
+/// One is in a directory that others can write to.
+pub fn check_links(path: &Path) -> io::Result<()> {
+    let mut rest = MOST_LINKS;
+    follow(path, &mut rest)
+}
+
+fn follow(path: &Path, rest: &mut usize) -> io::Result<()> {
+    for link in path.ancestors() {
+        let Ok(end) = fs::read_link(link) else {
+            continue;
+        };
+        let directory = link.parent().unwrap_or(Path::new("")).join(".");
+        if let Some(why) = may_write(&fs::metadata(&directory)?) {
+            let link = link.display();
+            return Err(io::Error::other(format!(
+                "{link} is a symbolic link in a directory that {why}; name the file that is meant"
+            )));
+        }
+        *rest = rest
+            .checked_sub(1)
+            .ok_or_else(|| io::Error::other("too many symbolic links"))?;
+        follow(&directory.join(end), rest)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    fn set(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn whoever_else_may_write_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let why = || may_write(&fs::metadata(path).unwrap()).unwrap_or_default();
+        for (mode, is_told) in [
+            (0o700, ""),
+            (0o755, ""),
+            (0o770, "is open to its group"),
+            (0o777, "is open to every user"),
+            (0o1777, "is open to every user"),
+        ] {
+            set(path, mode);
+            assert!(why().starts_with(is_told), "{mode:o}: {}", why());
+            assert_eq!(why().is_empty(), is_told.is_empty(), "{mode:o}");
+        }
+        set(path, 0o700);
+        if chown(path, Some(65_534), None).is_err() {
+            eprintln!("SKIPPED: a directory of another user: this takes root");
+            return;
+        }
+        assert_eq!(why(), "belongs to another user (65534)");
+    }
+
+    #[test]
+    fn a_link_that_others_could_have_laid_is_refused_wherever_it_is_on_the_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["own", "open"] {
+            fs::create_dir(path(name)).unwrap();
+            fs::write(path(name).join("file"), "").unwrap();
+        }
+        set(&path("own"), 0o755);
+        set(&path("open"), 0o1777);
+        symlink("file", path("own/link")).unwrap();
+        symlink("../own", path("open/link")).unwrap();
+        symlink("../open/link/file", path("own/through")).unwrap();
+        symlink("again/again", path("own/again")).unwrap();
+        for good in ["own/file", "open/file", "own/link", "own/no/such"] {
+            check_links(&path(good)).expect(good);
+        }
+        for bad in ["open/link", "open/link/file", "own/through"] {
+            let error = check_links(&path(bad)).expect_err(bad).to_string();
+            assert!(error.contains("open/link is a symbolic link"), "{error}");
+        }
+        let error = check_links(&path("own/again")).unwrap_err().to_string();
+        assert_eq!(error, "too many symbolic links");
+    }
+}
