@@ -65,6 +65,46 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
 }
 
 #[test]
+fn a_study_by_route_says_what_it_changes_and_what_routes_cannot_do() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, list, out) = (path("plan.toml"), path("clients.txt"), path("out"));
+    let text = PLAN
+        .replace("cgroup = \"no/such/group\"", "assign = \"route\"")
+        .replace("[80]", "[80], prefix_file = \"clients.txt\"");
+    let dry_run = ["study", &file, "--out", &out, "--dry-run"];
+    for (from, to, part) in [
+        (
+            "unit = \"prefix\"",
+            "unit = \"connection\"",
+            "client network",
+        ),
+        (
+            "assign = \"route\"",
+            "assign = \"route\"\ncgroup = \"a\"",
+            "network namespace",
+        ),
+        (", prefix_file = \"clients.txt\"", "", "connections.prefix"),
+    ] {
+        fs::write(&file, text.replacen(from, to, 1)).expect("a plan");
+        refused(dry_run, 2, &[&file, part]);
+    }
+    fs::write(&file, &text).expect("a plan");
+    refused(dry_run, 2, &["connections.prefix_file: clients.txt"]);
+    fs::write(&list, "2001:db8::/32\n").expect("a list");
+    let many = fullpipe(dry_run).assert().code(2);
+    many.stderr(contains("more than 10000 client networks").and(contains(&file)));
+    fs::write(&list, "192.0.2.0/24 # one\n198.51.100.0/23\n").expect("a list");
+    let said = fullpipe(dry_run).assert();
+    said.stdout(
+        contains("by route")
+            .and(contains("2 networks"))
+            .and(contains("table 1900019")),
+    );
+    assert!(!directory.path().join("out").exists());
+}
+
+#[test]
 fn what_is_no_study_has_no_report() {
     let directory = tempfile::tempdir().expect("a directory");
     let name = directory.path().to_str().expect("a name");

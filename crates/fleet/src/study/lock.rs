@@ -1,5 +1,5 @@
 //! Who has a control group: one study, or policies that take over from each other. Two programs that draw arms would each change what
-//! the other one counts.
+//! the other one counts. And who has the routes of a network namespace: one study.
 //!
 //! A file is locked (flock(2)) for as long as it is open, so however its holder ends. It is where only root makes files, and nobody
 //! else can open it: whoever can open a file can lock it, and everybody can open a control group's directory.
@@ -45,6 +45,13 @@ pub(crate) struct Held {
     path: PathBuf,
 }
 
+impl Held {
+    /// The file once more: what is held stays held until both are closed.
+    pub fn again(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
 impl Drop for Held {
     /// The file goes with its last holder; whoever is killed leaves it, and it does no harm.
     fn drop(&mut self) {
@@ -76,11 +83,17 @@ impl fmt::Display for Holder {
 impl Claim {
     /// Holds the control group of this number.
     pub fn lay(self, group: u64) -> Result<Held, Refused> {
-        self.lay_in(Path::new(DIRECTORY), group)
+        self.lay_in(Path::new(DIRECTORY), &of_group(group))
     }
 
-    fn lay_in(self, directory: &Path, group: u64) -> Result<Held, Refused> {
-        let path = file(directory, group);
+    /// Holds the routes of the network namespace of this number.
+    pub fn lay_routes(self, namespace: u64) -> Result<Held, Refused> {
+        let name = format!("fullpipe-route-{namespace}.lock");
+        self.lay_in(Path::new(DIRECTORY), &name)
+    }
+
+    fn lay_in(self, directory: &Path, name: &str) -> Result<Held, Refused> {
+        let path = directory.join(name);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         options.mode(0o600);
@@ -104,19 +117,26 @@ impl Claim {
 }
 
 /// The file of a control group.
-fn file(directory: &Path, group: u64) -> PathBuf {
-    directory.join(format!("fullpipe-steer-{group}.lock"))
+fn of_group(group: u64) -> String {
+    format!("fullpipe-steer-{group}.lock")
 }
 
 /// The process that has a policy in force for the control group of this number.
 pub(crate) fn steers(group: u64) -> Option<u32> {
-    let file = File::open(file(Path::new(DIRECTORY), group)).ok()?;
+    let file = File::open(Path::new(DIRECTORY).join(of_group(group))).ok()?;
     // The latest has taken over.
     let mut shared = locks(&file).into_iter().filter(|(kind, _)| kind == "READ");
     shared.next_back().map(|(_, process)| process)
 }
 
 impl Holder {
+    /// Whether the process is gone that has locked it, and another one still has it open.
+    pub fn is_gone(&self) -> bool {
+        // What has ended has no command line, whether or not somebody has taken note of its end.
+        let known = self.process.as_ref();
+        known.is_some_and(|(_, command)| command.is_empty())
+    }
+
     fn of(file: &File) -> Holder {
         let process = locks(file).into_iter().next();
         Holder {
@@ -164,7 +184,7 @@ mod tests {
     #[test]
     fn a_study_has_a_group_alone_and_policies_share_it() {
         let directory = tempfile::tempdir().unwrap();
-        let lay = |claim: Claim| claim.lay_in(directory.path(), 7);
+        let lay = |claim: Claim| claim.lay_in(directory.path(), "7");
         let refused = |claim| match lay(claim) {
             Err(Refused::Held(holder)) => holder.to_string(),
             other => panic!("{other:?}"),
@@ -177,7 +197,7 @@ mod tests {
             let own = format!("process {} (", std::process::id());
             assert!(holder.starts_with(&own), "{holder}");
         }
-        Claim::Alone.lay_in(directory.path(), 8).unwrap();
+        Claim::Alone.lay_in(directory.path(), "8").unwrap();
         drop(study);
         let (policy, other) = (lay(Claim::Shared).unwrap(), lay(Claim::Shared).unwrap());
         drop(policy);
@@ -190,7 +210,7 @@ mod tests {
         // Nothing is left.
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         lay(Claim::Alone).unwrap();
-        let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), 7);
+        let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), "7");
         assert!(matches!(nowhere, Err(Refused::System(..))), "{nowhere:?}");
     }
 

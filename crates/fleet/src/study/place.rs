@@ -179,7 +179,9 @@ impl Place {
                 });
             }
             if earlier.text == text {
-                return Ok(earlier);
+                // With the networks of its file.
+                let plan = plan.clone();
+                return Ok(Place { plan, ..earlier });
             }
             return Err(PlaceError::Other {
                 path: directory.to_owned(),
