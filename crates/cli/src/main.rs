@@ -85,8 +85,10 @@ impl Arguments {
 fn main() -> ExitCode {
     // No subcommand: it is for this program alone, and is neither listed nor offered.
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == shell::INIT) {
-        return shell::init(arguments);
+    match arguments.next() {
+        Some(first) if first == shell::INIT => return shell::init(arguments),
+        Some(first) if first == study::UNDO => return study::undo(),
+        _ => {}
     }
     let outcome = match Arguments::read() {
         Ok(arguments) => arguments.command.run(),

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use scenario::ScenarioError;
 use units::Duration;
 
+use crate::members::Members;
 use crate::plan::Plan;
 use crate::policy::{Connection, Policy};
 use crate::prefix::Prefix;
@@ -68,7 +69,7 @@ pub fn policies(bytes: &[u8]) {
     }
 }
 
-/// A plan is read, or refused with one line. It gives each unit an arm.
+/// A plan is read, or refused with one line. It gives each unit an arm. The networks that it names take part, unless they are too many.
 pub fn plans(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else {
         return;
@@ -77,6 +78,11 @@ pub fn plans(bytes: &[u8]) {
         Ok(plan) => {
             let (names, shares) = (plan.names(), plan.shares());
             assert!(shares.arm(0) < names.len() && shares.arm(u64::MAX) < names.len());
+            let members = Members::of(&plan);
+            match members.networks(plan.unit) {
+                Ok(networks) => assert!(networks.iter().all(|one| members.has(*one))),
+                Err(error) => is_one_line(&error),
+            }
         }
         Err(error) => is_one_line(&error),
     }
@@ -106,6 +112,8 @@ mod tests {
             "name='x'\ncgroup='a'\nunit='prefix'\nprefix_v4=22\nduration='1h'\naddress='hashed'\nconnections={listen=[443],except=['10.0.0.0/8']}\n",
             "name='x'\ncgroup='a'\nunit='slot'\nslot='9min'\nwashout='1min'\nduration='1h'\nconnections={connect=['1-9']}\n\
              [[guard]]\nmeasure='throughput'\nworse='20%'\n",
+            "name='x'\nassign='route'\nunit='prefix'\nduration='1h'\n\
+             connections={listen=[443],prefix=['10.0.0.0/22','2001:db8::/47'],prefix_file='b.txt',except=['10.0.1.0/24']}\n",
         ];
         let corpus = corpus.map(|text| format!("{text}{arms}").into_bytes());
         for text in &corpus {

@@ -89,6 +89,15 @@ struct Learned<'f> {
     evidence: String,
 }
 
+/// The line that names the control group. A study by route has none, and a policy without one is refused.
+fn group(plan: &Plan) -> String {
+    match &plan.cgroup {
+        Some(group) => format!("cgroup = {}", quoted(&group.to_string_lossy())),
+        None => "# The study was by route: give the control group of the server.\ncgroup = \"\""
+            .to_owned(),
+    }
+}
+
 /// The text of the policy. A rule of an earlier policy is kept as long as the study does not speak against it.
 ///
 /// # Errors
@@ -110,10 +119,10 @@ pub fn policy(
     let mut harmed = Vec::new();
     let all = learned(findings, rest, earlier, &mut harmed);
     let mut text = format!(
-        "# Made by fullpipe steer learn from the study {}, by {}.\ncgroup = {}\nexplore = \"{EXPLORE}\"\n",
+        "# Made by fullpipe steer learn from the study {}, by {}.\n{}\nexplore = \"{EXPLORE}\"\n",
         quoted(&plan.name),
         plan.unit,
-        quoted(&plan.cgroup.to_string_lossy())
+        group(plan)
     );
     let mut ports = String::new();
     for (name, of) in [
@@ -154,7 +163,17 @@ pub fn policy(
             &more,
         );
     }
-    let Placed { networks, explore } = Placed::in_networks(&plan.connections.prefix);
+    let Placed {
+        mut networks,
+        explore,
+    } = Placed::in_networks(&plan.connections.prefix);
+    if let Some(file) = &plan.connections.prefix_file {
+        let _ = writeln!(
+            networks,
+            "prefix_file = {}",
+            quoted(&file.to_string_lossy())
+        );
+    }
     let evidence = format!("{explore}evidence = {}\n", quoted(&findings.verdict));
     rule(REST, &networks, rest, &evidence);
     for line in &harmed {

@@ -1,6 +1,7 @@
 //! PLAN.toml: which connections take part, with which arms, how they are randomised, for how long, and when to stop early.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use scenario::ScenarioError;
 use scenario::de::{self, Wrong};
@@ -33,8 +34,8 @@ pub struct Plan {
     /// `name`: the name for people.
     pub name: String,
     /// `cgroup`: the control group whose connections take part, given by its directory. A relative path is in the file
-    /// system of control groups.
-    pub cgroup: PathBuf,
+    /// system of control groups. None with `assign = "route"`: connections of the whole network namespace take part.
+    pub cgroup: Option<PathBuf>,
     /// `[connections]`: which of its connections take part.
     pub connections: Connections,
     /// `unit`, `prefix_v4`, `prefix_v6`, `slot`: the unit of randomisation.
@@ -68,8 +69,10 @@ pub struct Connections {
     pub listen: Vec<Ports>,
     /// `connect`: those opened to these ports.
     pub connect: Vec<Ports>,
-    /// `prefix`: those of clients in these networks. Without it, in all networks.
+    /// `prefix`: those of clients in these networks. Without it and `prefix_file`, in all networks.
     pub prefix: Vec<Prefix>,
+    /// `prefix_file`: a file with more such networks, one in a line.
+    pub prefix_file: Option<PathBuf>,
     /// `except`: not those of clients in these networks. The most specific network counts.
     pub except: Vec<Prefix>,
 }
@@ -129,6 +132,20 @@ units::named! {
 units::as_text!(Kept);
 
 units::named! {
+    /// How connections get their arms.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    enum Assign, "assignment" {
+        /// By a program on a control group.
+        #[default]
+        Cgroup = "cgroup",
+        /// By routes to client networks.
+        Route = "route",
+    }
+}
+
+units::as_text!(Assign);
+
+units::named! {
     /// The kinds of units.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum UnitKind, "unit" {
@@ -148,7 +165,9 @@ units::as_text!(UnitKind);
 #[serde(deny_unknown_fields)]
 struct Said {
     name: String,
-    cgroup: PathBuf,
+    cgroup: Option<PathBuf>,
+    #[serde(default)]
+    assign: Assign,
     connections: Connections,
     unit: UnitKind,
     prefix_v4: Option<u8>,
@@ -247,9 +266,7 @@ impl Said {
     }
 
     fn check(&self) -> Result<(), Wrong> {
-        if self.cgroup.as_os_str().is_empty() {
-            return Err(Wrong::new("cgroup", "is empty; give its directory"));
-        }
+        self.check_assignment()?;
         let Connections {
             listen, connect, ..
         } = &self.connections;
@@ -267,6 +284,50 @@ impl Said {
             }
         }
         self.check_arms()
+    }
+
+    fn check_assignment(&self) -> Result<(), Wrong> {
+        let wrong = |field: &str, reason: &str| Err(Wrong::new(field, reason.to_owned()));
+        match (self.assign, &self.cgroup) {
+            (Assign::Cgroup, None) => {
+                return wrong(
+                    "cgroup",
+                    "is missing; give the directory of a control group, or assign = \"route\"",
+                );
+            }
+            (Assign::Cgroup, Some(group)) if group.as_os_str().is_empty() => {
+                return wrong("cgroup", "is empty; give its directory");
+            }
+            (Assign::Cgroup, Some(_)) => return Ok(()),
+            (Assign::Route, Some(_)) => {
+                return wrong(
+                    "cgroup",
+                    "routes hold for a whole network namespace; leave it out with assign = \"route\"",
+                );
+            }
+            (Assign::Route, None) => {}
+        }
+        if self.unit != UnitKind::Prefix {
+            return wrong(
+                "unit",
+                "a route leads to a client network; give unit = \"prefix\" with assign = \"route\"",
+            );
+        }
+        if self.connections.prefix.is_empty() && self.connections.prefix_file.is_none() {
+            return wrong(
+                "connections.prefix",
+                "is missing: with assign = \"route\", client networks are known before; give them here or in prefix_file",
+            );
+        }
+        let objects = |guard: &Guard| guard.measure == Measure::Unfinished;
+        if let Some(index) = self.guard.iter().position(objects) {
+            let field = format!("guard[{index}].measure");
+            return wrong(
+                &field,
+                "with assign = \"route\", nobody tells of objects; give another one",
+            );
+        }
+        Ok(())
     }
 
     fn check_arms(&self) -> Result<(), Wrong> {
@@ -327,6 +388,30 @@ impl Plan {
     /// The plan is invalid.
     pub fn parse(text: &str) -> Result<Plan, ScenarioError> {
         de::read_toml(text).map(|(plan, _)| plan)
+    }
+
+    /// Gives it the networks of the file that it names, as `read` finds them there.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has none. Without a network, all clients would take part.
+    pub fn place_list<E: Display>(
+        &mut self,
+        read: impl FnOnce(&Path) -> Result<Vec<Prefix>, E>,
+    ) -> Result<(), ScenarioError> {
+        let Some(file) = &self.connections.prefix_file else {
+            return Ok(());
+        };
+        let wrong = |why: &dyn Display| {
+            let reason = format!("{}: {why}", file.display());
+            ScenarioError::new("connections.prefix_file", reason)
+        };
+        let networks = read(file).map_err(|error| wrong(&error))?;
+        if networks.is_empty() {
+            return Err(wrong(&"has no network; give one in each line"));
+        }
+        self.connections.prefix.extend(networks);
+        Ok(())
     }
 
     /// The ranges of draws for the arms.
@@ -475,6 +560,75 @@ worse = "100%"
                 assert!(error.contains(part), "{to}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn what_routes_cannot_do_is_refused() {
+        let text = TEXT
+            .replace(
+                "cgroup = \"system.slice/nginx.service\"",
+                "assign = \"route\"",
+            )
+            .replace("except", "prefix = [\"192.0.2.0/23\"]\nexcept");
+        assert_eq!(Plan::parse(&text).unwrap().cgroup, None);
+        for (from, to, parts) in [
+            (
+                "unit = \"prefix\"",
+                "unit = \"connection\"",
+                &["unit", "prefix"][..],
+            ),
+            (
+                "unit = \"prefix\"",
+                "unit = \"slot\"\nslot = \"1s\"",
+                &["unit", "prefix"],
+            ),
+            (
+                "assign = \"route\"",
+                "assign = \"route\"\ncgroup = \"a\"",
+                &["cgroup", "leave it out"],
+            ),
+            ("assign = \"route\"", "", &["cgroup", "is missing", "route"]),
+            (
+                "assign = \"route\"",
+                "assign = \"root\"",
+                &["assign", "route"],
+            ),
+            (
+                "prefix = [\"192.0.2.0/23\"]",
+                "",
+                &["connections.prefix", "prefix_file"],
+            ),
+            (
+                "\"resent\"",
+                "\"unfinished\"",
+                &["guard[0].measure", "objects"],
+            ),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = Plan::parse(&text.replacen(from, to, 1)).unwrap_err();
+            for part in parts {
+                assert!(error.to_string().contains(part), "{to}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn networks_may_be_in_a_file() {
+        let text = TEXT.replace("except", "prefix_file = \"clients.txt\"\nexcept");
+        let mut plan = Plan::parse(&text).unwrap();
+        let network: Prefix = "192.0.2.0/24".parse().unwrap();
+        for (read, why) in [
+            (Ok(Vec::new()), "no network"),
+            (Err("is not there"), "is not there"),
+        ] {
+            let error = plan.clone().place_list(|_| read).unwrap_err().to_string();
+            assert!(
+                error.contains("connections.prefix_file: clients.txt") && error.contains(why),
+                "{error}"
+            );
+        }
+        plan.place_list(|_| Ok::<_, &str>(vec![network])).unwrap();
+        assert_eq!(plan.connections.prefix, [network]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A network: the addresses with a common prefix.
 
 use std::fmt;
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
@@ -110,6 +111,16 @@ impl Prefix {
 }
 
 impl Prefix {
+    /// Its parts of this length, in order; itself where it is no larger.
+    pub fn parts(self, length: u8) -> impl Iterator<Item = Prefix> {
+        let first = Prefix::around(self.first(), length.max(self.length));
+        let end = self.last();
+        iter::successors(Some(first), move |part| {
+            let at = next(part.last()).filter(|at| *at <= end)?;
+            Some(Prefix::around(at, part.length))
+        })
+    }
+
     /// The fewest networks that cover exactly the addresses of these.
     pub fn fewest(mut all: Vec<Prefix>) -> Vec<Prefix> {
         all.sort_unstable();
@@ -212,6 +223,25 @@ mod tests {
             );
             assert_eq!(ends, (first.to_owned(), last.to_owned()));
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_prefix() {
+        let parts = |text: &str, length| {
+            let parts = prefix(text).parts(length);
+            parts.map(|part| part.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(parts("192.0.2.0/23", 24), ["192.0.2.0/24", "192.0.3.0/24"]);
+        assert_eq!(parts("192.0.2.128/25", 24), ["192.0.2.128/25"]);
+        assert_eq!(
+            parts("255.255.255.254/31", 40),
+            ["255.255.255.254/32", "255.255.255.255/32"]
+        );
+        assert_eq!(
+            parts("2001:db8::/47", 48),
+            ["2001:db8::/48", "2001:db8:1::/48"]
+        );
+        assert_eq!(prefix("::/0").parts(48).take(70_000).count(), 70_000);
     }
 
     #[test]

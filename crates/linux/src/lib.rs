@@ -27,5 +27,5 @@ pub mod visible;
 pub use error::Error;
 pub use network::{
     DEVICE, Family, Host, Network, NetworkConfig, Settings, Tap, Tapped, controllers,
-    controllers_here,
+    controllers_here, routing,
 };

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-use linux::diag::{CounterReader, Diag, Filter, SocketState, TcpState};
+use linux::diag::{CounterReader, Diag, Ends, Filter, SocketState, TcpState};
 use linux::socket::{
     ConnectOptions, Listener, connect_here, discard, established, listen_here, send, set_controller,
 };
@@ -361,4 +361,39 @@ fn what_was_opened_in_a_host_tells_of_that_host_from_anywhere() {
     assert!(near.get("OutSegs") > Some(0));
     assert_eq!(far.get("TCPOrigDataSent"), Some(0));
     assert_eq!(far.get("OutSegs"), Some(0));
+}
+
+#[test]
+fn a_connection_that_goes_is_told_with_what_it_carried() {
+    in_a_namespace(|| {
+        for address in loopback() {
+            let mut ends = Ends::listen_here().expect("sock_diag");
+            let (near, far) = pair(&listener(address), &RENO);
+            assert_eq!(send(&near, 10_000).expect("send"), 10_000);
+            wait(&far, PollFlags::POLLIN);
+            assert_eq!(discard(&far, 20_000).expect("what was sent"), 10_000);
+            let own = near.local_addr().expect("an address");
+            let mut cookie = None;
+            let mut diag = Diag::open_here().expect("sock_diag");
+            let looked = diag.sockets(&Filter::default(), |socket| {
+                if socket.local == own {
+                    cookie = Some(socket.cookie);
+                }
+            });
+            looked.expect("a look");
+            drop((near, far));
+            let begin = std::time::Instant::now();
+            let mut found = Vec::new();
+            while found.is_empty() {
+                let is_all = ends.ended(|one| found.extend((one.local == own).then_some(*one)));
+                assert!(is_all.expect("sock_diag"));
+                assert!(begin.elapsed() < Duration::from_secs(60), "{address}");
+                thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(Some(found[0].cookie), cookie);
+            // With the SYN, which its side has sent, and a FIN perhaps.
+            let acknowledged = found[0].info.bytes_acked.get();
+            assert!((10_000..=10_002).contains(&acknowledged), "{acknowledged}");
+        }
+    });
 }

@@ -143,7 +143,10 @@ mod tests {
             assert!(both(path).iter().all(Option::is_none));
         }
         set(directory.path(), 0o777);
-        refused(&link, "is a symbolic link in a directory that is open to every user");
+        refused(
+            &link,
+            "is a symbolic link in a directory that is open to every user",
+        );
         assert!(both(&file).iter().all(Option::is_none));
         set(&file, 0o620);
         refused(&file, "is open to its group");

@@ -238,7 +238,7 @@ impl<'s> Live<'s> {
         let place = Place::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
         let (key, shares, names) = (place.key(), plan.shares(), plan.names());
         let systems = systems(&directory.join(SYSTEMS))?;
-        let force = Force::study(Study::begin(place, KEEP, Some(systems))?);
+        let force = Force::study(Study::begin(place, KEEP, Some(systems), stage.init)?);
         let is_right =
             |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
         let studied = stage.pass("study", force, &is_right, tell)?;

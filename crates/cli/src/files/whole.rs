@@ -147,7 +147,11 @@ fn give(file: &File, old: &Metadata) -> IoResult<()> {
     }
     let has_group = now.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
     let mode = old.mode() & 0o777;
-    let group = if has_group { mode & 0o070 } else { (mode & 0o007) << 3 };
+    let group = if has_group {
+        mode & 0o070
+    } else {
+        (mode & 0o007) << 3
+    };
     file.set_permissions(Permissions::from_mode((mode & 0o707) | group))
 }
 

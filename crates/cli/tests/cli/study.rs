@@ -66,6 +66,46 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
 }
 
 #[test]
+fn a_study_by_route_says_what_it_changes_and_what_routes_cannot_do() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, list, out) = (path("plan.toml"), path("clients.txt"), path("out"));
+    let text = PLAN
+        .replace("cgroup = \"no/such/group\"", "assign = \"route\"")
+        .replace("[80]", "[80], prefix_file = \"clients.txt\"");
+    let dry_run = ["study", &file, "--out", &out, "--dry-run"];
+    for (from, to, part) in [
+        (
+            "unit = \"prefix\"",
+            "unit = \"connection\"",
+            "client network",
+        ),
+        (
+            "assign = \"route\"",
+            "assign = \"route\"\ncgroup = \"a\"",
+            "network namespace",
+        ),
+        (", prefix_file = \"clients.txt\"", "", "connections.prefix"),
+    ] {
+        fs::write(&file, text.replacen(from, to, 1)).expect("a plan");
+        refused(dry_run, 2, &[&file, part]);
+    }
+    fs::write(&file, &text).expect("a plan");
+    refused(dry_run, 2, &["connections.prefix_file: clients.txt"]);
+    fs::write(&list, "2001:db8::/32\n").expect("a list");
+    let many = fullpipe(dry_run).assert().code(2);
+    many.stderr(contains("more than 10000 client networks").and(contains(&file)));
+    fs::write(&list, "192.0.2.0/24 # one\n198.51.100.0/23\n").expect("a list");
+    let said = fullpipe(dry_run).assert();
+    said.stdout(
+        contains("by route")
+            .and(contains("2 networks"))
+            .and(contains("table 1900019")),
+    );
+    assert!(!directory.path().join("out").exists());
+}
+
+#[test]
 fn what_is_no_study_has_no_report() {
     let directory = tempfile::tempdir().expect("a directory");
     let name = directory.path().to_str().expect("a name");
@@ -164,7 +204,9 @@ fn what_a_terminal_obeys_is_shown_and_not_done() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("policy.toml");
     let name = file.to_str().expect("a name");
-    let text = POLICY.replace("far", "far\\u001b[2J").replace("a study", "a\\nstudy\\u009b");
+    let text = POLICY
+        .replace("far", "far\\u001b[2J")
+        .replace("a study", "a\\nstudy\\u009b");
     fs::write(&file, text).expect("a policy");
     let why = fullpipe(["steer", "why", "192.0.2.7", name, "--rtt", "50ms"]).assert();
     why.success()
@@ -220,14 +262,18 @@ fn own(path: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("a mode");
 }
 
+/// A rollback of this policy, by this journal.
+fn rollback<'a>(policy: &'a str, journal: &'a str) -> [&'a str; 5] {
+    ["steer", "rollback", policy, "--journal", journal]
+}
+
 /// A rollback writes as root: what it does not understand, or others could have laid there, it leaves alone.
 #[test]
 fn a_rollback_overwrites_nothing_but_the_policy() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name).display().to_string();
     let (policy, journal, link) = (path("policy.toml"), path("journal"), path("link"));
-    let rollback = |file| ["steer", "rollback", file, "--journal", &journal];
-    let refused = |file: &str, parts: &[&str]| refused(rollback(file), 2, parts);
+    let refused = |file: &str, parts: &[&str]| refused(rollback(file, &journal), 2, parts);
     let next = POLICY.replace("reno", "bbr");
     let text = line("began", POLICY) + &line("reloaded", &next);
     fs::write(&journal, &text).expect("a journal");
@@ -264,16 +310,19 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     symlink("moved", &journal).expect("a link");
     refused(&policy, &["--journal", "symbolic link"]);
     set(0o700);
-    fullpipe(rollback(&link)).assert().success();
+    fullpipe(rollback(&link, &journal)).assert().success();
     assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
     // Each copy has a name of its own, and the mode of what it is of.
     for number in 2..5 {
         let text = format!("# {number}\n");
         fs::write(&policy, &text).expect("a policy");
-        fullpipe(rollback(&policy)).assert().success();
+        fullpipe(rollback(&policy, &journal)).assert().success();
         let kept = path(&format!("policy-{number}.toml"));
         assert_eq!(fs::read_to_string(&kept).expect("it is kept"), text);
-        let mode = fs::metadata(&kept).expect("it is kept").permissions().mode();
+        let mode = fs::metadata(&kept)
+            .expect("it is kept")
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o640);
     }
     let huge = text.replace("cgroup", &"#".repeat(33 << 20));

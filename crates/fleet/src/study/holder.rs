@@ -31,6 +31,13 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
+    /// Whether the process is gone that has locked it, and another one still has it open.
+    pub fn is_gone(&self) -> bool {
+        // What has ended has no command line, whether or not somebody has taken note of its end.
+        let known = self.process.as_ref();
+        known.is_some_and(|(_, command)| command.is_empty())
+    }
+
     pub(super) fn of(file: &File) -> Holder {
         let process = locks(file).unwrap_or_default().into_iter().next();
         Holder {
@@ -246,7 +253,13 @@ mod tests {
     fn each_process_that_shares_a_lock_is_found() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        let open = || File::options().create(true).append(true).open(&path).unwrap();
+        let open = || {
+            File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .unwrap()
+        };
         let (one, two) = (open(), open());
         assert!(Steerer::of(&one).unwrap().is_empty());
         one.try_lock_shared().unwrap();

@@ -1,5 +1,5 @@
 //! Who has a control group: one study, or policies that take over from each other. Two programs that draw arms would each change what
-//! the other one counts.
+//! the other one counts. And who has the routes of a network namespace: one study.
 //!
 //! A file is locked (flock(2)) for as long as it is open, so however its holder ends. It is where only root makes files, and nobody
 //! else can open it: whoever can open a file can lock it, and everybody can open a control group's directory. Processes that have another
@@ -40,6 +40,13 @@ pub(crate) struct Held {
     path: PathBuf,
 }
 
+impl Held {
+    /// The file once more: what is held stays held until both are closed.
+    pub fn again(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
 impl Drop for Held {
     /// The file goes with its last holder; whoever is killed leaves it, and it does no harm.
     fn drop(&mut self) {
@@ -61,11 +68,17 @@ fn is_there(file: &File, path: &Path) -> bool {
 impl Claim {
     /// Holds the control group of this number.
     pub fn lay(self, group: u64) -> Result<Held, Refused> {
-        self.lay_in(Path::new(DIRECTORY), group)
+        self.lay_in(Path::new(DIRECTORY), &of_group(group))
     }
 
-    fn lay_in(self, directory: &Path, group: u64) -> Result<Held, Refused> {
-        self.lay_at(file(directory, group))
+    /// Holds the routes of the network namespace of this number.
+    pub fn lay_routes(self, namespace: u64) -> Result<Held, Refused> {
+        let name = format!("fullpipe-route-{namespace}.lock");
+        self.lay_in(Path::new(DIRECTORY), &name)
+    }
+
+    fn lay_in(self, directory: &Path, name: &str) -> Result<Held, Refused> {
+        self.lay_at(directory.join(name))
     }
 
     /// Locks this file, which is made if it is not there, and which only its owner can open.
@@ -93,13 +106,13 @@ impl Claim {
 }
 
 /// The file of a control group.
-fn file(directory: &Path, group: u64) -> PathBuf {
-    directory.join(format!("fullpipe-steer-{group}.lock"))
+fn of_group(group: u64) -> String {
+    format!("fullpipe-steer-{group}.lock")
 }
 
 /// The processes that have a policy in force for the control group of this number.
 pub(crate) fn steers(group: u64) -> io::Result<Vec<Steerer>> {
-    match File::open(file(Path::new(DIRECTORY), group)) {
+    match File::open(Path::new(DIRECTORY).join(of_group(group))) {
         Ok(file) => Steerer::of(&file),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -113,7 +126,7 @@ mod tests {
     #[test]
     fn a_study_has_a_group_alone_and_policies_share_it() {
         let directory = tempfile::tempdir().unwrap();
-        let lay = |claim: Claim| claim.lay_in(directory.path(), 7);
+        let lay = |claim: Claim| claim.lay_in(directory.path(), "7");
         let refused = |claim| match lay(claim) {
             Err(Refused::Held(holder)) => holder.to_string(),
             other => panic!("{other:?}"),
@@ -126,7 +139,7 @@ mod tests {
             let own = format!("process {} (", std::process::id());
             assert!(holder.starts_with(&own), "{holder}");
         }
-        Claim::Alone.lay_in(directory.path(), 8).unwrap();
+        Claim::Alone.lay_in(directory.path(), "8").unwrap();
         drop(study);
         let (policy, other) = (lay(Claim::Shared).unwrap(), lay(Claim::Shared).unwrap());
         drop(policy);
@@ -138,7 +151,7 @@ mod tests {
         // Nothing is left.
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         lay(Claim::Alone).unwrap();
-        let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), 7);
+        let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), "7");
         assert!(matches!(nowhere, Err(Refused::System(..))), "{nowhere:?}");
     }
 }

@@ -1,8 +1,9 @@
-//! Randomised experiments on the connections of a control group.
+//! Randomised experiments on the connections of a control group, or on those to client networks.
 //!
-//! [`Study`] runs one: a program in the kernel gives each connection its arm when it is set up, and tells what became of it; rows of
-//! that go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
+//! [`Study`] runs one: a program in the kernel, or a route, gives each connection its arm when it is set up; rows of what became of
+//! it go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
 
+mod assigner;
 mod calendar;
 mod cells;
 mod data;
@@ -15,7 +16,9 @@ mod lock;
 pub mod log;
 mod object;
 mod place;
+mod program;
 pub mod report;
+mod route;
 mod row;
 mod running;
 mod told;
@@ -31,7 +34,9 @@ pub use join::Joined;
 pub(crate) use lock::Claim;
 pub use object::ObjectRow;
 pub use place::{Missing, Place, PlaceError};
+pub(crate) use program::drawn_unit;
+pub use route::{RouteError, stop_routes};
 pub use row::Row;
+pub(crate) use running::booted;
 pub use running::{Step, Study, StudyError};
-pub(crate) use running::{booted, drawn_unit};
 pub(crate) use told::Told;

@@ -189,7 +189,9 @@ impl Place {
                 });
             }
             if earlier.text == text {
-                return Ok(earlier);
+                // With the networks of its file.
+                let plan = plan.clone();
+                return Ok(Place { plan, ..earlier });
             }
             return Err(PlaceError::Other {
                 path: directory.to_owned(),
@@ -356,7 +358,10 @@ mod tests {
         let mode = fs::metadata(place.directory().join(LOCK)).unwrap().mode();
         assert_eq!(mode & 0o777, 0o600);
         let error = place.hold().unwrap_err().to_string();
-        assert!(error.contains(&format!("process {} (", std::process::id())), "{error}");
+        assert!(
+            error.contains(&format!("process {} (", std::process::id())),
+            "{error}"
+        );
         drop(held);
         place.hold().unwrap();
         assert!(!place.directory().join(LOCK).exists());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use experiment::plan::Kept;
 use experiment::{Key, Prefix};
 use kernel::{EndedConnection, SteeredConnection};
-use linux::diag::SocketState;
+use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use report::parquet::{Column, WriteError, write};
 use units::Duration;
 
@@ -174,13 +174,25 @@ impl Maker {
         }
     }
 
-    /// Of one that goes on; nothing if it is none of the study's.
-    pub fn open(&self, socket: &SocketState, now: Now) -> Option<(SteeredConnection, Row)> {
-        let steered = SteeredConnection::parse(socket.storage?.bytes())?;
-        let info = &socket.info;
-        let rate = info.delivery_rate.bytes_per_sec();
-        let row = Row {
+    /// Of one that goes on.
+    pub fn open(&self, of: &SteeredConnection, socket: &SocketState, now: Now) -> Row {
+        Row {
             controller: Some(socket.controller.as_str().to_owned()),
+            ..self.seen(of, socket.cookie, &socket.info, now)
+        }
+    }
+
+    /// Of one that has gone, where nothing but the kernel's last view of it is known.
+    pub fn gone(&self, of: &SteeredConnection, socket: &EndedSocket, now: Now) -> Row {
+        Row {
+            has_ended: true,
+            ..self.seen(of, socket.cookie, &socket.info, now)
+        }
+    }
+
+    fn seen(&self, of: &SteeredConnection, connection: u64, info: &TcpInfo, now: Now) -> Row {
+        let rate = info.delivery_rate.bytes_per_sec();
+        Row {
             acknowledged: info.bytes_acked.get(),
             packets: info.data_segs_out.into(),
             resent: info.total_retrans.into(),
@@ -190,9 +202,8 @@ impl Maker {
             busy: info.busy_time,
             rwnd_limited: info.rwnd_limited,
             sndbuf_limited: info.sndbuf_limited,
-            ..self.row(&steered, socket.cookie, now)
-        };
-        Some((steered, row))
+            ..self.row(of, connection, now)
+        }
     }
 }
 

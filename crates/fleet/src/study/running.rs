@@ -3,29 +3,26 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use experiment::plan::Connections;
-use experiment::{Measured, Observation, Plan, Scope, Unit, guard};
-use kernel::{Attached, DrawnUnit, Steering, SteeringCounts, SteeringRule, since_boot};
-use linux::diag::{Diag, Filter};
+use experiment::{Measured, Observation, Plan, Scope, guard};
+use kernel::{SteeringCounts, since_boot};
+use linux::command::Init;
 use units::{Bytes, Duration};
 
+use super::assigner::{Assigner, Heard};
 use super::calendar::Calendar;
 use super::data::seen;
 use super::group::{ControlGroup, GroupError};
-use super::hold::{Hold, HoldError};
+use super::hold::HoldError;
 use super::lock::{Claim, Held};
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
+use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, RecordError};
-use crate::steer::{offered, table};
+use crate::steer::offered;
 use crate::systems::{System, Systems};
-
-/// So long the program works on without being told to. Everything is as before this long after the study's process was
-/// stopped; when it is killed, at once.
-const LEASE: Duration = Duration::from_secs(10);
 
 /// So often connections that go on are looked at.
 const LOOK: Duration = Duration::from_secs(30);
@@ -54,6 +51,9 @@ pub enum StudyError {
     /// The control group.
     #[error(transparent)]
     Group(#[from] GroupError),
+    /// The routes.
+    #[error(transparent)]
+    Route(#[from] RouteError),
     /// The directory.
     #[error(transparent)]
     Place(#[from] PlaceError),
@@ -87,8 +87,7 @@ pub struct Study {
     place: Place,
     /// That nobody else runs it.
     _held: Held,
-    hold: Hold,
-    diag: Option<Diag>,
+    assigner: Assigner,
     files: Files<Row>,
     objects: Files<ObjectRow>,
     maker: Maker,
@@ -116,21 +115,6 @@ impl std::fmt::Debug for Study {
     }
 }
 
-/// What the program draws for, on a machine that was started then.
-pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
-    match unit {
-        Unit::Connection => DrawnUnit::Connection,
-        Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
-        Unit::Slot(length) => DrawnUnit::Slot { length, boot },
-        Unit::PrefixInSlot { v4, v6, slot } => DrawnUnit::PrefixInSlot {
-            v4,
-            v6,
-            length: slot,
-            boot,
-        },
-    }
-}
-
 /// When the machine was started, since 1970, by the clock as it is set now.
 pub(crate) fn booted(now: Duration) -> Duration {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -140,52 +124,25 @@ pub(crate) fn booted(now: Duration) -> Duration {
     since_1970.saturating_sub(now)
 }
 
-/// What the program in the kernel is told.
-fn steering(place: &Place, boot: Duration) -> Steering {
-    let plan = &place.plan;
-    let Connections {
-        listen,
-        connect,
-        prefix,
-        except,
-    } = &plan.connections;
-    let ends = plan.shares().ends().to_vec();
-    let names = plan.names().into_iter().map(str::to_owned);
-    let networks = [(prefix, 1), (except, 0)]
-        .into_iter()
-        .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (*prefix, rules)));
-    let networks = table(networks, prefix.is_empty().into());
-    Steering {
-        key: place.key().words(),
-        unit: drawn_unit(plan.unit, boot),
-        rules: vec![SteeringRule {
-            name: plan.name.clone(),
-            listen: listen.iter().map(experiment::Ports::ends).collect(),
-            connect: connect.iter().map(experiment::Ports::ends).collect(),
-            rtt: Duration::ZERO..Duration::MAX,
-            arms: ends.into_iter().zip(names).collect(),
-        }],
-        networks,
-        is_followed: true,
-    }
-}
-
 impl Study {
     /// Whether this machine and this process can run the plan. Changes nothing but that the kernel may load modules of controllers.
     ///
     /// # Errors
     ///
     /// What is lacking.
-    pub fn check(plan: &Plan) -> Result<ControlGroup, StudyError> {
+    pub fn check(plan: &Plan) -> Result<(), StudyError> {
         for (place, arm) in plan.names().into_iter().enumerate() {
             offered(arm).map_err(|why| StudyError::Controller { place, why })?;
         }
-        let group = ControlGroup::at(&plan.cgroup)?;
-        group.claim(Claim::Alone)?;
-        Ok(group)
+        match &plan.cgroup {
+            Some(group) => drop(ControlGroup::at(group)?.claim(Claim::Alone)?),
+            None => route::check(plan)?,
+        }
+        Ok(())
     }
 
-    /// Begins the study of a place, or goes on with it; no more than `keep` of rows is kept.
+    /// Begins the study of a place, or goes on with it; no more than `keep` of rows is kept. For a study by route, `undo` is how a
+    /// process is started that calls [`undo_at_end`](linux::routing::undo_at_end).
     ///
     /// # Errors
     ///
@@ -194,8 +151,9 @@ impl Study {
         mut place: Place,
         keep: Bytes,
         systems: Option<Systems>,
+        undo: &Init,
     ) -> Result<Study, StudyError> {
-        let group = Study::check(&place.plan)?;
+        Study::check(&place.plan)?;
         let held = place.hold()?;
         place.about.sittings = place.about.sittings.saturating_add(1);
         let (files, objects) = files_of(&place, keep)?;
@@ -205,11 +163,10 @@ impl Study {
         let maker = Maker::of(&place);
         let now = since_boot()?;
         let boot = booted(now);
-        let mut study = Study {
+        Ok(Study {
             _held: held,
             measured,
-            hold: Hold::begin(group, steering(&place, boot), LEASE, false)?,
-            diag: None,
+            assigner: Assigner::begin(&place, boot, now, undo)?,
             files,
             objects,
             maker,
@@ -225,9 +182,7 @@ impl Study {
             missing: place.about.missing,
             calendar: Calendar::default(),
             place,
-        };
-        study.follow()?;
-        Ok(study)
+        })
     }
 
     /// What is known of it.
@@ -237,23 +192,12 @@ impl Study {
 
     /// How many connections got what.
     pub fn counts(&self) -> SteeringCounts {
-        self.hold.counts()
+        self.assigner.counts()
     }
 
     /// How many rows are lost, as they could not be written.
     pub fn lost(&self) -> u64 {
         self.files.lost() + self.objects.lost()
-    }
-
-    /// Has sock_diag tell of the connections that the program keeps something with.
-    fn follow(&mut self) -> Result<(), StudyError> {
-        let attached = self.hold.attached();
-        let maps = attached.map(Attached::connections).transpose()?;
-        self.diag = match maps {
-            Some(map) => Some(Diag::open_here()?.with_storage(vec![map])),
-            None => None,
-        };
-        Ok(())
     }
 
     /// To be called about once a second: renews the lease, takes in what has ended, looks at what goes on, and says when all is
@@ -277,7 +221,8 @@ impl Study {
         self.place.about.ran_s += boot.saturating_sub(self.last).as_secs_f64();
         self.last = boot;
         let mut rows = Vec::new();
-        let objects = self.tend(now, &mut rows, troubles);
+        let heard = self.assigner.tend(&self.maker, now);
+        let objects = self.take(heard, &mut rows, troubles);
         if boot.saturating_sub(self.looked) >= LOOK {
             self.looked = boot;
             self.look(now, &mut rows, troubles);
@@ -315,35 +260,27 @@ impl Study {
         Step::On
     }
 
-    /// Renews the lease and takes in what has ended: connections, and the objects that are the result.
-    fn tend(
+    /// Takes in what has ended: connections, and the objects that are the result.
+    fn take(
         &mut self,
-        now: Now,
+        heard: Heard,
         rows: &mut Vec<Row>,
         troubles: &mut Vec<String>,
     ) -> Vec<ObjectRow> {
-        let tended = self.hold.tend();
-        if tended.is_back {
+        if heard.is_back {
             self.told.over();
         }
-        troubles.extend(tended.troubles);
-        if tended.is_anew
-            && let Err(error) = self.follow()
-        {
-            troubles.push(error.to_string());
-        }
-        for of in tended.ended {
-            let mut row = self.maker.ended(&of, now);
-            (row.is_evaluated, row.system) = self.beside(of.steered.client, of.steered.set_up);
+        troubles.extend(heard.troubles);
+        for (of, mut row) in heard.ended {
+            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation(&row, Vec::new()));
             }
             rows.push(row);
         }
         let mut objects = Vec::new();
-        for of in tended.objects {
-            let mut row = self.maker.object(&of, now);
-            (row.is_evaluated, row.system) = self.beside(of.steered.client, of.steered.set_up);
+        for (of, mut row) in heard.objects {
+            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation_of_object(&row, Vec::new()));
             }
@@ -354,19 +291,8 @@ impl Study {
 
     /// Looks at the connections that go on.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
-        let Some(mut diag) = self.diag.take() else {
-            return;
-        };
-        let mut found = Vec::new();
-        let looked = diag.sockets(&Filter::default(), |socket| {
-            found.extend(self.maker.open(socket, now));
-        });
-        if let Err(error) = looked {
-            troubles.push(error.to_string());
-        }
-        self.diag = Some(diag);
-        for (steered, mut row) in found {
-            (row.is_evaluated, row.system) = self.beside(steered.client, steered.set_up);
+        for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
+            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
             rows.push(row);
         }
     }
@@ -396,11 +322,8 @@ impl Study {
         };
         let (mut rows, mut troubles) = (Vec::new(), Vec::new());
         self.look(now, &mut rows, &mut troubles);
-        let mut objects = Vec::new();
-        if self.hold.attached().is_some() {
-            objects = self.tend(now, &mut rows, &mut troubles);
-        }
-        self.hold.release();
+        let heard = self.assigner.end(&self.maker, now);
+        let objects = self.take(heard, &mut rows, &mut troubles);
         self.place.about.ended = over;
         let when = Moment {
             at: now.boot,

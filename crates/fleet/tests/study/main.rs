@@ -21,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use experiment::{Plan, Unit};
 use fleet::study::{Log, Place, Step, Study};
+use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
@@ -50,7 +51,7 @@ fn runs_a_study() {
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
-    let study = Study::begin(place, Bytes::new(100_000_000), None);
+    let study = Study::begin(place, Bytes::new(100_000_000), None, &Init::subcommand(""));
     let mut study = study.unwrap_or_else(|error| panic!("{error}"));
     loop {
         let step = study.step(clock(&directory), |trouble| {

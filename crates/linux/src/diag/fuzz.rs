@@ -1,14 +1,15 @@
 //! What must hold for any datagram that comes as the kernel's answer: a fuzz target, which `fuzz/fuzz_targets` and the test
 //! below call.
 
-use super::SocketState;
 use super::dump::{Answer, Answers};
+use super::{EndedSocket, SocketState};
 
 /// The number of the question that the datagram is taken for an answer to.
 const SEQUENCE: u32 = 7;
 
-/// The walk through a datagram ends, and each socket in it is read or refused.
+/// The walk through a datagram ends, and each socket in it is read or refused; so it is if it tells of one that goes.
 pub fn answers(datagram: &[u8]) {
+    let _ = EndedSocket::parse(datagram);
     let answers = Answers::new(datagram, SEQUENCE);
     let mut count = 0;
     for answer in answers {

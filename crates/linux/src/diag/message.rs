@@ -11,7 +11,7 @@ use super::native::{array_at, size, two_words, u8_at, u32_at, u64_at};
 use super::{BbrInfo, Memory, Storage, TcpInfo, TcpState};
 
 /// The length of `struct inet_diag_msg`; the attributes begin here.
-const MESSAGE: usize = 72;
+pub(super) const MESSAGE: usize = 72;
 
 /// Attributes: `INET_DIAG_…` in `include/uapi/linux/inet_diag.h`.
 pub(super) const INFO: u16 = 2;
@@ -119,12 +119,12 @@ impl SocketState {
 }
 
 /// The port at `offset`, in network order.
-fn port_at(message: &[u8], offset: usize) -> Option<u16> {
+pub(super) fn port_at(message: &[u8], offset: usize) -> Option<u16> {
     array_at(message, offset).map(u16::from_be_bytes)
 }
 
 /// The address of `family` at `offset`.
-fn ip_at(message: &[u8], offset: usize, family: u8) -> Option<IpAddr> {
+pub(super) fn ip_at(message: &[u8], offset: usize, family: u8) -> Option<IpAddr> {
     match i32::from(family) {
         libc::AF_INET => array_at::<4>(message, offset).map(|octets| Ipv4Addr::from(octets).into()),
         libc::AF_INET6 => {

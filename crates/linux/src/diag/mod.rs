@@ -1,7 +1,7 @@
 //! What the kernel tells of its TCP sockets: `sock_diag`, the netlink family behind `ss`.
 //!
 //! [`Diag`] asks for all sockets of one network namespace at once; each answer is a [`SocketState`], whose parts have a
-//! file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`CounterReader`] adds what the kernel counts
+//! file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`Ends`] tells of each socket when it goes. [`CounterReader`] adds what the kernel counts
 //! per namespace only. Layouts: `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux 6.18, read by length, so that an
 //! older kernel gives less and a newer one is not misread.
 //!
@@ -11,6 +11,7 @@
 mod bbr_info;
 mod counters;
 mod dump;
+mod ends;
 mod filter;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -24,6 +25,7 @@ mod tcp_state;
 pub use bbr_info::BbrInfo;
 pub use counters::{CounterReader, Counters};
 pub use dump::Diag;
+pub use ends::{EndedSocket, Ends};
 pub use filter::Filter;
 pub use memory::Memory;
 pub use message::{ControllerName, SocketState};

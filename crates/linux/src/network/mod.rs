@@ -10,6 +10,7 @@
 mod address;
 mod host;
 mod netlink;
+pub mod routing;
 mod settings;
 mod tap;
 mod tun;

@@ -4,8 +4,8 @@ use std::io;
 use std::net::IpAddr;
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_EXCL, NLM_F_REQUEST, NetlinkBuffer,
+    NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
@@ -19,6 +19,9 @@ use netlink_sys::{Socket, SocketAddr};
 
 /// The table of the host's own addresses (linux/rtnetlink.h, RT_TABLE_LOCAL).
 const TABLE_LOCAL: u8 = 255;
+
+/// So often a dump is tried that a change has spoilt.
+const DUMPS: usize = 5;
 
 /// A socket to the kernel's routing tables.
 pub(super) struct Netlink {
@@ -122,18 +125,14 @@ impl Netlink {
         )
     }
 
-    /// Sends one request and waits for the kernel's word on it.
-    fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let mut header = NetlinkHeader::default();
-        header.sequence_number = self.sequence;
-        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
-        message.finalize();
-        let mut bytes = vec![0; message.buffer_len()];
-        message.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
+    /// Has the kernel heed what a question for a dump is about, and refuse what it does not know. Since Linux 4.20.
+    pub(super) fn be_strict(&self) -> io::Result<()> {
+        self.socket.set_netlink_get_strict_chk(true)
+    }
 
+    /// Sends one request and waits for the kernel's word on it.
+    pub(super) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.send(message, NLM_F_REQUEST | NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
             .map_err(io::Error::other)?;
@@ -144,9 +143,69 @@ impl Netlink {
             other => Err(io::Error::other(format!("unexpected answer {other:?}"))),
         }
     }
+
+    /// Asks for all that there is of something.
+    pub(super) fn dump(
+        &mut self,
+        message: &RouteNetlinkMessage,
+    ) -> io::Result<Vec<RouteNetlinkMessage>> {
+        for _ in 0..DUMPS {
+            if let Some(all) = self.try_dump(message.clone())? {
+                return Ok(all);
+            }
+        }
+        Err(io::Error::other("it changes faster than it can be read"))
+    }
+
+    /// The same; nothing if there was a change meanwhile.
+    fn try_dump(
+        &mut self,
+        message: RouteNetlinkMessage,
+    ) -> io::Result<Option<Vec<RouteNetlinkMessage>>> {
+        self.send(message, NLM_F_REQUEST | NLM_F_DUMP)?;
+        let (mut all, mut is_whole) = (Ok(Vec::new()), true);
+        // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
+        loop {
+            let (datagram, _) = self.socket.recv_from_full()?;
+            let mut rest = datagram.as_slice();
+            while !rest.is_empty() {
+                let about = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+                let length = (about.length() as usize).next_multiple_of(4);
+                is_whole &= about.flags() & NLM_F_DUMP_INTR == 0;
+                let one = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest);
+                match one.map(|message| message.payload) {
+                    Ok(NetlinkPayload::InnerMessage(one)) => {
+                        if let Ok(all) = &mut all {
+                            all.push(one);
+                        }
+                    }
+                    Ok(NetlinkPayload::Done(done)) if done.code < 0 => {
+                        return Err(io::Error::from_raw_os_error(-done.code));
+                    }
+                    Ok(NetlinkPayload::Done(_)) => return all.map(|all| is_whole.then_some(all)),
+                    Ok(NetlinkPayload::Error(error)) => return Err(error.to_io()),
+                    Ok(_) => {}
+                    Err(error) => all = Err(io::Error::other(error)),
+                }
+                rest = rest.get(length..).unwrap_or_default();
+            }
+        }
+    }
+
+    fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut header = NetlinkHeader::default();
+        header.sequence_number = self.sequence;
+        header.flags = flags;
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).map(drop)
+    }
 }
 
-fn family(address: IpAddr) -> AddressFamily {
+pub(super) fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() {
         AddressFamily::Inet
     } else {
@@ -154,7 +213,7 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-fn route_address(address: IpAddr) -> RouteAddress {
+pub(super) fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
         IpAddr::V6(address) => RouteAddress::Inet6(address),

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use clap::{Args, Subcommand};
 use experiment::policy::{MOST_NETWORKS, Policy};
-use fleet::Systems;
+use fleet::{Prefix, Systems, SystemsError};
 use scenario::regular;
 
 use crate::failure::Failure;
@@ -81,8 +81,7 @@ const LARGEST: u64 = 4 << 20;
 
 /// Reads a policy.
 fn read(path: &Path) -> Result<Policy, Failure> {
-    let wrong =
-        |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
+    let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let text = read_text(path).map_err(|error| wrong(&error))?;
     Policy::parse(&text).map_err(|error| wrong(&error))
 }
@@ -113,19 +112,21 @@ fn read_with(path: &Path, systems: Option<&Path>) -> Result<Policy, Failure> {
     with_networks(read(path)?, path, systems)
 }
 
+/// The networks of a list that a policy or a plan names, beside which it is found.
+pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
+    let beside = of.parent().unwrap_or(Path::new(""));
+    let opened = regular::open(&beside.join(list)).map_err(Into::into);
+    opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
+}
+
 /// A policy that was read from there, with its networks.
 fn with_networks(
     mut policy: Policy,
     path: &Path,
     systems: Option<&Path>,
 ) -> Result<Policy, Failure> {
-    let beside = path.parent().unwrap_or(Path::new(""));
-    let list = |file: &Path| {
-        let opened = regular::open(&beside.join(file)).map_err(Into::into);
-        opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
-    };
     policy
-        .place_lists(list)
+        .place_lists(|list| networks(path, list))
         .map_err(|error| Failure::usage(format_args!("{}: {error}", path.display())))?;
     let numbers = policy.systems();
     if numbers.is_empty() {

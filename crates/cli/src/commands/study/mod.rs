@@ -4,12 +4,17 @@ mod lab;
 mod report;
 mod run;
 mod simulate;
+mod stop;
+
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use linux::routing::undo_at_end;
 
 pub use run::{kernel_is_able, unix_s};
 
 use crate::failure::Failure;
+use crate::terminal::output;
 
 /// Find out by a randomised experiment which controller suits the connections of a server
 #[derive(Debug, Args)]
@@ -21,8 +26,8 @@ A plan says which connections take part (the control group of a service, its por
 they get and in which shares, what is randomised, for how long, and what to stop at. The service is not touched. New connections \
 have the default again when the command ends, however it ends.
 
-It takes root and a fullpipe that was built with --features kernel; `report`, `simulate` and `lab` take neither. docs/study.md leads from \
-a server to a decision.
+It takes root and a fullpipe that was built with --features kernel; a study by route takes root alone, and `report`, `simulate` and \
+`lab` neither. docs/study.md leads from a server to a decision.
 
 Examples:
   fullpipe study plan.toml --out clients
@@ -40,6 +45,7 @@ enum Action {
     Report(report::Options),
     Simulate(simulate::Options),
     Lab(lab::Options),
+    Stop(stop::Options),
 }
 
 /// Does it.
@@ -49,5 +55,24 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Some(Action::Report(options)) => report::run(options),
         Some(Action::Simulate(options)) => simulate::run(options),
         Some(Action::Lab(options)) => lab::run(options),
+        Some(Action::Stop(options)) => stop::run(options),
+    }
+}
+
+/// The argument with which this program starts itself to undo a study by route when that is gone.
+pub const UNDO: &str = "undo-of-a-study";
+
+/// What this program does then.
+pub fn undo() -> ExitCode {
+    match undo_at_end() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => {
+            output::note("fullpipe: the study's process is gone: its rules and routes are removed");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            output::note(format_args!("fullpipe: {error}"));
+            ExitCode::FAILURE
+        }
     }
 }

@@ -7,11 +7,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use experiment::Plan;
 use fleet::Systems;
-use fleet::study::{Place, Step, Study, StudyError};
+use fleet::study::{Place, RouteError, Step, Study, StudyError};
+use linux::command::Init;
+use linux::routing::{PRIORITY, TABLE};
 use scenario::regular;
 use units::{Bytes, Duration};
 
+use super::super::steer::networks;
 use super::super::watch;
+use super::UNDO;
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -52,7 +56,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let text = regular::open(file)
         .and_then(io::read_to_string)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
-    let plan = Plan::parse(&text)
+    let mut plan = Plan::parse(&text)
+        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    plan.place_list(|list| networks(file, list))
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     if options.dry_run {
         return dry_run(file, &plan);
@@ -65,7 +71,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     let systems = systems.transpose()?;
     // Asked before anything is made.
-    kernel_is_able()?;
+    is_able(file, &plan)?;
     let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
     if let Some(ended) = &place.about.ended {
         return Err(Failure::usage(format_args!(
@@ -73,7 +79,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             out.display()
         )));
     }
-    let study = Study::begin(place, options.keep, systems);
+    let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| told(file, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
@@ -109,6 +115,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether this machine and this process can do what a plan takes.
+fn is_able(file: &Path, plan: &Plan) -> Result<(), Failure> {
+    match plan.cgroup {
+        Some(_) => kernel_is_able(),
+        None => Study::check(plan).map_err(|error| told(file, error)),
+    }
+}
+
 /// Whether this machine and this process can attach the program.
 pub fn kernel_is_able() -> Result<(), Failure> {
     let lacking = kernel::check_steering().into_iter().find_map(|required| {
@@ -123,6 +137,7 @@ fn told(file: &Path, error: StudyError) -> Failure {
     match error {
         StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
         StudyError::Group(error) if error.is_in_use() => Failure::failed(of_file),
+        StudyError::Route(RouteError::Networks(_)) => Failure::usage(of_file),
         StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_file),
         error => Failure::failed(error),
     }
@@ -130,9 +145,22 @@ fn told(file: &Path, error: StudyError) -> Failure {
 
 fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
     output::result(words(plan))?;
+    if plan.cgroup.is_none() {
+        output::result(by_route(plan))?;
+    }
     Study::check(plan).map_err(|error| told(file, error))?;
-    kernel_is_able()?;
+    is_able(file, plan)?;
     output::result("this machine can run it")
+}
+
+/// What a study by route changes, in a line.
+fn by_route(plan: &Plan) -> String {
+    let networks = plan.connections.prefix.len();
+    format!(
+        "connections of the whole network namespace with these ports, to {networks} networks and their parts: rules of priority {PRIORITY} \
+         lead to table {TABLE}, which has what the table main has for them, with a controller; `fullpipe study stop` removes what \
+         two kills may leave"
+    )
 }
 
 /// What a plan does, in a line.
@@ -152,11 +180,14 @@ fn words(plan: &Plan) -> String {
     if !plan.connections.connect.is_empty() {
         which.push(format!("out to {}", ports(&plan.connections.connect)));
     }
+    let whose = match &plan.cgroup {
+        Some(group) => format!("of {}", group.display()),
+        None => "by route".to_owned(),
+    };
     format!(
-        "{} for connections {} of {}, by {}, for {}",
+        "{} for connections {} {whose}, by {}, for {}",
         arms.join(", "),
         which.join(" and "),
-        plan.cgroup.display(),
         plan.unit,
         span(plan.duration)
     )

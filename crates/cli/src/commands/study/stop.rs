@@ -1,0 +1,20 @@
+//! `fullpipe study stop`.
+
+use clap::Args;
+use fleet::study::stop_routes;
+
+use crate::failure::Failure;
+use crate::terminal::output;
+
+/// Remove the rules and routes of a study by route that was killed together with the process that would have removed them
+#[derive(Debug, Args)]
+pub struct Options {}
+
+/// Removes them.
+pub fn run(_options: &Options) -> Result<(), Failure> {
+    match stop_routes().map_err(Failure::failed)? {
+        0 => output::note("there is nothing to remove"),
+        _ => output::note("its rules and routes are removed; new connections have the default"),
+    }
+    Ok(())
+}

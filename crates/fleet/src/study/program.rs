@@ -1,0 +1,155 @@
+//! Arms by a program on a control group.
+
+use std::path::Path;
+
+use experiment::Unit;
+use experiment::plan::Connections;
+use kernel::{Attached, DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
+use linux::diag::{Diag, Filter};
+use units::Duration;
+
+use super::assigner::Heard;
+use super::group::ControlGroup;
+use super::hold::Hold;
+use super::place::Place;
+use super::row::{Maker, Now, Row};
+use super::running::StudyError;
+use crate::steer::table;
+
+/// So long the program works on without being told to. Everything is as before this long after the study's process was
+/// stopped; when it is killed, at once.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// The program while it is tended.
+pub(super) struct Program {
+    hold: Hold,
+    diag: Option<Diag>,
+}
+
+/// What the program draws for, on a machine that was started then.
+pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
+    match unit {
+        Unit::Connection => DrawnUnit::Connection,
+        Unit::Prefix { v4, v6 } => DrawnUnit::Prefix(v4, v6),
+        Unit::Slot(length) => DrawnUnit::Slot { length, boot },
+        Unit::PrefixInSlot { v4, v6, slot } => DrawnUnit::PrefixInSlot {
+            v4,
+            v6,
+            length: slot,
+            boot,
+        },
+    }
+}
+
+/// What the program in the kernel is told.
+fn steering(place: &Place, boot: Duration) -> Steering {
+    let plan = &place.plan;
+    let Connections {
+        listen,
+        connect,
+        prefix,
+        except,
+        ..
+    } = &plan.connections;
+    let ends = plan.shares().ends().to_vec();
+    let names = plan.names().into_iter().map(str::to_owned);
+    let networks = [(prefix, 1), (except, 0)]
+        .into_iter()
+        .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (*prefix, rules)));
+    let networks = table(networks, prefix.is_empty().into());
+    Steering {
+        key: place.key().words(),
+        unit: drawn_unit(plan.unit, boot),
+        rules: vec![SteeringRule {
+            name: plan.name.clone(),
+            listen: listen.iter().map(experiment::Ports::ends).collect(),
+            connect: connect.iter().map(experiment::Ports::ends).collect(),
+            rtt: Duration::ZERO..Duration::MAX,
+            arms: ends.into_iter().zip(names).collect(),
+        }],
+        networks,
+        is_followed: true,
+    }
+}
+
+impl Program {
+    /// Attaches it.
+    pub fn begin(place: &Place, group: &Path, boot: Duration) -> Result<Program, StudyError> {
+        let group = ControlGroup::at(group)?;
+        let mut program = Program {
+            hold: Hold::begin(group, steering(place, boot), LEASE, false)?,
+            diag: None,
+        };
+        program.follow()?;
+        Ok(program)
+    }
+
+    /// Has sock_diag tell of the connections that the program keeps something with.
+    fn follow(&mut self) -> Result<(), StudyError> {
+        let attached = self.hold.attached();
+        let maps = attached.map(Attached::connections).transpose()?;
+        self.diag = match maps {
+            Some(map) => Some(Diag::open_here()?.with_storage(vec![map])),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Renews the lease and takes in what has ended.
+    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+        let tended = self.hold.tend();
+        let mut troubles = tended.troubles;
+        if tended.is_anew
+            && let Err(error) = self.follow()
+        {
+            troubles.push(error.to_string());
+        }
+        let ended = tended.ended.iter();
+        let objects = tended.objects.iter();
+        Heard {
+            ended: ended.map(|of| (of.steered, maker.ended(of, now))).collect(),
+            objects: objects
+                .map(|of| (of.steered, maker.object(of, now)))
+                .collect(),
+            is_back: tended.is_back,
+            troubles,
+        }
+    }
+
+    /// Looks at the connections that go on.
+    pub fn look(
+        &mut self,
+        maker: &Maker,
+        now: Now,
+        troubles: &mut Vec<String>,
+    ) -> Vec<(SteeredConnection, Row)> {
+        let mut found = Vec::new();
+        let Some(diag) = &mut self.diag else {
+            return found;
+        };
+        let looked = diag.sockets(&Filter::default(), |socket| {
+            let storage = socket.storage.as_ref();
+            let steered = storage.and_then(|storage| SteeredConnection::parse(storage.bytes()));
+            found.extend(steered.map(|steered| (steered, maker.open(&steered, socket, now))));
+        });
+        if let Err(error) = looked {
+            troubles.push(error.to_string());
+        }
+        found
+    }
+
+    /// How many connections got what.
+    pub fn counts(&self) -> SteeringCounts {
+        self.hold.counts()
+    }
+
+    /// Takes the program away.
+    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+        let mut heard = Heard::default();
+        if self.hold.attached().is_some() {
+            heard = self.tend(maker, now);
+        }
+        self.hold.release();
+        heard
+    }
+}

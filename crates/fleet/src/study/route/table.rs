@@ -1,0 +1,196 @@
+//! The table of a study's routes, and the rules that lead there.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use experiment::plan::Connections;
+use experiment::{Members, Ports, Prefix};
+use linux::Error;
+use linux::routing::{Changes, Network, PRIORITY, Routing, Rule, Side, Way};
+use units::Duration;
+
+use super::wanted::{Wanted, wanted};
+
+/// The table is made as it should be so often, and sooner when a route has changed; but not more often than after a pause.
+const SYNC: Duration = Duration::from_secs(5);
+/// See [`SYNC`].
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Who has which arm, and where.
+pub(super) struct Arms {
+    /// The controllers of the arms.
+    pub names: Vec<String>,
+    /// The networks that are drawn, with their arms.
+    pub networks: Vec<(Prefix, usize)>,
+    pub members: Members,
+}
+
+/// The table while it is looked after.
+pub(super) struct Table {
+    arms: Arms,
+    rules: Vec<Rule>,
+    routing: Routing,
+    changes: Changes,
+    /// What was put into it.
+    put: BTreeMap<Prefix, Wanted<Way>>,
+    synced: Option<Duration>,
+}
+
+fn network(prefix: Prefix) -> Network {
+    (prefix.first(), prefix.length())
+}
+
+/// The rules for these ports, for the IP versions of the networks.
+fn rules(of: &Connections, networks: &[(Prefix, usize)]) -> Vec<Rule> {
+    let range = |ports: &Ports| ports.ends().0..=ports.ends().1;
+    let local = of.listen.iter().map(|ports| Side::Local(range(ports)));
+    let remote = of.connect.iter().map(|ports| Side::Remote(range(ports)));
+    let sides: Vec<Side> = local.chain(remote).collect();
+    let versions = networks.iter().map(|(one, _)| one.first().is_ipv6());
+    let versions: BTreeSet<bool> = versions.collect();
+    let rules = versions.into_iter().flat_map(|is_v6| {
+        let sides = sides.iter().cloned();
+        sides.map(move |side| Rule { is_v6, side })
+    });
+    rules.collect()
+}
+
+impl Table {
+    /// Makes it. What an earlier process has left goes before; how much that was.
+    pub fn make(
+        arms: Arms,
+        of: &Connections,
+        now: Duration,
+        troubles: &mut Vec<String>,
+    ) -> Result<Table, Error> {
+        let mut routing = Routing::open_here()?;
+        if routing.clear()? > 0 {
+            troubles.push(
+                "an earlier study was killed together with the process that would have removed its rules and routes: they are removed \
+                 now"
+                .to_owned(),
+            );
+        }
+        let mut table = Table {
+            rules: rules(of, &arms.networks),
+            arms,
+            routing,
+            changes: Changes::listen_here()?,
+            put: BTreeMap::new(),
+            synced: None,
+        };
+        table.sync(now, troubles)?;
+        Ok(table)
+    }
+
+    /// Makes it as it should be, if it is time to look.
+    pub fn tend(&mut self, now: Duration, troubles: &mut Vec<String>) {
+        let since = self.synced.map(|synced| now.saturating_sub(synced));
+        let is_early = since.is_some_and(|since| since < PAUSE);
+        // What has changed in a pause is looked at after it.
+        if is_early || !(self.changes.any() || since.is_none_or(|since| since >= SYNC)) {
+            return;
+        }
+        if let Err(error) = self.sync(now, troubles) {
+            troubles.push(error.to_string());
+        }
+    }
+
+    fn sync(&mut self, now: Duration, troubles: &mut Vec<String>) -> Result<(), Error> {
+        self.synced = Some(now);
+        let main = self.routing.main()?.into_iter();
+        let main = main.map(|((address, length), way)| (Prefix::around(address, length), way));
+        let wanted = wanted(&self.arms.networks, &self.arms.members, &main.collect());
+        let there = self.routing.own()?.into_iter();
+        let there: HashSet<Prefix> = there
+            .map(|(address, length)| Prefix::around(address, length))
+            .collect();
+        let mut refused = None;
+        for (prefix, entry) in &wanted {
+            if there.contains(prefix) && self.put.get(prefix) == Some(entry) {
+                continue;
+            }
+            let done = match entry {
+                Wanted::Way(way, arm) => {
+                    let controller = self.arms.names.get(*arm).map_or("", String::as_str);
+                    self.routing.put(network(*prefix), way, controller)
+                }
+                Wanted::LookOn => self.routing.look_on(network(*prefix)),
+            };
+            match done {
+                Ok(()) => drop(self.put.insert(*prefix, entry.clone())),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        for prefix in there.iter().filter(|prefix| !wanted.contains_key(*prefix)) {
+            self.routing.remove(network(*prefix))?;
+            self.put.remove(prefix);
+        }
+        if let Some(error) = refused {
+            troubles.push(format!(
+                "{error}; connections there have what they have anyway, and it is tried again"
+            ));
+        }
+        let is_way = |prefix: &Prefix| matches!(wanted.get(prefix), Some(Wanted::Way(..)));
+        let mut without = self.arms.networks.iter().filter(|(one, _)| !is_way(one));
+        if let Some((first, _)) = without.next() {
+            let others = without.count();
+            troubles.push(format!(
+                "the table main has no route to {first} and {others} other networks of the study: their connections have the default"
+            ));
+        }
+        self.keep_rules(troubles)
+    }
+
+    fn keep_rules(&mut self, troubles: &mut Vec<String>) -> Result<(), Error> {
+        let (own, others) = self.routing.rules()?;
+        if let Some(first) = others.first() {
+            troubles.push(format!(
+                "other rules come before the study's (the first has priority {first}, and the study's {PRIORITY}): connections that \
+                 they route have the default"
+            ));
+        }
+        if own == self.rules.len() {
+            return Ok(());
+        }
+        for rule in &self.rules {
+            self.routing.add_rule(rule)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the rules, and then the routes.
+    pub fn remove(&mut self) -> Result<(), Error> {
+        self.routing.clear().map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::Plan;
+
+    use super::*;
+
+    #[test]
+    fn each_range_of_ports_has_a_rule_for_each_version() {
+        let text = "name = 'a'\nassign = 'route'\nunit = 'prefix'\nduration = '1h'\n\
+             connections = { listen = [443, '8000-8010'], connect = [80], prefix = ['::/0'] }\n\
+             arm = [{ controller = 'cubic', share = '1%' }, { controller = 'bbr', share = '1%' }]\n";
+        let of = Plan::parse(text).unwrap().connections;
+        let networks = |all: &[&str]| -> Vec<(Prefix, usize)> {
+            all.iter().map(|one| (one.parse().unwrap(), 0)).collect()
+        };
+        let v4 = rules(&of, &networks(&["192.0.2.0/24"]));
+        let sides: Vec<Side> = v4.iter().map(|rule| rule.side.clone()).collect();
+        assert_eq!(
+            sides,
+            [
+                Side::Local(443..=443),
+                Side::Local(8000..=8010),
+                Side::Remote(80..=80)
+            ]
+        );
+        assert!(v4.iter().all(|rule| !rule.is_v6));
+        let both = rules(&of, &networks(&["192.0.2.0/24", "2001:db8::/48"]));
+        assert_eq!(both.len(), 6);
+    }
+}

@@ -1,0 +1,280 @@
+//! A study by route, between two network namespaces of the test's own: connections have the arm of their client network by the
+//! kernel's word, routes follow those that there are anyway, and everything is as before when the study ends, is killed, or is killed
+//! together with the process that undoes it.
+//!
+//! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
+
+mod world;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use experiment::Plan;
+use fleet::study::{Place, Step, Study, read, stop_routes};
+use linux::command::Init;
+use linux::routing::TABLE;
+use rustix::process::{Pid, Signal, kill_process};
+use units::Bytes;
+
+use world::{BESIDE, CLIENTS, PORT, World, ip};
+
+/// Where the other process finds its study.
+const PLACE: &str = "FULLPIPE_TEST_ROUTE";
+
+/// For as long something may take that takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+#[ignore = "the process that the test below starts"]
+fn runs_a_study() {
+    let Some(directory) = std::env::var_os(PLACE).map(PathBuf::from) else {
+        return;
+    };
+    let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
+    let plan = Plan::parse(&text).expect("a plan that makes sense");
+    let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
+    let arguments = ["--ignored", "--exact", "undoes_a_study", "--nocapture"];
+    let undo = Init {
+        program: "/proc/self/exe".into(),
+        arguments: arguments.map(Into::into).into(),
+    };
+    let study = Study::begin(place, Bytes::new(100_000_000), None, &undo);
+    let mut study = study.unwrap_or_else(|error| panic!("{error}"));
+    while !directory.join("stop").exists() {
+        let step = study.step(now(), |trouble| eprintln!("trouble: {trouble}"));
+        assert_eq!(step, Step::On);
+        thread::sleep(Duration::from_millis(100));
+    }
+    study.finish(now(), None).expect("it ends");
+}
+
+#[test]
+#[ignore = "the process that the one above starts"]
+fn undoes_a_study() {
+    if std::env::var_os(PLACE).is_some() {
+        linux::routing::undo_at_end().expect("it can");
+    }
+}
+
+fn now() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.expect("after 1970").as_secs_f64()
+}
+
+struct Running(Child);
+
+impl Running {
+    fn start(directory: &Path) -> Running {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(directory.join("log"));
+        let child = Command::new(std::env::current_exe().expect("this program"))
+            .args(["--ignored", "--exact", "runs_a_study", "--nocapture"])
+            .env(PLACE, directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.expect("a log"))
+            .spawn();
+        Running(child.expect("it starts"))
+    }
+
+    /// Kills it and the process that would undo it.
+    fn kill_both(self) {
+        let own = Pid::from_child(&self.0);
+        kill_process(own, Signal::STOP).expect("it runs");
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("tasks");
+        let children =
+            tasks.map(|task| fs::read_to_string(task.expect("a task").path().join("children")));
+        let children: String = children.map(|text| text.expect("children") + " ").collect();
+        let mut children = children.split_whitespace();
+        let keeper = children
+            .next()
+            .expect("it has a child")
+            .parse()
+            .expect("a number");
+        assert_eq!(children.next(), None);
+        kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until it is so.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
+    let begin = Instant::now();
+    while let Err(why) = is_so() {
+        assert!(begin.elapsed() < PATIENCE, "{what}: {why}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// What there is of the study's rules and routes.
+fn left() -> Vec<String> {
+    let table = TABLE.to_string();
+    let mut left = Vec::new();
+    for version in ["-4", "-6"] {
+        let rules = ip(&[version, "rule", "show"]);
+        left.extend(
+            rules
+                .lines()
+                .filter(|line| line.contains(&table))
+                .map(str::to_owned),
+        );
+        let routes = ip(&[version, "route", "show", "table", &table]);
+        left.extend(routes.lines().map(str::to_owned));
+    }
+    left
+}
+
+#[test]
+fn a_study_by_route_begins_follows_and_leaves_nothing() {
+    let Some(world) = World::make() else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    let text = format!(
+        "name = \"test\"\nassign = \"route\"\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
+         [connections]\nlisten = [{PORT}]\nprefix = {:?}\nexcept = [\"10.1.0.0/24\"]\n\
+         [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n",
+        world.networks()
+    );
+    fs::write(path.join("given.toml"), &text).expect("a plan");
+    let default = kernel::default().expect("a default");
+    let before = vec![default.clone(); world.clients.len()];
+    assert_eq!(world.controllers(PORT), before);
+    let rules = [ip(&["-4", "rule", "show"]), ip(&["-6", "rule", "show"])];
+
+    let running = Running::start(path);
+    wait_until("it begins", || {
+        let place = Place::find(&path.join("data")).map_err(|error| error.to_string())?;
+        drop(place);
+        Ok(())
+    });
+    let place = Place::find(&path.join("data")).expect("a place");
+    let (key, shares) = (place.key(), place.plan.shares());
+    let arm = |client| {
+        let unit = place.plan.unit.subject(0, client, units::Duration::ZERO);
+        shares.arm(key.draw(unit))
+    };
+    let wanted = |number: usize| {
+        // The first is excepted.
+        let is_in = number > 0;
+        let name = ["cubic", "reno"][arm(world.clients[number])];
+        if is_in {
+            name.to_owned()
+        } else {
+            default.clone()
+        }
+    };
+    let wanted: Vec<String> = (0..world.clients.len()).map(wanted).collect();
+    let has = |what: &str, wanted: &[String]| {
+        wait_until(what, || {
+            let found = world.controllers(PORT);
+            let is_so = found == wanted;
+            is_so
+                .then_some(())
+                .ok_or_else(|| format!("{found:?}, and not {wanted:?}"))
+        });
+    };
+    has("arms", &wanted);
+    // Of 24 draws all but two or fewer are the same once in 27,000 seeds.
+    for name in ["cubic", "reno"] {
+        let count = wanted[1..].iter().filter(|one| *one == name).count();
+        assert!(count > 2, "{wanted:?}");
+    }
+    // Another port of the same server is none of the study's.
+    assert_eq!(world.controllers(BESIDE), before);
+
+    // The next hop changes, and a part of a network gets one of its own.
+    let via = |hop: &str| {
+        left()
+            .iter()
+            .filter(|line| line.contains(&format!("via {hop} ")))
+            .count()
+    };
+    assert_eq!(
+        (via("192.0.2.2"), via("192.0.2.3")),
+        (usize::from(CLIENTS) - 1, 0)
+    );
+    ip(&["route", "replace", "10.1.0.0/16", "via", "192.0.2.3"]);
+    ip(&["route", "add", "10.1.2.0/25", "via", "192.0.2.2"]);
+    wait_until("routes follow", || {
+        let found = (via("192.0.2.2"), via("192.0.2.3"));
+        let is_so = found == (1, usize::from(CLIENTS) - 1);
+        is_so
+            .then_some(())
+            .ok_or_else(|| format!("{found:?}: {:?}", left()))
+    });
+    has("arms by another way", &wanted);
+    // Somebody takes the rules away.
+    ip(&["rule", "del", "lookup", &TABLE.to_string()]);
+    has("rules are there again", &wanted);
+
+    // Each connection had its arm, and is in the data.
+    let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
+    wait_until("data", || {
+        let read = read(&[path.join("data")], Vec::new()).map_err(|error| error.to_string())?;
+        let arms = read.gathered.findings().arms;
+        let found: Vec<(u64, bool)> = arms
+            .iter()
+            .map(|arm| (arm.units, arm.connections >= arm.units))
+            .collect();
+        let is_so = found == [(units("cubic"), true), (units("reno"), true)];
+        is_so.then_some(()).ok_or_else(|| format!("{found:?}"))
+    });
+
+    let gone = |what: &str| {
+        wait_until(what, || {
+            let left = left();
+            left.is_empty()
+                .then_some(())
+                .ok_or_else(|| format!("{left:?}"))
+        });
+        assert_eq!(world.controllers(PORT), before, "{what}");
+    };
+    // It is killed.
+    drop(running);
+    gone("killed");
+    // It begins again at once, and is killed with the other process.
+    let running = Running::start(path);
+    has("begun again", &wanted);
+    running.kill_both();
+    has("both killed", &wanted);
+    assert!(stop_routes().expect("it can") > usize::from(CLIENTS));
+    gone("stopped");
+    let running = Running::start(path);
+    has("begun once more", &wanted);
+    running.kill_both();
+    let mut running = Running::start(path);
+    wait_until("it removes what is left", || {
+        let log = fs::read_to_string(path.join("log")).expect("a log");
+        let is_so = log.contains("an earlier study was killed");
+        is_so.then_some(()).ok_or(log)
+    });
+    has("begun after that", &wanted);
+    let error = stop_routes().expect_err("it runs").to_string();
+    assert!(
+        error.contains(&format!("process {}", running.0.id())),
+        "{error}"
+    );
+    fs::write(path.join("stop"), "").expect("a file");
+    assert!(running.0.wait().expect("it ends").success());
+    gone("ended");
+    assert_eq!(stop_routes().expect("it can"), 0);
+    assert_eq!(
+        [ip(&["-4", "rule", "show"]), ip(&["-6", "rule", "show"])],
+        rules
+    );
+    let log = fs::read_to_string(path.join("log")).expect("a log");
+    assert!(!log.contains("faster than"), "{log}");
+}

@@ -1,0 +1,136 @@
+//! What the kernel tells of a TCP socket when it goes: sock_diag's messages of sockets that are destroyed.
+
+use std::io;
+use std::net::SocketAddr;
+
+use netlink_packet_core::{NetlinkBuffer, NlasIterator};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use nix::sys::socket::{setsockopt, sockopt};
+
+use super::TcpInfo;
+use super::message::{INFO, MESSAGE, ip_at, port_at};
+use super::native::{two_words, u8_at};
+use crate::Error;
+use crate::error::Context;
+
+/// A socket that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndedSocket {
+    /// The address on this side.
+    pub local: SocketAddr,
+    /// The address on the other side.
+    pub remote: SocketAddr,
+    /// Its number, as [`SocketState`](super::SocketState) has it.
+    pub cookie: u64,
+    /// TCP's last view of it. The kernel tells no controller here: it has none any more.
+    pub info: TcpInfo,
+}
+
+/// Hears of each TCP socket of a network namespace when it goes.
+pub struct Ends {
+    socket: Socket,
+    message: Vec<u8>,
+}
+
+/// Who hears of sockets of IPv4 and of IPv6 (`SKNLGRP_INET_TCP_DESTROY`, `SKNLGRP_INET6_TCP_DESTROY` of linux/sock_diag.h).
+const GROUPS: [u32; 2] = [1, 3];
+
+/// Room for some ten thousand of them; a message takes about a kilobyte.
+const BUFFER: usize = 16 << 20;
+
+/// A message is shorter than this.
+const LONGEST: usize = 4096;
+
+impl Ends {
+    /// Listens from now on to what goes in the calling thread's namespace.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no netlink socket for it.
+    pub fn listen_here() -> Result<Ends, Error> {
+        let open = || {
+            let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+            socket.bind_auto()?;
+            // Who may not have it has the system's own.
+            let _ = setsockopt(&socket, sockopt::RcvBufForce, &BUFFER);
+            for group in GROUPS {
+                socket.add_membership(group)?;
+            }
+            socket.set_non_blocking(true)?;
+            Ok::<_, io::Error>(socket)
+        };
+        let socket =
+            open().context("cannot hear of TCP sockets that go (it takes CONFIG_INET_DIAG)")?;
+        Ok(Ends {
+            socket,
+            message: Vec::with_capacity(LONGEST),
+        })
+    }
+
+    /// Tells `each` of all that have gone since. Whether that is all: nobody has read the earlier ones, and some are missing, if not.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not tell.
+    pub fn ended(&mut self, mut each: impl FnMut(&EndedSocket)) -> Result<bool, Error> {
+        let mut is_all = true;
+        loop {
+            self.message.clear();
+            match self.socket.recv(&mut self.message, 0) {
+                Ok(_) => {
+                    if let Some(ended) = EndedSocket::parse(&self.message) {
+                        each(&ended);
+                    }
+                }
+                Err(error) => match error.raw_os_error() {
+                    Some(nix::libc::EAGAIN) => return Ok(is_all),
+                    Some(nix::libc::ENOBUFS) => is_all = false,
+                    Some(nix::libc::EINTR) => {}
+                    _ => return Err(error).context("cannot hear of TCP sockets that go"),
+                },
+            }
+        }
+    }
+}
+
+impl EndedSocket {
+    /// Reads a netlink message of sock_diag; nothing if it makes no sense.
+    pub fn parse(datagram: &[u8]) -> Option<EndedSocket> {
+        let message = NetlinkBuffer::new_checked(datagram).ok()?;
+        let payload = message.payload();
+        let mut attributes = NlasIterator::new(payload.get(MESSAGE..)?);
+        let info = attributes.find_map(|attribute| {
+            let attribute = attribute.ok()?;
+            let is_info = attribute.kind() == INFO;
+            is_info.then(|| TcpInfo::at(attribute.value(), 0))?
+        })?;
+        let family = u8_at(payload, 0)?;
+        Some(EndedSocket {
+            local: SocketAddr::new(ip_at(payload, 8, family)?, port_at(payload, 4)?),
+            remote: SocketAddr::new(ip_at(payload, 24, family)?, port_at(payload, 6)?),
+            cookie: two_words(payload, 44)?,
+            info,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{SocketState, dump, message};
+
+    #[test]
+    fn what_goes_is_read_as_what_is_there() {
+        let captured = message::tests::captured();
+        let there = SocketState::parse(&captured).unwrap().unwrap();
+        let datagram = dump::tests::message(20, 0, &captured);
+        let gone = EndedSocket::parse(&datagram).unwrap();
+        assert_eq!((gone.local, gone.remote), (there.local, there.remote));
+        assert_eq!((gone.cookie, gone.info), (there.cookie, there.info));
+        for length in 0..datagram.len() {
+            // A message says how long it is.
+            assert_eq!(EndedSocket::parse(&datagram[..length]), None, "{length}");
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! Routes that have a congestion controller, in a table of their own, and the rules that lead there (ip-rule(8), `congctl` of
+//! ip-route(8)).
+//!
+//! The kernel gives a connection the controller of its route: one that comes in by `tcp_ca_openreq_child` and one that goes out by
+//! `tcp_ca_dst_init` (`net/ipv4/tcp_minisocks.c`, `net/ipv4/tcp_output.c`). Connections that are there keep theirs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NetlinkBuffer};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteNextHopFlags,
+    RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage, RulePortRange};
+use netlink_packet_route::{AddressFamily, IpProtocol, RouteNetlinkMessage};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::sys::signal::SigSet;
+use nix::unistd::setsid;
+
+use super::netlink::{Netlink, family, route_address};
+use crate::Error;
+use crate::error::Context;
+
+/// The number of the table. It has no other meaning than that nobody else has it.
+pub const TABLE: u32 = 1_900_019;
+
+/// Just before the table `main` (32766): rules of others come first.
+pub const PRIORITY: u32 = 32_765;
+
+/// Who made a rule or a route (rtnetlink(7), `rtm_protocol`): a number above 4 that the kernel does not interpret.
+const OWN: RouteProtocol = RouteProtocol::Other(119);
+
+/// What the kernel calls traffic of its own, where a rule asks for the device that it came in through.
+const OWN_TRAFFIC: &str = "lo";
+
+/// A network: its address, and how many bits of it count.
+pub type Network = (IpAddr, u8);
+
+/// Ports on this side or on the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Side {
+    /// On this one.
+    Local(RangeInclusive<u16>),
+    /// On the other.
+    Remote(RangeInclusive<u16>),
+}
+
+/// Which of the machine's own connections are looked up in the table: those of an IP version with such a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Whether it is of IPv6.
+    pub is_v6: bool,
+    /// The ports.
+    pub side: Side,
+}
+
+/// Where a route leads, and what TCP is to know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way(RouteMessage);
+
+/// A conversation with the kernel about the routes of the calling thread's namespace.
+pub struct Routing {
+    netlink: Netlink,
+}
+
+const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
+
+impl Routing {
+    /// Opens a conversation.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no socket for it, or is older than 4.20.
+    pub fn open_here() -> Result<Routing, Error> {
+        let open = || {
+            let netlink = Netlink::open()?;
+            netlink.be_strict().map(|()| netlink)
+        };
+        let netlink = open().context("cannot open a netlink socket for routes")?;
+        Ok(Routing { netlink })
+    }
+
+    /// The routes of the table `main`: for each network the way that the kernel prefers; nothing where it is not to send.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not tell.
+    pub fn main(&mut self) -> Result<BTreeMap<Network, Option<Way>>, Error> {
+        let mut found: BTreeMap<Network, (u32, Option<Way>)> = BTreeMap::new();
+        for message in self.routes(RouteHeader::RT_TABLE_MAIN.into())? {
+            let header = &message.header;
+            // What holds for some packets only is not followed.
+            let is_special = header.tos != 0 || header.source_prefix_length != 0;
+            if is_special || header.flags.contains(RouteFlags::Dead) {
+                continue;
+            }
+            let priority = message.attributes.iter().find_map(|one| match one {
+                RouteAttribute::Priority(priority) => Some(*priority),
+                _ => None,
+            });
+            let priority = priority.unwrap_or(0);
+            let network = network(&message);
+            if found
+                .get(&network)
+                .is_some_and(|(known, _)| *known <= priority)
+            {
+                continue;
+            }
+            let way = (header.kind == RouteType::Unicast).then(|| Way::of(&message));
+            found.insert(network, (priority, way));
+        }
+        let found = found.into_iter();
+        Ok(found.map(|(network, (_, way))| (network, way)).collect())
+    }
+
+    /// The networks that have a route in our table.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not tell.
+    pub fn own(&mut self) -> Result<Vec<Network>, Error> {
+        Ok(self.routes(TABLE)?.iter().map(network).collect())
+    }
+
+    /// Gives a network a route in our table, in place of the one that it has there: this way, with this controller.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses it.
+    pub fn put(&mut self, network: Network, way: &Way, controller: &str) -> Result<(), Error> {
+        let message = way.with(network, controller);
+        self.replace(network, message)
+    }
+
+    /// Gives a network a route in our table that says to look on, as if there were none.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses it.
+    pub fn look_on(&mut self, network: Network) -> Result<(), Error> {
+        self.replace(network, own_route(network, RouteType::Throw))
+    }
+
+    fn replace(&mut self, network: Network, message: RouteMessage) -> Result<(), Error> {
+        let request = RouteNetlinkMessage::NewRoute(message);
+        let done = self.netlink.request(request, NLM_F_CREATE | NLM_F_REPLACE);
+        done.context(format!("cannot add a route to {}/{}", network.0, network.1))
+    }
+
+    /// Removes the route to a network from our table.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses it.
+    pub fn remove(&mut self, network: Network) -> Result<(), Error> {
+        let mut message = own_route(network, RouteType::Unspec);
+        message.header.protocol = RouteProtocol::Unspec;
+        // Of any scope.
+        message.header.scope = RouteScope::NoWhere;
+        let request = RouteNetlinkMessage::DelRoute(message);
+        let done = self.netlink.request(request, 0);
+        done.or_else(gone).context("cannot remove a route")
+    }
+
+    /// Adds a rule, if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses it. One older than 4.17 knows no ports.
+    pub fn add_rule(&mut self, rule: &Rule) -> Result<(), Error> {
+        let request = RouteNetlinkMessage::NewRule(rule.message());
+        let done = self.netlink.request(request, NLM_F_CREATE | NLM_F_EXCL);
+        let done = done.or_else(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Ok(()),
+            _ => Err(error),
+        });
+        done.context("cannot add a rule (it takes CAP_NET_ADMIN)")
+    }
+
+    /// How many rules lead to our table, and the priorities of others that come before them; but for the table of the machine's own
+    /// addresses.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not tell.
+    pub fn rules(&mut self) -> Result<(usize, Vec<u32>), Error> {
+        let (mut own, mut others) = (0, Vec::new());
+        for rule in self.all_rules()? {
+            let priority = rule.attributes.iter().find_map(|one| match one {
+                RuleAttribute::Priority(priority) => Some(*priority),
+                _ => None,
+            });
+            match priority.unwrap_or(0) {
+                _ if is_own(&rule) => own += 1,
+                priority if (1..PRIORITY).contains(&priority) => others.push(priority),
+                _ => {}
+            }
+        }
+        Ok((own, others))
+    }
+
+    /// Removes all rules that lead to our table, and then its routes: how many there were. Rules first: from then on everything is as
+    /// if there were no table.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses it.
+    pub fn clear(&mut self) -> Result<usize, Error> {
+        let rules = self.all_rules()?;
+        let rules = rules.into_iter().filter(is_own);
+        let rules: Vec<_> = rules.map(RouteNetlinkMessage::DelRule).collect();
+        self.remove_all(rules).and_then(|rules| {
+            let routes = self.routes(TABLE)?.into_iter();
+            let routes = routes.filter(|route| route.header.protocol == OWN);
+            let routes = self.remove_all(routes.map(RouteNetlinkMessage::DelRoute).collect())?;
+            Ok(rules + routes)
+        })
+    }
+
+    fn remove_all(&mut self, all: Vec<RouteNetlinkMessage>) -> Result<usize, Error> {
+        let count = all.len();
+        for message in all {
+            let done = self.netlink.request(message, 0).or_else(gone);
+            done.context("cannot remove a rule or a route (it takes CAP_NET_ADMIN)")?;
+        }
+        Ok(count)
+    }
+
+    fn routes(&mut self, table: u32) -> Result<Vec<RouteMessage>, Error> {
+        let mut found = Vec::new();
+        for family in FAMILIES {
+            let mut message = RouteMessage::default();
+            message.header.address_family = family;
+            message.attributes = vec![RouteAttribute::Table(table)];
+            let message = RouteNetlinkMessage::GetRoute(message);
+            for one in self.all(&message, "cannot read routes")? {
+                if let RouteNetlinkMessage::NewRoute(route) = one
+                    && table_of(&route) == table
+                {
+                    found.push(route);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn all_rules(&mut self) -> Result<Vec<RuleMessage>, Error> {
+        let mut found = Vec::new();
+        for family in FAMILIES {
+            let mut message = RuleMessage::default();
+            message.header.family = family;
+            let message = RouteNetlinkMessage::GetRule(message);
+            for one in self.all(&message, "cannot read rules")? {
+                if let RouteNetlinkMessage::NewRule(rule) = one {
+                    found.push(rule);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// All that there is of something: nothing where the kernel has no such table, or does not speak this version of IP.
+    fn all(
+        &mut self,
+        message: &RouteNetlinkMessage,
+        what: &str,
+    ) -> Result<Vec<RouteNetlinkMessage>, Error> {
+        match self.netlink.dump(message) {
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound
+                    || matches!(
+                        error.raw_os_error(),
+                        Some(nix::libc::EOPNOTSUPP | nix::libc::EAFNOSUPPORT)
+                    ) =>
+            {
+                Ok(Vec::new())
+            }
+            other => other.context(what),
+        }
+    }
+}
+
+/// What is not there need not be removed.
+fn gone(error: io::Error) -> io::Result<()> {
+    match error.raw_os_error() {
+        Some(nix::libc::ESRCH | nix::libc::ENOENT) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// A route of our table.
+fn own_route(network: Network, kind: RouteType) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(network.0);
+    message.header.destination_prefix_length = network.1;
+    message.header.protocol = OWN;
+    message.header.kind = kind;
+    message.attributes = vec![
+        RouteAttribute::Destination(route_address(network.0)),
+        RouteAttribute::Table(TABLE),
+    ];
+    message
+}
+
+impl Way {
+    /// What a route of another table says of it; not what is of that route alone.
+    fn of(route: &RouteMessage) -> Way {
+        let mut message = RouteMessage::default();
+        message.header.scope = route.header.scope;
+        message.header.flags = route.header.flags & RouteFlags::Onlink;
+        let object = |one: &RouteAttribute| matches!(one, RouteAttribute::NhId(_));
+        // The kernel tells of a nexthop object what it stands for, too, and takes one of both.
+        let has_object = route.attributes.iter().any(object);
+        for attribute in &route.attributes {
+            let is_kept = match attribute {
+                RouteAttribute::PrefSource(_)
+                | RouteAttribute::Metrics(_)
+                | RouteAttribute::NhId(_) => true,
+                RouteAttribute::Gateway(_)
+                | RouteAttribute::Via(_)
+                | RouteAttribute::Oif(_)
+                | RouteAttribute::MultiPath(_)
+                | RouteAttribute::Encap(_)
+                | RouteAttribute::EncapType(_)
+                | RouteAttribute::Realm(_) => !has_object,
+                _ => false,
+            };
+            if !is_kept {
+                continue;
+            }
+            let mut attribute = attribute.clone();
+            if let RouteAttribute::MultiPath(hops) = &mut attribute {
+                for hop in hops {
+                    // What the kernel finds out for itself it does not take.
+                    hop.flags &= RouteNextHopFlags::Onlink;
+                }
+            }
+            message.attributes.push(attribute);
+        }
+        Way(message)
+    }
+
+    /// A route of our table to a network this way, with a controller.
+    fn with(&self, network: Network, controller: &str) -> RouteMessage {
+        let mut message = own_route(network, RouteType::Unicast);
+        message.header.scope = self.0.header.scope;
+        message.header.flags = self.0.header.flags;
+        let mut metrics = Vec::new();
+        for attribute in &self.0.attributes {
+            match attribute {
+                RouteAttribute::Metrics(all) => metrics.clone_from(all),
+                other => message.attributes.push(other.clone()),
+            }
+        }
+        metrics.retain(|metric| !matches!(metric, RouteMetric::CcAlgo(_)));
+        metrics.push(RouteMetric::CcAlgo(controller.to_owned()));
+        message.attributes.push(RouteAttribute::Metrics(metrics));
+        message
+    }
+}
+
+impl Rule {
+    fn message(&self) -> RuleMessage {
+        let mut message = RuleMessage::default();
+        message.header.family = FAMILIES[usize::from(self.is_v6)];
+        message.header.action = RuleAction::ToTable;
+        let range = |ports: &RangeInclusive<u16>| RulePortRange {
+            start: *ports.start(),
+            end: *ports.end(),
+        };
+        message.attributes = vec![
+            RuleAttribute::Table(TABLE),
+            RuleAttribute::Priority(PRIORITY),
+            RuleAttribute::Protocol(OWN),
+            RuleAttribute::Iifname(OWN_TRAFFIC.to_owned()),
+            RuleAttribute::IpProtocol(IpProtocol::Tcp),
+            match &self.side {
+                Side::Local(ports) => RuleAttribute::SourcePortRange(range(ports)),
+                Side::Remote(ports) => RuleAttribute::DestinationPortRange(range(ports)),
+            },
+        ];
+        message
+    }
+}
+
+fn is_own(rule: &RuleMessage) -> bool {
+    let has = |wanted: &RuleAttribute| rule.attributes.contains(wanted);
+    has(&RuleAttribute::Table(TABLE)) && has(&RuleAttribute::Protocol(OWN))
+}
+
+fn table_of(route: &RouteMessage) -> u32 {
+    let table = route.attributes.iter().find_map(|one| match one {
+        RouteAttribute::Table(table) => Some(*table),
+        _ => None,
+    });
+    table.unwrap_or(route.header.table.into())
+}
+
+/// Where a route leads to; a default route says no address.
+fn network(route: &RouteMessage) -> Network {
+    let address = route.attributes.iter().find_map(|one| match one {
+        RouteAttribute::Destination(address) => address_of(address),
+        _ => None,
+    });
+    let unspecified = if route.header.address_family == AddressFamily::Inet {
+        Ipv4Addr::UNSPECIFIED.into()
+    } else {
+        IpAddr::from(Ipv6Addr::UNSPECIFIED)
+    };
+    (
+        address.unwrap_or(unspecified),
+        route.header.destination_prefix_length,
+    )
+}
+
+fn address_of(address: &netlink_packet_route::route::RouteAddress) -> Option<IpAddr> {
+    use netlink_packet_route::route::RouteAddress;
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}
+
+/// Tells when a route of the table `main` has changed.
+pub struct Changes {
+    socket: Socket,
+}
+
+/// Who hears of routes (`RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` of linux/rtnetlink.h).
+const GROUPS: [u32; 2] = [7, 11];
+
+/// Where `struct rtmsg` has its table.
+const TABLE_AT: usize = 4;
+
+impl Changes {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    ///
+    /// The kernel has no socket for it.
+    pub fn listen_here() -> Result<Changes, Error> {
+        let open = || {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            for group in GROUPS {
+                socket.add_membership(group)?;
+            }
+            socket.set_non_blocking(true)?;
+            Ok::<_, io::Error>(socket)
+        };
+        let socket = open().context("cannot listen for changes of routes")?;
+        Ok(Changes { socket })
+    }
+
+    /// Whether there was one since this was asked.
+    pub fn any(&self) -> bool {
+        let (mut is_any, mut message) = (false, Vec::with_capacity(1 << 16));
+        loop {
+            message.clear();
+            match self.socket.recv(&mut message, 0) {
+                Ok(_) => {
+                    let about = NetlinkBuffer::new_checked(&message);
+                    let table = about
+                        .ok()
+                        .and_then(|of| of.payload().get(TABLE_AT).copied());
+                    is_any |= table == Some(RouteHeader::RT_TABLE_MAIN);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return is_any,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // More than there was room for.
+                Err(_) => return true,
+            }
+        }
+    }
+}
+
+/// What a process does that is to remove rules and routes when another one is gone: it waits until nobody has the other end of its
+/// standard input any more, whatever signals come. How many it has removed.
+///
+/// # Errors
+///
+/// They cannot be removed.
+pub fn undo_at_end() -> Result<usize, Error> {
+    // A terminal's or a service manager's signals are for the other one.
+    let _ = setsid();
+    SigSet::all()
+        .thread_block()
+        .context("cannot put signals off")?;
+    let waited = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    waited.context("cannot wait for the other process")?;
+    Routing::open_here()?.clear()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_what_the_route_says_and_the_controller() {
+        let gateway: IpAddr = "192.0.2.1".parse().unwrap();
+        let mut route = RouteMessage::default();
+        route.header.flags = RouteFlags::Onlink | RouteFlags::Offload;
+        route.header.table = RouteHeader::RT_TABLE_MAIN;
+        route.attributes = vec![
+            RouteAttribute::Table(254),
+            RouteAttribute::Priority(100),
+            RouteAttribute::Metrics(vec![
+                RouteMetric::InitCwnd(30),
+                RouteMetric::CcAlgo("bbr".to_owned()),
+            ]),
+            RouteAttribute::Gateway(route_address(gateway)),
+            RouteAttribute::Oif(2),
+        ];
+        let to: Network = ("198.51.100.0".parse().unwrap(), 24);
+        let own = Way::of(&route).with(to, "reno");
+        assert_eq!(own.header.flags, RouteFlags::Onlink);
+        assert_eq!((network(&own), table_of(&own)), (to, TABLE));
+        let metrics = vec![
+            RouteMetric::InitCwnd(30),
+            RouteMetric::CcAlgo("reno".to_owned()),
+        ];
+        assert_eq!(
+            own.attributes[2..],
+            [
+                RouteAttribute::Gateway(route_address(gateway)),
+                RouteAttribute::Oif(2),
+                RouteAttribute::Metrics(metrics),
+            ]
+        );
+        // What a nexthop object stands for is the object's.
+        route.attributes.push(RouteAttribute::NhId(7));
+        let own = Way::of(&route).with(to, "reno");
+        assert_eq!(own.attributes[2], RouteAttribute::NhId(7));
+        assert_eq!(own.attributes.len(), 4);
+    }
+}
