@@ -3,11 +3,15 @@
 //! TSecr names the newest acknowledgement that TCP had when it made the segment. One that opened a window, or made room in a send
 //! buffer, is followed at once. A segment with an older one has waited since for nothing but its departure, or was written later.
 //!
-//! TSval is the sender's clock at the departure. Far from the sender, where the bottleneck has drawn bursts apart or pushed them
-//! together, it still tells how far apart they were sent, to the millisecond. Linux and most others count milliseconds.
+//! TSval is the sender's clock when TCP made the segment. Far from the sender, where the bottleneck has drawn bursts apart or pushed
+//! them together, it still tells how far apart they were made, to the millisecond. At the sender, it tells how long they waited below
+//! TCP. Linux and most others count milliseconds.
 
 use congestion::filter::WindowedMin;
 use congestion::{Duration, Time};
+
+/// A clock's tick.
+const TICK: Duration = Duration::from_millis(1);
 
 /// What is sent so soon after an acknowledgement has waited for it.
 const PROMPT: Duration = Duration::from_micros(100);
@@ -47,6 +51,29 @@ pub struct Cues {
     apart: WindowedMin<i32, Time>,
     /// The first of them, from which the others are counted.
     first_apart: Option<u32>,
+    below: Below,
+}
+
+/// How long data wait below TCP, by the time from their TSval to their departure: the least of late is that of what did not wait.
+#[derive(Debug, Clone)]
+struct Below {
+    first: Option<(Time, u32)>,
+    least: WindowedMin<i64, Time>,
+    counts_millis: bool,
+}
+
+impl Below {
+    fn waited(&mut self, at: Time, value: u32) -> Option<Duration> {
+        let (since, first) = *self.first.get_or_insert((at, value));
+        let micros = |span: Duration| i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
+        let ticks = i64::from(value.wrapping_sub(first).cast_signed());
+        let apart = micros(at.since(since)).saturating_sub(ticks * micros(TICK));
+        self.counts_millis &= apart.abs() < micros(LONGEST);
+        let waited = apart.saturating_sub(self.least.update(at, apart));
+        // The clock had shown this for half a tick, on average.
+        let waited = Duration::from_micros(waited.unsigned_abs()).saturating_sub(TICK / 2);
+        self.counts_millis.then_some(waited)
+    }
 }
 
 impl Cues {
@@ -58,6 +85,11 @@ impl Cues {
             latest: Time::ZERO,
             apart: WindowedMin::new(WINDOW),
             first_apart: None,
+            below: Below {
+                first: None,
+                least: WindowedMin::new(WINDOW),
+                counts_millis: true,
+            },
         }
     }
 
@@ -67,17 +99,24 @@ impl Cues {
         self.heard = Some(value);
     }
 
-    /// What new data followed that pass at their sender so long after an acknowledgement did.
+    /// What new data followed that pass at their sender at this time, so long after an acknowledgement did; and how long they have waited
+    /// below TCP, if their timestamps tell.
     #[inline]
-    pub fn at_sender(&self, since_ack: Duration, stamps: Option<(u32, u32)>) -> Cue {
+    pub fn at_sender(
+        &mut self,
+        at: Time,
+        since_ack: Duration,
+        stamps: Option<(u32, u32)>,
+    ) -> (Cue, Option<Duration>) {
+        let below = stamps.and_then(|(value, _)| self.below.waited(at, value));
         let is_made_now = match stamps.zip(self.heard) {
             Some(((_, echo), heard)) => echo == heard,
             None => true,
         };
         if is_made_now && since_ack <= PROMPT {
-            Cue::Answer
+            (Cue::Answer, below)
         } else {
-            Cue::None
+            (Cue::None, below)
         }
     }
 
@@ -135,11 +174,27 @@ mod tests {
     fn at_the_sender_what_waits_for_an_acknowledgement_follows_it_and_echoes_it() {
         let mut cues = Cues::new();
         let soon = Duration::from_micros(20);
-        assert_eq!(cues.at_sender(soon, None), Cue::Answer);
-        assert_eq!(cues.at_sender(Duration::from_millis(1), None), Cue::None);
+        let at = millis(1);
+        assert_eq!(cues.at_sender(at, soon, None).0, Cue::Answer);
+        assert_eq!(cues.at_sender(at, TICK, None).0, Cue::None);
         cues.on_ack(500);
-        assert_eq!(cues.at_sender(soon, Some((900, 500))), Cue::Answer);
-        assert_eq!(cues.at_sender(soon, Some((900, 499))), Cue::None);
+        assert_eq!(cues.at_sender(at, soon, Some((900, 500))).0, Cue::Answer);
+        assert_eq!(cues.at_sender(at, soon, Some((900, 499))).0, Cue::None);
+    }
+
+    #[test]
+    fn at_the_sender_a_timestamp_that_is_old_tells_of_waiting_below_tcp() {
+        let waited = |per_milli: u64, wait: u64| {
+            let mut cues = Cues::new();
+            let mut waited = |at, wait: u64| {
+                let value = (per_milli * (at - wait) / 10) as u32;
+                cues.at_sender(millis(at), TICK, Some((value, 0))).1
+            };
+            (1..1_000).for_each(|ms| drop(waited(ms, 0)));
+            waited(1_004, wait).map(|waited| waited.as_nanos() / 1_000)
+        };
+        assert_eq!([waited(10, 0), waited(10, 4)], [Some(0), Some(3_500)]);
+        assert_eq!([waited(10_000, 4), waited(1, 4)], [None, Some(0)], "no milliseconds");
     }
 
     #[test]

@@ -8,8 +8,10 @@
 //! What a departure [followed](super::cues) tells more. With an acknowledgement that had just arrived, a window or a send buffer has
 //! opened, and the data had waited for that. Without one, a pacer has let the data go, or they were just written.
 //!
-//! What is paced waits below TCP, in the packet scheduler, where TCP lets two bursts wait and adds one when there are no more (TCP small
-//! queues). So when the last three bursts of a write depart, TCP has had nothing to send for as long as they took.
+//! What is paced may wait below TCP, in the packet scheduler, where TCP lets two bursts wait and adds one when there are no more (TCP
+//! small queues). When the last three bursts of a write depart, TCP has had nothing to send for as long as they took. Linux without that
+//! scheduler paces within TCP, where nothing waits below. Timestamps tell: TCP has had nothing to send for as long as the last burst
+//! waited below.
 
 use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
@@ -94,6 +96,8 @@ pub struct Departure {
     pub is_steady: bool,
     /// What limits it if none of them does.
     pub else_by: Limit,
+    /// How long it has waited below TCP, if that is known.
+    pub below: Option<Duration>,
 }
 
 /// Keeps account of what limits a flow.
@@ -141,6 +145,7 @@ impl Limits {
                 is_window_full: false,
                 is_steady: false,
                 else_by: Limit::SlowStart,
+                below: None,
             },
             idle_since: Some(at),
             opened: None,
@@ -214,8 +219,15 @@ impl Limits {
 
     /// The latest bursts waited below TCP while this held the flow, or did not.
     fn settle(&mut self, held_by: Option<Limit>) {
+        let all = self.below.iter().map(|(_, span)| *span);
+        let all = all.fold(Duration::ZERO, |sum, span| sum + span);
+        let mut made = all.saturating_sub(self.last.below.unwrap_or(all));
         for (by, span) in &mut self.below {
-            self.shares.add(held_by.unwrap_or(*by), *span);
+            let before = made.min(*span);
+            made = made.saturating_sub(before);
+            self.shares.add(*by, before);
+            let held = span.saturating_sub(before);
+            self.shares.add(held_by.unwrap_or(*by), held);
             *span = Duration::ZERO;
         }
     }
@@ -298,6 +310,7 @@ mod tests {
             is_window_full: false,
             is_steady: false,
             else_by: Limit::Window,
+            below: None,
         }
     }
 
@@ -322,6 +335,24 @@ mod tests {
         // Ten bursts take nine milliseconds. In the last three, they wait for the scheduler alone.
         assert_eq!(of_writes(10, Cue::None), (940, 60));
         assert_eq!(of_writes(4, Cue::None), (1_000, 0));
+    }
+
+    #[test]
+    fn what_did_not_wait_below_tcp_waited_within() {
+        let patience = Patience::default();
+        for (below, millis) in [(0, 9), (1, 8), (5, 6)] {
+            let mut limits = Limits::new(Time::ZERO);
+            for burst in 1..=10 {
+                let departure = Departure {
+                    below: Some(Duration::from_millis(below)),
+                    ..departure(burst, burst == 10)
+                };
+                limits.on_departure(departure, Cue::None, &patience);
+            }
+            let shares = limits.until(Time::ZERO + Duration::from_secs(1), &patience);
+            let paced = shares.of(Limit::Window);
+            assert_eq!(paced, Duration::from_millis(millis), "{below} ms");
+        }
     }
 
     #[test]
