@@ -111,7 +111,8 @@ impl Model {
         self.bottleneck.thin();
     }
 
-    /// The propagation delay, if any RTT was measured.
+    /// The propagation delay as BBR estimates it at this time, if any RTT was measured. A queue that stands for longer counts in it: what is
+    /// said of the whole connection goes by `rtt_min`.
     pub fn rt_prop(&self) -> Option<Duration> {
         self.rt_prop.get()
     }
@@ -133,7 +134,7 @@ impl Model {
         let bottleneck = self.bottleneck();
         self.is_filled = bottleneck.is_some();
         self.best = bottleneck.unwrap_or_else(|| self.peaks.get());
-        let bdp = self.rt_prop().map(|rt_prop| self.best.bytes_in(rt_prop));
+        let bdp = self.rtt_min.map(|least| self.best.bytes_in(least));
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 

@@ -195,7 +195,7 @@ impl FlowSummary {
                 is_known.then_some(sample.inflight.get() as f64)
             }),
             queue_ms: spread(samples, |sample| {
-                let queue = sample.rtt?.saturating_sub(sample.rt_prop?);
+                let queue = sample.rtt?.saturating_sub(rtprop?);
                 Some(queue.as_millis_f64())
             }),
             retransmitted: flow.retransmitted(),

@@ -1,13 +1,13 @@
 //! The aggregation of acknowledgements.
 
-use congestion::{Rate, Time};
+use congestion::bbr::aggregation::Episode;
+use congestion::{Bytes, Rate, Time};
 
 /// How much more than BtlBw allows was acknowledged at once: the aggregation of acknowledgements, as BBR measures it
 /// (draft-ietf-ccwg-bbr, "BBR.extra_acked").
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Extra {
-    since: Time,
-    delivered: u64,
+    episode: Episode,
     of_round: u64,
     sum: u64,
     rounds: u64,
@@ -17,8 +17,7 @@ impl Extra {
     /// Nothing yet.
     pub fn new(at: Time) -> Extra {
         Extra {
-            since: at,
-            delivered: 0,
+            episode: Episode::new(at),
             of_round: 0,
             sum: 0,
             rounds: 0,
@@ -32,13 +31,9 @@ impl Extra {
 
     /// So many bytes are acknowledged.
     pub fn on_ack(&mut self, at: Time, bytes: u64, btl_bw: Rate) {
-        self.delivered += bytes;
-        let expected = btl_bw.bytes_in(at.since(self.since)).get();
-        if self.delivered <= expected {
-            (self.since, self.delivered) = (at, 0);
-            return;
-        }
-        self.of_round = self.of_round.max(self.delivered - expected);
+        let expected = |span| btl_bw.bytes_in(span);
+        let extra = self.episode.on_ack(at, Bytes::new(bytes), expected);
+        self.of_round = self.of_round.max(extra.get());
     }
 
     /// A round has ended.
