@@ -221,7 +221,7 @@ impl Connection {
         // A sender's RTprop begins with its handshake, whose packets take no time on the wire (Linux `tcp_synack_rtt_meas`).
         let is_known = vantage == Vantage::Sender || side.has_timestamps;
         if let Some(rtt) = handshake.filter(|_| is_known) {
-            flow.model.on_rtt(opened, rtt);
+            flow.model.on_rtt(opened, rtt, Duration::ZERO);
         }
         flow.cues = (!self.is_quic).then(Cues::new);
         flow.refresh(vantage);

@@ -201,10 +201,17 @@ impl Model {
         self.jitter.get()
     }
 
-    /// An RTT was measured.
-    pub fn on_rtt(&mut self, at: Time, rtt: Duration) {
+    /// An RTT was measured, by an acknowledgement that was held back for so long. The least RTT is of what was measured, and the others are
+    /// without the delay, but not less (RFC 9002, sections 5.2 and 5.3). Returns this one without it.
+    pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
         self.rt_prop.update(at, rtt);
-        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));
+        self.rtt_min = Some(least);
+        let rtt = if rtt >= least + delay {
+            rtt.saturating_sub(delay)
+        } else {
+            rtt
+        };
         self.rtt_max = Some(self.rtt_max.map_or(rtt, |most| most.max(rtt)));
         self.rtts.add(rtt);
         if let Some(last) = self.last_rtt {
@@ -212,6 +219,7 @@ impl Model {
                 .add(rtt.saturating_sub(last).max(last.saturating_sub(rtt)));
         }
         self.last_rtt = Some(rtt);
+        rtt
     }
 
     /// An acknowledgement that delivers `mark` shows whether there is a queue. `mss` is the payload of a full packet.

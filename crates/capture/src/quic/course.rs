@@ -11,6 +11,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use units::{Duration, Time};
 
+use super::delays::Delays;
 use super::frames::Frame;
 use crate::connection::{Connection, Ranges, Room};
 use crate::memory::Holder;
@@ -66,6 +67,8 @@ struct Piece {
 pub struct Course {
     /// What is known of it.
     pub tcp: Connection,
+    /// What the sides say of their acknowledgements' delays.
+    pub delays: [Delays; 2],
     sides: [Side; 2],
 }
 
@@ -102,6 +105,7 @@ impl Course {
         };
         let mut course = Course {
             tcp,
+            delays: Default::default(),
             sides: [side(), side()],
         };
         course.shake(packet, 0, Flags::SYN);
@@ -225,7 +229,7 @@ impl Course {
         room: Room,
     ) {
         if let Some(flow) = self.tcp.sides[1 - side].flow.as_deref_mut() {
-            flow.ack_delay = Duration::from_micros(delay_us);
+            flow.ack_delay = Duration::from_micros(delay_us).min(self.delays[side].longest);
         }
         let [own, other] = pair(&mut self.sides, side);
         let Some(&(_, largest)) = ranges.first() else {
@@ -236,11 +240,7 @@ impl Course {
             && !sent.is_acked
             && let Some(at) = sent.at
         {
-            let span = packet
-                .at
-                .since(at)
-                .saturating_sub(Duration::from_micros(delay_us));
-            self.tcp.on_measured(side, span);
+            self.tcp.on_measured(side, packet.at.since(at));
         }
         let (mut new, mut again) = (Vec::new(), Vec::new());
         other.hear(ranges, &mut new, &mut again);

@@ -68,7 +68,7 @@ fn with_keys_or_a_log_it_is_as_tcp() {
         let rtprop = flow.rtprop_ms.expect("RTprop");
         assert!(rtprops.contains(&rtprop), "{what}: {rtprop}");
         let rate = flow.btl_bw_ip_bps.expect("BtlBw") as f64 / 1e6;
-        assert!(rate < 4.2, "{what}: {rate}");
+        assert!((3.0..4.2).contains(&rate), "{what}: {rate}");
     }
 }
 
@@ -93,14 +93,13 @@ fn other_keys_open_nothing() {
     assert_eq!(summary.quic.len(), 1);
 }
 
-/// By the client's own log: packets with data that nothing acknowledged, and the least RTT of data less the acknowledgement's delay, in
-/// milliseconds.
+/// By the client's own log: packets with data that nothing acknowledged, and its `min_rtt` in milliseconds.
 const LOST: u64 = 19;
 
 /// The client closes before it hears that the last hole is filled: the log has no acknowledgement of what is behind this.
 const LAST: u64 = 94_392;
 
-const LOGGED: f64 = 54.25;
+const LOGGED: f64 = 56.236;
 
 #[test]
 fn a_log_that_is_none_is_answered_in_a_line() {
@@ -120,7 +119,7 @@ fn a_log_that_is_none_is_answered_in_a_line() {
 
 #[test]
 fn damaged_connections_have_an_answer() {
-    let mut random = 1_u64;
+    let (mut random, mut opened) = (1_u64, 0);
     for _ in 0..300 {
         let mut file = CAPTURE.to_vec();
         for _ in 0..40 {
@@ -134,9 +133,10 @@ fn damaged_connections_have_an_answer() {
         let mut trace = Trace::new();
         trace.read_keys(KEYS).expect("secrets");
         if trace.read(&file[..], &|| true).is_ok() {
-            let _ = Summary::of(trace);
+            opened += Summary::of(trace).0.connections.len();
         }
     }
+    assert!(opened > 100, "{opened} of 300 were opened all the same");
 }
 
 /// A datagram cannot be as long as these claim to be.
