@@ -59,16 +59,35 @@ pub struct Cues {
 struct Below {
     first: Option<(Time, u32)>,
     least: WindowedMin<i64, Time>,
+    /// When the present window began, and how far apart the clocks were then.
+    window: (Time, i64),
     counts_millis: bool,
 }
 
 impl Below {
+    fn new() -> Below {
+        Below {
+            first: None,
+            least: WindowedMin::new(WINDOW),
+            window: (Time::ZERO, 0),
+            counts_millis: true,
+        }
+    }
+
     fn waited(&mut self, at: Time, value: u32) -> Option<Duration> {
         let (since, first) = *self.first.get_or_insert((at, value));
         let micros = |span: Duration| i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
         let ticks = i64::from(value.wrapping_sub(first).cast_signed());
         let apart = micros(at.since(since)).saturating_sub(ticks * micros(TICK));
-        self.counts_millis &= apart.abs() < micros(LONGEST);
+        let (begin, apart_then) = self.window;
+        let is_near = apart.saturating_sub(apart_then).saturating_abs() < micros(LONGEST);
+        if at.since(begin) > WINDOW {
+            // What drifts by more than a tenth counts something else.
+            self.counts_millis = is_near;
+            self.window = (at, apart);
+        } else {
+            self.counts_millis &= is_near;
+        }
         let waited = apart.saturating_sub(self.least.update(at, apart));
         // The clock had shown this for half a tick, on average.
         let waited = Duration::from_micros(waited.unsigned_abs()).saturating_sub(TICK / 2);
@@ -85,11 +104,7 @@ impl Cues {
             latest: Time::ZERO,
             apart: WindowedMin::new(WINDOW),
             first_apart: None,
-            below: Below {
-                first: None,
-                least: WindowedMin::new(WINDOW),
-                counts_millis: true,
-            },
+            below: Below::new(),
         }
     }
 
@@ -194,7 +209,25 @@ mod tests {
             waited(1_004, wait).map(|waited| waited.as_nanos() / 1_000)
         };
         assert_eq!([waited(10, 0), waited(10, 4)], [Some(0), Some(3_500)]);
-        assert_eq!([waited(10_000, 4), waited(1, 4)], [None, Some(0)], "no milliseconds");
+        let other = [waited(10_000, 4), waited(1, 4)];
+        assert_eq!(other, [None, Some(0)], "no milliseconds");
+    }
+
+    #[test]
+    fn clocks_drift_apart_and_count_milliseconds_all_the_same() {
+        // 100 ppm, for five hours.
+        let mut cues = Cues::new();
+        for second in 1..20_000_u64 {
+            let value = (second * 1_000 + second / 10) as u32;
+            let (_, below) = cues.at_sender(millis(second * 1_000), TICK, Some((value, 0)));
+            assert!(below.is_some_and(|below| below <= TICK * 2), "{second} s");
+        }
+        // Hundredths of a second drift from the first second on.
+        for second in 1..100_u64 {
+            let value = (second * 100) as u32;
+            let (_, below) = cues.at_sender(millis(20_000_000 + second * 1_000), TICK, Some((value, 0)));
+            assert!(below.is_none() || second < 3, "{second} s");
+        }
     }
 
     #[test]
