@@ -51,6 +51,8 @@ struct Side {
 struct Sent {
     at: Option<Time>,
     places: Vec<Range<u64>>,
+    /// What its sender gives up with it, and sends no more, whether or not it has arrived.
+    given_up: Vec<Range<u64>>,
     is_acked: bool,
     is_eliciting: bool,
 }
@@ -169,7 +171,8 @@ impl Course {
                     other.edge = Some(other.edge.map_or(edge, |old| old.max(edge)));
                 }
                 Frame::Reset(id) => {
-                    self.sides[opened.side].streams.remove(id);
+                    let given_up = self.sides[opened.side].give_up(*id);
+                    sent.given_up.extend(given_up);
                 }
                 Frame::MaxStreamData(..) | Frame::NewId(_) | Frame::Other => {}
             }
@@ -340,6 +343,14 @@ impl Side {
         self.end += grown;
     }
 
+    /// The places of a stream that is given up.
+    fn give_up(&mut self, id: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let pieces = self.streams.remove(&id).unwrap_or_default();
+        self.pieces = self.pieces.saturating_sub(pieces.len());
+        let places = pieces.into_iter();
+        places.map(|piece| piece.place..piece.place + piece.len)
+    }
+
     fn of(&self, number: u64) -> Option<&Sent> {
         let index = number.checked_sub(self.first)?;
         self.sent.get(usize::try_from(index).ok()?)
@@ -399,6 +410,9 @@ impl Side {
                     if fresh == 0 {
                         again.push(place);
                     }
+                }
+                for place in std::mem::take(&mut sent.given_up) {
+                    self.arrived.add(place, |_| ());
                 }
             }
         }

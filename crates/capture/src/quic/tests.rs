@@ -189,3 +189,34 @@ fn a_log_that_is_cut_is_read_as_far_as_it_goes() {
         assert!((20_000..=LAST).contains(&delivered), "{delivered}");
     }
 }
+
+#[test]
+fn a_stream_that_is_given_up_leaves_no_hole() {
+    let event = |name: &str, at: u32, number: u32, frames: &str| {
+        format!(
+            r#"{{"name": "t:packet_{name}", "time": {at}, "data": {{"header": {{"packet_number": {number}}},
+             "raw": {{"length": 1200}}, "frames": [{frames}]}}}}"#
+        )
+    };
+    let stream = |id: u32, offset: u32| {
+        format!(
+            r#"{{"frame_type": "stream", "stream_id": {id}, "offset": {offset}, "length": 1000}}"#
+        )
+    };
+    let ack = |ranges: &str| format!(r#"{{"frame_type": "ack", "acked_ranges": [{ranges}]}}"#);
+    let events = [
+        event("sent", 1, 1, &stream(0, 0)),
+        event("sent", 2, 2, &stream(4, 0)),
+        event("sent", 3, 3, &stream(0, 1_000)),
+        event("received", 41, 1, &ack("[1, 1], [3, 3]")),
+        event("sent", 42, 4, r#"{"frame_type": "reset_stream", "stream_id": 4}"#),
+        event("sent", 43, 5, &stream(0, 2_000)),
+        event("received", 83, 2, &ack("[1, 1], [3, 5]")),
+    ]
+    .join(",");
+    let log = format!(r#"{{"qlog_version": "0.3", "traces": [{{"events": [{events}]}}]}}"#);
+    let summary = summary(log.as_bytes(), None);
+    let flow = only(&summary);
+    assert_eq!((flow.sent_bytes, flow.delivered_bytes), (4_000, 4_000));
+    assert_eq!((flow.lost, flow.rtprop_ms), (Some(0), Some(38.0)));
+}
