@@ -83,6 +83,8 @@ pub struct FlowSummary {
     pub duplicated: u64,
     /// Payload that was acknowledged and not captured.
     pub missed_bytes: u64,
+    /// Packets that were no longer followed, as too many were outstanding: RTTs, losses and repeats of them are unknown.
+    pub unfollowed: u64,
     /// Packets that were marked when they passed.
     pub marked: u64,
     /// Times of recovery.
@@ -208,6 +210,7 @@ impl FlowSummary {
             reordered: totals.reordered,
             duplicated: flow.repeats.duplicated,
             missed_bytes: totals.missed,
+            unfollowed: totals.unfollowed,
             marked: totals.marked,
             recoveries: flow.recoveries.count,
             timeouts: flow.recoveries.timeouts,
