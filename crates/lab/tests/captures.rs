@@ -1,5 +1,7 @@
 //! What is read from the captures of a simulation, beside what the simulation knows.
 
+mod parts;
+
 use std::io;
 
 use capture::read::{Frames, Opened};
@@ -579,4 +581,28 @@ fn a_queue_that_stands_for_long_is_a_queue() {
         assert_eq!(is_as_long, None, "{}", found.place);
         assert!(queue.p50 > 40.0, "{queue:?} at {}", found.place);
     }
+}
+
+#[test]
+fn the_parts_of_congestion_controls_share_are_told_apart() {
+    let mut wrong = Vec::new();
+    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
+        for kind in parts::KINDS {
+            let both = parts::of(controller, kind).expect("a run");
+            let [known, found] = both.map(|parts| parts.expect("limits"));
+            // Where losses keep BBRv3 at the BDP, and after pauses, in which CUBIC and Reno begin anew.
+            let most = 0.07;
+            let all = [
+                off("slow start", found.0[0], known.0[0], 0.0, most),
+                off("window", found.0[1], known.0[1], 0.0, most),
+                off("bottleneck", found.0[2], known.0[2], 0.0, most),
+                known.1.zip(found.1).and_then(|(known, found)| off("buffer", found, known, 0.0, 0.03)),
+            ];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            if !all.is_empty() {
+                wrong.push(format!("{controller}, {}: {}", kind.0, all.join("; ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
