@@ -32,6 +32,8 @@ pub use losses::{Loss, Losses};
 pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;
 pub use rounds::Round;
+#[cfg(test)]
+pub(crate) use rounds::Rounds;
 pub use series::Sample;
 
 use crate::memory::Holder;
