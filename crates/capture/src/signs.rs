@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::connection::{Room, Rounds};
 
-    /// Rounds with so many packets of a byte each; `None` is one that the application limited. Each second one may have a loss.
+    /// Rounds with so many packets of a byte each; `None` is one that the application limited. The second may have a loss.
     fn rounds(packets: &[Option<u64>], has_losses: bool) -> Vec<Numbered> {
         let mut rounds = Rounds::new(Time::ZERO);
         for (number, packets) in packets.iter().enumerate() {
@@ -162,7 +162,7 @@ mod tests {
                 Some(packets) => rounds.on_flight(Bytes::new(*packets)),
                 None => rounds.on_hold(),
             }
-            if has_losses && number % 2 == 1 {
+            if has_losses && number == 1 {
                 rounds.on_repeat();
             }
             rounds.begin(Time::ZERO, Room::Plenty);
@@ -177,9 +177,9 @@ mod tests {
         let pause = [Some(10), Some(11), None, Some(30), Some(31)];
         assert_eq!(clean(&rounds(&pause, false)).count(), 0);
         let packets = |round: &Round| round.most().get() as f64;
-        let cut = [10, 10, 5].map(Some);
+        let cut = [10, 10, 5, 5].map(Some);
         assert_eq!(cuts_of_rounds(&rounds(&cut, true), packets), [0.5]);
-        let pause = [Some(10), Some(10), None, None, Some(5)];
+        let pause = [Some(10), Some(10), None, Some(5), Some(5)];
         assert!(cuts_of_rounds(&rounds(&pause, true), packets).is_empty());
     }
 }

@@ -98,7 +98,8 @@ fn nobody_sends_a_gigabyte_at_once() {
 #[test]
 fn what_is_sent_again_in_pieces_counts_by_packets() {
     let mut made = Made::new(1_000_000, 10_000, 1_460);
-    made.data(100_000, 0, 200_000);
+    made.data(100_000, 0, 146_000);
+    made.data(100_001, 146_000, 54_000);
     for piece in 0..2_000 {
         made.data(200_000 + u64::from(piece), 1 + 2 * piece, 1);
     }

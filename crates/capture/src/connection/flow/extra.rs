@@ -1,6 +1,6 @@
 //! The aggregation of acknowledgements.
 
-use congestion::bbr::aggregation::Episode;
+use congestion::aggregation::Episode;
 use congestion::{Bytes, Rate, Time};
 
 /// How much more than BtlBw allows was acknowledged at once: the aggregation of acknowledgements, as BBR measures it
