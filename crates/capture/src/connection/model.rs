@@ -113,7 +113,8 @@ impl Model {
         self.bottleneck.thin();
     }
 
-    /// The propagation delay, if any RTT was measured.
+    /// The propagation delay as BBR estimates it at this time, if any RTT was measured. A queue that stands for longer counts in it: what is
+    /// said of the whole connection goes by `rtt_min`.
     pub fn rt_prop(&self) -> Option<Duration> {
         self.rt_prop.get()
     }
@@ -134,7 +135,7 @@ impl Model {
         let bottleneck = self.bottleneck();
         self.is_filled = bottleneck.is_some();
         self.best = bottleneck.unwrap_or_else(|| self.peaks.get());
-        let bdp = self.rt_prop().map(|rt_prop| self.best.bytes_in(rt_prop));
+        let bdp = self.rtt_min.map(|least| self.best.bytes_in(least));
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
@@ -201,9 +202,17 @@ impl Model {
         self.jitter.get()
     }
 
-    pub fn on_rtt(&mut self, at: Time, rtt: Duration) {
+    /// An RTT was measured, by an acknowledgement that was held back for so long. The least RTT is of what was measured, and the others are
+    /// without the delay, but not less (RFC 9002, sections 5.2 and 5.3). Returns this one without it.
+    pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
         self.rt_prop.update(at, rtt);
-        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));
+        self.rtt_min = Some(least);
+        let rtt = if rtt >= least + delay {
+            rtt.saturating_sub(delay)
+        } else {
+            rtt
+        };
         self.rtt_max = Some(self.rtt_max.map_or(rtt, |most| most.max(rtt)));
         self.rtts.add(rtt);
         if let Some(last) = self.last_rtt {
@@ -211,6 +220,7 @@ impl Model {
                 .add(rtt.saturating_sub(last).max(last.saturating_sub(rtt)));
         }
         self.last_rtt = Some(rtt);
+        rtt
     }
 
     /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet.

@@ -14,7 +14,7 @@ impl Flow {
     /// The receiver has acknowledged new data.
     pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
         let at = news.at;
-        let far = news.rtt.map(|far| far.saturating_sub(self.ack_delay));
+        let far = news.rtt;
         if let Some(far) = far {
             self.far = Some(self.far.map_or(far, |least| least.min(far)));
         }
@@ -22,9 +22,7 @@ impl Flow {
             Vantage::Sender => far,
             Vantage::Elsewhere => far.zip(self.near).map(|(far, near)| far + near),
         };
-        if let Some(rtt) = rtt {
-            self.model.on_rtt(at, rtt);
-        }
+        let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.ack_delay));
         let least = match vantage {
             Vantage::Sender => self.model.rt_prop(),
             // Without timestamps, nothing tells what the sender knew.
