@@ -577,7 +577,7 @@ fn a_queue_that_stands_for_long_is_a_queue() {
     for summary in &summaries {
         let found = only(summary);
         let queue = found.queue_ms.expect("RTTs");
-        let is_as_long = off("queue", queue.p95, truth.p95, 0.1, 4.0);
+        let is_as_long = off("queue", queue.p95, truth.p95.expect("a queue"), 0.1, 4.0);
         assert_eq!(is_as_long, None, "{}", found.place);
         assert!(queue.p50 > 40.0, "{queue:?} at {}", found.place);
     }
