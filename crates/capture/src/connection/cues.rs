@@ -4,17 +4,13 @@
 //! opens a window or frees a send buffer, a segment follows at once. A segment that echoes an older acknowledgement has
 //! waited since then only for its departure, or was written later.
 //!
-//! TSval is the sender's clock when TCP made the segment. Far from the sender, where the bottleneck has drawn bursts apart or pushed
-//! them together, it still tells how far apart they were made, to the millisecond. At the sender, it tells how long they waited below
-//! TCP. Linux and most others count milliseconds.
+//! TSval is the sender's clock at the departure. The bottleneck spreads bursts out or pushes them together. Away from the
+//! sender, TSval still tells when segments were sent, to the millisecond. Linux and most other systems count milliseconds.
 
 use congestion::filter::WindowedMin;
 use congestion::{Duration, Time};
 
-/// A clock's tick.
-const TICK: Duration = Duration::from_millis(1);
-
-/// What is sent so soon after an acknowledgement has waited for it.
+/// A segment that follows an acknowledgement this soon was triggered by it.
 const PROMPT: Duration = Duration::from_micros(100);
 
 /// The same in ticks of a clock that counts milliseconds.
@@ -53,48 +49,6 @@ pub struct Cues {
     apart: WindowedMin<i32, Time>,
     /// The first such difference. The others are stored relative to it.
     first_apart: Option<u32>,
-    below: Below,
-}
-
-/// How long data wait below TCP, by the time from their TSval to their departure: the least of late is that of what did not wait.
-#[derive(Debug, Clone)]
-struct Below {
-    first: Option<(Time, u32)>,
-    least: WindowedMin<i64, Time>,
-    /// When the present window began, and how far apart the clocks were then.
-    window: (Time, i64),
-    counts_millis: bool,
-}
-
-impl Below {
-    fn new() -> Below {
-        Below {
-            first: None,
-            least: WindowedMin::new(WINDOW),
-            window: (Time::ZERO, 0),
-            counts_millis: true,
-        }
-    }
-
-    fn waited(&mut self, at: Time, value: u32) -> Option<Duration> {
-        let (since, first) = *self.first.get_or_insert((at, value));
-        let micros = |span: Duration| i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
-        let ticks = i64::from(value.wrapping_sub(first).cast_signed());
-        let apart = micros(at.since(since)).saturating_sub(ticks * micros(TICK));
-        let (begin, apart_then) = self.window;
-        let is_near = apart.saturating_sub(apart_then).saturating_abs() < micros(LONGEST);
-        if at.since(begin) > WINDOW {
-            // What drifts by more than a tenth counts something else.
-            self.counts_millis = is_near;
-            self.window = (at, apart);
-        } else {
-            self.counts_millis &= is_near;
-        }
-        let waited = apart.saturating_sub(self.least.update(at, apart));
-        // The clock had shown this for half a tick, on average.
-        let waited = Duration::from_micros(waited.unsigned_abs()).saturating_sub(TICK / 2);
-        self.counts_millis.then_some(waited)
-    }
 }
 
 impl Cues {
@@ -106,7 +60,6 @@ impl Cues {
             latest: Time::ZERO,
             apart: WindowedMin::new(WINDOW),
             first_apart: None,
-            below: Below::new(),
         }
     }
 
@@ -116,24 +69,17 @@ impl Cues {
         self.heard = Some(value);
     }
 
-    /// What new data followed that pass at their sender at this time, so long after an acknowledgement did; and how long they have waited
-    /// below TCP, if their timestamps tell.
+    /// What triggered new data, at the sender. `since_ack` is the time since the last acknowledgement.
     #[inline]
-    pub fn at_sender(
-        &mut self,
-        at: Time,
-        since_ack: Duration,
-        stamps: Option<(u32, u32)>,
-    ) -> (Cue, Option<Duration>) {
-        let below = stamps.and_then(|(value, _)| self.below.waited(at, value));
+    pub fn at_sender(&self, since_ack: Duration, stamps: Option<(u32, u32)>) -> Cue {
         let is_made_now = match stamps.zip(self.heard) {
             Some(((_, echo), heard)) => echo == heard,
             None => true,
         };
         if is_made_now && since_ack <= PROMPT {
-            (Cue::Answer, below)
+            Cue::Answer
         } else {
-            (Cue::None, below)
+            Cue::None
         }
     }
 
@@ -192,47 +138,11 @@ mod tests {
     fn at_the_sender_what_waits_for_an_acknowledgement_follows_it_and_echoes_it() {
         let mut cues = Cues::new();
         let soon = Duration::from_micros(20);
-        let at = millis(1);
-        assert_eq!(cues.at_sender(at, soon, None).0, Cue::Answer);
-        assert_eq!(cues.at_sender(at, TICK, None).0, Cue::None);
+        assert_eq!(cues.at_sender(soon, None), Cue::Answer);
+        assert_eq!(cues.at_sender(Duration::from_millis(1), None), Cue::None);
         cues.on_ack(500);
-        assert_eq!(cues.at_sender(at, soon, Some((900, 500))).0, Cue::Answer);
-        assert_eq!(cues.at_sender(at, soon, Some((900, 499))).0, Cue::None);
-    }
-
-    #[test]
-    fn at_the_sender_a_timestamp_that_is_old_tells_of_waiting_below_tcp() {
-        let waited = |per_milli: u64, wait: u64| {
-            let mut cues = Cues::new();
-            let mut waited = |at, wait: u64| {
-                let value = (per_milli * (at - wait) / 10) as u32;
-                cues.at_sender(millis(at), TICK, Some((value, 0))).1
-            };
-            for ms in 1..1_000 {
-                waited(ms, 0);
-            }
-            waited(1_004, wait).map(|waited| waited.as_nanos() / 1_000)
-        };
-        assert_eq!([waited(10, 0), waited(10, 4)], [Some(0), Some(3_500)]);
-        assert_eq!(waited(10_000, 4), None, "microseconds");
-    }
-
-    #[test]
-    fn clocks_drift_apart_and_count_milliseconds_all_the_same() {
-        // 100 ppm, for five hours.
-        let mut cues = Cues::new();
-        for second in 1..20_000_u64 {
-            let value = (second * 1_000 + second / 10) as u32;
-            let (_, below) = cues.at_sender(millis(second * 1_000), TICK, Some((value, 0)));
-            assert!(below.is_some_and(|below| below <= TICK * 2), "{second} s");
-        }
-        // Hundredths of a second show themselves at once.
-        let mut cues = Cues::new();
-        for second in 1..100_u64 {
-            let value = (second * 100) as u32;
-            let (_, below) = cues.at_sender(millis(second * 1_000), TICK, Some((value, 0)));
-            assert!(below.is_none() || second < 3, "{second} s");
-        }
+        assert_eq!(cues.at_sender(soon, Some((900, 500))), Cue::Answer);
+        assert_eq!(cues.at_sender(soon, Some((900, 499))), Cue::None);
     }
 
     #[test]

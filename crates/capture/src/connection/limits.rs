@@ -10,10 +10,8 @@
 //! data had waited for room in a window or in the send buffer. If not, a pacer released the data, or they were just
 //! written.
 //!
-//! What is paced may wait below TCP, in the packet scheduler, where TCP lets two bursts wait and adds one when there are no more (TCP
-//! small queues). When the last three bursts of a write depart, TCP has had nothing to send for as long as they took. Linux without that
-//! scheduler paces within TCP, where nothing waits below. Timestamps tell: TCP has had nothing to send for as long as the last burst
-//! waited below.
+//! Paced data wait below TCP, in the packet scheduler. TCP lets two bursts wait there, and adds another when they are gone
+//! (TCP small queues). So TCP has nothing left to send while the last three bursts of a write depart.
 
 use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
@@ -98,8 +96,6 @@ pub struct Departure {
     pub is_steady: bool,
     /// The limit if none of these applies.
     pub else_by: Limit,
-    /// How long it has waited below TCP, if that is known.
-    pub below: Option<Duration>,
 }
 
 /// Measures how long each limit held a flow.
@@ -148,7 +144,6 @@ impl Limits {
                 is_window_full: false,
                 is_steady: false,
                 else_by: Limit::SlowStart,
-                below: None,
             },
             idle_since: Some(at),
             opened: None,
@@ -222,15 +217,8 @@ impl Limits {
 
     /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.
     fn settle(&mut self, held_by: Option<Limit>) {
-        let all = self.below.iter().map(|(_, span)| *span);
-        let all = all.fold(Duration::ZERO, |sum, span| sum + span);
-        let mut made = all.saturating_sub(self.last.below.unwrap_or(all));
         for (by, span) in &mut self.below {
-            let before = made.min(*span);
-            made = made.saturating_sub(before);
-            self.shares.add(*by, before);
-            let held = span.saturating_sub(before);
-            self.shares.add(held_by.unwrap_or(*by), held);
+            self.shares.add(held_by.unwrap_or(*by), *span);
             *span = Duration::ZERO;
         }
     }
@@ -313,7 +301,6 @@ mod tests {
             is_window_full: false,
             is_steady: false,
             else_by: Limit::Window,
-            below: None,
         }
     }
 
@@ -338,24 +325,6 @@ mod tests {
         // Ten bursts take nine milliseconds. During the last three, they wait only in the scheduler.
         assert_eq!(of_writes(10, Cue::None), (940, 60));
         assert_eq!(of_writes(4, Cue::None), (1_000, 0));
-    }
-
-    #[test]
-    fn what_did_not_wait_below_tcp_waited_within() {
-        let patience = Patience::default();
-        for (below, millis) in [(0, 9), (1, 8), (5, 6)] {
-            let mut limits = Limits::new(Time::ZERO);
-            for burst in 1..=10 {
-                let departure = Departure {
-                    below: Some(Duration::from_millis(below)),
-                    ..departure(burst, burst == 10)
-                };
-                limits.on_departure(departure, Cue::None, &patience);
-            }
-            let shares = limits.until(Time::ZERO + Duration::from_secs(1), &patience);
-            let paced = shares.of(Limit::Window);
-            assert_eq!(paced, Duration::from_millis(millis), "{below} ms");
-        }
     }
 
     #[test]

@@ -195,17 +195,10 @@ impl Flow {
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
         let since_ack = at.since(self.last_heard);
-        let (sent, cue, below) = match (&mut self.cues, vantage) {
-            (Some(cues), Vantage::Sender) => {
-                let (cue, below) = cues.at_sender(at, since_ack, segment.timestamps);
-                (at, cue, below)
-            }
-            (Some(cues), Vantage::Elsewhere) => {
-                let (sent, cue) = cues.far_from_sender(at, segment.timestamps);
-                // Its time is TCP's.
-                (sent, cue, segment.timestamps.map(|_| Duration::ZERO))
-            }
-            (None, _) => (at, Cue::Unknown, None),
+        let (sent, cue) = match (&mut self.cues, vantage) {
+            (Some(cues), Vantage::Sender) => (at, cues.at_sender(since_ack, segment.timestamps)),
+            (Some(cues), Vantage::Elsewhere) => cues.far_from_sender(at, segment.timestamps),
+            (None, _) => (at, Cue::Unknown),
         };
         let departure = Departure {
             at: sent,
@@ -214,7 +207,6 @@ impl Flow {
             is_window_full,
             is_steady,
             else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
-            below,
         };
         self.present_limit = self.limits.on_departure(departure, cue, &self.patience);
         if matches!(self.present_limit, Limit::Application | Limit::Receiver) {
