@@ -336,7 +336,12 @@ mod tests {
             packet[0] ^= mask[0] & 0x07;
             packet[1] ^= mask[1];
             let mut buffer = Vec::new();
-            let opened = keys.open(&packet, 1, number.checked_sub(1).map(u64::from), &mut buffer);
+            let opened = keys.open(
+                &packet,
+                1,
+                number.checked_sub(1).map(u64::from),
+                &mut buffer,
+            );
             assert_eq!(opened, Some((number.into(), &[0; 20][..])));
         }
     }

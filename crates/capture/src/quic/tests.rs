@@ -209,7 +209,12 @@ fn a_stream_that_is_given_up_leaves_no_hole() {
         event("sent", 2, 2, &stream(4, 0)),
         event("sent", 3, 3, &stream(0, 1_000)),
         event("received", 41, 1, &ack("[1, 1], [3, 3]")),
-        event("sent", 42, 4, r#"{"frame_type": "reset_stream", "stream_id": 4}"#),
+        event(
+            "sent",
+            42,
+            4,
+            r#"{"frame_type": "reset_stream", "stream_id": 4}"#,
+        ),
         event("sent", 43, 5, &stream(0, 2_000)),
         event("received", 83, 2, &ack("[1, 1], [3, 5]")),
     ]
