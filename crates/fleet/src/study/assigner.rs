@@ -11,10 +11,24 @@ use super::route::Routed;
 use super::row::{Maker, Now, Row};
 use super::running::StudyError;
 
-/// A program on a control group, or routes to client networks.
-pub(super) enum Assigner {
-    Program(Box<Program>),
-    Routes(Box<Routed>),
+/// A [program](Program) on a control group, or [routes](Routed) to client networks.
+pub(super) trait Assigner {
+    /// Looks after it, about once a second.
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard;
+
+    /// The connections that go on.
+    fn look(
+        &mut self,
+        maker: &Maker,
+        now: Now,
+        troubles: &mut Vec<String>,
+    ) -> Vec<(SteeredConnection, Row)>;
+
+    /// How many connections got what.
+    fn counts(&self) -> SteeringCounts;
+
+    /// The last that there is to tell. From now on, new connections have the default.
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard;
 }
 
 /// What there is to tell since it was asked.
@@ -30,54 +44,15 @@ pub(super) struct Heard {
     pub troubles: Vec<String>,
 }
 
-impl Assigner {
-    /// Gives new connections arms from now on. `boot` is when the machine was started, since 1970.
-    pub fn begin(
-        place: &Place,
-        boot: Duration,
-        now: Duration,
-        undo: &Init,
-    ) -> Result<Assigner, StudyError> {
-        Ok(match &place.plan.cgroup {
-            Some(group) => Assigner::Program(Box::new(Program::begin(place, group, boot)?)),
-            None => Assigner::Routes(Box::new(Routed::begin(place, now, undo)?)),
-        })
-    }
-
-    /// To be called about once a second.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
-        match self {
-            Assigner::Program(program) => program.tend(maker, now),
-            Assigner::Routes(routes) => routes.tend(maker, now),
-        }
-    }
-
-    /// The connections that go on.
-    pub fn look(
-        &mut self,
-        maker: &Maker,
-        now: Now,
-        troubles: &mut Vec<String>,
-    ) -> Vec<(SteeredConnection, Row)> {
-        match self {
-            Assigner::Program(program) => program.look(maker, now, troubles),
-            Assigner::Routes(routes) => routes.look(maker, now, troubles),
-        }
-    }
-
-    /// How many connections got what.
-    pub fn counts(&self) -> SteeringCounts {
-        match self {
-            Assigner::Program(program) => program.counts(),
-            Assigner::Routes(routes) => routes.counts(),
-        }
-    }
-
-    /// The last that there is to tell. From now on, new connections have the default.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
-        match self {
-            Assigner::Program(program) => program.end(maker, now),
-            Assigner::Routes(routes) => routes.end(maker, now),
-        }
-    }
+/// Gives new connections arms from now on. `boot` is when the machine was started, since 1970.
+pub(super) fn begin(
+    place: &Place,
+    boot: Duration,
+    now: Duration,
+    undo: &Init,
+) -> Result<Box<dyn Assigner>, StudyError> {
+    Ok(match &place.plan.cgroup {
+        Some(group) => Box::new(Program::begin(place, group, boot)?),
+        None => Box::new(Routed::begin(place, now, undo)?),
+    })
 }

@@ -8,7 +8,7 @@ use kernel::{Attached, DrawnUnit, SteeredConnection, Steering, SteeringCounts, S
 use linux::diag::{Diag, Filter};
 use units::Duration;
 
-use super::assigner::Heard;
+use super::assigner::{Assigner, Heard};
 use super::group::ControlGroup;
 use super::hold::Hold;
 use super::place::Place;
@@ -94,9 +94,11 @@ impl Program {
         };
         Ok(())
     }
+}
 
+impl Assigner for Program {
     /// Renews the lease and takes in what has ended.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
         let tended = self.hold.tend();
         let mut troubles = tended.troubles;
         if tended.is_anew
@@ -117,7 +119,7 @@ impl Program {
     }
 
     /// Looks at the connections that go on.
-    pub fn look(
+    fn look(
         &mut self,
         maker: &Maker,
         now: Now,
@@ -139,12 +141,12 @@ impl Program {
     }
 
     /// How many connections got what.
-    pub fn counts(&self) -> SteeringCounts {
+    fn counts(&self) -> SteeringCounts {
         self.hold.counts()
     }
 
     /// Takes the program away.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut heard = Heard::default();
         if self.hold.attached().is_some() {
             heard = self.tend(maker, now);

@@ -8,7 +8,7 @@ use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
-use super::assigner::{Assigner, Heard};
+use super::assigner::{self, Assigner, Heard};
 use super::calendar::Calendar;
 use super::data::seen;
 use super::group::{ControlGroup, GroupError};
@@ -87,7 +87,7 @@ pub struct Study {
     place: Place,
     /// That nobody else runs it.
     _held: Held,
-    assigner: Assigner,
+    assigner: Box<dyn Assigner>,
     files: Files<Row>,
     objects: Files<ObjectRow>,
     maker: Maker,
@@ -166,7 +166,7 @@ impl Study {
         Ok(Study {
             _held: held,
             measured,
-            assigner: Assigner::begin(&place, boot, now, undo)?,
+            assigner: assigner::begin(&place, boot, now, undo)?,
             files,
             objects,
             maker,

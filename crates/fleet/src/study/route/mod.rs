@@ -23,7 +23,7 @@ use linux::routing::Routing;
 use scenario::ScenarioError;
 use units::Duration;
 
-use super::assigner::Heard;
+use super::assigner::{Assigner, Heard};
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
 use super::place::Place;
@@ -134,9 +134,11 @@ impl Routed {
             begun,
         })
     }
+}
 
+impl Assigner for Routed {
     /// Follows the routes that there are anyway, and takes in what has ended.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut troubles = std::mem::take(&mut self.begun);
         if !self.keeper.as_mut().is_some_and(Keeper::is_there) {
             let again = keeper(&self.undo, &self.held);
@@ -156,7 +158,7 @@ impl Routed {
     }
 
     /// The connections that go on.
-    pub fn look(
+    fn look(
         &mut self,
         maker: &Maker,
         now: Now,
@@ -166,7 +168,7 @@ impl Routed {
     }
 
     /// How many connections got an arm.
-    pub fn counts(&self) -> SteeringCounts {
+    fn counts(&self) -> SteeringCounts {
         SteeringCounts {
             assigned: self.sockets.count,
             ..SteeringCounts::default()
@@ -174,7 +176,7 @@ impl Routed {
     }
 
     /// Removes rules and routes.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut troubles = Vec::new();
         let ended = self.sockets.ended(maker, now, &mut troubles);
         // If it fails, the other process tries it, too.
