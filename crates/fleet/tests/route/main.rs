@@ -4,11 +4,11 @@
 //!
 //! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
 
+#[path = "../process/mod.rs"]
+mod process;
 mod world;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,10 +19,8 @@ use linux::routing::TABLE;
 use rustix::process::{Pid, Signal, kill_process};
 use units::Bytes;
 
+use process::Running;
 use world::{BESIDE, CLIENTS, PORT, World, ip};
-
-/// Where the other process finds its study.
-const PLACE: &str = "FULLPIPE_TEST_ROUTE";
 
 /// For as long something may take that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_study() {
-    let Some(directory) = std::env::var_os(PLACE).map(PathBuf::from) else {
+    let Some(directory) = process::directory() else {
         return;
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
@@ -54,7 +52,7 @@ fn runs_a_study() {
 #[test]
 #[ignore = "the process that the one above starts"]
 fn undoes_a_study() {
-    if std::env::var_os(PLACE).is_some() {
+    if process::directory().is_some() {
         linux::routing::undo_at_end().expect("it can");
     }
 }
@@ -64,48 +62,21 @@ fn now() -> f64 {
     now.expect("after 1970").as_secs_f64()
 }
 
-struct Running(Child);
-
-impl Running {
-    fn start(directory: &Path) -> Running {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(directory.join("log"));
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", "runs_a_study", "--nocapture"])
-            .env(PLACE, directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn();
-        Running(child.expect("it starts"))
-    }
-
-    /// Kills it and the process that would undo it.
-    fn kill_both(self) {
-        let own = Pid::from_child(&self.0);
-        kill_process(own, Signal::STOP).expect("it runs");
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("tasks");
-        let children =
-            tasks.map(|task| fs::read_to_string(task.expect("a task").path().join("children")));
-        let children: String = children.map(|text| text.expect("children") + " ").collect();
-        let mut children = children.split_whitespace();
-        let keeper = children
-            .next()
-            .expect("it has a child")
-            .parse()
-            .expect("a number");
-        assert_eq!(children.next(), None);
-        kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Kills the study and the process that would undo it.
+fn kill_both(study: Running) {
+    study.send(Signal::STOP);
+    let tasks = fs::read_dir(format!("/proc/{}/task", study.0.id())).expect("tasks");
+    let children =
+        tasks.map(|task| fs::read_to_string(task.expect("a task").path().join("children")));
+    let children: String = children.map(|text| text.expect("children") + " ").collect();
+    let mut children = children.split_whitespace();
+    let keeper = children
+        .next()
+        .expect("it has a child")
+        .parse()
+        .expect("a number");
+    assert_eq!(children.next(), None);
+    kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
 }
 
 /// Waits until it is so.
@@ -248,13 +219,13 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     // It begins again at once, and is killed with the other process.
     let running = Running::start(path);
     has("begun again", &wanted);
-    running.kill_both();
+    kill_both(running);
     has("both killed", &wanted);
     assert!(stop_routes().expect("it can") > usize::from(CLIENTS));
     gone("stopped");
     let running = Running::start(path);
     has("begun once more", &wanted);
-    running.kill_both();
+    kill_both(running);
     let mut running = Running::start(path);
     wait_until("it removes what is left", || {
         let log = fs::read_to_string(path.join("log")).expect("a log");

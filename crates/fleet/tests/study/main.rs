@@ -8,13 +8,15 @@ mod group;
 mod guard;
 mod objects;
 mod policy;
+#[path = "../process/mod.rs"]
+mod process;
 mod server;
 mod stale;
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,15 +27,13 @@ use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use socket2::{Domain, Socket, Type};
 use units::Bytes;
 
 use group::Group;
+use process::Running;
 use server::{LOG, PORT, Server};
-
-/// Where the other process finds its study.
-const PLACE: &str = "FULLPIPE_TEST_STUDY";
 
 /// So many client networks.
 const CLIENTS: u8 = 40;
@@ -44,10 +44,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_study() {
-    let Some(directory) = std::env::var_os(PLACE) else {
+    let Some(directory) = process::directory() else {
         return;
     };
-    let directory = PathBuf::from(directory);
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
@@ -85,43 +84,6 @@ fn plan(group: &Path) -> String {
          [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\n\
          [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n"
     )
-}
-
-struct Running(Child);
-
-impl Running {
-    /// The study that is in the directory.
-    fn start(directory: &Path) -> Running {
-        Running::start_test("runs_a_study", directory)
-    }
-
-    /// One of the ignored tests, which work in the directory.
-    fn start_test(test: &str, directory: &Path) -> Running {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(directory.join("log"));
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", test, "--nocapture"])
-            .env(PLACE, directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn();
-        Running(child.expect("it starts"))
-    }
-
-    fn send(&self, signal: Signal) {
-        let pid = Pid::from_child(&self.0);
-        kill_process(pid, signal).expect("it runs");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn client(number: u8) -> IpAddr {

@@ -15,17 +15,15 @@ use rustix::process::Signal;
 use crate::group::Group;
 use crate::server::{PORT, Server};
 use crate::{
-    CLIENTS, PATIENCE, PLACE, Running, alone, client, clock, controllers, now, own_mounts,
-    wait_until,
+    CLIENTS, PATIENCE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
 };
 
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_policy() {
-    let Some(directory) = std::env::var_os(PLACE) else {
+    let Some(directory) = crate::process::directory() else {
         return;
     };
-    let directory = PathBuf::from(directory);
     let read = |name: &str| fs::read_to_string(directory.join(name));
     let policy =
         Policy::parse(&read("policy.toml").expect("a policy")).expect("one that makes sense");
