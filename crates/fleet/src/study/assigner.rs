@@ -1,4 +1,4 @@
-//! What gives connections their arms, and tells what became of them.
+//! The interface of what assigns arms to connections, and reports what became of the connections.
 
 use kernel::{SteeredConnection, SteeringCounts};
 use linux::command::Init;
@@ -13,10 +13,10 @@ use super::running::StudyError;
 
 /// A [program](Program) on a control group, or [routes](Routed) to client networks.
 pub(super) trait Assigner {
-    /// Looks after it, about once a second.
+    /// Maintains the assignment. To be called about once a second.
     fn tend(&mut self, maker: &Maker, now: Now) -> Heard;
 
-    /// The connections that go on.
+    /// The open connections.
     fn look(
         &mut self,
         maker: &Maker,
@@ -27,24 +27,24 @@ pub(super) trait Assigner {
     /// How many connections got what.
     fn counts(&self) -> SteeringCounts;
 
-    /// The last that there is to tell. From now on, new connections have the default.
+    /// Ends the assignment, and returns the last report. From then on, new connections have the default controller.
     fn end(&mut self, maker: &Maker, now: Now) -> Heard;
 }
 
-/// What there is to tell since it was asked.
+/// What happened since the last call.
 #[derive(Default)]
 pub(super) struct Heard {
     /// The connections that have ended.
     pub ended: Vec<(SteeredConnection, Row)>,
-    /// The objects that are over.
+    /// The objects that are complete, or were cut short.
     pub objects: Vec<(SteeredConnection, ObjectRow)>,
-    /// Whether something is there again for which was waited.
+    /// Whether the control group is there again, after a time without it.
     pub is_back: bool,
-    /// What is wrong, or was.
+    /// What is wrong, or was wrong.
     pub troubles: Vec<String>,
 }
 
-/// Gives new connections arms from now on. `boot` is when the machine was started, since 1970.
+/// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
 pub(super) fn begin(
     place: &Place,
     boot: Duration,
