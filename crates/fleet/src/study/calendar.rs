@@ -5,7 +5,8 @@ use units::Duration;
 /// A larger change between two looks, in seconds, means that the clock was set. Gradual correction changes it by less.
 const SET: f64 = 1.0;
 
-/// Notices when somebody sets the calendar's clock. Leases, slots and durations go by the time since boot and do not notice.
+/// Notices when somebody sets the calendar's clock. Leases, slots and durations use the time since boot, and do not
+/// change.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
     /// The machine's boot time by the calendar, at the last look.

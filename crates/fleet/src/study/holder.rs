@@ -146,8 +146,9 @@ fn check_own(proc: &Path) -> io::Result<()> {
     )))
 }
 
-/// Parses a line of `/proc/locks`, if its lock is on this file (proc_locks(5)): `7: FLOCK  ADVISORY  WRITE 4711
-/// 00:1c:42 0 EOF`.
+/// Parses a line of `/proc/locks` (proc_locks(5)), if its lock is on this file.
+///
+/// `7: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF`
 fn lock(line: &str, file: &str) -> Option<(String, u32)> {
     let mut words = line.split_whitespace().skip(1);
     let is_flock = words.next()? == "FLOCK";
