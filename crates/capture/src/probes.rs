@@ -7,19 +7,20 @@ use units::{Duration, Time};
 
 use crate::signs::median;
 
-/// The level before a dip is the median of this many rounds …
+/// The level before a dip is the median of this many rounds.
 const BEFORE: usize = 8;
 
-/// … and a dip from fewer packets than this cannot be seen.
+/// A dip from fewer packets than this cannot be seen.
 const LEAST_BEFORE: f64 = 6.0;
 
-/// A dip goes below this share of the level before …
+/// A dip goes below this share of the level before.
 const DOWN: f64 = 0.6;
 
-/// … then returns to this share of it …
+/// After a dip, the data in flight returns to this share of the level before.
 const BACK: f64 = 0.75;
 
-/// … within this time: 200 ms, and the rounds before and after. Where rounds are long, it is four rounds.
+/// A dip returns within this time: 200 ms, and the rounds before and after. If rounds are long, it returns within four
+/// rounds.
 const SOON: Duration = Duration::from_millis(1_200);
 const SOON_ROUNDS: usize = 4;
 
@@ -47,7 +48,7 @@ const CHANCE: [f64; 2] = [0.06, SEEN_OF_FIVE];
 /// The dips of a flow, compared with those that a controller would make.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
-    /// Dips that came when one was due.
+    /// Dips that occurred when one was due.
     pub met: usize,
     /// The number of times at which a dip was due.
     pub due: usize,
@@ -94,12 +95,12 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// The number of dips that came when one was due.
+    /// The number of dips that occurred when one was due.
     pub fn met(&self) -> usize {
         self.every_ten.met + self.every_five.met
     }
 
-    /// The dips of rounds, each with its start and the most packets in flight.
+    /// Finds the dips in rounds. Each round has its start, and the most packets in flight.
     pub fn of(rounds: &[(Time, f64)]) -> Probes {
         let dips = dips(rounds);
         let begin = rounds.first().map_or(Time::ZERO, |(at, _)| *at);
