@@ -1,4 +1,5 @@
-//! A process that a test starts so that it can be killed: this program, which runs one of its ignored tests.
+//! A process that a test starts so that it can be killed. The process is this program, which runs one of its ignored
+//! tests.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,24 +7,24 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Where that process finds its directory.
+/// The environment variable with the directory of the process.
 const PLACE: &str = "FULLPIPE_TEST_DIRECTORY";
 
-/// The directory in which this process is to work, if a test has started it.
+/// The directory of this process, if a test has started it.
 pub fn directory() -> Option<PathBuf> {
     std::env::var_os(PLACE).map(PathBuf::from)
 }
 
-/// Such a process. It ends with this.
+/// Such a process. It is killed when this is dropped.
 pub struct Running(pub Child);
 
 impl Running {
-    /// The study that is in the directory.
+    /// Starts the study in the directory.
     pub fn start(directory: &Path) -> Running {
         Running::start_test("runs_a_study", directory)
     }
 
-    /// One of the ignored tests, which work in the directory.
+    /// Starts one of the ignored tests, which works in the directory.
     pub fn start_test(test: &str, directory: &Path) -> Running {
         let log = File::options()
             .create(true)
@@ -39,7 +40,7 @@ impl Running {
         Running(child.expect("it starts"))
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn send(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.0), signal).expect("it runs");
     }

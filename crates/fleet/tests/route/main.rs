@@ -1,8 +1,9 @@
-//! A study by route, between two network namespaces of the test's own: connections have the arm of their client network by the
-//! kernel's word, routes follow those that there are anyway, and everything is as before when the study ends, is killed, or is killed
-//! together with the process that undoes it.
+//! A study by route, between two network namespaces that the test makes. Tests that connections have the arm of their
+//! client network, as the kernel reports it; that the study's routes follow the table `main`; and that everything is
+//! undone when the study ends, is killed, or is killed together with its keeper process.
 //!
-//! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
+//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
+//! `runs_a_study`.
 
 #[path = "../process/mod.rs"]
 mod process;
@@ -22,7 +23,7 @@ use units::Bytes;
 use process::Running;
 use world::{BESIDE, CLIENTS, PORT, World, ip};
 
-/// For as long something may take that takes a moment.
+/// The timeout for steps that take a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -62,7 +63,7 @@ fn now() -> f64 {
     now.expect("after 1970").as_secs_f64()
 }
 
-/// Kills the study and the process that would undo it.
+/// Kills the study and its keeper process.
 fn kill_both(study: Running) {
     study.send(Signal::STOP);
     let tasks = fs::read_dir(format!("/proc/{}/task", study.0.id())).expect("tasks");
@@ -79,7 +80,7 @@ fn kill_both(study: Running) {
     kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     let begin = Instant::now();
     while let Err(why) = is_so() {
@@ -88,7 +89,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     }
 }
 
-/// What there is of the study's rules and routes.
+/// The rules and routes of the study that exist.
 fn left() -> Vec<String> {
     let table = TABLE.to_string();
     let mut left = Vec::new();
@@ -138,7 +139,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         shares.arm(key.draw(unit))
     };
     let wanted = |number: usize| {
-        // The first is excepted.
+        // The first client is excepted.
         let is_in = number > 0;
         let name = ["cubic", "reno"][arm(world.clients[number])];
         if is_in {
@@ -158,15 +159,15 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         });
     };
     has("arms", &wanted);
-    // Of 24 draws all but two or fewer are the same once in 27,000 seeds.
+    // In 24 draws, one of two arms has two or fewer in one of 27,000 seeds.
     for name in ["cubic", "reno"] {
         let count = wanted[1..].iter().filter(|one| *one == name).count();
         assert!(count > 2, "{wanted:?}");
     }
-    // Another port of the same server is none of the study's.
+    // Another port of the same server does not take part.
     assert_eq!(world.controllers(BESIDE), before);
 
-    // The next hop changes, and a part of a network gets one of its own.
+    // The next hop changes, and a part of a network gets a route of its own.
     let via = |hop: &str| {
         left()
             .iter()
@@ -187,11 +188,11 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
             .ok_or_else(|| format!("{found:?}: {:?}", left()))
     });
     has("arms by another way", &wanted);
-    // Somebody takes the rules away.
+    // Somebody removes the rules.
     ip(&["rule", "del", "lookup", &TABLE.to_string()]);
     has("rules are there again", &wanted);
 
-    // Each connection had its arm, and is in the data.
+    // The data has each connection with its arm.
     let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
     wait_until("data", || {
         let read = read(&[path.join("data")], Vec::new()).map_err(|error| error.to_string())?;
@@ -213,10 +214,10 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         });
         assert_eq!(world.controllers(PORT), before, "{what}");
     };
-    // It is killed.
+    // The study is killed.
     drop(running);
     gone("killed");
-    // It begins again at once, and is killed with the other process.
+    // The study begins again at once, and is killed together with its keeper process.
     let running = Running::start(path);
     has("begun again", &wanted);
     kill_both(running);
