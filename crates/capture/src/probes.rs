@@ -1,7 +1,7 @@
 //! Dips in the data in flight, by which a flow measures RTprop: it reduces its data in flight, and restores it at once.
-//! BBRv1 does so every ten seconds, down to four packets (paper, "Estimating RTprop"). BBRv3 does so every five seconds,
-//! down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the dips, and
-//! they do not look like dips, because a loss-based controller restores its window slowly.
+//! BBRv1 does so every ten seconds, down to four packets (paper, "Estimating RTprop"). BBRv3 does so every five
+//! seconds, down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the
+//! dips, and they do not look like dips, because a loss-based controller restores its window slowly.
 
 use units::{Duration, Time};
 
@@ -27,13 +27,13 @@ const SOON_ROUNDS: usize = 4;
 /// The most rounds that a dip may take.
 const MOST_ROUNDS: usize = 400;
 
-/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level before,
-/// half of what BBRv3 keeps, counts too.
+/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level
+/// before, half of what BBRv3 keeps, counts too.
 const FOUR: f64 = 5.0;
 const DEEP: f64 = 0.25;
 
-/// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's own
-/// length.
+/// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's
+/// own length.
 const EVERY_FIVE: [f64; 2] = [4.8, 5.7];
 const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 
@@ -41,8 +41,8 @@ const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 const SEEN_OF_FIVE: f64 = 0.6;
 const SEEN_OF_TEN: f64 = 0.7;
 
-/// The bounds on the share of due dips that occur by chance. The lower bound is there because a few dips do not tell how
-/// often they occur. The upper bound keeps each met dip from being a sign against the controller.
+/// The bounds on the share of due dips that occur by chance. The lower bound is there because a few dips do not tell
+/// how often they occur. The upper bound keeps each met dip from being a sign against the controller.
 const CHANCE: [f64; 2] = [0.06, SEEN_OF_FIVE];
 
 /// The dips of a flow, compared with those that a controller would make.
@@ -59,8 +59,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A dip is met by chance if another dip began in a window of this `width`, in seconds, before it. There are this many
-    /// `dips` in this `span`.
+    /// A dip is met by chance if another dip began in a window of this `width`, in seconds, before it. There are this
+    /// many `dips` in this `span`.
     fn new(met: usize, due: usize, dips: usize, seen: f64, width: f64, span: f64) -> Schedule {
         let due = due.max(met.min(1));
         let often = dips as f64 / span.max(1.0);
