@@ -317,7 +317,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
         fs::rename(&part, path)
     };
     written().map_err(|error| {
-        // If the removal fails, no part was written.
+        // If there is nothing to remove, nothing was left behind.
         let _ = fs::remove_file(&part);
         system(path, error)
     })

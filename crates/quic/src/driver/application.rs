@@ -35,8 +35,8 @@ pub(crate) trait Application: Send {
 
 /// Decides who may connect.
 pub(crate) trait Door: Send {
-    /// Decides on a new client, given the present connections. Returns nothing if the decision is [made
-    /// later](super::Desk::decide).
+    /// Decides on a new client, given the present connections. Returns nothing if it
+    /// [decides later](super::Desk::decide).
     fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)>;
 }
 

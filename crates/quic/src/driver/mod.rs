@@ -9,9 +9,10 @@
 //!   the end of its last burst at the controller's pacing rate. The thread sends what is due first, one burst of each
 //!   connection in turn. A connection that is behind its time waits for its turn like the others. The size of a burst
 //!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
-//!   everything pass, except where the controller is noq's own: then noq's pacer paces.
-//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. `cargo bench -p fullpipe-quic
-//!   --bench many` measures what this costs and how late datagrams leave, in comparison with noq's own endpoint.
+//!   everything pass. It paces only connections whose controller is noq's own.
+//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
+//!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
+//!   `cargo bench -p fullpipe-quic --bench many`.
 //! - **A late thread makes up for three milliseconds**, and forgets the rest. The driver counts how late datagrams left
 //!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
