@@ -119,7 +119,12 @@ impl Table {
             };
             match done {
                 Ok(()) => drop(self.put.insert(*prefix, entry.clone())),
-                Err(error) => refused = refused.or(Some(error)),
+                // An older or a wider route of ours must not lead there meanwhile.
+                Err(error) => {
+                    let _ = self.routing.look_on(network(*prefix));
+                    self.put.remove(prefix);
+                    refused = refused.or(Some(error));
+                }
             }
         }
         for prefix in there.iter().filter(|prefix| !wanted.contains_key(*prefix)) {
@@ -128,7 +133,7 @@ impl Table {
         }
         if let Some(error) = refused {
             troubles.push(format!(
-                "{error}; connections there have what they have anyway, and it is tried again"
+                "{error}; connections there use the table main until this succeeds"
             ));
         }
         let is_way = |prefix: &Prefix| matches!(wanted.get(prefix), Some(Wanted::Way(..)));
