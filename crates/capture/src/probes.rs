@@ -1,38 +1,39 @@
 //! Dips in the data in flight, by which a flow measures RTprop: it reduces its data in flight, and restores it at once.
-//! BBRv1 does so every ten seconds, down to four packets (paper, "Estimating RTprop"). BBRv3 does so every five seconds,
-//! down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the dips, and
-//! they do not look like dips, because a loss-based controller restores its window slowly.
+//! BBRv1 does so every ten seconds, down to four packets (paper, "Estimating RTprop"). BBRv3 does so every five
+//! seconds, down to half of the BDP (draft-ietf-ccwg-bbr, "ProbeRTT"). Losses do not matter here: they do not stop the
+//! dips, and they do not look like dips, because a loss-based controller restores its window slowly.
 
 use units::{Duration, Time};
 
 use crate::signs::median;
 
-/// The level before a dip is the median of this many rounds …
+/// The level before a dip is the median of this many rounds.
 const BEFORE: usize = 8;
 
-/// … and a dip from fewer packets than this cannot be seen.
+/// A dip from fewer packets than this cannot be seen.
 const LEAST_BEFORE: f64 = 6.0;
 
-/// A dip goes below this share of the level before …
+/// A dip goes below this share of the level before.
 const DOWN: f64 = 0.6;
 
-/// … then returns to this share of it …
+/// After a dip, the data in flight returns to this share of the level before.
 const BACK: f64 = 0.75;
 
-/// … within this time: 200 ms, and the rounds before and after. Where rounds are long, it is four rounds.
+/// A dip returns within this time: 200 ms, and the rounds before and after. If rounds are long, it returns within four
+/// rounds.
 const SOON: Duration = Duration::from_millis(1_200);
 const SOON_ROUNDS: usize = 4;
 
 /// The most rounds that a dip may take.
 const MOST_ROUNDS: usize = 400;
 
-/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level before,
-/// half of what BBRv3 keeps, counts too.
+/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level
+/// before, half of what BBRv3 keeps, counts too.
 const FOUR: f64 = 5.0;
 const DEEP: f64 = 0.25;
 
-/// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's own
-/// length.
+/// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's
+/// own length.
 const EVERY_FIVE: [f64; 2] = [4.8, 5.7];
 const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 
@@ -40,14 +41,14 @@ const EVERY_TEN: [f64; 2] = [9.7, 10.9];
 const SEEN_OF_FIVE: f64 = 0.6;
 const SEEN_OF_TEN: f64 = 0.7;
 
-/// The bounds on the share of due dips that occur by chance. The lower bound is there because a few dips do not tell how
-/// often they occur. The upper bound keeps each met dip from being a sign against the controller.
+/// The bounds on the share of due dips that occur by chance. The lower bound is there because a few dips do not tell
+/// how often they occur. The upper bound keeps each met dip from being a sign against the controller.
 const CHANCE: [f64; 2] = [0.06, SEEN_OF_FIVE];
 
 /// The dips of a flow, compared with those that a controller would make.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
-    /// Dips that came when one was due.
+    /// Dips that occurred when one was due.
     pub met: usize,
     /// The number of times at which a dip was due.
     pub due: usize,
@@ -58,8 +59,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A dip is met by chance if another dip began in a window of this `width`, in seconds, before it. There are this many
-    /// `dips` in this `span`.
+    /// A dip is met by chance if another dip began in a window of this `width`, in seconds, before it. There are this
+    /// many `dips` in this `span`.
     fn new(met: usize, due: usize, dips: usize, seen: f64, width: f64, span: f64) -> Schedule {
         let due = due.max(met.min(1));
         let often = dips as f64 / span.max(1.0);
@@ -94,12 +95,12 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// The number of dips that came when one was due.
+    /// The number of dips that occurred when one was due.
     pub fn met(&self) -> usize {
         self.every_ten.met + self.every_five.met
     }
 
-    /// The dips of rounds, each with its start and the most packets in flight.
+    /// Finds the dips in rounds. Each round has its start, and the most packets in flight.
     pub fn of(rounds: &[(Time, f64)]) -> Probes {
         let dips = dips(rounds);
         let begin = rounds.first().map_or(Time::ZERO, |(at, _)| *at);

@@ -72,8 +72,10 @@ fn one_line(text: &str) -> String {
         .join(" ")
         .replace(" tip: ", "; ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
-    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help.
-    let command = usage
+    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help. A command
+    // without options has no placeholder.
+    let line = usage.trim_start().lines().next().unwrap_or_default();
+    let command = line
         .split_whitespace()
         .take_while(|word| word.starts_with(char::is_alphabetic))
         .collect::<Vec<_>>()
@@ -95,6 +97,15 @@ mod tests {
         assert_eq!(
             one_line(text),
             "the following required arguments were not provided: <FILE>... <TICKET> (see 'fullpipe send --help')"
+        );
+    }
+
+    #[test]
+    fn a_command_without_options_is_named_alone() {
+        let text = "error: unexpected argument 'x' found\n\nUsage: fullpipe study stop\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            one_line(text),
+            "unexpected argument 'x' found (see 'fullpipe study stop --help')"
         );
     }
 

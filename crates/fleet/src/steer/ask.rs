@@ -1,4 +1,4 @@
-//! What is in force, asked of the kernel: a policy's file may have been changed since, and rules may have been taken back.
+//! Asks the kernel what is in force. The policy's file may have changed since, and rules may have been taken back.
 
 use std::io;
 
@@ -10,27 +10,27 @@ use units::Duration;
 use super::{SteerError, steering};
 use crate::study::{ControlGroup, HoldError, Steerer};
 
-/// What is in force for a control group, of one connection.
+/// What is in force in a control group for one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InForce {
-    /// What a new connection gets; nothing if no rule holds.
+    /// What a new connection gets; nothing if no rule applies.
     pub given: Option<Given>,
-    /// Whether the policy says just that, as far as can be seen without a look at each network.
+    /// Whether the policy in the file gives the same, as far as can be seen without a check of each network.
     pub is_of_policy: bool,
-    /// For how long it is in force if nobody looks after it; zero if it is not any more.
+    /// How long the policy stays in force if nobody renews the lease; zero if the lease is over.
     pub lease: Duration,
 }
 
 /// What a new connection gets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    /// The name of its rule, of which 63 bytes are kept.
+    /// The name of the rule. The kernel keeps 63 bytes of it.
     pub rule: String,
     /// The controller.
     pub controller: String,
     /// The rule's own controller.
     pub own: String,
-    /// The share of client networks that explore, if this one does.
+    /// The share of client networks that explore, if this network explores.
     pub explores: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ pub struct Given {
 ///
 /// # Errors
 ///
-/// There is no such control group, or this process may not ask.
+/// The control group does not exist, or this process may not ask.
 pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, SteerError> {
     let opened = ControlGroup::at(&policy.cgroup)?.open()?;
     let found = kernel::in_force(&opened.name(), of.client).map_err(HoldError::from)?;
@@ -46,7 +46,7 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
         return Ok(None);
     };
     let told = found.steering();
-    // Who explores goes by the clock as it was when the policy was put in force.
+    // The draw of explorers uses the boot time by the clock's setting when the policy was put in force.
     let boot = match told.unit {
         DrawnUnit::PrefixInSlot { boot, .. } => boot,
         _ => Duration::ZERO,
@@ -74,15 +74,16 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     }))
 }
 
-/// The processes that have a policy in force for this one's control group: more than one while the later one takes over.
+/// The processes that have a policy in force for this policy's control group. There is more than one while a new
+/// process takes over.
 ///
 /// # Errors
 ///
-/// They cannot be told.
+/// The processes cannot be found.
 pub fn steers(policy: &Policy) -> io::Result<Vec<Steerer>> {
     match ControlGroup::at(&policy.cgroup).and_then(|group| group.open()) {
         Ok(group) => group.steers(),
-        // Nobody has one in force for what is not there.
+        // No process has a policy in force for a group that does not exist.
         Err(_) => Ok(Vec::new()),
     }
 }

@@ -1,4 +1,4 @@
-//! A journal: a line of JSON for each thing that has happened, appended to a file. It has the policies that were in force.
+//! A journal: one JSON line for each event, appended to a file. It contains the policies that were in force.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,28 +10,28 @@ use scenario::regular;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// So many lines wait for room on the disk; more are lost.
+/// How many lines wait for room on the disk. Further lines are lost.
 const WAITING: usize = 1000;
 
-/// And so many bytes: some lines have a policy.
+/// How many bytes wait, because some lines contain a policy.
 const BYTES: usize = 16 << 20;
 
-/// So many bytes a line has at most that is read: more than twice as many as one with the largest policy.
+/// The maximum length of a line that is read, in bytes: more than twice the length of a line with the largest policy.
 const LINE: u64 = 32 << 20;
 
-/// Lines that are written whole, in order, as soon as there is room for them.
+/// Writes whole lines, in order, as soon as there is room for them.
 #[derive(Debug)]
 pub(super) struct Journal<W> {
     to: W,
-    /// What is not written yet.
+    /// The lines that wait.
     waiting: VecDeque<Vec<u8>>,
-    /// How much of the first of these is.
+    /// How many bytes of the first waiting line are written.
     begun: usize,
     lost: u64,
 }
 
 impl Journal<File> {
-    /// Appends to this file, which is made if it is not there.
+    /// Opens this file to append to it. Creates the file if it does not exist.
     pub fn open(path: &Path) -> io::Result<Journal<File>> {
         let file = regular::append_own(path)?;
         let is_cut = is_cut(&file)?;
@@ -43,7 +43,7 @@ impl Journal<File> {
     }
 }
 
-/// Whether a file's last line has no end: who wrote it was killed on a full disk, or the machine has crashed.
+/// Whether a file's last line has no end: its writer was killed while the disk was full, or the machine has crashed.
 fn is_cut(file: &File) -> io::Result<bool> {
     let mut last = *b"\n";
     if let Some(place) = file.metadata()?.len().checked_sub(1) {
@@ -62,7 +62,7 @@ impl<W: Write> Journal<W> {
         }
     }
 
-    /// Notes something; what is wrong, if it cannot be written yet.
+    /// Adds a line. Returns what is wrong if lines cannot be written yet.
     pub fn note(&mut self, unix_s: f64, what: &str, about: &Value) -> Option<String> {
         let line = json!({ "unix_s": unix_s, "what": what, "about": about });
         let line = format!("{line}\n").into_bytes();
@@ -75,10 +75,10 @@ impl<W: Write> Journal<W> {
         self.write()
     }
 
-    /// Writes what waits; what is wrong, if something still does.
+    /// Writes the waiting lines. Returns what is wrong if lines still wait.
     pub fn write(&mut self) -> Option<String> {
         while let Some(line) = self.waiting.front() {
-            // A line in one call: whoever is killed leaves no part of one.
+            // Each line is written with one call, so a killed process does not leave a part of a line.
             match self.to.write(line.get(self.begun..).unwrap_or_default()) {
                 Ok(0) => return Some(self.told("no space")),
                 Ok(written) => self.begun += written,
@@ -103,25 +103,25 @@ impl<W: Write> Journal<W> {
     }
 }
 
-/// The policies that a journal has.
+/// The policies in a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct History {
-    /// The text of the one that was put in force last; empty if there is none.
+    /// The text of the policy that was last put in force; empty if there is none.
     pub last: String,
-    /// That of the one before it, which was another one.
+    /// The text of the policy before it, which has a different text.
     pub before: Option<String>,
 }
 
-/// The policies that the journal in this file has.
+/// The policies in the journal in this file.
 ///
 /// # Errors
 ///
-/// It cannot be read, has a line that is none of ours for its length, or somebody else can write to it.
+/// The file cannot be read, has a line that is too long for a journal, or somebody else can write to it.
 pub fn history(path: &Path) -> io::Result<History> {
     History::read(BufReader::new(regular::open_trusted(path)?))
 }
 
-/// What is read of a line, whatever else it has.
+/// The fields of a line that are read. Other fields are ignored.
 #[derive(Deserialize)]
 struct Line {
     what: String,
@@ -153,7 +153,7 @@ impl History {
         Ok(history)
     }
 
-    /// A line that is none of ours tells of no policy.
+    /// A line that is not a journal's has no policy.
     fn add(&mut self, line: &[u8]) {
         if let Ok(Line { what, about }) = serde_json::from_slice(line)
             && let ("began" | "reloaded", Some(text)) = (what.as_str(), about.policy)
@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with so much room.
+    /// A disk with a given amount of room.
     struct Disk<'r> {
         room: &'r Cell<usize>,
         has: Vec<u8>,
@@ -205,7 +205,7 @@ mod tests {
         journal.note(3.0, "refused", &policy("c"));
         journal.note(4.0, "reloaded", &json!({ "rules": [] }));
         journal.note(5.0, "ended", &Value::Null);
-        // Begun anew with the same.
+        // Begun again with the same policy.
         journal.note(6.0, "began", &policy("b\n"));
         journal.to.extend(b"{ no line of ours\n");
         let found = history(&journal);
@@ -247,7 +247,7 @@ mod tests {
         let behind = b"{}\n".as_slice().chain(endless());
         let error = History::read(behind).unwrap_err().to_string();
         assert!(error.starts_with("line 2 "), "{error}");
-        // The end of a line counts with it.
+        // The end of the line is part of its length.
         let longest = "x".repeat(LINE as usize - 1) + "\n";
         assert_eq!(
             History::read(longest.as_bytes()).unwrap(),
@@ -282,7 +282,7 @@ mod tests {
         assert!(troubles[troubles.len() - 1].contains("lines are lost"));
         let lost = journal.lost;
         assert!(lost > 0);
-        // A little room at a time.
+        // The disk gets a little room at a time.
         while !journal.waiting.is_empty() {
             room.set(37);
             journal.write();

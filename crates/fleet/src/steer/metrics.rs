@@ -1,4 +1,4 @@
-//! A policy in force, as OpenMetrics.
+//! OpenMetrics of a policy in force.
 
 use kernel::SteeringCounts;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -8,7 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// Whose connections.
+/// The labels of a group of connections.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     rule: String,
@@ -16,7 +16,7 @@ struct Labels {
     exploring: String,
 }
 
-/// What is exported of a policy in force.
+/// The metrics of a policy in force.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -74,7 +74,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// A connection of a rule has ended.
+    /// Counts a connection of a rule that has ended.
     pub fn ended(&self, rule: &str, controller: &str, is_exploring: bool, bytes: u64) {
         let labels = Labels {
             rule: rule.to_owned(),
@@ -85,12 +85,12 @@ impl Metrics {
         self.bytes.get_or_create(&labels).inc_by(bytes);
     }
 
-    /// A rule was taken back.
+    /// Counts a rule that was taken back.
     pub fn taken_back(&self) {
         self.taken_back.inc();
     }
 
-    /// The text, with what is so now.
+    /// The metrics as text, with the present values.
     pub fn text(&self, rules: usize, counts: SteeringCounts) -> String {
         let set = |gauge: &Gauge, value: u64| {
             gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -100,7 +100,7 @@ impl Metrics {
         set(&self.refused, counts.refused);
         set(&self.untold, counts.untold);
         let mut text = String::new();
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }

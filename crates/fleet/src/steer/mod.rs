@@ -1,4 +1,4 @@
-//! A policy in force: each new connection of a control group gets the controller that its rules say.
+//! A policy in force: each new connection of a control group gets the controller that the policy's rules give it.
 
 mod ask;
 mod journal;
@@ -29,24 +29,24 @@ use stale::Keeper;
 /// Why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
 pub enum SteerError {
-    /// The program, or its control group.
+    /// The program cannot be attached to the control group.
     #[error(transparent)]
     Hold(#[from] HoldError),
-    /// The control group.
+    /// The control group cannot be used.
     #[error(transparent)]
     Group(#[from] GroupError),
-    /// A rule's controller.
+    /// The controller of a rule cannot be used.
     #[error("rule {rule}: controller: {why}")]
     Controller {
-        /// Which rule.
+        /// The name of the rule.
         rule: String,
-        /// Why it will not do.
+        /// The reason.
         why: String,
     },
     /// The policy is for another control group.
     #[error("cgroup: a reload cannot change it; end the command and start it again")]
     OtherGroup,
-    /// The journal.
+    /// The journal cannot be opened.
     #[error("--journal: {0}")]
     Journal(std::io::Error),
 }
@@ -57,7 +57,7 @@ pub struct Steer {
     hold: Hold,
     policy: Policy,
     journal: Option<Journal<File>>,
-    /// The text of the policy that the journal has last.
+    /// The policy's text that was last written to the journal.
     noted: String,
     told: Told,
     calendar: Calendar,
@@ -65,10 +65,11 @@ pub struct Steer {
     metrics: Metrics,
 }
 
-/// Networks, each with a bit for each rule that holds there, as the kernel's program has them; and the bits of rules that hold in the
-/// rest.
+/// The table of the kernel's program: networks, each with a bit for each rule that applies there. `rest` has the bits
+/// of the rules that apply in all other networks.
 ///
-/// The program's table has IPv4 in IPv6, where `::/0` is around all addresses. So the whole of IPv4 is always there, too.
+/// The program's table has IPv4 addresses mapped into IPv6, where `::/0` covers all addresses. So the table always has
+/// an entry for the whole of IPv4, too.
 pub(crate) fn table(
     networks: impl IntoIterator<Item = (Prefix, u64)>,
     rest: u64,
@@ -82,17 +83,18 @@ pub(crate) fn table(
         let before = if prefix.first().is_ipv4() { 96 } else { 0 };
         (mapped(prefix.first()), before + prefix.length(), rules)
     };
-    // Of two that are the same, the later one counts.
+    // If two entries have the same network, the later one counts.
     all.into_iter().chain(networks).map(network).collect()
 }
 
-/// Whether the kernel offers a controller. Of one that is a module, this also has the kernel load it: the program may not.
+/// Whether the kernel offers a controller. If the controller is a module, this also makes the kernel load it, because
+/// the BPF program may not do so.
 pub(crate) fn offered(controller: &str) -> Result<(), String> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
     linux::socket::set_controller(&socket, controller).map_err(|error| error.to_string())
 }
 
-/// What the program in the kernel is told, on a machine that was started then.
+/// The configuration of the program in the kernel, for a machine with this boot time.
 fn steering(policy: &Policy, boot: Duration) -> Steering {
     let (networks, everywhere) = policy.networks();
     let rule = |rule: &Rule| {
@@ -116,11 +118,12 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
 }
 
 impl Steer {
-    /// Whether this machine can have the policy in force. Changes nothing but that the kernel may load modules of controllers.
+    /// Checks whether this machine can have the policy in force. Changes nothing, except that the kernel may load
+    /// modules of controllers.
     ///
     /// # Errors
     ///
-    /// What is lacking.
+    /// The machine lacks something.
     pub fn check(policy: &Policy) -> Result<ControlGroup, SteerError> {
         for rule in &policy.rules {
             offered(rule.controller()).map_err(|why| SteerError::Controller {
@@ -133,12 +136,12 @@ impl Steer {
         Ok(group)
     }
 
-    /// Puts a policy in force. When this process is gone without an end, it stays in force until the lease is over. `journal` is
-    /// appended to.
+    /// Puts a policy in force. If this process dies without `finish`, the policy stays in force until the lease is
+    /// over. New lines are appended to `journal`.
     ///
     /// # Errors
     ///
-    /// What the machine lacks.
+    /// The machine lacks something.
     pub fn begin(
         policy: Policy,
         lease: Duration,
@@ -166,15 +169,15 @@ impl Steer {
         Ok(steer)
     }
 
-    /// Whether it is in force in place of what a process has left that did not end it.
+    /// Whether this policy replaced one that another process had left in force.
     pub fn took_over(&self) -> bool {
         self.hold.took_over()
     }
 
-    /// To be called some times a second. `trouble` is told what is wrong, once each. It is over when another process has a policy in
-    /// force for this control group.
+    /// To be called several times a second. `trouble` gets each problem once. The result is `Over` if another process
+    /// has put a policy in force for this control group.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
-        // Before what may take a second: `unix_s` is of now.
+        // This comes before calls that may take a second, because `unix_s` is the present time.
         let set = since_boot().map(|boot| self.calendar.news(unix_s, boot));
         let tended = self.hold.tend();
         if tended.is_back {
@@ -200,7 +203,7 @@ impl Steer {
         Step::On
     }
 
-    /// A connection has ended. Takes its rule back if that is stale.
+    /// Takes in a connection that has ended. Takes its rule back if the rule is stale.
     fn ended(
         &mut self,
         of: &EndedConnection,
@@ -235,17 +238,17 @@ impl Steer {
         Ok(())
     }
 
-    /// What is so now, as OpenMetrics.
+    /// The present metrics, as OpenMetrics.
     pub fn metrics(&self) -> String {
         self.metrics.text(self.policy.rules.len(), self.counts())
     }
 
-    /// Puts another policy in force, all of it at once. Rules that were taken back, and are as they were, are left out; gives their
-    /// names.
+    /// Replaces the policy, all of it at once. Leaves out rules that were taken back, unless they have been changed
+    /// since. Returns the names of the rules that are left out.
     ///
     /// # Errors
     ///
-    /// Why it cannot: then the old one holds.
+    /// The policy cannot be put in force. Then the old policy stays in force.
     pub fn reload(&mut self, mut policy: Policy, unix_s: f64) -> Result<Vec<String>, SteerError> {
         let left_out = self.keeper.leave_out(&mut policy);
         if policy.cgroup != self.policy.cgroup {
@@ -254,7 +257,7 @@ impl Steer {
         Steer::check(&policy)?;
         let now = since_boot().map_err(HoldError::from)?;
         self.hold.replace(steering(&policy, booted(now)))?;
-        // Loading many networks takes seconds, in which connections still get the old rules.
+        // Loading many networks takes seconds. Meanwhile connections still get the old rules.
         let now = since_boot().map_err(HoldError::from)?;
         self.policy = policy;
         self.keeper.begin(&self.policy, now);
@@ -267,12 +270,12 @@ impl Steer {
         self.note(unix_s, "refused", &Value::from(why));
     }
 
-    /// How many connections got a controller.
+    /// The counters of the program.
     pub fn counts(&self) -> SteeringCounts {
         self.hold.counts()
     }
 
-    /// Ends it: from now on, new connections have the default.
+    /// Ends the policy: from now on, new connections have the default controller.
     pub fn finish(mut self, unix_s: f64) {
         self.hold.release();
         let counts =
@@ -280,7 +283,7 @@ impl Steer {
         self.note(unix_s, "ended", &counts);
     }
 
-    /// Notes which policy is in force, with its text if that is another one than the last.
+    /// Notes in the journal which policy is in force. Includes the policy's text if it differs from the last text.
     fn note_policy(&mut self, unix_s: f64, what: &str) {
         let mut about = json!({ "rules": rules(&self.policy) });
         if self.noted != self.policy.text {
@@ -290,7 +293,7 @@ impl Steer {
         self.note(unix_s, what, &about);
     }
 
-    /// A journal that cannot be written does not hold up connections: what is wrong with it shows at the next step.
+    /// A journal that cannot be written does not stop the work. The next step reports the problem.
     fn note(&mut self, unix_s: f64, what: &str, about: &Value) {
         if let Some(journal) = &mut self.journal {
             journal.note(unix_s, what, about);
@@ -304,24 +307,24 @@ fn rules(policy: &Policy) -> Value {
     policy.rules.iter().map(rule).collect()
 }
 
-/// What [`stop`] came to.
+/// The result of [`stop`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// A policy was in force, and is not any more.
+    /// A policy was in force, and was removed.
     Taken,
-    /// The same; but its process runs, and puts it in force again.
+    /// A policy was removed, but its process is running and puts the policy in force again.
     TakenFromProcess,
-    /// There was none.
+    /// No policy was in force.
     Nothing,
-    /// The control group was removed, and what was kept for it, or for others that were, is taken away.
+    /// The control group does not exist any more. What was kept for it, or for other removed groups, was removed.
     Gone,
 }
 
-/// Takes away what a process has left that was killed while a policy was in force.
+/// Removes a policy that a killed process has left in force.
 ///
 /// # Errors
 ///
-/// There is no such control group, or it cannot be removed.
+/// The control group does not exist, or the policy cannot be removed.
 pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
     let swept = kernel::sweep().map_err(HoldError::from)?;
     let group = ControlGroup::at(&policy.cgroup)?;
@@ -348,7 +351,7 @@ mod tests {
             let apart = first.to_bits() ^ address;
             apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
         };
-        // The last of the longest, as later ones replace earlier ones.
+        // Among entries of the greatest length, the last one: later entries replace earlier ones.
         let found = table.iter().filter(is_in).max_by_key(|one| one.1);
         found.map_or(0, |one| one.2)
     }

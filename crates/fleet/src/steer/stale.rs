@@ -1,4 +1,4 @@
-//! Rules that have gone stale are taken back.
+//! Takes back rules that have become stale.
 
 use experiment::policy::{Policy, Rule};
 use experiment::stale::{Made, Stale, Watch};
@@ -7,17 +7,17 @@ use experiment::{Observation, Scope};
 use kernel::EndedConnection;
 use units::Duration;
 
-/// No rule is taken back within so long after another one: one wrong thought may not turn everything.
+/// The minimum time between taking back two rules, so that one error cannot take back all rules.
 const BETWEEN: Duration = Duration::from_secs(600);
 
-/// Looks after the rules of a policy.
+/// Watches the rules of a policy.
 #[derive(Debug)]
 pub(super) struct Keeper {
     watch: Watch,
-    /// When the rules that are in force were put in force, since boot: connections that are older had others.
+    /// When the present rules were put in force, since boot. Older connections had other rules.
     since: Duration,
     last: Option<Duration>,
-    /// Rules that were taken back: they are not put in force again as they were.
+    /// Rules that were taken back. They are not put in force again without a change.
     taken_back: Vec<Rule>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Keeper {
 #[derive(Debug)]
 pub(super) struct TakenBack {
     pub rule: Rule,
-    /// In words.
+    /// The reason, in words.
     pub why: String,
 }
 
@@ -34,7 +34,7 @@ fn made(policy: &Policy) -> impl Iterator<Item = Made> + '_ {
     rules.map(|rule| Made::of(policy.arms(rule).0.len(), rule.expect))
 }
 
-/// Whether a rule says what it said; the networks of systems change by themselves.
+/// Whether a rule is unchanged. The networks of autonomous systems may differ, because they change by themselves.
 fn is_same(one: &Rule, other: &Rule) -> bool {
     let mut one = one.clone();
     if !one.systems.is_empty() {
@@ -44,7 +44,7 @@ fn is_same(one: &Rule, other: &Rule) -> bool {
 }
 
 impl Keeper {
-    /// Of a policy that is put in force now.
+    /// For a policy that is put in force at this time.
     pub fn new(policy: &Policy, now: Duration) -> Keeper {
         Keeper {
             watch: Watch::new(made(policy)),
@@ -54,13 +54,14 @@ impl Keeper {
         }
     }
 
-    /// Other rules are in force from now on.
+    /// Other rules are in force from this time on.
     pub fn begin(&mut self, policy: &Policy, now: Duration) {
         self.watch = Watch::new(made(policy));
         self.since = now;
     }
 
-    /// Leaves out of a policy what was taken back, unless it has been changed since. Gives the names of what is left out.
+    /// Removes from a policy the rules that were taken back, unless they have been changed since. Returns the names of
+    /// the removed rules.
     pub fn leave_out(&self, policy: &mut Policy) -> Vec<String> {
         let (out, rest) = std::mem::take(&mut policy.rules)
             .into_iter()
@@ -70,12 +71,13 @@ impl Keeper {
         out.into_iter().map(|rule| rule.name).collect()
     }
 
-    /// Whether a connection was set up under the rules that are in force: the places of older ones are of others.
+    /// Whether a connection was set up under the present rules. The rule indices of older connections belong to other
+    /// rules.
     pub fn is_of_these(&self, of: &EndedConnection) -> bool {
         of.steered.set_up >= self.since
     }
 
-    /// Takes in a connection that has ended. Says which rule is to be taken back.
+    /// Adds a connection that has ended. Returns the rule that has to be taken back, if any.
     pub fn add(
         &mut self,
         policy: &Policy,
@@ -100,7 +102,7 @@ impl Keeper {
         let may_be = self
             .last
             .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
-        // One that must wait shows again with its next window.
+        // A rule that has to wait is reported again in its next window.
         if !may_be {
             return None;
         }
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Connections of networks in which both controllers are alike; one in 50 networks explores.
+    /// Connections in networks in which both controllers perform alike. One in 50 networks explores.
     fn alike(seeds: std::ops::Range<u64>) -> impl Iterator<Item = Observation> {
         let model = Model::new(Units::Prefixes(4000), 0.0);
         let all = seeds.flat_map(move |seed| model.study(seed));
@@ -178,7 +180,7 @@ mod tests {
         let mut policy = Policy::parse(POLICY).unwrap();
         let second = Duration::from_secs;
         let mut keeper = Keeper::new(&policy, second(1000));
-        // Those that were set up before say nothing of these rules.
+        // Connections that were set up earlier do not count for these rules.
         for of in alike(0..8) {
             let old = ended(0, &of, second(999));
             assert!(keeper.add(&policy, &old, second(2000)).is_none());
@@ -197,12 +199,12 @@ mod tests {
             why.contains("cubic against bbr") && why.contains("100%"),
             "{why}"
         );
-        // It is left out when the policy is read again, unless somebody has changed it.
+        // The rule is left out when the policy is read again, unless somebody has changed the rule.
         assert_eq!(keeper.leave_out(&mut policy), std::slice::from_ref(name));
         assert_eq!(policy.rules.len(), 2);
         let mut changed = Policy::parse(&POLICY.replace("100%", "40%")).unwrap();
         assert!(keeper.leave_out(&mut changed).is_empty());
-        // After a while the other one may go, too.
+        // Some time later, the other rule may be taken back, too.
         keeper.begin(&policy, now);
         let later = now + BETWEEN;
         let again =

@@ -1,4 +1,4 @@
-//! What gives connections their arms, and tells what became of them.
+//! The interface of what assigns arms to connections, and reports what became of the connections.
 
 use kernel::{SteeredConnection, SteeringCounts};
 use linux::command::Init;
@@ -11,73 +11,48 @@ use super::route::Routed;
 use super::row::{Maker, Now, Row};
 use super::running::StudyError;
 
-/// A program on a control group, or routes to client networks.
-pub(super) enum Assigner {
-    Program(Box<Program>),
-    Routes(Box<Routed>),
-}
+/// A [program](Program) on a control group, or [routes](Routed) to client networks.
+pub(super) trait Assigner {
+    /// Maintains the assignment. To be called about once a second.
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard;
 
-/// What there is to tell since it was asked.
-#[derive(Default)]
-pub(super) struct Heard {
-    /// The connections that have ended.
-    pub ended: Vec<(SteeredConnection, Row)>,
-    /// The objects that are over.
-    pub objects: Vec<(SteeredConnection, ObjectRow)>,
-    /// Whether something is there again for which was waited.
-    pub is_back: bool,
-    /// What is wrong, or was.
-    pub troubles: Vec<String>,
-}
-
-impl Assigner {
-    /// Gives new connections arms from now on. `boot` is when the machine was started, since 1970.
-    pub fn begin(
-        place: &Place,
-        boot: Duration,
-        now: Duration,
-        undo: &Init,
-    ) -> Result<Assigner, StudyError> {
-        Ok(match &place.plan.cgroup {
-            Some(group) => Assigner::Program(Box::new(Program::begin(place, group, boot)?)),
-            None => Assigner::Routes(Box::new(Routed::begin(place, now, undo)?)),
-        })
-    }
-
-    /// To be called about once a second.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
-        match self {
-            Assigner::Program(program) => program.tend(maker, now),
-            Assigner::Routes(routes) => routes.tend(maker, now),
-        }
-    }
-
-    /// The connections that go on.
-    pub fn look(
+    /// The open connections.
+    fn look(
         &mut self,
         maker: &Maker,
         now: Now,
         troubles: &mut Vec<String>,
-    ) -> Vec<(SteeredConnection, Row)> {
-        match self {
-            Assigner::Program(program) => program.look(maker, now, troubles),
-            Assigner::Routes(routes) => routes.look(maker, now, troubles),
-        }
-    }
+    ) -> Vec<(SteeredConnection, Row)>;
 
     /// How many connections got what.
-    pub fn counts(&self) -> SteeringCounts {
-        match self {
-            Assigner::Program(program) => program.counts(),
-            Assigner::Routes(routes) => routes.counts(),
-        }
-    }
+    fn counts(&self) -> SteeringCounts;
 
-    /// The last that there is to tell. From now on, new connections have the default.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
-        match self {
-            Assigner::Program(program) => program.end(maker, now),
-            Assigner::Routes(routes) => routes.end(maker, now),
-        }
-    }
+    /// Ends the assignment, and returns the last report. From then on, new connections have the default controller.
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard;
+}
+
+/// What happened since the last call.
+#[derive(Default)]
+pub(super) struct Heard {
+    /// The connections that have ended.
+    pub ended: Vec<(SteeredConnection, Row)>,
+    /// The objects that are complete, or were cut short.
+    pub objects: Vec<(SteeredConnection, ObjectRow)>,
+    /// Whether the control group is there again, after a time without it.
+    pub is_back: bool,
+    /// What is wrong, or was wrong.
+    pub troubles: Vec<String>,
+}
+
+/// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
+pub(super) fn begin(
+    place: &Place,
+    boot: Duration,
+    now: Duration,
+    undo: &Init,
+) -> Result<Box<dyn Assigner>, StudyError> {
+    Ok(match &place.plan.cgroup {
+        Some(group) => Box::new(Program::begin(place, group, boot)?),
+        None => Box::new(Routed::begin(place, now, undo)?),
+    })
 }

@@ -1,19 +1,21 @@
-//! The calendar's clock beside the one that nobody sets.
+//! Compares the calendar's clock with the clock since boot, which nobody sets.
 
 use units::Duration;
 
-/// A clock that is put right little by little does not go so much wrong between two looks, in seconds.
+/// A larger change between two looks, in seconds, means that the clock was set. Gradual correction changes it by less.
 const SET: f64 = 1.0;
 
-/// Notices when somebody sets the calendar's clock. Leases, slots and durations go by the time since boot and do not notice.
+/// Notices when somebody sets the calendar's clock. Leases, slots and durations use the time since boot, and do not
+/// change.
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
-    /// The calendar's time of the machine's start, as it was when last looked at.
+    /// The machine's boot time by the calendar, at the last look.
     started: Option<f64>,
 }
 
 impl Calendar {
-    /// What is to be told at this time: by the calendar in seconds since 1970, and since boot.
+    /// What to report at this time, if anything. The time is given in seconds since 1970 by the calendar, and since
+    /// boot.
     pub fn news(&mut self, unix_s: f64, boot: Duration) -> Option<String> {
         let started = unix_s - boot.as_secs_f64();
         let by = started - self.started.replace(started)?;
@@ -37,7 +39,7 @@ mod tests {
         let mut offset = 1.7e9;
         let mut told = Vec::new();
         for second in 0..10_000_u64 {
-            // Adjusted by half a second in a thousand, as the kernel does at most.
+            // A gradual correction of 0.5 ms a second, the kernel's maximum.
             offset += 0.0005;
             match second {
                 3000 => offset += 3600.0,

@@ -1,4 +1,4 @@
-//! Rows of Parquet files, read back.
+//! Reads rows of Parquet files.
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -22,7 +22,7 @@ impl<'r> Cells<'r> {
         Cells(named.map(|(name, field)| (name.as_str(), field)).collect())
     }
 
-    /// A whole number; nothing where there is none.
+    /// A whole number; nothing if the cell has none.
     pub fn whole(&self, name: &str) -> Option<u64> {
         match self.0.get(name)? {
             Field::Long(value) => Some(value.cast_unsigned()),
@@ -39,12 +39,12 @@ impl<'r> Cells<'r> {
         }
     }
 
-    /// A span of so many seconds.
+    /// A duration in seconds.
     pub fn seconds(&self, name: &str) -> Option<Duration> {
         Some(span(self.real(name)?))
     }
 
-    /// A span of so many milliseconds.
+    /// A duration in milliseconds.
     pub fn millis(&self, name: &str) -> Option<Duration> {
         Some(span(self.real(name)? / 1000.0))
     }
@@ -63,15 +63,15 @@ impl<'r> Cells<'r> {
     }
 }
 
-/// A span, of nonsense none.
+/// A duration; zero if the number is not a valid duration.
 pub(super) fn span(seconds: f64) -> Duration {
     std::time::Duration::try_from_secs_f64(seconds)
         .unwrap_or_default()
         .into()
 }
 
-/// Gives each row of a file to `take`, which answers nothing where it lacks a column. Of a file that cannot be read to its end, it gets
-/// none.
+/// Gives each row of a file to `take`, which returns nothing if the row lacks a column. If the file cannot be read to
+/// its end, `take` gets no rows.
 pub(super) fn each_row(
     path: &Path,
     mut take: impl FnMut(&Cells<'_>) -> Option<()>,
@@ -93,14 +93,14 @@ pub(super) fn each_row(
     if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
         return Err(ParquetError::General("is damaged".to_owned()));
     }
-    // Read twice rather than kept: the rows of a small file may be large.
+    // The file is read twice, and not kept in memory: the rows of a small file may be large.
     let mut end_to_end = || {
         for row in reader.get_row_iter(None)? {
             row?;
         }
         Ok(())
     };
-    // The library panics at some damaged files.
+    // The library panics on some damaged files.
     let read = panic::catch_unwind(AssertUnwindSafe(&mut end_to_end));
     read.unwrap_or_else(|_| Err(ParquetError::General("is damaged".to_owned())))?;
     for row in reader.get_row_iter(None)? {

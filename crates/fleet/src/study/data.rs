@@ -1,4 +1,4 @@
-//! What a study has recorded, read back.
+//! Reads what a study has recorded.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -19,67 +19,67 @@ use crate::files::files;
 /// Why data cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// The directory is no study's.
+    /// The directory has no study.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// None was named.
+    /// No directory was named.
     #[error("there is no study to read")]
     NoPlace,
-    /// They are of several plans.
+    /// The directories have different plans.
     #[error("{} and {} are of different plans; give the directories of one", one.display(), other.display())]
     Plans {
-        /// One of them.
+        /// One of the directories.
         one: PathBuf,
         /// Another one.
         other: PathBuf,
     },
-    /// Nothing that was kept can be joined to a log.
+    /// No column that was kept can be joined to a log.
     #[error(
         "no log can be joined: of clients, this study keeps address = \"{0}\" and no hash of address and port; begin a study with \
          join = true in its plan"
     )]
     NoEnds(Kept),
-    /// The seed is gone, by which a client's hash is found.
+    /// The seed was removed. A client's hash cannot be computed without it.
     #[error("{}: no log can be joined: study.json has no seed any more", path.display())]
     NoSeed {
-        /// Of which directory.
+        /// The directory.
         path: PathBuf,
     },
 }
 
-/// A log's times are of whole milliseconds: of less it says nothing.
+/// A log's times are in whole milliseconds, so a shorter time cannot be known from the log.
 const LOGGED: Duration = Duration::from_millis(1);
 
 /// An access log.
 #[derive(Debug)]
 pub struct Log {
-    /// What people call it.
+    /// The log's name for people.
     pub name: String,
     /// The open file.
     pub file: File,
-    /// How it is written.
+    /// The log's format.
     pub format: Format,
 }
 
 /// A study that was read.
 #[derive(Debug)]
 pub struct Read {
-    /// What is known of it, by its first directory.
+    /// The plan and the state of the study, from its first directory.
     pub place: Place,
     /// Its connections and objects.
     pub gathered: Gathered,
-    /// What became of the requests of logs, if there were any.
+    /// What became of the requests in the logs, if logs were given.
     pub joined: Option<Joined>,
     /// What was left out, and why.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What was not read.
+/// A file or directory that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// A file, or a directory.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -89,11 +89,11 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The latest that is known of a connection.
+/// The latest state of a connection.
 struct Latest {
     has_ended: bool,
     life: Life,
-    /// The keyed hash of its other end.
+    /// The keyed hash of the client's address and port.
     end: Option<u64>,
     observation: Observation,
 }
@@ -104,15 +104,15 @@ impl Latest {
     }
 }
 
-/// A connection: the place of its directory, the sitting, and the kernel's number of its socket.
+/// A connection: the index of its directory, the sitting, and the kernel's socket cookie.
 type Connection = (usize, u64, u64);
 
-/// The study in these directories, of as many machines, with its connections and objects: each connection as it was last seen.
-/// Where logs have requests of a connection, these are its objects.
+/// Reads the study in these directories, one for each machine, with its connections and objects. Each connection is in
+/// its latest state. If logs have requests of a connection, these requests are the connection's objects.
 ///
 /// # Errors
 ///
-/// There is none, they are of several plans, or nothing can be joined to logs.
+/// There is no study, the directories have different plans, or nothing can be joined to the logs.
 pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, DataError> {
     let mut left_out = Vec::new();
     let places = find(directories, &mut left_out)?;
@@ -121,7 +121,7 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     };
     let plan = &place.plan;
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
-    // A guard's end is one that the data has chosen.
+    // A guard ends a study because of the data, so the end of the study depends on the data.
     if !places.iter().all(Place::is_over) {
         gathered.goes_on();
     }
@@ -138,7 +138,8 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     })
 }
 
-/// What the guards of a study have seen that was begun before: the connections that have ended, and the objects. In bounded memory.
+/// What the guards have seen in the earlier sittings of a study: the connections that have ended, and the objects. Uses
+/// bounded memory.
 pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
     let mut measured = Measured::new(place.plan.arms.len());
     if place.plan.guards.is_empty() {
@@ -161,7 +162,8 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
     measured
 }
 
-/// Gives `take` all connections and objects of a study; what became of the requests of logs, if there were any.
+/// Gives `take` all connections and objects of a study. Returns what became of the requests in the logs, if logs were
+/// given.
 fn each(
     places: &[Place],
     logs: Vec<Log>,
@@ -172,7 +174,8 @@ fn each(
     for (number, one) in places.iter().enumerate() {
         each_file(one, START, left_out, |cells| {
             let (connection, latest) = connection(cells, number)?;
-            // What is acknowledged only grows; the calendar may be set back.
+            // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
+            // rows.
             let known = connections.get(&connection).map(Latest::progress);
             let is_news = known.is_none_or(|known| known <= latest.progress());
             if cells.whole("evaluated")? != 0 && is_news {
@@ -190,7 +193,7 @@ fn each(
             if cells.whole("evaluated")? == 0 {
                 return Some(());
             }
-            // Its connection's sizes and times are those of its objects, also while it goes on.
+            // The connection's sizes and times are those of its objects, even while the connection is open.
             if let Some(carrier) = connections.get_mut(&connection) {
                 carrier.observation.scope = Scope::Carrier;
             }
@@ -207,7 +210,7 @@ fn each(
             Some(())
         });
     }
-    // In the same order each time: sums of fractions depend on it.
+    // The order is always the same, because sums of fractions depend on it.
     let mut all: Vec<_> = connections.into_iter().collect();
     all.sort_by_key(|(connection, _)| *connection);
     for (connection, latest) in all {
@@ -237,7 +240,7 @@ fn each(
     Ok(has_logs.then_some(join.joined))
 }
 
-/// The requests of logs, with their connections.
+/// Joins the requests in the logs to their connections.
 fn joined(
     places: &[Place],
     connections: &HashMap<Connection, Latest>,
@@ -261,7 +264,7 @@ fn joined(
             path: place.directory().to_owned(),
         });
     }
-    // Without a seed in the plan, each machine has drawn its own.
+    // If the plan has no seed, each machine has drawn its own.
     let mut keys: Vec<Key> = Vec::new();
     for key in places.iter().map(Place::key) {
         if !keys.contains(&key) {
@@ -311,7 +314,7 @@ fn find(
     Ok(places)
 }
 
-/// Gives `take` each row of a place's files of one kind, the oldest first.
+/// Gives `take` each row of a place's files of one kind, oldest file first.
 fn each_file(
     place: &Place,
     start: &str,
@@ -326,7 +329,7 @@ fn each_file(
     }
 }
 
-/// A connection's row; nothing if it is none.
+/// The connection in a row; nothing if the row has no valid connection.
 fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> {
     let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
     let has_ended = cells.whole("ended")? != 0;
@@ -360,7 +363,7 @@ fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> 
     Some((connection, latest))
 }
 
-/// An object's row; nothing if it is none.
+/// The object in a row; nothing if the row has no valid object.
 fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)> {
     let is_whole = cells.whole("whole")? != 0;
     let observation = Observation {

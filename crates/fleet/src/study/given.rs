@@ -1,5 +1,5 @@
-//! Connections that another has carried than this kernel, such as a simulation: recorded, and seen by an experiment, as this
-//! kernel's are.
+//! Connections that something other than this kernel has carried, such as a simulation. They are recorded, and
+//! evaluated by an experiment, like this kernel's connections.
 
 use experiment::plan::Kept;
 use experiment::{Key, Observation};
@@ -16,13 +16,13 @@ use crate::connection::Moment;
 use crate::files::{Files, RecordError};
 use crate::systems::Systems;
 
-/// The time of such connections begins with the calendar.
+/// The time since boot of such connections is their calendar time, so both begin at zero.
 const BEGIN: Now = Now {
     boot: Duration::ZERO,
     unix_s: 0.0,
 };
 
-/// A connection that has ended, and what it carried, as the kernel's program would tell.
+/// A connection that has ended, and its objects, as the kernel's program would report them.
 #[derive(Debug, Clone)]
 pub struct Given {
     /// The connection.
@@ -32,7 +32,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// The same, had its unit this draw and this arm.
+    /// A copy whose unit has this draw and this arm.
     pub fn assigned(&self, unit: u64, arm: usize) -> Given {
         let mut given = self.clone();
         let objects = given.objects.iter_mut().map(|object| &mut object.steered);
@@ -43,7 +43,8 @@ impl Given {
     }
 }
 
-/// Connections and their objects as an experiment sees them, if their clients are in this autonomous system.
+/// Connections and their objects as an experiment evaluates them, with their clients in this autonomous system, if one
+/// is given.
 pub fn observations<'g>(
     given: impl IntoIterator<Item = &'g Given>,
     system: Option<u32>,
@@ -68,7 +69,7 @@ pub fn observations<'g>(
     })
 }
 
-/// A study's data in the making.
+/// Writes a study's data.
 #[derive(Debug)]
 pub struct Recording {
     place: Place,
@@ -79,11 +80,11 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins a sitting of the study of a place; no more than `keep` of rows is kept.
+    /// Begins a sitting of the study of a place. Keeps at most `keep` of rows.
     ///
     /// # Errors
     ///
-    /// Its files cannot be written.
+    /// The study's files cannot be written.
     pub fn begin(
         mut place: Place,
         keep: Bytes,
@@ -101,7 +102,7 @@ impl Recording {
         })
     }
 
-    /// Takes a connection in.
+    /// Records a connection.
     ///
     /// # Errors
     ///
@@ -125,11 +126,11 @@ impl Recording {
         self.objects.add(Moment::default(), objects)
     }
 
-    /// Writes what is held. The study is over, after so long.
+    /// Writes the rows that are held. The study is over after this duration.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The rows cannot be written.
     pub fn finish(mut self, ran: Duration) -> Result<(), StudyError> {
         self.files.save()?;
         self.objects.save()?;

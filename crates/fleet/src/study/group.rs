@@ -10,79 +10,79 @@ use super::holder::{Holder, Steerer};
 use super::lock::{Claim, Held, Refused, steers};
 use crate::who;
 
-/// Why a control group will not do.
+/// Why a control group cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GroupError {
-    /// There is no file system of them.
+    /// No cgroup v2 file system is mounted.
     #[error(
         "cgroup: there is no file system of control groups of version 2 here; mount one at /sys/fs/cgroup"
     )]
     NoFileSystem,
-    /// It is not there.
+    /// The control group does not exist.
     #[error("cgroup: {}: {why}; give the directory of a control group, such as system.slice/nginx.service", path.display())]
     Missing {
-        /// Which one.
+        /// The control group's directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
-    /// Another process draws its connections' controllers.
+    /// Another process assigns controllers to the group's connections.
     #[error("cgroup: {} is in use by {holder}; end that one first", path.display())]
     InUse {
-        /// Which one.
+        /// The control group's directory.
         path: PathBuf,
-        /// Who that is.
+        /// The other process.
         holder: Holder,
     },
-    /// It cannot be held.
+    /// The lock cannot be taken.
     #[error("cgroup: cannot lock {}: {error}", path.display())]
     Lock {
-        /// The file that is to be locked.
+        /// The file to be locked.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// A policy is there, and nobody looks after it.
+    /// A policy may be in force that no process looks after.
     #[error(
         "cgroup: {} may have a policy in force that a process has left, which did not end it; take it away first: \
          `fullpipe steer stop POLICY.toml`",
         path.display()
     )]
     Left {
-        /// Which one.
+        /// The control group's directory.
         path: PathBuf,
     },
 }
 
 impl GroupError {
-    /// Whether somebody else has it.
+    /// Whether another process uses the control group, or has left a policy there.
     pub fn is_in_use(&self) -> bool {
         matches!(self, GroupError::InUse { .. } | GroupError::Left { .. })
     }
 }
 
-/// A control group by its directory, which a service manager may remove and make anew.
+/// A control group, given by its directory. A service manager may remove the group and make it anew.
 #[derive(Debug, Clone)]
 pub struct ControlGroup {
     path: PathBuf,
 }
 
-/// An open one.
+/// An open control group.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub directory: File,
     inode: u64,
-    /// What holds it, if this process does.
+    /// The lock, if this process has it.
     held: Option<Arc<Held>>,
 }
 
 impl Opened {
-    /// What it goes by where the program on it is kept.
+    /// The name under which the program on this control group is kept.
     pub fn name(&self) -> String {
         format!("steer-{}", self.inode)
     }
 
-    /// Whether a process has it.
+    /// Whether a process has locked the control group.
     pub fn is_held(&self) -> bool {
         matches!(Claim::Alone.lay(self.inode), Err(Refused::Held(_)))
     }
@@ -103,11 +103,11 @@ impl Opened {
 }
 
 impl ControlGroup {
-    /// The one with this path, which is absolute or begins at the root of all control groups.
+    /// The control group with this path. The path is absolute, or relative to the root of all control groups.
     ///
     /// # Errors
     ///
-    /// There are none of version 2 here.
+    /// No cgroup v2 file system is mounted.
     pub fn at(path: &Path) -> Result<ControlGroup, GroupError> {
         let path = if path.is_absolute() {
             path.to_owned()
@@ -117,12 +117,12 @@ impl ControlGroup {
         Ok(ControlGroup { path })
     }
 
-    /// Its directory.
+    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens it.
+    /// Opens the control group.
     pub(crate) fn open(&self) -> Result<Opened, GroupError> {
         let open = || {
             let directory = File::open(&self.path)?;
@@ -140,7 +140,7 @@ impl ControlGroup {
         })
     }
 
-    /// Opens it, and holds it for as long as that is open.
+    /// Opens the control group, and locks it for as long as the result lives.
     pub(crate) fn claim(&self, claim: Claim) -> Result<Opened, GroupError> {
         let mut opened = self.open()?;
         opened.held = match claim.lay(opened.inode) {
@@ -151,11 +151,11 @@ impl ControlGroup {
                     holder,
                 });
             }
-            // Who may not do this attaches nothing, but may ask.
+            // A process that may not lock the group cannot attach a program, but may use the open group otherwise.
             Err(Refused::System(_, error)) if error.kind() == ErrorKind::PermissionDenied => None,
             Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
         };
-        // What it cannot be told of is not there.
+        // If the kernel does not tell, nothing counts as kept.
         if claim == Claim::Alone && kernel::is_kept(&opened.name()).unwrap_or(false) {
             return Err(GroupError::Left {
                 path: self.path.clone(),
@@ -164,7 +164,7 @@ impl ControlGroup {
         Ok(opened)
     }
 
-    /// The open one once more: it stays held until both are closed.
+    /// Duplicates the open group. The lock stays until both are closed.
     pub(super) fn again(&self, opened: &Opened) -> Result<Opened, GroupError> {
         let directory = opened.directory.try_clone();
         Ok(Opened {
@@ -181,7 +181,7 @@ impl ControlGroup {
         }
     }
 
-    /// Whether the open one is what its path still leads to.
+    /// Whether the path still leads to the open group.
     pub(super) fn is(&self, opened: &Opened) -> bool {
         fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
     }

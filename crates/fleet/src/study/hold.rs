@@ -1,4 +1,4 @@
-//! The program on a control group, as long as somebody tends it.
+//! Keeps the program attached to a control group.
 
 use kernel::{Attached, EndedConnection, Error, Kept, Steering, SteeringCounts, ToldObject};
 use units::Duration;
@@ -6,61 +6,62 @@ use units::Duration;
 use super::group::{ControlGroup, GroupError, Opened};
 use super::lock::Claim;
 
-/// Why nothing is attached.
+/// Why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum HoldError {
-    /// The kernel.
+    /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] Error),
-    /// The control group.
+    /// The control group cannot be used.
     #[error(transparent)]
     Group(#[from] GroupError),
 }
 
-/// The program on a control group. A service manager may remove the group and make it anew: then it is attached again.
+/// The program on a control group. A service manager may remove the group and make it anew; then the program is
+/// attached again.
 #[derive(Debug)]
 pub(crate) struct Hold {
     group: ControlGroup,
     steering: Steering,
-    /// So long the program works on when nobody tends it.
+    /// How long the program works on when nobody renews its lease.
     lease: Duration,
-    /// Whether it works on for that long when this process is gone.
+    /// Whether the program also works on for this long after this process has ended.
     is_kept: bool,
     attached: Option<(Attached, Opened)>,
-    /// Whether this process took over what an earlier one has left.
+    /// Whether this process took over a program that an earlier process had left.
     took_over: bool,
     counts: SteeringCounts,
 }
 
-/// How things stand with a program that was attached.
+/// The state of an attached program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// As they should.
+    /// The program is attached as it should be.
     Fine,
-    /// Its control group was removed.
+    /// The control group was removed.
     NoGroup,
-    /// Somebody has taken it off the control group.
+    /// Somebody has detached the program from the control group.
     Evicted,
-    /// The file is gone that keeps it beyond this process.
+    /// Somebody has removed the file that keeps the program beyond this process.
     Unkept,
     /// Another process has the control group now.
     Superseded,
 }
 
-/// What tending came to.
+/// The result of tending.
 #[derive(Debug, Default)]
 pub(crate) struct Tended {
     /// The connections that have ended.
     pub ended: Vec<EndedConnection>,
-    /// The objects that are over.
+    /// The objects that are complete, or were cut short.
     pub objects: Vec<ToldObject>,
-    /// Whether the program was attached anew.
+    /// Whether the program was attached again.
     pub is_anew: bool,
-    /// Whether its control group is there again, for which was waited.
+    /// Whether the control group is there again, after a time without it.
     pub is_back: bool,
-    /// Whether another process has the control group now: there is nothing to tend any more.
+    /// Whether another process has the control group now. Then nothing is left to tend.
     pub is_superseded: bool,
-    /// What is wrong, or was.
+    /// What is wrong, or was wrong.
     pub troubles: Vec<String>,
 }
 
@@ -85,10 +86,11 @@ impl Hold {
         Ok(hold)
     }
 
-    /// Attaches the program, in place of one that is attached. Whether one was kept.
+    /// Attaches the program, in place of the attached one, if there is one. Returns whether a program of an earlier
+    /// process was kept.
     fn attach(&mut self) -> Result<bool, HoldError> {
         let opened = match &self.attached {
-            // What it has locked stays locked.
+            // The lock stays.
             Some((_, opened)) if self.group.is(opened) => self.group.again(opened)?,
             _ => self.group.claim(self.claim())?,
         };
@@ -100,7 +102,7 @@ impl Hold {
         Ok(was_kept)
     }
 
-    /// Who works on without its process may be taken over from, and nobody else.
+    /// A process whose program is kept may be superseded by another one. All others hold the group alone.
     fn claim(&self) -> Claim {
         if self.is_kept {
             Claim::Shared
@@ -109,25 +111,25 @@ impl Hold {
         }
     }
 
-    /// Whether this process took over what an earlier one has left, which was killed.
+    /// Whether this process took over a program that an earlier, killed process had left.
     pub fn took_over(&self) -> bool {
         self.took_over
     }
 
-    /// What is attached, if something is.
+    /// The attached program, if there is one.
     pub fn attached(&self) -> Option<&Attached> {
         self.attached.as_ref().map(|(attached, _)| attached)
     }
 
-    /// How often the program did what since it was attached.
+    /// The program's counters since it was attached.
     pub fn counts(&self) -> SteeringCounts {
         self.counts
     }
 
-    /// Takes other rules. If the kernel refuses, the old ones hold.
+    /// Replaces the rules. If the kernel refuses, the old rules stay in force.
     pub fn replace(&mut self, steering: Steering) -> Result<(), HoldError> {
         if let Some((attached, _)) = &mut self.attached {
-            // Loading many networks may take longer than is left of the lease.
+            // Loading many networks may take longer than the rest of the lease.
             attached.renew(self.lease)?;
             attached.replace(&steering)?;
             attached.renew(self.lease)?;
@@ -136,8 +138,8 @@ impl Hold {
         Ok(())
     }
 
-    /// To be called about once a second: renews the lease, takes in what has ended, and attaches the program again where its
-    /// control group has come back.
+    /// To be called about once a second. Renews the lease, collects connections and objects that have ended, and
+    /// attaches the program again if its control group has come back.
     pub fn tend(&mut self) -> Tended {
         let mut tended = Tended::default();
         let Some((attached, opened)) = &self.attached else {
@@ -226,7 +228,7 @@ impl Hold {
         })
     }
 
-    /// Attaches the program again, whose group is there. If that fails it is tried again as if the group were gone.
+    /// Attaches the program again while its group exists. If this fails, the next try is as if the group were gone.
     fn again(&mut self, why: &str, tended: &mut Tended) {
         tended.troubles.push(match self.attach() {
             Ok(_) => {
@@ -240,13 +242,13 @@ impl Hold {
         });
     }
 
-    /// Takes the program away, but not another process's: new connections have the default.
+    /// Detaches the program, but not another process's program. New connections then have the default controller.
     pub fn release(&mut self) {
         if let Some((attached, opened)) = self.attached.take()
             && self.is_kept
             && matches!(attached.kept(&opened.name()), Ok(Kept::Own))
         {
-            // What cannot be removed ends with its lease.
+            // A program that cannot be removed ends with its lease.
             let _ = kernel::release(&opened.name());
         }
     }

@@ -1,5 +1,5 @@
-//! Which processes hold a lock, as the kernel tells in `/proc/locks`. It has numbers of processes, and a number is another process's as soon
-//! as the one that had it has ended.
+//! Finds the processes that hold a lock, from the kernel's list `/proc/locks`. The list has process numbers. When a
+//! process has ended, another process may get its number.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -11,13 +11,13 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// So much of a command is shown.
+/// How many characters of a command line are shown.
 const SHOWN: usize = 80;
 
-/// Who holds a control group.
+/// The process that holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process, and what that is.
+    /// The process's number and command line.
     process: Option<(u32, String)>,
 }
 
@@ -31,9 +31,9 @@ impl fmt::Display for Holder {
 }
 
 impl Holder {
-    /// Whether the process is gone that has locked it, and another one still has it open.
+    /// Whether the process that took the lock is gone, while another process still has the locked file open.
     pub fn is_gone(&self) -> bool {
-        // What has ended has no command line, whether or not somebody has taken note of its end.
+        // A process that has ended has no command line, even if its parent has not waited for it yet.
         let known = self.process.as_ref();
         known.is_some_and(|(_, command)| command.is_empty())
     }
@@ -45,7 +45,7 @@ impl Holder {
         }
     }
 
-    /// Whether this process cannot see it.
+    /// Whether this process cannot see the holder.
     pub(super) fn is_hidden(&self) -> bool {
         self.process.is_none()
     }
@@ -54,14 +54,14 @@ impl Holder {
 /// A process that has a policy in force.
 #[derive(Debug)]
 pub struct Steerer {
-    /// Its number.
+    /// The process's number.
     process: u32,
-    /// It, whatever becomes of the number.
+    /// A handle of the process, which stays valid if the number is reused.
     handle: OwnedFd,
 }
 
 impl Steerer {
-    /// The processes that share a lock of this file.
+    /// The processes that hold a shared lock on this file.
     pub(super) fn of(file: &File) -> io::Result<Vec<Steerer>> {
         Steerer::all(|| {
             let locks = locks(file)?.into_iter();
@@ -70,8 +70,8 @@ impl Steerer {
         })
     }
 
-    /// The processes that have these numbers when it is asked for them, and still have when it is asked once more: in between one may
-    /// have ended, and another one got its number.
+    /// The processes with these numbers. It asks for the numbers twice, because between the first list and the opening
+    /// of a process, the process may end and another one get its number.
     fn all(mut ask: impl FnMut() -> io::Result<Vec<u32>>) -> io::Result<Vec<Steerer>> {
         let mut found: Vec<Steerer> = Vec::new();
         for process in ask()? {
@@ -92,16 +92,17 @@ impl Steerer {
         Ok(found)
     }
 
-    /// Its number.
+    /// The process's number.
     pub fn process(&self) -> u32 {
         self.process
     }
 
-    /// Has it read its policy again (SIGHUP), which ends other programs than this one.
+    /// Makes the process read its policy again, with SIGHUP. SIGHUP would end other programs, so only this program gets
+    /// it.
     ///
     /// # Errors
     ///
-    /// It has ended, or does not run the program that this process runs.
+    /// The process has ended, or does not run the same program as this process.
     pub fn reload(&self) -> io::Result<()> {
         let program = |of: &str| {
             let about = fs::metadata(format!("/proc/{of}/exe"))?;
@@ -119,12 +120,12 @@ impl Steerer {
     }
 }
 
-/// The locks of a file: how it is locked, and by which process.
+/// The locks on a file: the kind of each lock, and its process.
 fn locks(file: &File) -> io::Result<Vec<(String, u32)>> {
     let proc = Path::new("/proc");
     check_own(proc)?;
     let about = file.metadata()?;
-    // The numbers of a device as one (makedev(3)).
+    // Splits the device number into major and minor (makedev(3)).
     let (device, inode) = (about.dev(), about.ino());
     let major = (device >> 8 & 0xfff) | (device >> 32 & !0xfff);
     let minor = (device & 0xff) | (device >> 12 & !0xff);
@@ -133,7 +134,7 @@ fn locks(file: &File) -> io::Result<Vec<(String, u32)>> {
     Ok(all.lines().filter_map(|line| lock(line, &of)).collect())
 }
 
-/// Checks that the numbers in this file system of processes are those that this process knows, and not another namespace's.
+/// Checks that this `/proc` has the process numbers of this process's own namespace.
 fn check_own(proc: &Path) -> io::Result<()> {
     let own = fs::read_link(proc.join("self"))?;
     if own == Path::new(&std::process::id().to_string()) {
@@ -145,7 +146,9 @@ fn check_own(proc: &Path) -> io::Result<()> {
     )))
 }
 
-/// A line of `/proc/locks`, if it is of a lock of this file (proc_locks(5)): `7: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF`.
+/// Parses a line of `/proc/locks` (proc_locks(5)), if its lock is on this file.
+///
+/// `7: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF`
 fn lock(line: &str, file: &str) -> Option<(String, u32)> {
     let mut words = line.split_whitespace().skip(1);
     let is_flock = words.next()? == "FLOCK";
@@ -154,7 +157,7 @@ fn lock(line: &str, file: &str) -> Option<(String, u32)> {
     (is_flock && words.next()? == file).then_some((kind, process))
 }
 
-/// What a process was started as.
+/// The command line of a process.
 fn command(process: u32) -> String {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line).replace('\0', " ");
@@ -188,21 +191,32 @@ mod tests {
         let _ = io::stdin().read_to_end(&mut Vec::new());
     }
 
-    /// A process that waits until its stdin ends.
+    /// Starts a process that waits until its stdin ends.
     fn start(mut command: Command) -> Child {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
         child.expect("it starts")
     }
 
-    /// One that runs this program.
+    /// Starts a process that runs this program.
     fn start_own() -> Child {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--ignored", "--exact", "study::holder::tests::waits"]);
         start(command)
     }
 
+    /// Whether SIGHUP, signal 1, is ignored, by the kernel's signal mask (proc(5)).
+    fn is_hangup_ignored() -> bool {
+        let about = fs::read_to_string("/proc/self/status").unwrap();
+        let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        u64::from_str_radix(mask.unwrap().trim(), 16).unwrap() & 1 != 0
+    }
+
     #[test]
     fn all_that_share_a_lock_are_told_and_no_other_program_is() {
+        if is_hangup_ignored() {
+            eprintln!("SKIPPED: this process ignores SIGHUP (nohup), and so do its children");
+            return;
+        }
         let mut own = [start_own(), start_own()];
         let mut other = start(Command::new("cat"));
         let mut numbers: Vec<u32> = own.iter().map(Child::id).collect();
@@ -218,7 +232,7 @@ mod tests {
                 told.unwrap();
             }
         }
-        // Waiting ends their stdin, so none of them stays.
+        // `wait` closes their stdin, so every process ends.
         for child in &mut own {
             let ended = child.wait().unwrap();
             assert_eq!(ended.signal(), Some(Signal::HUP.as_raw()), "{ended}");

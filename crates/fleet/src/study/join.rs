@@ -1,8 +1,9 @@
-//! Requests of access logs, joined to the connections and objects that a study has seen.
+//! Joins requests in access logs to the connections and objects that a study has seen.
 //!
-//! A log knows where one response ends and the next begins; the kernel knows when what it was given was acknowledged. A server's
-//! time ends when it has given the kernel the last byte, which for all that fits the send buffer is at once. So where one
-//! request stands beside one object, the size is the log's and the time the kernel's.
+//! A log knows where one response ends and the next begins. The kernel knows when the data that it was given was
+//! acknowledged. The server's time ends when the server has given the last byte to the kernel. A response that fits
+//! into the send buffer ends at once by this time. So if exactly one request matches one object, the size is the log's
+//! and the time is the kernel's.
 
 use std::collections::HashMap;
 
@@ -12,29 +13,33 @@ use units::Duration;
 
 use super::log::{LogCounts, Request};
 
-/// The log's clock and the study's may differ by so much, in seconds.
+/// The maximum difference between the log's clock and the study's clock, in seconds.
 const CLOCKS: f64 = 2.0;
 
-/// A connection that goes on was seen within so many seconds.
+/// The maximum time since the last look at an open connection, in seconds.
 const SEEN: f64 = 60.0;
 
-/// A server writes times down to the millisecond, before an object's first packet leaves, ...
+/// How long before the logged beginning of a request its object may begin, in seconds: a server logs times in whole
+/// milliseconds.
 const BEFORE: f64 = 0.002;
 
-/// ... and with the time at which it began its round of work.
+/// How long after the logged end of a request its object may begin, in seconds: a server logs the time at which its
+/// event loop's round began.
 const AFTER: f64 = 0.020;
 
-/// So much an object may be larger than its request's answer: by what encryption and framing add.
+/// The factor and the number of bytes by which an object may be larger than its answer: encryption and framing add
+/// bytes.
 const OVERHEAD: f64 = 1.05;
 const HEAD: u64 = 8192;
 
-/// So many objects are looked at for an answer: one that took for ever would be compared with all.
+/// How many objects are compared with one answer. Without this limit, an answer of a very long request would be
+/// compared with all objects.
 const LOOKED: usize = 1000;
 
-/// So many requests are held: 32 bytes each.
+/// How many requests are held in memory, at 32 bytes each.
 const MOST: usize = 10_000_000;
 
-/// When a connection was there, in seconds since 1970.
+/// The lifetime of a connection, in seconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Life {
     pub set_up: f64,
@@ -50,24 +55,24 @@ impl Life {
     }
 }
 
-/// What became of the requests of logs.
+/// What became of the requests in the logs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Joined {
-    /// Each log's name, and what was read of it.
+    /// Each log's name and counts.
     pub logs: Vec<(String, LogCounts)>,
-    /// Requests of connections of the study.
+    /// Requests on connections of the study.
     pub joined: u64,
-    /// Those of them whose time is the kernel's.
+    /// The joined requests whose time is the kernel's.
     pub timed_by_kernel: u64,
-    /// Requests of no connection that the study evaluates.
+    /// Requests on no connection that the study evaluates.
     pub of_others: u64,
-    /// Requests that may be of several connections.
+    /// Requests that match several connections.
     pub ambiguous: u64,
-    /// Requests that there was no room for.
+    /// Requests above the memory limit.
     pub too_many: u64,
 }
 
-/// An answer to a request: what a log says.
+/// The answer to a request, from a log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     pub ended: f64,
@@ -84,7 +89,7 @@ pub(super) struct Sent {
     pub is_whole: bool,
 }
 
-/// What is evaluated of an answer.
+/// The part of an answer that is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timed {
     pub scope: Scope,
@@ -93,7 +98,7 @@ pub(super) struct Timed {
     pub is_by_kernel: bool,
 }
 
-/// The connections of a study by their ends, and the answers that go with them.
+/// A study's connections by the hashes of their clients' address and port, with the answers that belong to them.
 #[derive(Debug)]
 pub(super) struct Join<C> {
     ends: HashMap<u64, Vec<(C, Life)>>,
@@ -102,7 +107,7 @@ pub(super) struct Join<C> {
 }
 
 impl<C: Copy + Eq + std::hash::Hash> Join<C> {
-    /// Of connections, each with the hash of its other end.
+    /// From connections, each with the hash of its client's address and port.
     pub fn of(connections: impl Iterator<Item = (u64, C, Life)>) -> Join<C> {
         let mut ends: HashMap<u64, Vec<(C, Life)>> = HashMap::new();
         for (end, connection, life) in connections {
@@ -115,12 +120,12 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         }
     }
 
-    /// Whether no connection can be told by its end.
+    /// Whether no connection has such a hash.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Takes a request in, whose client has one of these hashes.
+    /// Adds a request whose client has one of these hashes.
     pub fn add(&mut self, ends: &[u64], request: &Request) {
         let known = ends.iter().filter_map(|end| self.ends.get(end)).flatten();
         let mut there = known.filter(|(_, life)| life.has(request));
@@ -143,7 +148,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
 }
 
 impl Answer {
-    /// Whether the object may be what answered the request.
+    /// Whether the object may be the answer to the request.
     fn may_be(&self, sent: &Sent) -> bool {
         let begun = self.ended - self.took;
         let largest = (self.bytes as f64 * OVERHEAD) as u64;
@@ -152,8 +157,8 @@ impl Answer {
     }
 }
 
-/// What is evaluated of a connection's answers. The time is that of the first object that may be the answer, if it is no other
-/// answer's first one.
+/// What is evaluated of a connection's answers. An answer's time is the time of the first object that matches the
+/// answer, unless that object is also the first match of another answer.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let mut objects = objects.to_vec();
     objects.sort_by(|one, other| one.begun.total_cmp(&other.begun));
@@ -231,7 +236,7 @@ mod tests {
             last,
             has_ended,
         };
-        // The same end twice, one after the other; and a connection that goes on.
+        // Two connections with the same client address and port, one after the other; and an open connection.
         let lives = [
             (1, 'a', life(100.0, 110.0, true)),
             (1, 'b', life(150.0, 160.0, true)),
@@ -242,12 +247,12 @@ mod tests {
             (&[1][..], 105.0, 1.0),
             (&[1], 159.0, 1.0),
             (&[2, 9], 165.0, 1.0),
-            // Others: unknown, before, between, behind.
+            // Requests of other connections: unknown client, too early, between the two, too late.
             (&[9], 105.0, 1.0),
             (&[1], 97.0, 1.0),
             (&[1], 130.0, 1.0),
             (&[2], 180.0, 1.0),
-            // Of both: it took from the one to the other.
+            // Ambiguous: the request's time spans both connections.
             (&[1], 155.0, 50.0),
         ] {
             join.add(ends, &request(ended, took, 7));
@@ -264,30 +269,30 @@ mod tests {
 
     #[test]
     fn the_kernel_has_the_time_where_one_stands_beside_one() {
-        // Answers, objects, and which object's time each answer has, in milliseconds.
+        // Answers, objects, and for each answer the time of its object in milliseconds.
         type Case<'c> = (&'c [Answer], &'c [Sent], &'c [Option<f64>]);
         let cases: [Case<'_>; 5] = [
-            // The log had it in the send buffer at once; before, a handshake has sent something.
+            // The whole answer fitted into the send buffer at once. Earlier, the handshake has sent an object.
             (
                 &[answer(10.001, 0.001, 5000)],
                 &[sent(9.9, 50, 4000), sent(10.001, 80, 5200)],
                 &[Some(80.0)],
             ),
-            // Two at a time, in one object.
+            // Two answers at the same time, in one object.
             (
                 &[answer(20.5, 0.5, 40_000), answer(20.6, 0.6, 50_000)],
                 &[sent(20.1, 900, 90_500)],
                 &[None, None],
             ),
-            // An object that is much larger than it.
+            // An object that is much larger than the answer.
             (
                 &[answer(30.1, 0.1, 1000)],
                 &[sent(30.05, 900, 900_000)],
                 &[None],
             ),
-            // None.
+            // No object.
             (&[answer(40.1, 0.1, 1000)], &[], &[None]),
-            // One right after the other, as a client near by asks.
+            // Two answers in quick succession, as a nearby client asks for them.
             (
                 &[
                     answer(50.010, 0.010, 4_000_000),
@@ -300,7 +305,7 @@ mod tests {
         let answers: Vec<Answer> = cases.iter().flat_map(|case| case.0).copied().collect();
         let objects: Vec<Sent> = cases.iter().flat_map(|case| case.1).copied().collect();
         let expected = cases.iter().flat_map(|case| case.2);
-        // All in one connection: none takes another one's for its own.
+        // All cases are on one connection: no answer takes the object of another case.
         for ((one, answer), millis) in timed(&answers, &objects).iter().zip(&answers).zip(expected)
         {
             assert_eq!(
@@ -333,7 +338,7 @@ mod tests {
             objects in prop::collection::vec((0.0..10.0_f64, 0..3000_u64, 0..50_000_u64), 0..20),
         ) {
             let answers: Vec<Answer> = answers.into_iter().map(|(e, t, b)| answer(e, t, b)).collect();
-            // Each has a time of its own to be known by.
+            // Each object has a distinct time, by which the test recognises it.
             let objects: Vec<Sent> = (0..)
                 .zip(objects)
                 .map(|(place, (begun, millis, bytes))| sent(begun, millis * 20 + place, bytes))

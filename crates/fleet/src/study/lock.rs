@@ -1,8 +1,10 @@
-//! Who has a control group: one study, or policies that take over from each other. Two programs that draw arms would each change what
-//! the other one counts. And who has the routes of a network namespace: one study.
+//! Locks a control group for one study, or for policies that take over from each other. Two programs that draw arms
+//! would each change the connections that the other one counts. Also locks the routes of a network namespace for one
+//! study.
 //!
-//! A file is locked (flock(2)) for as long as it is open, so however its holder ends. It is where only root makes files, and nobody
-//! else can open it: whoever can open a file can lock it, and everybody can open a control group's directory. Processes that have another
+//! A lock is a file that is locked with flock(2) while it is open, so the lock ends however its holder ends. The file
+//! is in a directory where only root can create files, and only root can open it. This matters because every process
+//! that can open a file can lock it, and every user can open a control group's directory. Processes with another
 //! `/run`, in another mount namespace, lock other files.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,28 +14,28 @@ use std::path::{Path, PathBuf};
 
 use super::holder::{Holder, Steerer};
 
-/// Where these files are.
+/// The directory of the lock files.
 const DIRECTORY: &str = "/run";
 
 /// How a control group is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// By a study: nobody else has it.
+    /// By a study, exclusively.
     Alone,
-    /// By a policy, beside others: the later one takes over.
+    /// By a policy, together with other policies. The latest one takes over.
     Shared,
 }
 
-/// Why one is not held.
+/// Why the lock was not taken.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Somebody else has it.
+    /// Another process holds it.
     Held(Holder),
-    /// The file cannot be made or locked.
+    /// The lock file cannot be made or locked.
     System(PathBuf, io::Error),
 }
 
-/// A control group that is held, as long as this lives.
+/// A lock that is held while this lives.
 #[derive(Debug)]
 pub(crate) struct Held {
     file: File,
@@ -41,24 +43,25 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The file once more: what is held stays held until both are closed.
+    /// Duplicates the open file. The lock stays until both are closed.
     pub fn again(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 }
 
 impl Drop for Held {
-    /// The file goes with its last holder; whoever is killed leaves it, and it does no harm.
+    /// The last holder removes the file. A killed holder leaves the file, which does no harm.
     fn drop(&mut self) {
         if self.file.try_lock().is_ok() && is_there(&self.file, &self.path) {
             let _ = fs::remove_file(&self.path);
         }
-        // A process that is being started has a copy of the open file for a moment, and would hold it for so long.
+        // A process that is just being started has a copy of the open file for a moment. Without this, the copy would
+        // hold the lock.
         let _ = self.file.unlock();
     }
 }
 
-/// Whether an open file is the one that its path leads to: its last holder may have removed it meanwhile.
+/// Whether the path still leads to the open file. Its last holder may have removed it meanwhile.
 fn is_there(file: &File, path: &Path) -> bool {
     let number = |about: io::Result<fs::Metadata>| about.ok().map(|of| (of.dev(), of.ino()));
     let open = number(file.metadata());
@@ -66,12 +69,12 @@ fn is_there(file: &File, path: &Path) -> bool {
 }
 
 impl Claim {
-    /// Holds the control group of this number.
+    /// Locks the control group with this inode number.
     pub fn lay(self, group: u64) -> Result<Held, Refused> {
         self.lay_in(Path::new(DIRECTORY), &of_group(group))
     }
 
-    /// Holds the routes of the network namespace of this number.
+    /// Locks the routes of the network namespace with this inode number.
     pub fn lay_routes(self, namespace: u64) -> Result<Held, Refused> {
         let name = format!("fullpipe-route-{namespace}.lock");
         self.lay_in(Path::new(DIRECTORY), &name)
@@ -81,7 +84,7 @@ impl Claim {
         self.lay_at(directory.join(name))
     }
 
-    /// Locks this file, which is made if it is not there, and which only its owner can open.
+    /// Locks this file. Creates the file if it does not exist; only its owner can open the file.
     pub fn lay_at(self, path: PathBuf) -> Result<Held, Refused> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -105,12 +108,12 @@ impl Claim {
     }
 }
 
-/// The file of a control group.
+/// The name of a control group's lock file.
 fn of_group(group: u64) -> String {
     format!("fullpipe-steer-{group}.lock")
 }
 
-/// The processes that have a policy in force for the control group of this number.
+/// The processes that have a policy in force for the control group with this inode number.
 pub(crate) fn steers(group: u64) -> io::Result<Vec<Steerer>> {
     match File::open(Path::new(DIRECTORY).join(of_group(group))) {
         Ok(file) => Steerer::of(&file),
@@ -132,7 +135,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let study = lay(Claim::Alone).unwrap();
-        // Nobody else can open it, and so nobody else can lock it.
+        // Nobody else can open the file, so nobody else can lock it.
         assert_eq!(study.file.metadata().unwrap().mode() & 0o777, 0o600);
         for claim in [Claim::Alone, Claim::Shared] {
             let holder = refused(claim);
@@ -148,7 +151,7 @@ mod tests {
         let shared: Vec<u32> = shared.iter().map(Steerer::process).collect();
         assert_eq!(shared, [std::process::id()]);
         drop(other);
-        // Nothing is left.
+        // No file is left.
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         lay(Claim::Alone).unwrap();
         let nowhere = Claim::Alone.lay_in(&directory.path().join("no"), "7");

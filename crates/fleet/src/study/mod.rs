@@ -1,7 +1,8 @@
-//! Randomised experiments on the connections of a control group, or on those to client networks.
+//! Randomised experiments on the connections of a control group, or on the connections to client networks.
 //!
-//! [`Study`] runs one: a program in the kernel, or a route, gives each connection its arm when it is set up; rows of what became of
-//! it go to Parquet files in the study's [`Place`]. [`read`] gives what is there back, to be evaluated.
+//! [`Study`] runs an experiment. A BPF program or a route gives each connection its arm when the connection is set up.
+//! The study writes rows about the connections to Parquet files in its [`Place`]. [`read`] reads these files for the
+//! evaluation.
 
 mod assigner;
 mod calendar;

@@ -1,4 +1,4 @@
-//! What is recorded of an object: a part of what a connection sent.
+//! What is recorded of an object: a part of the data that a connection sent.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,42 +15,42 @@ use crate::systems::System;
 /// An object of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObjectRow {
-    /// Its connection, as [`Row`](super::Row) has it.
+    /// The sitting of its connection, as in [`Row`](super::Row).
     pub sitting: u64,
-    /// See `sitting`.
+    /// The socket cookie of its connection, as in [`Row`](super::Row).
     pub connection: u64,
     /// Its number in the connection, from 1.
     pub object: u64,
     /// The draw of its unit of randomisation.
     pub unit: u64,
-    /// The place of its arm in the plan, and the controller that it was to get.
+    /// The index of its arm in the plan.
     pub arm: usize,
-    /// See `arm`.
+    /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it counts, or its connection began in the washout of a slot.
+    /// Whether it is evaluated. It is not if its connection began in the washout of a slot.
     pub is_evaluated: bool,
-    /// This side's port.
+    /// The local port.
     pub port: u16,
-    /// The other side, as far as the plan keeps it.
+    /// The client, as far as the plan keeps it.
     pub client: Option<String>,
-    /// The other side's network.
+    /// The client's autonomous system.
     pub system: Option<Arc<System>>,
-    /// When its first packet left, in seconds since 1970.
+    /// When its first packet was sent, in seconds since 1970.
     pub begun_unix_s: f64,
-    /// From then until everything was acknowledged, without pauses.
+    /// The time from its first packet until all of it was acknowledged, without pauses.
     pub busy: Duration,
     /// Payload acknowledged, in bytes.
     pub bytes: u64,
-    /// Packets with data sent.
+    /// Data packets sent, including retransmissions.
     pub packets: u64,
-    /// Packets of these that were sent again.
+    /// Retransmitted packets among them.
     pub resent: u64,
-    /// Whether all of it was acknowledged, or its connection ended before.
+    /// Whether all of it was acknowledged. It was not if its connection ended earlier.
     pub is_whole: bool,
 }
 
 impl Maker {
-    /// Of an object.
+    /// The row of an object.
     pub fn object(&self, of: &ToldObject, now: Now) -> ObjectRow {
         ObjectRow {
             sitting: self.sitting,

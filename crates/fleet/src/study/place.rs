@@ -1,4 +1,4 @@
-//! Where a study keeps its plan and its data.
+//! The directory of a study, with its plan and its data.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
@@ -14,99 +14,100 @@ use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
 use crate::files::create;
 
-/// The file that says what the directory is.
+/// The file with what is known of the study.
 const FILE: &str = "study.json";
 
-/// The file that who runs the study has locked.
+/// The file that the process that runs the study has locked.
 const LOCK: &str = "lock";
 
-/// Why a directory is no place for, or of, a study.
+/// Why a directory cannot be used for a study, or has none.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// It cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {error}", path.display())]
     System {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is none.
+    /// The directory has no study.
     #[error("{}: there is no study here: {why}", path.display())]
     None {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Somebody else could change what is recorded.
+    /// Another user could change what is recorded.
     #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
     Others {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
         /// Who else may write there.
         why: String,
     },
-    /// A study runs there.
+    /// Another process runs the study.
     #[error("{}: {holder} runs this study", path.display())]
     InUse {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
-        /// Who runs it.
+        /// The process that runs the study.
         holder: Holder,
     },
-    /// Its seed is gone: the draws would be others.
+    /// The seed was removed, so the draws would differ from the earlier ones.
     #[error("{}: study.json has no seed any more, and the study cannot go on; give another directory", path.display())]
     NoSeed {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
     },
-    /// It has another study's data.
+    /// The directory has the data of another plan.
     #[error(
         "{} has the data of another plan; give another directory, or the plan that it had: {}/plan.toml",
         path.display(), path.display()
     )]
     Other {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
     },
 }
 
-/// What is known of a study beside its data.
+/// What is known of a study apart from its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
-    /// Whose it is.
+    /// The version of the program that made it.
     pub version: String,
-    /// What makes its draws, and the hashes of addresses: with it, clients could choose their arm. Empty where somebody has taken it
-    /// away, so that nobody can tell whose hash is whose.
+    /// The seed of its draws and of its hashes of addresses. A client who knew the seed could choose its arm. Empty if
+    /// somebody has removed it, so that nobody can find out whose hash is whose.
     #[serde(default)]
     pub seed: String,
     /// When it began, in seconds since 1970.
     pub began_unix_s: f64,
-    /// How often it was begun: the kernel's numbers of sockets are another's after a restart of the machine.
+    /// How many sittings it had. A connection is identified by its sitting and its socket cookie, because the kernel
+    /// may use the same cookies again after a reboot.
     pub sittings: u64,
-    /// For how long it ran, in all sittings, in seconds.
+    /// How long it ran, in all sittings, in seconds.
     pub ran_s: f64,
-    /// Why it has ended; nothing as long as it has not.
+    /// Why it has ended; nothing if it has not.
     pub ended: Option<String>,
-    /// What is not there of its data.
+    /// Which data are missing.
     #[serde(default)]
     pub missing: Missing,
 }
 
-/// Rows that are not there.
+/// Rows that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Missing {
-    /// Rows of connections that went with the oldest files, so that no more than is to be kept is there.
+    /// Rows of connections in the oldest files, which were removed to stay within the limit.
     pub dropped_connections: u64,
-    /// And of objects.
+    /// Rows of objects in the oldest files, which were removed to stay within the limit.
     pub dropped_objects: u64,
-    /// Rows of both that could not be written.
+    /// Rows of connections and objects that could not be written.
     pub unwritten: u64,
 }
 
 impl Missing {
-    /// What is missing besides, of another machine or another sitting.
+    /// Adds what is missing on another machine or in another sitting.
     pub fn and(self, other: Missing) -> Missing {
         Missing {
             dropped_connections: self
@@ -117,7 +118,7 @@ impl Missing {
         }
     }
 
-    /// In words; nothing if nothing is.
+    /// A sentence about what is missing; nothing if no rows are missing.
     pub fn words(self) -> Option<String> {
         if self == Missing::default() {
             return None;
@@ -149,32 +150,32 @@ impl Missing {
 #[derive(Debug, Clone)]
 pub struct Place {
     directory: PathBuf,
-    /// What is known of it.
+    /// What is known of the study.
     pub about: About,
-    /// Its plan.
+    /// The study's plan.
     pub plan: Plan,
     /// The plan's text.
     pub(super) text: String,
 }
 
 impl Place {
-    /// Whether the study's time is over, and so nothing that was seen meanwhile has ended it.
+    /// Whether the study has run for its planned duration, and so did not end because of its data.
     pub fn is_over(&self) -> bool {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
-    /// A directory for a plan, with that text: made anew, or the one of an earlier sitting.
+    /// The directory for a plan with this text: a new one, or the directory of an earlier sitting.
     ///
     /// # Errors
     ///
-    /// It cannot be written, or has another study's data.
+    /// The directory cannot be written, or has the data of another plan.
     pub fn make(
         directory: &Path,
         text: &str,
         plan: &Plan,
         unix_s: f64,
     ) -> Result<Place, PlaceError> {
-        // What is recorded of clients is nobody else's; a directory that is there keeps its mode.
+        // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
         let made = DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -189,7 +190,7 @@ impl Place {
                 });
             }
             if earlier.text == text {
-                // With the networks of its file.
+                // This plan has the networks of its file.
                 let plan = plan.clone();
                 return Ok(Place { plan, ..earlier });
             }
@@ -217,16 +218,16 @@ impl Place {
             text: text.to_owned(),
         };
         write(&directory.join("plan.toml"), text.as_bytes())?;
-        // Without this one the directory is nobody's.
+        // This file makes the directory a study's, so it is written last.
         place.save()?;
         Ok(place)
     }
 
-    /// The study that is in a directory.
+    /// The study in a directory.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The directory has no study.
     pub fn find(directory: &Path) -> Result<Place, PlaceError> {
         let none = |why: String| PlaceError::None {
             path: directory.to_owned(),
@@ -253,13 +254,14 @@ impl Place {
         &self.directory
     }
 
-    /// Holds it for as long as the result lives, however the process ends.
+    /// Locks the directory for as long as the result lives. The lock also ends if the process is killed.
     ///
     /// # Errors
     ///
-    /// Another process holds it.
+    /// Another process holds the lock.
     pub(super) fn hold(&self) -> Result<Held, PlaceError> {
-        // Whoever can open a file can lock it, and others may be able to open the directory.
+        // Every process that can open a file can lock it, and others may be able to open the directory. So a file in it
+        // is locked.
         let held = Claim::Alone.lay_at(self.directory.join(LOCK));
         held.map_err(|refused| match refused {
             Refused::Held(holder) => PlaceError::InUse {
@@ -270,23 +272,23 @@ impl Place {
         })
     }
 
-    /// Its key.
+    /// The key that the seed gives.
     pub fn key(&self) -> experiment::Key {
         experiment::Key::of_seed(&self.about.seed)
     }
 
-    /// Writes what is known of it.
+    /// Writes what is known of the study.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn save(&self) -> Result<(), PlaceError> {
         let text = serde_json::to_vec_pretty(&self.about).unwrap_or_default();
         write(&self.directory.join(FILE), &text)
     }
 }
 
-/// Whether nobody else may write there.
+/// Checks that nobody else may write to the directory.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
     let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
     match others::may_write(&about) {
@@ -305,7 +307,7 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
     }
 }
 
-/// A file that is whole, or not there; for its owner alone.
+/// Writes a file atomically, readable by its owner only.
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
     let part = beside(path, PART);
     let written = || {
@@ -321,7 +323,7 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
     })
 }
 
-/// A seed that nobody can guess.
+/// A random seed.
 fn chance() -> io::Result<String> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -351,7 +353,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         assert_eq!(make(PLAN).unwrap().about, place.about);
         assert_eq!(Place::find(place.directory()).unwrap().about, place.about);
-        // What others can open they can hold.
+        // Others can lock a file that they can open. A lock on the directory does not matter here.
         let open = fs::File::open(place.directory()).unwrap();
         open.try_lock().unwrap();
         let held = place.hold().unwrap();

@@ -1,4 +1,4 @@
-//! Arms by a program on a control group.
+//! Assigns arms by a BPF program on a control group.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use kernel::{Attached, DrawnUnit, SteeredConnection, Steering, SteeringCounts, S
 use linux::diag::{Diag, Filter};
 use units::Duration;
 
-use super::assigner::Heard;
+use super::assigner::{Assigner, Heard};
 use super::group::ControlGroup;
 use super::hold::Hold;
 use super::place::Place;
@@ -16,8 +16,8 @@ use super::row::{Maker, Now, Row};
 use super::running::StudyError;
 use crate::steer::table;
 
-/// So long the program works on without being told to. Everything is as before this long after the study's process was
-/// stopped; when it is killed, at once.
+/// How long the program works on without a renewal. If the study's process is stopped, the default is back after this
+/// time; if the process is killed, at once.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The program while it is tended.
@@ -26,7 +26,7 @@ pub(super) struct Program {
     diag: Option<Diag>,
 }
 
-/// What the program draws for, on a machine that was started then.
+/// The unit of the draw, on a machine with this boot time.
 pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
     match unit {
         Unit::Connection => DrawnUnit::Connection,
@@ -41,7 +41,7 @@ pub(crate) fn drawn_unit(unit: Unit, boot: Duration) -> DrawnUnit {
     }
 }
 
-/// What the program in the kernel is told.
+/// The configuration of the program in the kernel.
 fn steering(place: &Place, boot: Duration) -> Steering {
     let plan = &place.plan;
     let Connections {
@@ -73,7 +73,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
 }
 
 impl Program {
-    /// Attaches it.
+    /// Attaches the program.
     pub fn begin(place: &Place, group: &Path, boot: Duration) -> Result<Program, StudyError> {
         let group = ControlGroup::at(group)?;
         let mut program = Program {
@@ -84,7 +84,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Has sock_diag tell of the connections that the program keeps something with.
+    /// Lets sock_diag report the connections for which the program stores data.
     fn follow(&mut self) -> Result<(), StudyError> {
         let attached = self.hold.attached();
         let maps = attached.map(Attached::connections).transpose()?;
@@ -94,9 +94,11 @@ impl Program {
         };
         Ok(())
     }
+}
 
-    /// Renews the lease and takes in what has ended.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+impl Assigner for Program {
+    /// Renews the lease, and collects connections and objects that have ended.
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
         let tended = self.hold.tend();
         let mut troubles = tended.troubles;
         if tended.is_anew
@@ -116,8 +118,8 @@ impl Program {
         }
     }
 
-    /// Looks at the connections that go on.
-    pub fn look(
+    /// The open connections.
+    fn look(
         &mut self,
         maker: &Maker,
         now: Now,
@@ -138,13 +140,13 @@ impl Program {
         found
     }
 
-    /// How many connections got what.
-    pub fn counts(&self) -> SteeringCounts {
+    /// The program's counters.
+    fn counts(&self) -> SteeringCounts {
         self.hold.counts()
     }
 
-    /// Takes the program away.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    /// Detaches the program.
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut heard = Heard::default();
         if self.hold.attached().is_some() {
             heard = self.tend(maker, now);

@@ -1,4 +1,4 @@
-//! What is recorded of one connection, at its end or at a look at it.
+//! What is recorded of one connection, at its end or while it is open.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,61 +19,61 @@ use crate::systems::System;
 /// A connection of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Which sitting of the study it is of.
+    /// The sitting of the study.
     pub sitting: u64,
-    /// The kernel's number of the socket, which no other one has in the sitting.
+    /// The kernel's socket cookie, which is unique in the sitting.
     pub connection: u64,
     /// The draw of its unit of randomisation.
     pub unit: u64,
-    /// The place of its arm in the plan, and the controller that it was to get.
+    /// The index of its arm in the plan.
     pub arm: usize,
-    /// See `arm`.
+    /// The controller of its arm.
     pub assigned: Arc<str>,
-    /// Whether it counts, or began in the washout of a slot.
+    /// Whether it is evaluated. It is not if it began in the washout of a slot.
     pub is_evaluated: bool,
     /// Whether it has ended.
     pub has_ended: bool,
     /// When it was set up, in seconds since 1970.
     pub set_up_unix_s: f64,
-    /// When this was seen.
+    /// The time of this row, in seconds since 1970.
     pub unix_s: f64,
-    /// This side's port.
+    /// The local port.
     pub port: u16,
-    /// The other side, as far as the plan keeps it.
+    /// The client, as far as the plan keeps it.
     pub client: Option<String>,
-    /// A keyed hash of the other side's address and port, if the plan keeps it.
+    /// A keyed hash of the client's address and port, if the plan keeps it.
     pub end: Option<u64>,
-    /// The other side's network.
+    /// The client's autonomous system.
     pub system: Option<Arc<System>>,
-    /// The controller that it has; not known at its end.
+    /// Its actual controller; not known at the end.
     pub controller: Option<String>,
     /// Payload acknowledged, in bytes.
     pub acknowledged: u64,
-    /// Packets with data sent.
+    /// Data packets sent, including retransmissions.
     pub packets: u64,
-    /// Packets of these that were sent again.
+    /// Retransmitted packets among them.
     pub resent: u64,
-    /// Packets taken for lost; known at the end only.
+    /// Packets considered lost. Known at the end only.
     pub lost: Option<u64>,
     /// The smoothed RTT.
     pub rtt: Option<Duration>,
-    /// The least RTT.
+    /// The minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// The median RTT of its rounds; known at the end only.
+    /// The median of the RTTs of its rounds. Known at the end only.
     pub median_rtt: Option<Duration>,
-    /// How many objects it had; known at the end only.
+    /// The number of its objects. Known at the end only.
     pub objects: Option<u64>,
     /// The best recent sample of the delivery rate, in bytes per second.
     pub delivery_rate: Option<u64>,
-    /// How long there was something to send or unacknowledged.
+    /// How long there was data to send, or unacknowledged data.
     pub busy: Duration,
-    /// The part of it in which the other side's window was full.
+    /// The part of `busy` in which the peer's receive window was full.
     pub rwnd_limited: Duration,
-    /// The part of it in which the send buffer was too small.
+    /// The part of `busy` in which the send buffer was too small.
     pub sndbuf_limited: Duration,
 }
 
-/// What rows need to know beside the connection.
+/// What is needed to make rows, apart from the connection.
 #[derive(Debug)]
 pub(super) struct Maker {
     pub sitting: u64,
@@ -83,7 +83,7 @@ pub(super) struct Maker {
     pub key: Key,
 }
 
-/// When something was by the calendar, if `now` is now.
+/// The present, as time since boot and by the calendar.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
     pub boot: Duration,
@@ -91,14 +91,14 @@ pub(super) struct Now {
 }
 
 impl Now {
-    /// When that was.
+    /// The calendar time of a time since boot.
     pub fn unix_s(&self, boot: Duration) -> f64 {
         self.unix_s - self.boot.as_secs_f64() + boot.as_secs_f64()
     }
 }
 
 impl Maker {
-    /// Of the study at this place, in its latest sitting.
+    /// For the study at this place, in its latest sitting.
     pub fn of(place: &Place) -> Maker {
         let plan = &place.plan;
         Maker {
@@ -110,7 +110,7 @@ impl Maker {
         }
     }
 
-    /// What is kept of an address.
+    /// What the plan keeps of an address.
     pub fn client(&self, address: IpAddr) -> Option<String> {
         match self.kept {
             Kept::Full => Some(address.to_string()),
@@ -153,7 +153,7 @@ impl Maker {
         }
     }
 
-    /// Of one that has ended.
+    /// The row of a connection that has ended.
     pub fn ended(&self, of: &EndedConnection, now: Now) -> Row {
         Row {
             has_ended: true,
@@ -174,7 +174,7 @@ impl Maker {
         }
     }
 
-    /// Of one that goes on.
+    /// The row of an open connection.
     pub fn open(&self, of: &SteeredConnection, socket: &SocketState, now: Now) -> Row {
         Row {
             controller: Some(socket.controller.as_str().to_owned()),
@@ -182,7 +182,7 @@ impl Maker {
         }
     }
 
-    /// Of one that has gone, where nothing but the kernel's last view of it is known.
+    /// The row of a connection that has ended, if only the kernel's last view of it is known.
     pub fn gone(&self, of: &SteeredConnection, socket: &EndedSocket, now: Now) -> Row {
         Row {
             has_ended: true,
@@ -207,12 +207,12 @@ impl Maker {
     }
 }
 
-/// The network of an address, as groups have it.
+/// The network of an address, for the evaluation by groups.
 pub(super) fn network(address: IpAddr) -> Prefix {
     Prefix::around(address, if address.is_ipv4() { 24 } else { 48 })
 }
 
-/// Draws use all bits of a word, and Parquet's numbers have a sign.
+/// Draws are written as text: they use all 64 bits, and Parquet's integers are signed.
 pub(super) fn word(draw: u64) -> Cow<'static, str> {
     Cow::Owned(format!("{draw:016x}"))
 }

@@ -1,4 +1,4 @@
-//! A study while it runs.
+//! A running study.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -8,7 +8,7 @@ use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
-use super::assigner::{Assigner, Heard};
+use super::assigner::{self, Assigner, Heard};
 use super::calendar::Calendar;
 use super::data::seen;
 use super::group::{ControlGroup, GroupError};
@@ -24,85 +24,86 @@ use crate::files::{Files, RecordError};
 use crate::steer::offered;
 use crate::systems::{System, Systems};
 
-/// So often connections that go on are looked at.
+/// How often the open connections are looked at.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// So often guards are.
+/// How often the guards are checked.
 const GUARD: Duration = Duration::from_secs(10);
 
-/// What names of files of connections begin with.
+/// The beginning of the names of connection files.
 pub(super) const START: &str = "study-";
 
-/// And those of objects.
+/// The beginning of the names of object files.
 pub(super) const OBJECTS: &str = "objects-";
 
 /// Why a study does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// The kernel.
+    /// The kernel refused.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
-    /// The program on the control group.
+    /// The program cannot be attached to the control group.
     #[error(transparent)]
     Hold(#[from] HoldError),
-    /// Its sockets.
+    /// The study's sockets cannot be observed.
     #[error(transparent)]
     Linux(#[from] linux::Error),
-    /// The control group.
+    /// The control group cannot be used.
     #[error(transparent)]
     Group(#[from] GroupError),
-    /// The routes.
+    /// The routes cannot be used.
     #[error(transparent)]
     Route(#[from] RouteError),
-    /// The directory.
+    /// The directory cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// The files.
+    /// The files cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// It is too little.
+    /// The limit for the data is too small.
     #[error("expected at least 64 MB: half of it is for connections, half for their objects")]
     Little,
-    /// An arm's controller.
+    /// The controller of an arm cannot be used.
     #[error("arm[{place}].controller: {why}")]
     Controller {
-        /// Which arm.
+        /// The index of the arm.
         place: usize,
-        /// Why it will not do.
+        /// The reason.
         why: String,
     },
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The study goes on.
     On,
-    /// It is over, and why.
+    /// The study is over, for this reason.
     Over(String),
 }
 
-/// A study that runs. Its connections have arms as long as this lives and takes its steps.
+/// A running study. Its connections get arms as long as this lives and `step` is called.
 pub struct Study {
     place: Place,
-    /// That nobody else runs it.
+    /// The lock against a second process that runs the study.
     _held: Held,
-    assigner: Assigner,
+    assigner: Box<dyn Assigner>,
     files: Files<Row>,
     objects: Files<ObjectRow>,
     maker: Maker,
     systems: Option<Systems>,
     measured: Measured,
-    /// When the machine was started, since 1970: what slots are counted by, in this sitting, however the clock is set.
+    /// The machine's boot time since 1970. In this sitting, slots are counted from it, even if the clock is set
+    /// meanwhile.
     boot: Duration,
     last: Duration,
     looked: Duration,
     guarded: Duration,
     saved: Duration,
     told: Told,
-    /// What was wrong when it began, and has not been told.
+    /// What was wrong at the beginning, and has not been reported yet.
     begun: Vec<String>,
-    /// What was missing of its data before.
+    /// The data that was missing before this sitting.
     missing: Missing,
     calendar: Calendar,
 }
@@ -115,7 +116,7 @@ impl std::fmt::Debug for Study {
     }
 }
 
-/// When the machine was started, since 1970, by the clock as it is set now.
+/// The machine's boot time since 1970, by the present setting of the clock.
 pub(crate) fn booted(now: Duration) -> Duration {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let since_1970 = since_1970.map_or(Duration::ZERO, |since| {
@@ -125,11 +126,12 @@ pub(crate) fn booted(now: Duration) -> Duration {
 }
 
 impl Study {
-    /// Whether this machine and this process can run the plan. Changes nothing but that the kernel may load modules of controllers.
+    /// Checks whether this machine and this process can run the plan. Changes nothing, except that the kernel may load
+    /// modules of controllers.
     ///
     /// # Errors
     ///
-    /// What is lacking.
+    /// The machine or the process lacks something.
     pub fn check(plan: &Plan) -> Result<(), StudyError> {
         for (place, arm) in plan.names().into_iter().enumerate() {
             offered(arm).map_err(|why| StudyError::Controller { place, why })?;
@@ -141,12 +143,12 @@ impl Study {
         Ok(())
     }
 
-    /// Begins the study of a place, or goes on with it; no more than `keep` of rows is kept. For a study by route, `undo` is how a
-    /// process is started that calls [`undo_at_end`](linux::routing::undo_at_end).
+    /// Begins or continues the study of a place. Keeps at most `keep` of rows. For a study by route, `undo` starts a
+    /// process that calls [`undo_at_end`](linux::routing::undo_at_end).
     ///
     /// # Errors
     ///
-    /// What the machine lacks.
+    /// The machine lacks something.
     pub fn begin(
         mut place: Place,
         keep: Bytes,
@@ -166,7 +168,7 @@ impl Study {
         Ok(Study {
             _held: held,
             measured,
-            assigner: Assigner::begin(&place, boot, now, undo)?,
+            assigner: assigner::begin(&place, boot, now, undo)?,
             files,
             objects,
             maker,
@@ -174,7 +176,7 @@ impl Study {
             boot,
             last: now,
             looked: now,
-            // What was seen before may be enough.
+            // The guards are checked at once: the data of earlier sittings may be enough for them.
             guarded: Duration::ZERO,
             saved: now,
             told: Told::default(),
@@ -185,23 +187,24 @@ impl Study {
         })
     }
 
-    /// What is known of it.
+    /// The study's directory, plan and state.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// How many connections got what.
+    /// The counters of the assignment.
     pub fn counts(&self) -> SteeringCounts {
         self.assigner.counts()
     }
 
-    /// How many rows are lost, as they could not be written.
+    /// How many rows were lost because they could not be written.
     pub fn lost(&self) -> u64 {
         self.files.lost() + self.objects.lost()
     }
 
-    /// To be called about once a second: renews the lease, takes in what has ended, looks at what goes on, and says when all is
-    /// over. `trouble` is told what is wrong, once each; the study goes on.
+    /// To be called about once a second. Maintains the assignment, records connections and objects that have ended,
+    /// looks at open connections, and returns whether the study is over. `trouble` gets each problem once; the study
+    /// continues.
     pub fn step(&mut self, unix_s: f64, mut trouble: impl FnMut(&str)) -> Step {
         let mut troubles = std::mem::take(&mut self.begun);
         let step = self.try_step(unix_s, &mut troubles);
@@ -260,7 +263,7 @@ impl Study {
         Step::On
     }
 
-    /// Takes in what has ended: connections, and the objects that are the result.
+    /// Takes in connections that have ended, and returns the objects.
     fn take(
         &mut self,
         heard: Heard,
@@ -289,7 +292,7 @@ impl Study {
         objects
     }
 
-    /// Looks at the connections that go on.
+    /// Looks at the open connections.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
         for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
             (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
@@ -310,7 +313,8 @@ impl Study {
         )
     }
 
-    /// Ends it: from now on, new connections have the default. Writes what is held, and why it ended if it is over.
+    /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
+    /// the reason if the study is over.
     ///
     /// # Errors
     ///
@@ -333,13 +337,13 @@ impl Study {
         let added = added.and(self.objects.add(when, objects));
         let written = self.files.save().and(self.objects.save());
         self.place.about.missing = self.missing.and(missing_of(&self.files, &self.objects));
-        // Why it ended is known also where its data has no room.
+        // The reason is saved even if there is no room for the data.
         self.place.save()?;
         Ok(added.and(written)?)
     }
 }
 
-/// What connections and their objects go to.
+/// The files of connections and objects.
 pub(super) fn files_of(
     place: &Place,
     keep: Bytes,
@@ -351,7 +355,7 @@ pub(super) fn files_of(
     Ok((files, objects))
 }
 
-/// What is missing of what went to these.
+/// The rows that are missing in these files.
 pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Missing {
     Missing {
         dropped_connections: files.dropped(),
@@ -367,7 +371,7 @@ fn little(error: RecordError) -> StudyError {
     }
 }
 
-/// A row as it is evaluated. Where objects are told, they have the sizes and times.
+/// A row as it is evaluated. If the connection has objects, the objects have the sizes and times.
 pub(super) fn observation(row: &Row, groups: Vec<String>) -> Observation {
     let has_objects = row.objects.is_some_and(|count| count > 0);
     Observation {
@@ -406,13 +410,13 @@ pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Obs
     }
 }
 
-/// The groups of a row that names its client.
+/// The groups of a row, from its client and its autonomous system.
 pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
     let mut groups = Vec::new();
     if let Some(client) = client {
         match client.parse() {
             Ok(address) => groups.push(row::network(address).to_string()),
-            // A prefix already; a pseudonym is nobody's network.
+            // It is a prefix already. A pseudonym has no network.
             Err(_) if client.contains('/') => groups.push(client.to_owned()),
             Err(_) => {}
         }

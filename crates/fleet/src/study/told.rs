@@ -1,25 +1,25 @@
-//! What somebody has been told of, and need not be told again.
+//! Remembers which problems were reported, so that each is reported once.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A trouble that has not shown for so long is news again.
+/// A problem that has not occurred for this long is reported again if it occurs again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
-/// So many are remembered, and told in that time: a control group may come and go as fast as somebody likes.
+/// How many problems are remembered, and reported within that time. A control group may come and go very often.
 const MOST: usize = 64;
 
-/// What somebody has been told of.
+/// The problems that were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Troubles, and when each has last shown.
+    /// The problems, and when each occurred last.
     known: Vec<(String, Instant)>,
-    /// When something was told.
+    /// When the reports were made.
     times: VecDeque<Instant>,
 }
 
 impl Told {
-    /// Those of these that are news.
+    /// The problems that have to be reported.
     pub fn news(&mut self, troubles: Vec<String>, now: Instant) -> Vec<String> {
         let is_forgotten = |last: &Instant| now.saturating_duration_since(*last) >= FORGOTTEN;
         self.known.retain(|(_, last)| !is_forgotten(last));
@@ -40,7 +40,7 @@ impl Told {
         news
     }
 
-    /// Things are as they should be again: what was wrong is over, and news if it shows again.
+    /// Everything is well again. A problem that occurs again is reported again.
     pub fn over(&mut self) {
         self.known.clear();
     }
@@ -66,7 +66,7 @@ mod tests {
     fn what_was_over_is_told_again_but_not_without_end() {
         let mut told = Told::default();
         let begin = Instant::now();
-        // Each second the group goes, and is there again.
+        // Each second, the group goes and comes back.
         let mut count = |second: u64| {
             let now = begin + Duration::from_secs(second);
             let gone = told.news(vec!["waited for".to_owned()], now).len();

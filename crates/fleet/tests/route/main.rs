@@ -1,14 +1,15 @@
-//! A study by route, between two network namespaces of the test's own: connections have the arm of their client network by the
-//! kernel's word, routes follow those that there are anyway, and everything is as before when the study ends, is killed, or is killed
-//! together with the process that undoes it.
+//! A study by route, between two network namespaces that the test makes. Tests that connections have the arm of their
+//! client network, as the kernel reports it; that the study's routes follow the table `main`; and that everything is
+//! undone when the study ends, is killed, or is killed together with its keeper process.
 //!
-//! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
+//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
+//! `runs_a_study`.
 
+#[path = "../process/mod.rs"]
+mod process;
 mod world;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -19,18 +20,16 @@ use linux::routing::TABLE;
 use rustix::process::{Pid, Signal, kill_process};
 use units::Bytes;
 
+use process::Running;
 use world::{BESIDE, CLIENTS, PORT, World, ip};
 
-/// Where the other process finds its study.
-const PLACE: &str = "FULLPIPE_TEST_ROUTE";
-
-/// For as long something may take that takes a moment.
+/// The timeout for steps that take a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_study() {
-    let Some(directory) = std::env::var_os(PLACE).map(PathBuf::from) else {
+    let Some(directory) = process::directory() else {
         return;
     };
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
@@ -54,7 +53,7 @@ fn runs_a_study() {
 #[test]
 #[ignore = "the process that the one above starts"]
 fn undoes_a_study() {
-    if std::env::var_os(PLACE).is_some() {
+    if process::directory().is_some() {
         linux::routing::undo_at_end().expect("it can");
     }
 }
@@ -64,51 +63,24 @@ fn now() -> f64 {
     now.expect("after 1970").as_secs_f64()
 }
 
-struct Running(Child);
-
-impl Running {
-    fn start(directory: &Path) -> Running {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(directory.join("log"));
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", "runs_a_study", "--nocapture"])
-            .env(PLACE, directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn();
-        Running(child.expect("it starts"))
-    }
-
-    /// Kills it and the process that would undo it.
-    fn kill_both(self) {
-        let own = Pid::from_child(&self.0);
-        kill_process(own, Signal::STOP).expect("it runs");
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("tasks");
-        let children =
-            tasks.map(|task| fs::read_to_string(task.expect("a task").path().join("children")));
-        let children: String = children.map(|text| text.expect("children") + " ").collect();
-        let mut children = children.split_whitespace();
-        let keeper = children
-            .next()
-            .expect("it has a child")
-            .parse()
-            .expect("a number");
-        assert_eq!(children.next(), None);
-        kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
-    }
+/// Kills the study and its keeper process.
+fn kill_both(study: Running) {
+    study.send(Signal::STOP);
+    let tasks = fs::read_dir(format!("/proc/{}/task", study.0.id())).expect("tasks");
+    let children =
+        tasks.map(|task| fs::read_to_string(task.expect("a task").path().join("children")));
+    let children: String = children.map(|text| text.expect("children") + " ").collect();
+    let mut children = children.split_whitespace();
+    let keeper = children
+        .next()
+        .expect("it has a child")
+        .parse()
+        .expect("a number");
+    assert_eq!(children.next(), None);
+    kill_process(Pid::from_raw(keeper).expect("not 0"), Signal::KILL).expect("it runs");
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Waits until it is so.
+/// Waits until the condition holds.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     let begin = Instant::now();
     while let Err(why) = is_so() {
@@ -117,7 +89,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> Result<(), String>) {
     }
 }
 
-/// What there is of the study's rules and routes.
+/// The rules and routes of the study that exist.
 fn left() -> Vec<String> {
     let table = TABLE.to_string();
     let mut left = Vec::new();
@@ -167,7 +139,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         shares.arm(key.draw(unit))
     };
     let wanted = |number: usize| {
-        // The first is excepted.
+        // The first client is excepted.
         let is_in = number > 0;
         let name = ["cubic", "reno"][arm(world.clients[number])];
         if is_in {
@@ -187,15 +159,15 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         });
     };
     has("arms", &wanted);
-    // Of 24 draws all but two or fewer are the same once in 27,000 seeds.
+    // In 24 draws, one of two arms has two or fewer in one of 27,000 seeds.
     for name in ["cubic", "reno"] {
         let count = wanted[1..].iter().filter(|one| *one == name).count();
         assert!(count > 2, "{wanted:?}");
     }
-    // Another port of the same server is none of the study's.
+    // Another port of the same server does not take part.
     assert_eq!(world.controllers(BESIDE), before);
 
-    // The next hop changes, and a part of a network gets one of its own.
+    // The next hop changes, and a part of a network gets a route of its own.
     let via = |hop: &str| {
         left()
             .iter()
@@ -216,11 +188,11 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
             .ok_or_else(|| format!("{found:?}: {:?}", left()))
     });
     has("arms by another way", &wanted);
-    // Somebody takes the rules away.
+    // Somebody removes the rules.
     ip(&["rule", "del", "lookup", &TABLE.to_string()]);
     has("rules are there again", &wanted);
 
-    // Each connection had its arm, and is in the data.
+    // The data has each connection with its arm.
     let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
     wait_until("data", || {
         let read = read(&[path.join("data")], Vec::new()).map_err(|error| error.to_string())?;
@@ -242,19 +214,19 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
         });
         assert_eq!(world.controllers(PORT), before, "{what}");
     };
-    // It is killed.
+    // The study is killed.
     drop(running);
     gone("killed");
-    // It begins again at once, and is killed with the other process.
+    // The study begins again at once, and is killed together with its keeper process.
     let running = Running::start(path);
     has("begun again", &wanted);
-    running.kill_both();
+    kill_both(running);
     has("both killed", &wanted);
     assert!(stop_routes().expect("it can") > usize::from(CLIENTS));
     gone("stopped");
     let running = Running::start(path);
     has("begun once more", &wanted);
-    running.kill_both();
+    kill_both(running);
     let mut running = Running::start(path);
     wait_until("it removes what is left", || {
         let log = fs::read_to_string(path.join("log")).expect("a log");

@@ -1,4 +1,4 @@
-//! A server's network namespace, that of its clients, and a link between them.
+//! The network namespace of a server, the network namespace of its clients, and a link between them.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,26 +12,26 @@ use linux::diag::{Diag, Filter};
 use nix::sched::{CloneFlags, setns, unshare};
 use socket2::{Domain, Socket, Type};
 
-/// Where the server listens, and where it does so beside the study.
+/// The server's port in the study, and its port outside the study.
 pub const PORT: u16 = 8000;
 pub const BESIDE: u16 = 8001;
 
-/// So many client networks of IPv4, and as many of IPv6.
+/// The number of IPv4 client networks, and of IPv6 client networks.
 pub const CLIENTS: u8 = 13;
 
-/// A response.
+/// The size of a response in bytes.
 const RESPONSE: usize = 50_000;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The calling thread's namespace is the server's.
+/// The server's namespace is the calling thread's namespace.
 pub struct World {
     far: File,
-    /// Those of IPv4, and then those of IPv6, if there is such a thing.
+    /// The IPv4 clients, and then the IPv6 clients, if IPv6 is available.
     pub clients: Vec<IpAddr>,
 }
 
-/// What ip(8) says.
+/// Runs ip(8), and returns its output.
 pub fn ip(arguments: &[&str]) -> String {
     try_ip(arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
@@ -39,7 +39,7 @@ pub fn ip(arguments: &[&str]) -> String {
 fn try_ip(arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("ip").args(arguments).output();
     let output = output.map_err(|error| error.to_string())?;
-    // A table that nobody has made yet.
+    // Nobody has made the table yet.
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() || told.contains("FIB table does not exist") {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -49,7 +49,7 @@ fn try_ip(arguments: &[&str]) -> Result<String, String> {
 }
 
 impl World {
-    /// Nothing, and says so, where it cannot be made.
+    /// Makes the namespaces. Where this is impossible, reports that, and returns nothing.
     pub fn make() -> Option<World> {
         let skipped = |why: &dyn std::fmt::Display| {
             eprintln!("SKIPPED: a study by route: {why}");
@@ -58,7 +58,7 @@ impl World {
         if let Err(error) = try_ip(&["-V"]) {
             return skipped(&format!("there is no ip: {error}"));
         }
-        // A thread of its own makes the clients' namespace, which stays as long as its file is open.
+        // A separate thread makes the clients' namespace, which lives as long as its file is open.
         let far = thread::spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             Ok::<_, nix::Error>(File::open("/proc/thread-self/ns/net").expect("it is there"))
@@ -122,14 +122,14 @@ impl World {
         Some(world)
     }
 
-    /// The networks of the clients, as a plan has them.
+    /// The networks of the clients, in the format of a plan.
     pub fn networks(&self) -> Vec<String> {
         let network =
             |client: &IpAddr| format!("{client}/{}", if client.is_ipv4() { 24 } else { 48 });
         self.clients.iter().map(network).collect()
     }
 
-    /// Calls it in the clients' namespace.
+    /// Calls `f` in the clients' namespace.
     fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -140,7 +140,7 @@ impl World {
         })
     }
 
-    /// The controllers that the server's ends of new connections to this port have, one from each client.
+    /// Opens one connection from each client to this port. Returns the controllers of the server's sockets.
     pub fn controllers(&self, port: u16) -> Vec<String> {
         let streams: Vec<TcpStream> =
             self.inside(|| self.clients.iter().map(|from| fetch(*from, port)).collect());
@@ -165,7 +165,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split(' ').collect()
 }
 
-/// Fetches a response from this address.
+/// Fetches a response from this client address.
 fn fetch(from: IpAddr, port: u16) -> TcpStream {
     let (domain, to): (_, IpAddr) = match from {
         IpAddr::V4(_) => (Domain::IPV4, Ipv4Addr::new(192, 0, 2, 1).into()),
@@ -190,7 +190,7 @@ fn fetch(from: IpAddr, port: u16) -> TcpStream {
     stream
 }
 
-/// Answers who comes, until they go.
+/// Answers all connections.
 fn serve(port: u16) {
     let listener = TcpListener::bind((Ipv6Addr::UNSPECIFIED, port));
     let listener = listener.or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)));

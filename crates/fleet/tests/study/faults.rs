@@ -1,5 +1,5 @@
-//! What goes wrong while a study runs or a policy is in force. Connections go on in each case, with what they had or with the default;
-//! and a line says what is wrong.
+//! Faults while a study runs or a policy is in force. In each case, connections keep their controllers or get the
+//! default, and a message reports the fault.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -23,15 +23,15 @@ use crate::{
     own_mounts, plan, wait_until,
 };
 
-/// A page of memory, by which a file system in it grows.
+/// The size of a memory page. A file system in memory grows by pages.
 const PAGE: u64 = 4096;
 
-/// A server, its clients, and a directory in which a study and a policy can work.
+/// A server, its clients, and a directory for a study and a policy.
 struct World<'g> {
     group: &'g Group,
     clients: Vec<IpAddr>,
     default: Vec<String>,
-    /// It ends before its directory goes.
+    /// The server ends before its directory is removed.
     server: Option<Server>,
     directory: tempfile::TempDir,
 }
@@ -67,12 +67,12 @@ impl World<'_> {
         Running::start_test("policy::runs_a_policy", self.path())
     }
 
-    /// What clients have while the policy is in force.
+    /// The controllers of the clients while the policy is in force.
     fn steered(&self) -> Vec<String> {
         wanted("reno", &self.default[0])
     }
 
-    /// What clients have while the study runs, which has begun.
+    /// The controllers of the clients while the study runs. Waits until the study has begun.
     fn arms(&self) -> Vec<String> {
         let begin = Instant::now();
         let place = loop {
@@ -90,7 +90,7 @@ impl World<'_> {
         wait_until(what, &self.clients, wanted);
     }
 
-    /// Waits until the process has said this so many times.
+    /// Waits until the log contains this text this many times.
     fn wait_said(&self, part: &str, times: usize) {
         let begin = Instant::now();
         loop {
@@ -107,7 +107,7 @@ impl World<'_> {
         fs::write(self.path().join("clock"), by).expect("a file");
     }
 
-    /// Ends what runs in the directory.
+    /// Ends the process in the directory.
     fn stop(&self, mut running: Running) {
         let file = self.path().join("stop");
         fs::write(&file, "").expect("a file");
@@ -130,12 +130,12 @@ fn killed(world: &World<'_>) {
     let policy = Policy::parse(&text).expect("a policy");
     let mut random: u64 = 19;
     for round in 0..14 {
-        // Knuth's generator: moments within what a start and some steps take.
+        // A linear congruential generator, by Knuth. It gives times within the duration of a start and some steps.
         random = random
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         let running = if round % 2 == 0 {
-            // A study does not begin beside a policy that was left.
+            // A study cannot begin beside a policy that was left.
             steer::stop(&policy).expect("taken away");
             world.study()
         } else {
@@ -144,20 +144,20 @@ fn killed(world: &World<'_>) {
         thread::sleep(Duration::from_millis((random >> 33) % 700));
         running.send(Signal::KILL);
         drop(running);
-        // Of a study, of a policy, or the default.
+        // The controllers of a study, of a policy, or the default.
         let found = controllers(&world.clients);
         let is_known =
             |name: &String| ["cubic", "reno", world.default[0].as_str()].contains(&name.as_str());
         assert!(found.iter().all(is_known), "{found:?}");
         match Place::find(&data) {
             Ok(_) => drop(fleet::study::read(&[&data], Vec::new()).expect("data can be read")),
-            // Killed before it had begun.
+            // The process was killed before the study had begun.
             Err(PlaceError::None { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }
     download(&world.clients[..4]);
-    // The last policy is in force until its lease is over, unless it is taken away; and none other is there.
+    // The last policy is in force until its lease is over or the policy is removed. No other policy is in force.
     steer::stop(&policy).expect("taken away");
     world.wait("stopped", &world.default);
     let running = world.study();
@@ -183,7 +183,7 @@ fn on_a_full_disk_connections_are_steered_and_nothing_is_lost_that_is_held() {
     });
 }
 
-/// Takes all room that there is.
+/// Fills the disk.
 fn fill(disk: &Path) {
     let mut file = File::create(disk.join("fill")).expect("a file");
     while file
@@ -223,7 +223,7 @@ fn full_disk(world: &World<'_>) {
 
     let running = world.policy();
     world.wait("a policy", &world.steered());
-    // The journal's last page is full, so that it needs another one.
+    // Fills the journal's last page, so that the journal needs a new page.
     let file = disk.join("journal");
     let length = fs::metadata(&file).expect("a journal").len();
     let line = "{\"what\":\"test\"}";
@@ -244,7 +244,7 @@ fn full_disk(world: &World<'_>) {
     }
 }
 
-/// A file system, which goes with this.
+/// A file system, which is unmounted when this is dropped.
 struct Mounted<'n>(&'n str);
 
 impl Drop for Mounted<'_> {
@@ -264,7 +264,7 @@ fn a_program_that_is_taken_away_is_attached_again_unless_another_process_has_the
     });
 }
 
-/// Takes all programs off the control group, as an administrator or another service may.
+/// Detaches all programs from the control group, as an administrator or another service may do.
 fn evict(group: &Path) {
     let number = fs::metadata(group).expect("a group").ino();
     let bpftool = |arguments: &[&str]| {
@@ -303,7 +303,7 @@ fn evicted(mut world: World<'_>) {
     evict(&group.0);
     world.wait_said(TAKEN, 2);
     world.wait("a policy again", &steered);
-    // Somebody takes it away by our own means, and does not end its process.
+    // Somebody removes the policy with `steer stop`, and does not end its process.
     let text = fs::read_to_string(world.path().join("policy.toml")).expect("a policy");
     let own = Policy::parse(&text).expect("a policy");
     assert_eq!(
@@ -311,7 +311,7 @@ fn evicted(mut world: World<'_>) {
         Stopped::TakenFromProcess
     );
     world.wait("a policy after a stop", &steered);
-    // The file goes that keeps it.
+    // Somebody removes the file that keeps the program.
     let number = fs::metadata(&group.0).expect("a group").ino();
     let file = format!("/sys/fs/bpf/fullpipe/steer-{number}");
     let begin = Instant::now();
@@ -322,20 +322,20 @@ fn evicted(mut world: World<'_>) {
     world.wait_said("has removed the file", 1);
     assert!(Path::new(&file).exists());
     world.wait("a policy whose file was removed", &steered);
-    // The service is started anew.
+    // The service is started again.
     drop(world.server.take());
     group.make_anew();
     world.server = Some(Server::start(world.path(), &group.0));
     world.wait_said("control group is there again", 1);
     world.wait("a policy in a new group", &steered);
-    // Once more, within a minute: what is said last is so.
+    // The same again, within a minute: the last message must be true.
     drop(world.server.take());
     group.make_anew();
     world.wait_said("it is waited for", 2);
     world.server = Some(Server::start(world.path(), &group.0));
     world.wait_said("control group is there again", 2);
     world.wait("a policy in another new group", &steered);
-    // Another process takes over: the first one ends, and takes nothing away.
+    // Another process takes over. The first process ends, and does not remove the policy.
     let second = world.policy();
     world.wait_said("over: another process has a policy in force", 1);
     assert!(first.0.wait().expect("it ends").success());
@@ -350,7 +350,7 @@ fn a_control_group_has_one_study_or_a_policy_and_says_who_that_is() {
     });
 }
 
-/// A second process, which works in a directory of its own; what it says.
+/// A second process, which works in its own directory.
 struct Second<'w> {
     world: &'w World<'w>,
     directory: tempfile::TempDir,
@@ -365,7 +365,7 @@ impl Second<'_> {
         Second { world, directory }
     }
 
-    /// It does not begin, as this process has the control group; and that one goes on.
+    /// The second process does not start, because the first one has the control group. The first one continues.
     fn is_refused(&self, test: &str, by: &Running, wanted: &[String]) {
         let path = self.directory.path();
         let mut second = Running::start_test(test, path);
@@ -378,7 +378,7 @@ impl Second<'_> {
 }
 
 fn one_at_a_time(world: &World<'_>) {
-    // Everybody can open the directory of a control group, and lock it: that holds nothing.
+    // Every user can open and lock the directory of a control group. Such a lock has no effect.
     let anyone = File::open(&world.group.0).expect("a directory");
     anyone.try_lock().expect("a lock");
     let second = Second::new(world);
@@ -389,14 +389,14 @@ fn one_at_a_time(world: &World<'_>) {
     second.is_refused("policy::runs_a_policy", &study, &arms);
     study.send(Signal::KILL);
     drop(study);
-    // Whoever is killed holds nothing.
+    // A killed process holds no lock.
     let policy = world.policy();
     let steered = world.steered();
     world.wait("a policy", &steered);
     second.is_refused("runs_a_study", &policy, &steered);
     policy.send(Signal::KILL);
     drop(policy);
-    // But his policy is still in force.
+    // The killed process's policy is still in force.
     let path = second.directory.path();
     let mut beside = Running::start(path);
     assert!(!beside.0.wait().expect("it ends").success());
@@ -421,7 +421,7 @@ fn clock_is_set(world: &World<'_>) {
     let arms = world.arms();
     world.wait("a study", &arms);
     download(&world.clients[..20]);
-    // Beyond the study's duration, and before its beginning.
+    // The clock is set beyond the end of the study's duration, and before its beginning.
     for (by, way) in [
         ("9000000", "set forward by 9000000"),
         ("-9000000", "set back by 18000000"),

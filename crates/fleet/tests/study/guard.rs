@@ -1,4 +1,4 @@
-//! A study whose guard had seen enough before it was killed.
+//! A study that was killed when its guard had already seen enough.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn begun_again(group: &Group) {
     assert!(log.contains(why), "{log}");
 }
 
-/// An earlier sitting in which the second arm took four times as long, and which did not end.
+/// Records an earlier sitting in which the second arm took four times as long, and which did not end the study.
 fn record(data: &Path, text: &str) {
     let parsed = Plan::parse(text).expect("a plan that makes sense");
     let place = Place::make(data, text, &parsed, now()).expect("a place");

@@ -1,20 +1,24 @@
-//! A study of an ordinary HTTP server in a control group and a network of the test's own: arms are those that are drawn, everything
-//! is as before when the study is stopped or killed, and what it recorded can be read.
+//! A study of an ordinary HTTP server, in a control group and a network that the test makes. Tests that arms are those
+//! that are drawn, that everything is undone when the study is stopped or killed, and that the recorded data can be
+//! read.
 //!
-//! The study is another process, so that it can be killed: this program, which runs the test `runs_a_study`.
+//! The study runs in another process, so that it can be killed. That process is this program, which runs the test
+//! `runs_a_study`.
 
 mod faults;
 mod group;
 mod guard;
 mod objects;
 mod policy;
+#[path = "../process/mod.rs"]
+mod process;
 mod server;
 mod stale;
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,29 +29,26 @@ use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
 use nix::sched::{CloneFlags, unshare};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use socket2::{Domain, Socket, Type};
 use units::Bytes;
 
 use group::Group;
+use process::Running;
 use server::{LOG, PORT, Server};
 
-/// Where the other process finds its study.
-const PLACE: &str = "FULLPIPE_TEST_STUDY";
-
-/// So many client networks.
+/// The number of client networks.
 const CLIENTS: u8 = 40;
 
-/// For as long something may take that takes a moment, or a lease.
+/// The timeout for steps that take a moment or a lease.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_study() {
-    let Some(directory) = std::env::var_os(PLACE) else {
+    let Some(directory) = process::directory() else {
         return;
     };
-    let directory = PathBuf::from(directory);
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
@@ -68,7 +69,7 @@ fn runs_a_study() {
     study.finish(now(), None).expect("it ends");
 }
 
-/// What the clock of the process says that works in the directory: the machine's, or as far from it as the file `clock` says.
+/// The clock of the process in the directory: the machine's clock, changed by the seconds in the file `clock`.
 fn clock(directory: &Path) -> f64 {
     let set = fs::read_to_string(directory.join("clock"));
     now() + set.ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
@@ -87,48 +88,11 @@ fn plan(group: &Path) -> String {
     )
 }
 
-struct Running(Child);
-
-impl Running {
-    /// The study that is in the directory.
-    fn start(directory: &Path) -> Running {
-        Running::start_test("runs_a_study", directory)
-    }
-
-    /// One of the ignored tests, which work in the directory.
-    fn start_test(test: &str, directory: &Path) -> Running {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(directory.join("log"));
-        let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--ignored", "--exact", test, "--nocapture"])
-            .env(PLACE, directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn();
-        Running(child.expect("it starts"))
-    }
-
-    fn send(&self, signal: Signal) {
-        let pid = Pid::from_child(&self.0);
-        kill_process(pid, signal).expect("it runs");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn client(number: u8) -> IpAddr {
     Ipv4Addr::new(127, 1, number, 1).into()
 }
 
-/// A connection from this address to the server.
+/// Connects from this address to the server.
 fn connect(from: IpAddr) -> TcpStream {
     connect_to(from, SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))
 }
@@ -142,7 +106,7 @@ fn connect_to(from: IpAddr, to: SocketAddr) -> TcpStream {
     socket.into()
 }
 
-/// The controllers that the server's ends of new connections have, one from each of these addresses.
+/// Opens one connection from each of these addresses. Returns the controllers of the server's sockets.
 fn controllers(from: &[IpAddr]) -> Vec<String> {
     let streams: Vec<TcpStream> = from.iter().map(|&address| connect(address)).collect();
     let mut found = vec![String::new(); from.len()];
@@ -181,7 +145,7 @@ fn wait_until(what: &str, from: &[IpAddr], wanted: &[String]) {
     }
 }
 
-/// The arms that are drawn for these addresses.
+/// The drawn arms of these addresses.
 fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
     let (key, shares) = (place.key(), place.plan.shares());
     assert_eq!(place.plan.unit, Unit::Prefix { v4: 24, v6: 48 });
@@ -192,7 +156,7 @@ fn drawn(place: &Place, from: &[IpAddr]) -> Vec<usize> {
         .collect()
 }
 
-/// Downloads twice from each of these addresses, by curl, over one connection where the server lets it.
+/// Downloads twice from each of these addresses with curl, over one connection if the server allows it.
 fn download(from: &[IpAddr]) {
     for address in from {
         let status = Command::new("curl")
@@ -215,15 +179,15 @@ fn download(from: &[IpAddr]) {
     }
 }
 
-/// Runs a test with a control group of its own, in the nearer host of a network of its own; not, and says so, where there is no such
-/// thing.
+/// Runs a test with its own control group, in the near host of its own network. Where this is impossible, reports that
+/// the test is skipped.
 fn alone(what: &str, test: impl FnOnce(&Group) + Send) {
     alone_between(what, |group, network| {
         network.near.inside(|| test(group)).expect("inside");
     });
 }
 
-/// The same, with both hosts. One at a time: all groups would go by the same name.
+/// Runs a test with both hosts. Only one test at a time, because all groups would have the same name.
 fn alone_between(what: &str, test: impl FnOnce(&Group, &Network)) {
     static ALONE: Mutex<()> = Mutex::new(());
     let lack = kernel::check_steering()
@@ -247,7 +211,7 @@ fn alone_between(what: &str, test: impl FnOnce(&Group, &Network)) {
     test(&group, &network);
 }
 
-/// A BPF file system of this thread's and its processes' own, and mounts that nobody else sees.
+/// Gives this thread and its child processes their own BPF file system, and private mounts.
 fn own_mounts() {
     unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
     mount(&["--make-rprivate", "/"]);
@@ -288,10 +252,10 @@ fn study(group: &Group) {
     let names = ["cubic", "reno"];
     let wanted: Vec<String> = arms.iter().map(|&arm| names[arm].to_owned()).collect();
     let count = arms.iter().filter(|&&arm| arm == 1).count();
-    // Of 40 draws, fewer than 7 or more than 33 come once in 40,000 seeds.
+    // With 40 draws, a count below 7 or above 33 occurs with one in 40,000 seeds.
     assert!((7..=33).contains(&count), "{wanted:?}");
     wait_until("arms", &clients, &wanted);
-    // Who is excepted is left alone.
+    // Excepted clients keep their controllers.
     let excepted: Vec<IpAddr> = (0..10)
         .map(|n| Ipv4Addr::new(127, 9, n, 1).into())
         .collect();
@@ -311,7 +275,7 @@ fn study(group: &Group) {
         .expect("data")
         .gathered;
     let findings = gathered.findings();
-    // One object a download, whether or not they shared a connection.
+    // Each download is an object, even if downloads share a connection.
     assert!(
         findings.observed.objects >= 2 * u64::from(CLIENTS),
         "{findings:?}"
@@ -327,20 +291,20 @@ fn study(group: &Group) {
         "{findings:?}"
     );
 
-    // A process that hangs: the lease runs out.
+    // The process hangs, and the lease expires.
     running.send(Signal::STOP);
     wait_until("the lease has run out", &clients, &before);
     running.send(Signal::CONT);
     wait_until("the lease is renewed", &clients, &wanted);
-    // A process that is killed.
+    // The process is killed.
     running.send(Signal::KILL);
     drop(running);
     wait_until("killed", &clients, &before);
 
-    // The same draws again, and the data goes on.
+    // The draws are the same again, and more data is added.
     let running = Running::start(path);
     wait_until("begun again", &clients, &wanted);
-    // The service is started anew, and its control group with it.
+    // The service is started again, with a new control group.
     drop(server);
     group.make_anew();
     let server = Server::start(path, &group.0);
@@ -354,7 +318,7 @@ fn study(group: &Group) {
     assert!(arms_in_data(&data) >= u64::from(CLIENTS));
 }
 
-/// Each download has a line in nginx's log, and a connection.
+/// Each download has a line in nginx's log, and a connection in the data.
 fn join_log(data: &Path, log: &Path) {
     let Ok(file) = File::open(log) else {
         eprintln!("SKIPPED: joining an access log: there is no nginx");
@@ -373,7 +337,7 @@ fn join_log(data: &Path, log: &Path) {
     eprintln!("{} of them with the kernel's time", joined.timed_by_kernel);
 }
 
-/// How many large connections are in the data.
+/// The number of large connections in the data.
 fn arms_in_data(directory: &Path) -> u64 {
     match fleet::study::read(&[directory], Vec::new()) {
         Ok(read) => {

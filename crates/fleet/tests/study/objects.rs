@@ -1,4 +1,4 @@
-//! Objects of a connection are told apart in the kernel: by requests, and by pauses.
+//! Tests that the kernel separates the objects of a connection, by requests and by pauses.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,8 +14,8 @@ use crate::group::Group;
 use crate::server::{PORT, wait_for};
 use crate::{PATIENCE, alone, client, connect};
 
-/// Answers each line with as many bytes as it says; `p1` in it is a pause of a second. `a1` aborts the connection after a second,
-/// with as much outstanding as it takes.
+/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `a1`
+/// aborts the connection after a second, with as much outstanding data as possible.
 const SERVER: &str = r#"
 import contextlib, socket, struct, sys, time
 def serve(stream, lines):
@@ -113,7 +113,7 @@ fn told_apart(group: &Group) {
     drop(stream);
     let (ended, objects) = ended(&attached);
     let sizes: Vec<u64> = objects.iter().map(|object| object.bytes).collect();
-    // The last one's is with what ends the connection, which takes a place behind the data.
+    // The last object may include the FIN, which takes a sequence number after the data.
     assert!(
         sizes[..3] == [5000, 40_000, 1000] && (2000..=2001).contains(&sizes[3]),
         "{objects:?}"
@@ -130,13 +130,13 @@ fn told_apart(group: &Group) {
         before = object.begun + object.busy;
     }
     assert!(before <= ended.ended, "{objects:?}, {ended:?}");
-    // The pause is of neither of the objects around it.
+    // The pause belongs to neither of the two objects.
     let end = objects[2].begun + objects[2].busy;
     let gap = objects[3].begun.saturating_sub(end);
     assert!(gap >= units::Duration::from_millis(100), "{gap}");
     let median = ended.median_rtt.expect("there were round trips");
     let least = ended.min_rtt.expect("there were round trips");
-    // The median is the middle of its class.
+    // The median is the middle of its histogram class.
     let off = units::Duration::from_nanos(least.as_nanos() / 16 + 9000);
     assert!(least <= median + off, "{least}, {median}");
     assert_eq!(attached.counts().expect("counters").untold_objects, 0);
@@ -144,17 +144,17 @@ fn told_apart(group: &Group) {
     left(&attached);
 }
 
-/// What is outstanding when a connection is aborted has made it busy until then.
+/// The outstanding data of an aborted connection has kept it busy until the abort.
 fn aborted(attached: &Attached) {
     let mut stream = connect(client(2));
     writeln!(stream, "a1").expect("sent");
     let (ended, objects) = ended(attached);
     assert!(ended.busy >= units::Duration::from_millis(700), "{ended:?}");
-    // As far as it came.
+    // The objects were cut short.
     assert!(objects.iter().all(|object| !object.is_whole), "{objects:?}");
 }
 
-/// A client that goes away leaves an object that was cut short.
+/// A client that leaves makes the last object cut short.
 fn left(attached: &Attached) {
     let mut stream = connect(client(3));
     ask(&mut stream, "40000000", 1_000_000);
@@ -164,7 +164,7 @@ fn left(attached: &Attached) {
     assert!(!last.is_whole && last.bytes >= 1_000_000, "{objects:?}");
 }
 
-/// The connection, when it has ended, and its objects.
+/// Waits for the end of the connection. Returns the connection and its objects.
 fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
     let begin = Instant::now();
     let mut objects = Vec::new();

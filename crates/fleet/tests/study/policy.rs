@@ -1,4 +1,5 @@
-//! A policy is in force, stays so for its lease when its process is killed, and is replaced as a whole or not at all.
+//! Tests that a policy is put in force, stays in force for its lease if its process is killed, and is replaced either
+//! completely or not at all.
 
 use std::fs;
 use std::net::IpAddr;
@@ -15,17 +16,15 @@ use rustix::process::Signal;
 use crate::group::Group;
 use crate::server::{PORT, Server};
 use crate::{
-    CLIENTS, PATIENCE, PLACE, Running, alone, client, clock, controllers, now, own_mounts,
-    wait_until,
+    CLIENTS, PATIENCE, Running, alone, client, clock, controllers, now, own_mounts, wait_until,
 };
 
 #[test]
 #[ignore = "the process that the test below starts"]
 fn runs_a_policy() {
-    let Some(directory) = std::env::var_os(PLACE) else {
+    let Some(directory) = crate::process::directory() else {
         return;
     };
-    let directory = PathBuf::from(directory);
     let read = |name: &str| fs::read_to_string(directory.join(name));
     let policy =
         Policy::parse(&read("policy.toml").expect("a policy")).expect("one that makes sense");
@@ -69,7 +68,7 @@ fn a_policy_is_in_force_for_its_lease_and_replaced_as_a_whole() {
     });
 }
 
-/// What clients are to have: those of 127.1.0.0/20 the one, the others the other.
+/// The expected controllers: `some` for clients in 127.1.0.0/20, `others` for the others.
 pub fn wanted(some: &str, others: &str) -> Vec<String> {
     let each = |number| if number < 16 { some } else { others };
     (0..CLIENTS).map(|number| each(number).to_owned()).collect()
@@ -88,7 +87,7 @@ fn in_force(group: &Group) {
     let running = start();
     let some = wanted("reno", &default);
     wait_until("in force", &clients, &some);
-    // Who asks is told what is in force, whatever the file says that he has.
+    // The kernel reports what is in force, whatever the policy's file says.
     let own = text("127.1.0.0/20", "reno");
     let all = |policy: &str| -> Vec<String> {
         let given = |client| asked(policy, client).expect("in force").given;
@@ -129,14 +128,14 @@ fn in_force(group: &Group) {
     next(text("127.1.0.0/20", "no_such"));
     next("rule = 7".to_owned());
     assert_eq!(controllers(&clients), some, "the old policy holds");
-    // Of IPv6 nobody is here.
+    // No client uses IPv6.
     next(text("::/0", "reno"));
     wait_until("of IPv6 alone", &clients, &wanted(&default, &default));
     next(text("127.1.0.0/16", "reno"));
     wait_until("reloaded", &clients, &wanted("reno", "reno"));
     let exploring = exploring(&group.0);
     next(exploring.clone());
-    // Others explore every ten minutes, perhaps in between.
+    // The explorers change every ten minutes, and may change during the test.
     let begin = Instant::now();
     let is_in_force = || asked(&exploring, clients[0]).is_some_and(|of| of.is_of_policy);
     while !is_in_force() || all(&exploring) != controllers(&clients) {
@@ -146,7 +145,7 @@ fn in_force(group: &Group) {
         .iter()
         .filter(|name| *name == "cubic")
         .count();
-    // Of 40 draws, fewer than 5 or more than 31 come once in 40,000 times.
+    // With 40 draws, a count below 5 or above 31 occurs once in 40,000 times.
     assert!((5..=31).contains(&count), "{count}");
     running.send(Signal::KILL);
     drop(running);
@@ -181,7 +180,7 @@ fn in_force(group: &Group) {
     assert_eq!((history.last, history.before), (own, Some(exploring)));
 }
 
-/// A policy's process is killed, and then its control group is removed: what keeps the program goes.
+/// Kills a policy's process, and then removes the control group. What keeps the program goes with the group.
 fn its_group_is_gone(group: &Group, path: &Path, server: Server, wanted: &[String]) -> Server {
     let clients: Vec<IpAddr> = (0..CLIENTS).map(client).collect();
     let number = fs::metadata(&group.0).expect("a group").ino();
@@ -201,13 +200,13 @@ fn its_group_is_gone(group: &Group, path: &Path, server: Server, wanted: &[Strin
     Server::start(path, &group.0)
 }
 
-/// A policy of which nearly half of the networks explore.
+/// A policy with which nearly half of the networks explore.
 fn exploring(group: &Path) -> String {
     let rest = format!("[[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n");
     policy(group, "127.1.0.0/16", "reno") + "explore = \"45%\"\n" + &rest
 }
 
-/// What is in force for a client, asked with a policy's file.
+/// What is in force for a client, asked with this policy file.
 fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
     let of = Connection {
@@ -220,7 +219,7 @@ fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     steer::in_force(&policy, &of).expect("a look")
 }
 
-/// Has the process that works in the directory read another policy.
+/// Makes the process in the directory read another policy.
 pub fn reload(path: &Path, text: &str) {
     fs::write(path.join("next.part"), text).expect("a policy");
     fs::rename(path.join("next.part"), path.join("next.toml")).expect("a policy");
@@ -229,7 +228,7 @@ pub fn reload(path: &Path, text: &str) {
     }
 }
 
-/// What the journal says that has happened. Each of its lines is whole.
+/// The events in the journal. Checks that each line is complete.
 pub fn journal(path: &Path) -> Vec<String> {
     let journal = fs::read_to_string(path.join("journal")).expect("a journal");
     let what = journal.lines().map(|line| {

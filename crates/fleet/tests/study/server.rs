@@ -7,22 +7,22 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where it listens, in a network of the test's own.
+/// The server's port, in a network of the test's own.
 pub const PORT: u16 = 8000;
 
-/// The log of nginx, in the format of the documentation. Python's server writes none.
+/// nginx's access log, in the format of the documentation. Python's server writes none.
 pub const LOG: &str = "access.log";
 
-/// The server, which goes with this.
+/// The server, which ends when this is dropped.
 pub struct Server(Child);
 
 impl Server {
-    /// nginx, or else Python's, of this host alone; it serves a file `4mb`.
+    /// Starts nginx, or Python's server if nginx is missing, on the loopback address. It serves a file `4mb`.
     pub fn start(directory: &Path, group: &Path) -> Server {
         Server::start_at(directory, group, Ipv4Addr::LOCALHOST.into())
     }
 
-    /// The same, at another address.
+    /// Starts the server on another address.
     pub fn start_at(directory: &Path, group: &Path, at: IpAddr) -> Server {
         let files = directory.join("files");
         fs::create_dir_all(&files).expect("a directory");
@@ -55,7 +55,7 @@ impl Server {
     }
 }
 
-/// Waits until somebody listens there.
+/// Waits until a server listens on this address.
 pub fn wait_for(address: SocketAddr) {
     let begin = Instant::now();
     while TcpStream::connect(address).is_err() {

@@ -1,7 +1,8 @@
-//! A rule whose reason goes is taken back, through a real kernel: the path between two hosts loses packets, and then it does not.
+//! Tests with a real kernel that a rule is taken back when its reason disappears: the path between two hosts loses
+//! packets at first, and later does not.
 //!
-//! The configuration is smaller than one for a real server: nearly half of the networks explore, and all are alike. So few connections
-//! tell what takes many where one network in fifty explores.
+//! The configuration needs fewer connections than a real server: nearly half of the networks explore, and all networks
+//! are alike. If one network in fifty explored, many more connections would be needed.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,16 +25,16 @@ use crate::policy::journal;
 use crate::server::{PORT, Server};
 use crate::{PATIENCE, alone_between, connect_to, now, own_mounts};
 
-/// The promise of this configuration: so many of the rule's connections over 3 MB, from when the loss is gone.
+/// The rule must be taken back within this many of its connections over 3 MB, counted from the end of the loss.
 const WITHIN: u64 = 2000;
 
-/// So many explorers the rule has seen before: more than one look takes.
+/// How many explorers' connections the rule has seen before: more than one look needs.
 const BEFORE: u64 = 110;
 
-/// So many client networks.
+/// The number of client networks.
 const NETWORKS: u64 = 200;
 
-/// So many of their connections at once.
+/// How many clients download at the same time.
 const AT_ONCE: u64 = 4;
 
 fn policy(group: &Path) -> String {
@@ -65,7 +66,7 @@ fn a_rule_is_taken_back_when_its_networks_lose_no_packets_any_more() {
     });
 }
 
-/// A path whose data loses packets.
+/// A path that loses data packets.
 fn join(network: &Network, loss: Ratio) -> Tunnel {
     let delay = units::Duration::from_millis(2);
     let acks = LinkConfig {
@@ -74,7 +75,7 @@ fn join(network: &Network, loss: Ratio) -> Tunnel {
     };
     let data = LinkConfig {
         capacity: Capacity::Rate(Rate::from_bits_per_sec(400_000_000)),
-        // Nothing but the loss that is asked for.
+        // The buffer is large, so that only the configured loss occurs.
         buffer: Buffer::Bytes(Bytes::new(16_000_000)),
         effects: Effects {
             loss: Loss::Independent(loss),
@@ -93,7 +94,7 @@ fn join(network: &Network, loss: Ratio) -> Tunnel {
     Tunnel::start(config).expect("a path")
 }
 
-/// An address of one of the client networks.
+/// An address in one of the client networks.
 fn client(number: u64) -> IpAddr {
     let network = u8::try_from(number % NETWORKS).expect("less than 256");
     Ipv4Addr::new(10, 201, network, 1).into()
@@ -109,7 +110,7 @@ fn fetch(to: IpAddr, from: SocketAddr) {
     while socket::discard(&stream, 1 << 20).expect("received") > 0 {}
 }
 
-/// Tells a thread to stop, also if this one panics.
+/// Stops a thread when this is dropped, even by a panic.
 struct Stop<'s>(&'s AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -118,7 +119,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// How many connections of a rule have ended, of its controller and exploring.
+/// How many connections of a rule have ended: with the rule's own controller, and exploring.
 fn ended(steer: &Steer, rule: &str) -> [u64; 2] {
     let text = steer.metrics();
     ["no", "yes"].map(|exploring| {
@@ -162,7 +163,8 @@ fn stale(group: &Group, network: &Network) {
 
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(0));
     let from = SocketAddr::new(address, PORT);
-    // Logarithms of the seconds that downloads took, added up, and how many: own, exploring.
+    // The sum of the logarithms of the download times in seconds, and the number of downloads: own controller,
+    // exploring.
     let times = Mutex::new([[0.0_f64; 2]; 2]);
     let download = || {
         while !stop.load(Ordering::Relaxed) {
@@ -194,7 +196,7 @@ fn stale(group: &Group, network: &Network) {
             }
         });
     };
-    // There is a path until the last download is over.
+    // The path exists until the last download has ended.
     let mut tunnel = Some(join(network, Ratio::new(3, 100)));
     thread::scope(|scope| {
         scope.spawn(|| network.near.inside(clients).expect("inside"));
@@ -226,7 +228,7 @@ fn stale(group: &Group, network: &Network) {
                 panic!("{without} connections, and it is still there");
             }
         }
-        // From now on, these networks have what the rest has.
+        // From then on, these networks use the last rule.
         while ended(&steer, "rest")[0] < 20 {
             step(&mut steer);
         }

@@ -1,4 +1,4 @@
-//! What the kernel tells of a TCP socket when it goes: sock_diag's messages of sockets that are destroyed.
+//! The kernel's reports of TCP sockets that are destroyed, from sock_diag.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,45 +14,46 @@ use super::native::{two_words, u8_at};
 use crate::Error;
 use crate::error::Context;
 
-/// A socket that is gone.
+/// A TCP socket that was destroyed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndedSocket {
-    /// The address on this side.
+    /// The local address.
     pub local: SocketAddr,
-    /// The address on the other side.
+    /// The remote address.
     pub remote: SocketAddr,
-    /// Its number, as [`SocketState`](super::SocketState) has it.
+    /// The socket cookie, as in [`SocketState`](super::SocketState).
     pub cookie: u64,
-    /// TCP's last view of it. The kernel tells no controller here: it has none any more.
+    /// The last TCP information. The kernel reports no controller here, because the socket has none any more.
     pub info: TcpInfo,
 }
 
-/// Hears of each TCP socket of a network namespace when it goes.
+/// Receives the end of each TCP socket in a network namespace.
 pub struct Ends {
     socket: Socket,
     message: Vec<u8>,
 }
 
-/// Who hears of sockets of IPv4 and of IPv6 (`SKNLGRP_INET_TCP_DESTROY`, `SKNLGRP_INET6_TCP_DESTROY` of linux/sock_diag.h).
+/// The multicast groups for IPv4 and IPv6 sockets (`SKNLGRP_INET_TCP_DESTROY`, `SKNLGRP_INET6_TCP_DESTROY` of
+/// linux/sock_diag.h).
 const GROUPS: [u32; 2] = [1, 3];
 
-/// Room for some ten thousand of them; a message takes about a kilobyte.
+/// The receive buffer: room for some ten thousand messages. A message takes about a kilobyte.
 const BUFFER: usize = 16 << 20;
 
-/// A message is shorter than this.
+/// The maximum length of a message.
 const LONGEST: usize = 4096;
 
 impl Ends {
-    /// Listens from now on to what goes in the calling thread's namespace.
+    /// Starts to listen to the calling thread's network namespace.
     ///
     /// # Errors
     ///
-    /// The kernel has no netlink socket for it.
+    /// The kernel has no netlink socket for this.
     pub fn listen_here() -> Result<Ends, Error> {
         let open = || {
             let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
             socket.bind_auto()?;
-            // Who may not have it has the system's own.
+            // Without the permission, the buffer has the system's default size.
             let _ = setsockopt(&socket, sockopt::RcvBufForce, &BUFFER);
             for group in GROUPS {
                 socket.add_membership(group)?;
@@ -68,11 +69,12 @@ impl Ends {
         })
     }
 
-    /// Tells `each` of all that have gone since. Whether that is all: nobody has read the earlier ones, and some are missing, if not.
+    /// Gives `each` all sockets that were destroyed since the last call. Returns whether they are complete: if the
+    /// buffer has overflowed, some are missing.
     ///
     /// # Errors
     ///
-    /// The kernel does not tell.
+    /// The kernel cannot report them.
     pub fn ended(&mut self, mut each: impl FnMut(&EndedSocket)) -> Result<bool, Error> {
         let mut is_all = true;
         loop {
@@ -95,7 +97,7 @@ impl Ends {
 }
 
 impl EndedSocket {
-    /// Reads a netlink message of sock_diag; nothing if it makes no sense.
+    /// Parses a netlink message of sock_diag; nothing if the message is not valid.
     pub fn parse(datagram: &[u8]) -> Option<EndedSocket> {
         let message = NetlinkBuffer::new_checked(datagram).ok()?;
         let payload = message.payload();
@@ -129,7 +131,7 @@ mod tests {
         assert_eq!((gone.local, gone.remote), (there.local, there.remote));
         assert_eq!((gone.cookie, gone.info), (there.cookie, there.info));
         for length in 0..datagram.len() {
-            // A message says how long it is.
+            // The message contains its own length.
             assert_eq!(EndedSocket::parse(&datagram[..length]), None, "{length}");
         }
     }

@@ -1,8 +1,9 @@
-//! Routes that have a congestion controller, in a table of their own, and the rules that lead there (ip-rule(8), `congctl` of
-//! ip-route(8)).
+//! Routes with a congestion controller, in a routing table of their own, and the policy rules that lead to this table
+//! (ip-rule(8), `congctl` of ip-route(8)).
 //!
-//! The kernel gives a connection the controller of its route: one that comes in by `tcp_ca_openreq_child` and one that goes out by
-//! `tcp_ca_dst_init` (`net/ipv4/tcp_minisocks.c`, `net/ipv4/tcp_output.c`). Connections that are there keep theirs.
+//! The kernel gives a connection the controller of its route: `tcp_ca_openreq_child` does so for an incoming
+//! connection, and `tcp_ca_dst_init` for an outgoing one (`net/ipv4/tcp_minisocks.c`, `net/ipv4/tcp_output.c`).
+//! Existing connections keep their controllers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,44 +26,45 @@ use super::netlink::{Netlink, family, route_address};
 use crate::Error;
 use crate::error::Context;
 
-/// The number of the table. It has no other meaning than that nobody else has it.
+/// The number of the table: an arbitrary number that nobody else uses.
 pub const TABLE: u32 = 1_900_019;
 
-/// Just before the table `main` (32766): rules of others come first.
+/// Just before the table `main` (32766), so that other rules come first.
 pub const PRIORITY: u32 = 32_765;
 
-/// Who made a rule or a route (rtnetlink(7), `rtm_protocol`): a number above 4 that the kernel does not interpret.
+/// The origin of our rules and routes (rtnetlink(7), `rtm_protocol`): a number above 4, which the kernel does not
+/// interpret.
 const OWN: RouteProtocol = RouteProtocol::Other(119);
 
-/// What the kernel calls traffic of its own, where a rule asks for the device that it came in through.
+/// The input interface by which a rule selects the machine's own traffic.
 const OWN_TRAFFIC: &str = "lo";
 
-/// A network: its address, and how many bits of it count.
+/// A network: its address and its prefix length.
 pub type Network = (IpAddr, u8);
 
-/// Ports on this side or on the other.
+/// Local or remote ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Side {
-    /// On this one.
+    /// Local ports.
     Local(RangeInclusive<u16>),
-    /// On the other.
+    /// Remote ports.
     Remote(RangeInclusive<u16>),
 }
 
-/// Which of the machine's own connections are looked up in the table: those of an IP version with such a port.
+/// Selects the machine's own connections that use the table: those of an IP version, with such a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Whether it is of IPv6.
+    /// Whether the rule is for IPv6.
     pub is_v6: bool,
     /// The ports.
     pub side: Side,
 }
 
-/// Where a route leads, and what TCP is to know of it.
+/// Where a route leads, with the route's metrics for TCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way(RouteMessage);
 
-/// A conversation with the kernel about the routes of the calling thread's namespace.
+/// A netlink connection to the kernel for the routes of the calling thread's network namespace.
 pub struct Routing {
     netlink: Netlink,
 }
@@ -70,11 +72,11 @@ pub struct Routing {
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Routing {
-    /// Opens a conversation.
+    /// Opens a netlink connection.
     ///
     /// # Errors
     ///
-    /// The kernel has no socket for it, or is older than 4.20.
+    /// The kernel has no such socket, or is older than 4.20.
     pub fn open_here() -> Result<Routing, Error> {
         let open = || {
             let netlink = Netlink::open()?;
@@ -84,16 +86,17 @@ impl Routing {
         Ok(Routing { netlink })
     }
 
-    /// The routes of the table `main`: for each network the way that the kernel prefers; nothing where it is not to send.
+    /// The routes of the table `main`: for each network the way that the kernel prefers; nothing if the preferred route
+    /// is not a unicast route.
     ///
     /// # Errors
     ///
-    /// The kernel does not tell.
+    /// The kernel cannot list the routes.
     pub fn main(&mut self) -> Result<BTreeMap<Network, Option<Way>>, Error> {
         let mut found: BTreeMap<Network, (u32, Option<Way>)> = BTreeMap::new();
         for message in self.routes(RouteHeader::RT_TABLE_MAIN.into())? {
             let header = &message.header;
-            // What holds for some packets only is not followed.
+            // Routes that hold for some packets only are ignored.
             let is_special = header.tos != 0 || header.source_prefix_length != 0;
             if is_special || header.flags.contains(RouteFlags::Dead) {
                 continue;
@@ -121,26 +124,27 @@ impl Routing {
     ///
     /// # Errors
     ///
-    /// The kernel does not tell.
+    /// The kernel cannot list the routes.
     pub fn own(&mut self) -> Result<Vec<Network>, Error> {
         Ok(self.routes(TABLE)?.iter().map(network).collect())
     }
 
-    /// Gives a network a route in our table, in place of the one that it has there: this way, with this controller.
+    /// Adds or replaces the route to a network in our table, with this way and this controller.
     ///
     /// # Errors
     ///
-    /// The kernel refuses it.
+    /// The kernel refuses the route.
     pub fn put(&mut self, network: Network, way: &Way, controller: &str) -> Result<(), Error> {
         let message = way.with(network, controller);
         self.replace(network, message)
     }
 
-    /// Gives a network a route in our table that says to look on, as if there were none.
+    /// Adds or replaces the route to a network in our table with a route of type `throw`: the lookup continues with the
+    /// next rule.
     ///
     /// # Errors
     ///
-    /// The kernel refuses it.
+    /// The kernel refuses the route.
     pub fn look_on(&mut self, network: Network) -> Result<(), Error> {
         self.replace(network, own_route(network, RouteType::Throw))
     }
@@ -155,22 +159,22 @@ impl Routing {
     ///
     /// # Errors
     ///
-    /// The kernel refuses it.
+    /// The kernel refuses to remove the route.
     pub fn remove(&mut self, network: Network) -> Result<(), Error> {
         let mut message = own_route(network, RouteType::Unspec);
         message.header.protocol = RouteProtocol::Unspec;
-        // Of any scope.
+        // This matches any scope.
         message.header.scope = RouteScope::NoWhere;
         let request = RouteNetlinkMessage::DelRoute(message);
         let done = self.netlink.request(request, 0);
         done.or_else(gone).context("cannot remove a route")
     }
 
-    /// Adds a rule, if it is not there.
+    /// Adds a rule if it does not exist.
     ///
     /// # Errors
     ///
-    /// The kernel refuses it. One older than 4.17 knows no ports.
+    /// The kernel refuses the rule. A kernel older than 4.17 does not support ports in rules.
     pub fn add_rule(&mut self, rule: &Rule) -> Result<(), Error> {
         let request = RouteNetlinkMessage::NewRule(rule.message());
         let done = self.netlink.request(request, NLM_F_CREATE | NLM_F_EXCL);
@@ -181,12 +185,12 @@ impl Routing {
         done.context("cannot add a rule (it takes CAP_NET_ADMIN)")
     }
 
-    /// How many rules lead to our table, and the priorities of others that come before them; but for the table of the machine's own
-    /// addresses.
+    /// The number of rules that lead to our table, and the priorities of other rules before them, except the rule with
+    /// priority 0, which is for the machine's own addresses.
     ///
     /// # Errors
     ///
-    /// The kernel does not tell.
+    /// The kernel cannot list the rules.
     pub fn rules(&mut self) -> Result<(usize, Vec<u32>), Error> {
         let (mut own, mut others) = (0, Vec::new());
         for rule in self.all_rules()? {
@@ -203,12 +207,12 @@ impl Routing {
         Ok((own, others))
     }
 
-    /// Removes all rules that lead to our table, and then its routes: how many there were. Rules first: from then on everything is as
-    /// if there were no table.
+    /// Removes all rules that lead to our table, and then the table's routes. Returns how many rules and routes it
+    /// removed. The rules go first, so that the table has no effect from then on.
     ///
     /// # Errors
     ///
-    /// The kernel refuses it.
+    /// The kernel refuses to remove a rule or a route.
     pub fn clear(&mut self) -> Result<usize, Error> {
         let rules = self.all_rules()?;
         let rules = rules.into_iter().filter(is_own);
@@ -263,7 +267,7 @@ impl Routing {
         Ok(found)
     }
 
-    /// All that there is of something: nothing where the kernel has no such table, or does not speak this version of IP.
+    /// Lists all objects of a kind; nothing if the kernel has no such table, or does not support this IP version.
     fn all(
         &mut self,
         message: &RouteNetlinkMessage,
@@ -284,7 +288,7 @@ impl Routing {
     }
 }
 
-/// What is not there need not be removed.
+/// A rule or route that does not exist need not be removed.
 fn gone(error: io::Error) -> io::Result<()> {
     match error.raw_os_error() {
         Some(nix::libc::ESRCH | nix::libc::ENOENT) => Ok(()),
@@ -307,13 +311,13 @@ fn own_route(network: Network, kind: RouteType) -> RouteMessage {
 }
 
 impl Way {
-    /// What a route of another table says of it; not what is of that route alone.
+    /// The way of a route of another table, without the attributes that belong to that route only.
     fn of(route: &RouteMessage) -> Way {
         let mut message = RouteMessage::default();
         message.header.scope = route.header.scope;
         message.header.flags = route.header.flags & RouteFlags::Onlink;
         let object = |one: &RouteAttribute| matches!(one, RouteAttribute::NhId(_));
-        // The kernel tells of a nexthop object what it stands for, too, and takes one of both.
+        // The kernel reports a nexthop object together with its nexthops, but accepts only one of the two.
         let has_object = route.attributes.iter().any(object);
         for attribute in &route.attributes {
             let is_kept = match attribute {
@@ -335,7 +339,7 @@ impl Way {
             let mut attribute = attribute.clone();
             if let RouteAttribute::MultiPath(hops) = &mut attribute {
                 for hop in hops {
-                    // What the kernel finds out for itself it does not take.
+                    // The kernel does not accept the flags that it sets itself.
                     hop.flags &= RouteNextHopFlags::Onlink;
                 }
             }
@@ -344,7 +348,7 @@ impl Way {
         Way(message)
     }
 
-    /// A route of our table to a network this way, with a controller.
+    /// A route of our table to a network, with this way and this controller.
     fn with(&self, network: Network, controller: &str) -> RouteMessage {
         let mut message = own_route(network, RouteType::Unicast);
         message.header.scope = self.0.header.scope;
@@ -400,7 +404,7 @@ fn table_of(route: &RouteMessage) -> u32 {
     table.unwrap_or(route.header.table.into())
 }
 
-/// Where a route leads to; a default route says no address.
+/// The destination of a route. A default route has no address.
 fn network(route: &RouteMessage) -> Network {
     let address = route.attributes.iter().find_map(|one| match one {
         RouteAttribute::Destination(address) => address_of(address),
@@ -426,23 +430,23 @@ fn address_of(address: &netlink_packet_route::route::RouteAddress) -> Option<IpA
     }
 }
 
-/// Tells when a route of the table `main` has changed.
+/// Listens for changes of routes in the table `main`.
 pub struct Changes {
     socket: Socket,
 }
 
-/// Who hears of routes (`RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` of linux/rtnetlink.h).
+/// The multicast groups for routes (`RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` of linux/rtnetlink.h).
 const GROUPS: [u32; 2] = [7, 11];
 
-/// Where `struct rtmsg` has its table.
+/// The offset of the table in `struct rtmsg`.
 const TABLE_AT: usize = 4;
 
 impl Changes {
-    /// Listens from now on.
+    /// Starts to listen.
     ///
     /// # Errors
     ///
-    /// The kernel has no socket for it.
+    /// The kernel has no socket for this.
     pub fn listen_here() -> Result<Changes, Error> {
         let open = || {
             let mut socket = Socket::new(NETLINK_ROUTE)?;
@@ -457,7 +461,7 @@ impl Changes {
         Ok(Changes { socket })
     }
 
-    /// Whether there was one since this was asked.
+    /// Whether a route has changed since the last call.
     pub fn any(&self) -> bool {
         let (mut is_any, mut message) = (false, Vec::with_capacity(1 << 16));
         loop {
@@ -472,21 +476,21 @@ impl Changes {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return is_any,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // More than there was room for.
+                // The receive buffer has overflowed.
                 Err(_) => return true,
             }
         }
     }
 }
 
-/// What a process does that is to remove rules and routes when another one is gone: it waits until nobody has the other end of its
-/// standard input any more, whatever signals come. How many it has removed.
+/// The task of a process that removes the rules and routes when another process has ended. It waits until the other end
+/// of its standard input is closed, and ignores signals. Returns how many rules and routes it removed.
 ///
 /// # Errors
 ///
-/// They cannot be removed.
+/// The rules and routes cannot be removed.
 pub fn undo_at_end() -> Result<usize, Error> {
-    // A terminal's or a service manager's signals are for the other one.
+    // The signals of a terminal or a service manager are meant for the other process.
     let _ = setsid();
     SigSet::all()
         .thread_block()
@@ -532,7 +536,7 @@ mod tests {
                 RouteAttribute::Metrics(metrics),
             ]
         );
-        // What a nexthop object stands for is the object's.
+        // The nexthops of a nexthop object belong to the object.
         route.attributes.push(RouteAttribute::NhId(7));
         let own = Way::of(&route).with(to, "reno");
         assert_eq!(own.attributes[2], RouteAttribute::NhId(7));

@@ -1,4 +1,4 @@
-//! A controller whose rate nothing changes.
+//! A controller with a fixed rate.
 
 use congestion::{
     Ack, Bytes, Connection, Controller, Lost, Phase, Rate, Recovery, Sent, Snapshot, State, Time,
@@ -7,7 +7,8 @@ use congestion::{
 /// More than is ever in flight.
 const WINDOW: Bytes = Bytes::new(1 << 20);
 
-/// Only its rate holds it back, two packets after the other: the smallest burst of BBRv3, and of Linux (`tcp_min_tso_segs`).
+/// Only the rate limits it. It sends two packets at a time: the smallest burst of BBRv3, and of Linux
+/// (`tcp_min_tso_segs`).
 #[derive(Debug, Clone, Copy)]
 pub struct Fixed {
     rate: Rate,

@@ -1,7 +1,7 @@
-//! Many connections over one socket, each paced at 1 Mbit/s: from our driver, and from noq's own endpoint.
+//! Compares our driver and noq's own endpoint: many connections over one socket, each paced at 1 Mbit/s.
 //!
-//! `cargo bench -p fullpipe-quic --bench many [-- CONNECTIONS [SECONDS [ROUNDS]]]`: the two take turns. Who receives is a
-//! process of its own, so that the processor time is the sender's.
+//! `cargo bench -p fullpipe-quic --bench many [-- CONNECTIONS [SECONDS [ROUNDS]]]`: the two take turns. The receiver is
+//! a separate process, so that the processor time is the sender's.
 
 mod fixed;
 mod process;
@@ -15,10 +15,10 @@ use process::Receiver;
 use seen::{Span, Summary};
 use senders::Plan;
 
-/// From one connection's start to the next one's: a handshake takes a thousand times as long as a datagram.
+/// The time between the starts of two connections: a handshake takes a thousand times as long as a datagram.
 const GAP: Duration = Duration::from_millis(2);
 
-/// From the last connection's start until something is measured.
+/// The time between the start of the last connection and the measurement.
 const SETTLING: Duration = Duration::from_secs(1);
 
 fn main() -> Result<(), Box<dyn Error>> {

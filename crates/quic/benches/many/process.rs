@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use quic::bulk::serve;
 use quic::endpoint::Fingerprint;
 
-/// What this program is told where it is to receive.
+/// The argument that makes this program receive.
 pub const RECEIVE: &str = "receive";
 
-/// Receives until whoever started it is gone.
+/// Receives until the process that started it is gone.
 pub fn receive() -> Result<(), Box<dyn Error>> {
     let server = serve((Ipv4Addr::LOCALHOST, 0).into())?;
     println!("{} {}", server.address(), server.fingerprint());
@@ -19,7 +19,7 @@ pub fn receive() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Ends with its drop.
+/// The receiving process. It ends when this is dropped.
 pub struct Receiver {
     child: Child,
     pub address: SocketAddr,
@@ -47,7 +47,7 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // Closes its input.
+        // This closes the process's input.
         let _ = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! What was seen of the connections, and what that comes to.
+//! What was observed of the connections, and the summary.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use quic::bulk::Punctuality;
 use quic::observer::{Observer, Sample};
 
-/// The time that is measured.
+/// The time of the measurement.
 #[derive(Clone, Copy)]
 pub struct Span {
     pub begin: Instant,
@@ -15,7 +15,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Waits for its end. The processor time that this process took meanwhile, and how late datagrams left.
+    /// Waits for the end of the measurement. Returns the processor time of this process, and how late datagrams left.
     pub async fn watch(self, flows: &Flows) -> (Duration, Late) {
         tokio::time::sleep_until(self.begin.into()).await;
         let before = (processor_time(), Late::of(flows));
@@ -25,8 +25,8 @@ impl Span {
     }
 }
 
-/// What this process has taken so far, its kernel's part included (`proc_pid_stat(5)`: `utime` and `stime`, in hundredths of a
-/// second).
+/// The processor time of this process so far, including its time in the kernel (`proc_pid_stat(5)`: `utime` and
+/// `stime`, in hundredths of a second).
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -35,7 +35,7 @@ fn processor_time() -> Duration {
     Duration::from_millis(10 * hundredths)
 }
 
-/// A connection, at the first ACK of a span and at the last.
+/// A connection at the first and at the last ACK of a span.
 pub struct Seen {
     span: Span,
     samples: Mutex<Option<(Sample, Sample)>>,
@@ -49,7 +49,7 @@ impl Seen {
         }
     }
 
-    /// Bits per second and packets that were sent.
+    /// The rate in bits per second, and the number of packets sent.
     fn sent(&self) -> (f64, u64) {
         let Some((first, last)) = *self.samples.lock().unwrap() else {
             return (0.0, 0);
@@ -71,14 +71,14 @@ impl Observer for Seen {
     }
 }
 
-/// Those who tell how late their datagrams leave; nobody where that is not known.
+/// Flows that report how late their datagrams leave; empty if that is not known.
 pub type Flows = Mutex<Vec<Punctuality>>;
 
 /// How late datagrams left.
 #[derive(Default)]
 pub struct Late {
     datagrams: u64,
-    /// By more than a millisecond.
+    /// Datagrams more than a millisecond late.
     late: u64,
     total: Duration,
 }
@@ -104,9 +104,9 @@ impl Late {
     }
 }
 
-/// Of all connections.
+/// The summary of all connections.
 pub struct Summary {
-    /// Of each, as a share of what it should be; the lowest is the first.
+    /// The rate of each connection as a share of its target, lowest first.
     shares: Vec<f64>,
     packets: u64,
     late: Late,

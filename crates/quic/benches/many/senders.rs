@@ -1,4 +1,4 @@
-//! Who sends: our driver, or noq's own endpoint.
+//! The senders: our driver, or noq's own endpoint.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,18 +15,18 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::fixed::Fixed;
 use crate::seen::{Flows, Late, Seen, Span, Summary};
 
-/// In bits per second.
+/// The rate in bits per second.
 const RATE: u64 = 1_000_000;
 
-/// What the receiver speaks.
+/// The receiver's protocol.
 const ALPN: &[u8] = b"fullpipe-bulk/1";
 
-/// Connections of which each has more to send than it can.
+/// Connections that always have more to send than they can.
 pub struct Plan {
     pub server: SocketAddr,
     pub fingerprint: Fingerprint,
     pub connections: u32,
-    /// From one's start to the next one's.
+    /// The time between the starts of two connections.
     pub gap: Duration,
     pub span: Span,
 }
@@ -57,7 +57,7 @@ fn controllers(seen: &Arc<Seen>) -> Arc<dyn Controllers> {
     factory_with(make, 1, Some(seen.clone()))
 }
 
-/// All from our driver.
+/// All connections from our driver.
 pub async fn ours(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
     let told = Arc::new(Flows::default());
     let watching = plan.watch(&told);
@@ -84,7 +84,7 @@ pub async fn ours(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
     Ok(Summary::new(&seen, RATE as f64, watched, plan.span))
 }
 
-/// All from one endpoint of noq's.
+/// All connections from one noq endpoint.
 pub async fn noqs(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
     let watching = plan.watch(&Arc::default());
     let client = noq::Endpoint::client((Ipv4Addr::UNSPECIFIED, 0).into())?;
@@ -97,7 +97,7 @@ pub async fn noqs(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
         let data = data.clone();
         flows.spawn(async move {
             let connection = connecting.await?;
-            // As our flows do.
+            // Like our flows.
             let part = data.len() / STREAMS as usize;
             let mut streams = Vec::new();
             for _ in 0..STREAMS {
@@ -105,7 +105,7 @@ pub async fn noqs(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
                 stream.write_chunk(data.slice(..part)).await?;
                 streams.push((stream, answer));
             }
-            // Until the end of all.
+            // Until all connections end.
             connection.closed().await;
             Ok(())
         });

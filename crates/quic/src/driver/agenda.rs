@@ -1,11 +1,11 @@
-//! What is to be done when.
+//! Keys ordered by the times at which they are due.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Who is due at what time, the earliest first; each at most once. Of those that are due at the same time, the lowest key is
-/// the first.
+/// Keys and the times at which they are due, the earliest first. Each key occurs at most once. If two keys are due at
+/// the same time, the lower key is first.
 #[derive(Debug)]
 pub(super) struct Agenda<K> {
     order: BTreeSet<(Instant, K)>,
@@ -20,7 +20,7 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         }
     }
 
-    /// `key` is due at this time, and at no other; never, if there is none.
+    /// Sets the only time at which `key` is due; never if there is none.
     pub(super) fn set(&mut self, key: K, at: Option<Instant>) {
         let before = match at {
             Some(at) => self.times.insert(key, at),
@@ -37,18 +37,18 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         }
     }
 
-    /// `key` is due at this time, but after everybody who was due by now: whoever is behind its time does not go first again and
-    /// again until it has made up for that.
+    /// Sets the time at which `key` is due, but after all keys that are due by now. So a key that is behind its time is
+    /// not first repeatedly until it has caught up.
     pub(super) fn queue(&mut self, key: K, at: Option<Instant>, now: Instant) {
         self.set(key, at.map(|at| at.max(now)));
     }
 
-    /// When the first is due.
+    /// When the first key is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Takes the first, if its time has come.
+    /// Takes the first key, if it is due.
     pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
         let (_, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
         self.set(key, None);
@@ -80,7 +80,7 @@ mod tests {
         assert!(agenda.times.is_empty());
     }
 
-    /// One that is three milliseconds behind, with bursts of a tenth of a millisecond, beside one that is on time.
+    /// One key is three milliseconds behind, with bursts of a tenth of a millisecond. The other key is on time.
     #[test]
     fn whoever_is_behind_waits_for_its_turn() {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What uses connections.
+//! Users of connections.
 
 use std::time::Instant;
 
@@ -6,55 +6,57 @@ use noq_proto::{Connection, Event, Incoming};
 
 use super::line::Line;
 
-/// What runs on one connection. All of it is called on the driver's thread, between packets: it must not wait for anything.
+/// An application on one connection. All methods are called on the driver's thread, between packets, and must not wait.
 pub(crate) trait Application: Send {
-    /// Its connection, for those who use it from other threads.
+    /// Gives the application its connection, for other threads that use the connection.
     fn begin(&mut self, _line: Line) {}
 
-    /// Something happened to the connection.
+    /// Handles an event of the connection.
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant);
 
-    /// All that was written is sent, and the window would take more: writes the next piece, a small one, so that nothing waits
-    /// long for it. Whether there was any. It may be asked while the last piece is still there.
+    /// Called when all written data is sent and the window allows more. Writes the next piece, which should be small so
+    /// that others do not wait long. Returns whether there was one. It may be called while the last piece is not sent
+    /// yet.
     fn refill(&mut self, _connection: &mut Connection) -> bool {
         false
     }
 
-    /// The peer knows of the connection's end, or nothing can be said to it any more.
+    /// Called when the peer knows of the connection's end, or cannot be told any more.
     fn on_draining(&mut self) {}
 
-    /// When it wants to be called, whatever happens until then.
+    /// When the application has to be called, at the latest.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Its deadline has come. It must have another one afterwards, or none.
+    /// Called at the deadline. Afterwards, the deadline must be a later one, or none.
     fn on_deadline(&mut self, _connection: &mut Connection, _now: Instant) {}
 }
 
-/// Who may connect.
+/// Decides who may connect.
 pub(crate) trait Door: Send {
-    /// Somebody wants to, while so many are there. Nothing if that is [decided](super::Desk::decide) later.
+    /// Decides on a new client, given the present connections. Returns nothing if it
+    /// [decides later](super::Desk::decide).
     fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)>;
 }
 
-/// Those that are there.
+/// The present connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Crowd {
-    /// Connections, whatever their state.
+    /// The number of connections, in any state.
     pub(crate) connections: usize,
-    /// Those that have not finished their handshake: nothing shows yet that their addresses are their own.
+    /// The number of connections that have not finished their handshake. Their peers' addresses are not validated yet.
     pub(crate) unproven: usize,
 }
 
-/// What becomes of somebody who wants to connect.
+/// The decision on a new client.
 pub(crate) enum Verdict {
-    /// The connection is made.
+    /// The connection is accepted.
     Accept(Box<dyn Application>),
-    /// It must first show that its address is its own (RFC 9000, "Address Validation Using Retry Packets").
+    /// The client must validate its address first (RFC 9000, "Address Validation Using Retry Packets").
     Retry,
-    /// It is told that it is not wanted.
+    /// The client is refused with an answer.
     Refuse,
-    /// It gets no answer, and may send its first packet again.
+    /// The client gets no answer, and may send its first packet again.
     Ignore,
 }

@@ -1,18 +1,19 @@
-//! When datagrams came.
+//! Arrival times of datagrams.
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// As close together as the two clocks should be read. To read one takes far less than a microsecond.
+/// The two clocks should be read within this time. To read one clock takes much less than a microsecond.
 const APART: Duration = Duration::from_micros(5);
 
-/// How often they are read for that. A thread that loses its processor each time takes what it has got.
+/// How often the clocks are read to meet [`APART`]. If the thread loses the processor each time, the last result is
+/// used.
 const TRIES: usize = 4;
 
-/// Clocks that are further apart than they were, by more than this, were not read together, or the time of day was set. What
-/// speeds it up or slows it down does the same to our clock (`adjtimex(2)`).
+/// If the difference between the clocks has changed by more than this, they were not read together, or the time of day
+/// was set. A correction of the clock's frequency affects both clocks alike (`adjtimex(2)`).
 const STEP: Duration = Duration::from_micros(50);
 
-/// The present, on the clock of the kernel's time stamps (the time of day) and on ours.
+/// The present on both clocks: the clock of the kernel's time stamps (the time of day), and ours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Present {
     day: SystemTime,
@@ -20,8 +21,8 @@ pub(super) struct Present {
 }
 
 impl Present {
-    /// Looks at both clocks. The time of day comes first: a thread that loses its processor between the two takes arrivals
-    /// for later than they were, and never for earlier, which would make round-trip times shorter than the path's.
+    /// Reads both clocks. The time of day is read first. If the thread loses the processor between the two, arrivals
+    /// seem later than they were. They never seem earlier, which would make RTTs shorter than the path's.
     pub(super) fn look() -> Present {
         let mut present = Present::once();
         for _ in 1..TRIES {
@@ -33,7 +34,7 @@ impl Present {
         present.0
     }
 
-    /// Both clocks, and how long it took to read them.
+    /// Reads both clocks. Also returns how long this took.
     fn once() -> (Present, Duration) {
         let before = Instant::now();
         let day = SystemTime::now();
@@ -48,8 +49,9 @@ impl Present {
         !went.is_ok_and(|went| went.abs_diff(passed) <= STEP)
     }
 
-    /// When a datagram came that the kernel stamped with the time of day `stamp` (since 1970). It was not there at `empty`,
-    /// and is now. Without a stamp, with one that cannot be, or if the time of day was set meanwhile, it came just now.
+    /// When a datagram arrived that the kernel stamped with the time of day `stamp` (since 1970). The datagram was not
+    /// there at `empty`, and is there at the present. Without a valid stamp, or if the time of day was set meanwhile,
+    /// the arrival is the present.
     pub(super) fn arrival(&self, stamp: Option<Duration>, empty: &Present) -> Instant {
         let stamp = stamp.filter(|_| !self.is_set_since(empty));
         let age = stamp.and_then(|stamp| {
@@ -69,7 +71,7 @@ mod tests {
         Duration::from_millis(count)
     }
 
-    /// The clocks at a time, and 50 ms later by both; the time of day also since 1970.
+    /// Both clocks at one time, and both clocks 50 ms later, with the time of day since 1970.
     fn clocks() -> (Present, Present, Duration) {
         let since = ms(1_700_000_000_000);
         let now = Instant::now() + ms(10_000);
@@ -87,13 +89,13 @@ mod tests {
         let arrival = |stamp| present.arrival(stamp, &empty);
         assert_eq!(arrival(Some(since - ms(7))), present.now - ms(7));
         assert_eq!(arrival(Some(since)), present.now);
-        // It would have been there.
+        // An earlier datagram would have been there at `empty`.
         assert_eq!(arrival(Some(since - ms(70))), empty.now);
         assert_eq!(arrival(Some(since + ms(3))), present.now);
         assert_eq!(arrival(None), present.now);
     }
 
-    /// By whatever it is set: no time stamp of before makes a round-trip time other than it is.
+    /// The step may have any size: no stamp from before it changes an RTT.
     #[test]
     fn a_step_of_the_time_of_day_is_seen() {
         let (empty, present, since) = clocks();

@@ -1,4 +1,4 @@
-//! Hosts whose datagrams are carried by hand, at a time of their own.
+//! Hosts whose datagrams are moved by the test, with a clock of their own.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -46,15 +46,15 @@ pub(super) const fn us(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
-/// What a port has.
+/// The state of a port.
 #[derive(Default)]
 pub(super) struct Held {
     came: VecDeque<Datagram>,
-    /// Bursts, with the size of their datagrams.
+    /// Bursts, each with the size of its datagrams.
     sent: Vec<(usize, Vec<u8>)>,
-    /// How often it has no room.
+    /// How many sends still fail for lack of room.
     full: usize,
-    /// What it takes to send a burst.
+    /// The time that it takes to send a burst.
     pub(super) cost: Duration,
 }
 
@@ -66,7 +66,7 @@ impl Wire {
         self.0.lock().unwrap()
     }
 
-    /// What was sent over it.
+    /// Takes the datagrams that were sent.
     pub(super) fn sent(&self) -> Vec<Vec<u8>> {
         let mut datagrams = Vec::new();
         for (size, burst) in take(&mut self.held().sent) {
@@ -75,7 +75,7 @@ impl Wire {
         datagrams
     }
 
-    /// These have come.
+    /// Delivers datagrams.
     pub(super) fn give(&self, from: SocketAddr, datagrams: Vec<Vec<u8>>) {
         let came = datagrams.into_iter().map(|datagram| Datagram {
             at: clock(),
@@ -125,7 +125,7 @@ pub(super) struct End {
     host: Host,
     pub(super) wire: Wire,
     pub(super) address: SocketAddr,
-    /// The connection that it has begun.
+    /// The connection that it has opened.
     line: Option<Line>,
 }
 
@@ -174,7 +174,7 @@ impl End {
         self.line.as_ref().unwrap().lock()
     }
 
-    /// Takes what has come, and does what is due. What it sends.
+    /// Processes what has arrived, and does what is due. Returns what it sends.
     pub(super) fn turn(&mut self) -> Vec<Vec<u8>> {
         self.host.receive(|_| {});
         let handles: Vec<_> = self.host.sessions.keys().copied().collect();
@@ -191,12 +191,12 @@ impl End {
     }
 }
 
-/// Of a driver that is not there.
+/// The desk of a driver that does not exist.
 fn desk() -> Arc<Desk> {
     Arc::new(Desk::new(mpsc::channel().0, clock))
 }
 
-/// Lets so many milliseconds pass. A round trip takes one.
+/// Lets this many milliseconds pass. A round trip takes one.
 fn exchange(client: &mut End, server: &mut End, times: usize) {
     for _ in 0..times {
         pass(us(1_000));
@@ -205,14 +205,14 @@ fn exchange(client: &mut End, server: &mut End, times: usize) {
     }
 }
 
-/// Does nothing.
+/// An application that does nothing.
 pub(super) struct Nobody;
 
 impl Application for Nobody {
     fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
 }
 
-/// Writes so many bytes in pieces.
+/// Writes this many bytes in pieces.
 pub(super) struct Writer {
     stream: Option<StreamId>,
     left: Arc<AtomicUsize>,
@@ -251,7 +251,7 @@ impl Application for Writer {
     }
 }
 
-/// Lets the first in. To look at another one takes a tenth of a millisecond.
+/// Accepts the first client. Each look at a client takes a tenth of a millisecond.
 struct Slow(Arc<AtomicUsize>);
 
 impl Door for Slow {
@@ -265,7 +265,7 @@ impl Door for Slow {
     }
 }
 
-/// A connection over which so many bytes are to be written, and how many are left.
+/// A connection over which this many bytes are to be written. Also returns how many are left.
 fn pair(bytes: usize) -> (End, End, Arc<AtomicUsize>) {
     let identity = Identity::generate().unwrap();
     let server = End::server(&identity, Slow(Arc::default()));
@@ -274,7 +274,7 @@ fn pair(bytes: usize) -> (End, End, Arc<AtomicUsize>) {
     (client, server, left)
 }
 
-/// Gives a server the first datagrams of so many.
+/// Gives a server the first datagrams of this many strangers.
 fn give_strangers(count: usize, server: &End, identity: &Identity) {
     for port in 0..count {
         let port = 1_000 + port as u16;
@@ -309,7 +309,7 @@ fn flows_do_not_wait_for_strangers() {
     assert!(!server.host.has_rest());
 }
 
-/// To begin with takes a tenth of a millisecond.
+/// An application whose beginning takes a tenth of a millisecond.
 struct Costly(Arc<AtomicUsize>);
 
 impl Application for Costly {
@@ -321,7 +321,7 @@ impl Application for Costly {
     fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
 }
 
-/// Keeps those who come.
+/// Keeps the clients waiting, and passes them on.
 struct Keeper(mpsc::Sender<Incoming>);
 
 impl Door for Keeper {
@@ -355,7 +355,7 @@ fn flows_do_not_wait_for_those_who_are_let_in() {
     }
 }
 
-/// A kernel without buffers, which would not say when it has them again.
+/// The kernel has no buffers, and does not report when it has some.
 #[test]
 fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
     let (mut client, mut server, left) = pair(600_000);
@@ -370,7 +370,7 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
         sent += client.turn().len();
         client.wire.give(server.address, server.turn());
     }
-    // It is asked again after a while, and not again and again.
+    // The next try comes after a while, and not repeatedly.
     assert!(client.host.next(clock()).unwrap() > clock());
     assert!(client.host.resend(clock()).is_empty());
     assert_eq!(client.wire.held().full, 1);
@@ -384,8 +384,8 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
     assert!(!kept.is_empty());
 }
 
-/// A probe of the path MTU leaves when nothing else waits, and for noq an application limit has begun: until more data leaves,
-/// which must not be later than the probe.
+/// A probe of the path MTU leaves when nothing else waits. For noq, an application limit has then begun, until more
+/// data leaves. That data must not leave later than the probe.
 #[test]
 fn a_probe_of_the_path_mtu_is_no_application_limit() {
     let (mut client, mut server, left) = pair(1_800_000);

@@ -1,4 +1,4 @@
-//! What a driver stands on: sockets, a clock, and something that gives it turns.
+//! The environment of a driver: sockets, a clock, and a thread or another source of turns.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,12 +14,12 @@ use rustix::io::Errno;
 use super::socket::Socket;
 use super::worker::Worker;
 
-/// A datagram as it came in.
+/// A received datagram.
 #[derive(Debug)]
 pub struct Datagram {
-    /// When.
+    /// The time of its arrival.
     pub at: Instant,
-    /// From where and to where.
+    /// Its source and its destination.
     pub path: FourTuple,
     /// Its ECN codepoint.
     pub ecn: Option<EcnCodepoint>,
@@ -28,8 +28,8 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Whether it can come from where it says, and be answered from where it was sent to: no host sends from port 0, and none of
-    /// its addresses is for several, or for nobody.
+    /// Whether the source may be real, and the destination may be used as the source of an answer. No host sends from
+    /// port 0, and neither address may be a multicast, broadcast or unspecified address.
     pub(super) fn may_be_answered(&self) -> bool {
         let is_one = |ip: IpAddr| match ip.to_canonical() {
             IpAddr::V4(ip) => !(ip.is_broadcast() || ip.is_multicast() || ip.is_unspecified()),
@@ -40,7 +40,7 @@ impl Datagram {
     }
 }
 
-/// Whether the system had no room for what was sent, and may have some later.
+/// Whether the system had no room for a datagram, and may have room later.
 pub(super) fn is_full(error: &io::Error) -> bool {
     let no_buffers = Errno::NOBUFS.raw_os_error();
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(no_buffers)
@@ -51,58 +51,63 @@ pub trait Port: Send {
     /// The socket's own address.
     fn local_addr(&self) -> io::Result<SocketAddr>;
 
-    /// Hands a batch of what has come to `take`. Whether there may be more.
+    /// Gives a batch of received datagrams to `take`. Returns whether there may be more.
     fn read(&mut self, take: &mut dyn FnMut(Datagram)) -> bool;
 
-    /// Sends what noq has put together.
+    /// Sends a packet or a burst from noq.
     ///
     /// # Errors
-    /// What the system says. If it has no room ([`io::ErrorKind::WouldBlock`], `ENOBUFS`), it is asked again; what it refuses
-    /// otherwise is as good as lost on the way. A datagram that is too large is none.
+    ///
+    /// The system's error. If the system has no room ([`io::ErrorKind::WouldBlock`], `ENOBUFS`), the driver tries again
+    /// later. After any other error, the datagrams count as lost on the path. A datagram that is too large is not an
+    /// error.
     fn send(&self, transmit: &Transmit, contents: &[u8]) -> io::Result<()>;
 
-    /// Sends an answer that is of no connection. What the system says to it concerns nobody.
+    /// Sends an answer that belongs to no connection. Its errors are ignored.
     fn answer(&self, transmit: &Transmit, contents: &[u8]) {
         let _ = self.send(transmit, contents);
     }
 
-    /// How many datagrams of this size may be sent at once.
+    /// How many datagrams of this size may be sent with one call.
     fn most_datagrams(&self, size: u16) -> usize;
 
-    /// Whether datagrams may be cut on their way.
+    /// Whether datagrams may be fragmented on the path.
     fn may_fragment(&self) -> bool;
 
-    /// What to wait for; only the [`System`] has that.
+    /// The file to wait for. Only the ports of [`System`] have one.
     fn file(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 }
 
-/// Lets a driver know that there is something for it.
+/// Wakes a driver when there is something to do.
 pub type Bell = Arc<dyn Fn() + Send + Sync>;
 
-/// What a driver stands on. The [`System`]; tests have others.
+/// The environment of a driver: the [`System`], or a test's own.
 pub trait Ground: Send + Sync {
-    /// A socket at `address` (port 0: any) that anyone may send to. Where nothing waits for its file, it rings when something
-    /// comes.
+    /// Opens a socket at `address` (port 0: any free port) that receives from anyone. If the port has no file to wait
+    /// for, it rings `bell` when a datagram arrives.
     ///
     /// # Errors
-    /// The address is taken.
+    ///
+    /// The address is in use.
     fn listening(&self, address: SocketAddr, bell: &Bell) -> io::Result<Box<dyn Port>>;
 
-    /// A socket on a free port, to send to `peer`. `ecn` says whether its packets are capable of ECN.
+    /// Opens a socket on a free port, to send to `peer`. `ecn` says whether its packets are ECN-capable.
     ///
     /// # Errors
-    /// There is none.
+    ///
+    /// The socket cannot be opened.
     fn sending(&self, peer: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>>;
 
     /// The clock.
     fn clock(&self) -> fn() -> Instant;
 
-    /// Begins to give a driver its turns: when it rings, and when it is due.
+    /// Starts to give a driver its turns: when its bell rings, and when it is due.
     ///
     /// # Errors
-    /// The system gives no thread.
+    ///
+    /// The system cannot start a thread.
     fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)>;
 }
 
@@ -128,7 +133,7 @@ impl Ground for System {
         let thread = thread::Builder::new().name("quic".to_owned());
         let thread = thread.spawn(move || worker.run(&ear))?;
         let bell = move || {
-            // Fails only if the thread has panicked: whoever waits for its connections learns that.
+            // This fails only if the thread has panicked. Those who wait for its connections find out themselves.
             let _ = io::Write::write(&mut &rope, &[0]);
         };
         Ok((Arc::new(bell), Some(thread)))

@@ -1,4 +1,4 @@
-//! A socket with its endpoint and the connections over it.
+//! A socket with its endpoint and its connections.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -13,46 +13,46 @@ use super::line::{Desk, HostId, Line};
 use super::queue::{Queue, is_long};
 use super::session::Session;
 
-/// For how long one socket is read before something else has its turn. Until it is empty, if that is sooner: an ACK that has
-/// come should be known before the next burst leaves.
+/// How long one socket is read before other work has its turn. Reading stops earlier if the socket is empty. An ACK
+/// that has arrived should be processed before the next burst leaves.
 const READING: Duration = Duration::from_micros(200);
 
-/// For how long handshakes are carried on then. One datagram may take as long.
+/// How long handshakes are processed after that. A single datagram may take as long.
 const GREETING: Duration = Duration::from_micros(100);
 
-/// How many datagrams of connections are taken between two looks at the clock.
+/// How many datagrams of connections are processed between two looks at the clock.
 const LOOK: usize = 16;
 
-/// When a kernel that has no buffers, but would not say when it has them again, is asked again.
+/// When to try again if the kernel has no buffers, and does not report when it has some.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// The least size of a client's first datagram (RFC 9000, "Initial Datagram Size").
+/// The minimum size of a client's first datagram (RFC 9000, "Initial Datagram Size").
 const FIRST: usize = 1200;
 
-/// An endpoint. The driver's thread has it, and for a moment whoever opens a connection of it.
+/// An endpoint. The driver's thread uses it, and for a moment a thread that opens a connection.
 pub(super) type Shared = Arc<Mutex<Endpoint>>;
 
-/// Nobody asks for a connection's lock while it has this one.
+/// Locks an endpoint. A thread that holds this lock must not lock a connection.
 pub(super) fn lock(endpoint: &Shared) -> MutexGuard<'_, Endpoint> {
     endpoint.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A socket.
+/// A socket with its connections.
 pub(super) struct Host {
     id: HostId,
     desk: Arc<Desk>,
     pub(super) port: Box<dyn Port>,
     endpoint: Shared,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
-    /// Who may connect; nobody may where there is none.
+    /// Who may connect; nobody if there is no door.
     door: Option<Box<dyn Door>>,
-    /// There may be more connections.
+    /// Whether there may be new connections.
     is_open: bool,
     unproven: usize,
     queue: Queue,
-    /// What the kernel had no room for.
+    /// The burst that the kernel had no room for.
     unsent: Option<Unsent>,
-    /// Those that wait for that room.
+    /// Connections that wait for that room.
     waiting: BTreeSet<ConnectionHandle>,
     answers: Vec<u8>,
 }
@@ -62,17 +62,17 @@ struct Unsent {
     handle: ConnectionHandle,
     transmit: Transmit,
     contents: Vec<u8>,
-    /// When it is tried again; when the socket can be written, if nothing is there.
+    /// When to try again; nothing if it waits until the socket is writable.
     again: Option<Instant>,
 }
 
-/// What became of a connection's turn to send.
+/// The result of a connection's turn to send.
 pub(super) enum Turn {
     /// Datagrams left.
     Sent,
     /// There was nothing to send.
     Nothing,
-    /// There were, but the kernel has no room.
+    /// There was something to send, but the kernel had no room.
     Full,
 }
 
@@ -99,52 +99,52 @@ impl Host {
         }
     }
 
-    /// Takes a connection of its endpoint.
+    /// Adds a connection of its endpoint.
     pub(super) fn join(&mut self, session: Session) {
         let (_, handle) = session.id();
         self.unproven += 1;
         self.sessions.insert(handle, session);
     }
 
-    /// There will be no other connections.
+    /// Allows no new connections.
     pub(super) fn shut(&mut self) {
         self.door = None;
         self.is_open = false;
     }
 
-    /// There are no connections, and there will be none.
+    /// Whether there are no connections, and no new ones are allowed.
     pub(super) fn is_done(&self) -> bool {
         !self.is_open && self.sessions.is_empty()
     }
 
-    /// Whether something waits until the socket can be written.
+    /// Whether something waits until the socket is writable.
     pub(super) fn is_full(&self) -> bool {
         self.unsent
             .as_ref()
             .is_some_and(|unsent| unsent.again.is_none())
     }
 
-    /// The socket can be written.
+    /// Notes that the socket is writable.
     pub(super) fn has_room(&mut self, now: Instant) {
         if let Some(unsent) = &mut self.unsent {
             unsent.again = Some(now);
         }
     }
 
-    /// When it has something to do, whatever happens until then.
+    /// When it has something to do, at the latest.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let rest = (!self.queue.is_empty()).then_some(now);
         let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
         rest.into_iter().chain(again).min()
     }
 
-    /// Whether something was read, and is not yet taken.
+    /// Whether datagrams were read that are not processed yet.
     pub(super) fn has_rest(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Takes what the socket holds, and hands each datagram to its connection, until nothing is left or others have waited long
-    /// enough. `note` hears which they were.
+    /// Reads the socket, and gives each datagram to its connection, until the socket is empty or others have waited
+    /// long enough. Calls `note` with the connections that got datagrams.
     pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) {
         let clock = self.desk.clock;
         let until = clock() + READING;
@@ -176,7 +176,7 @@ impl Host {
         }
     }
 
-    /// Hands a datagram to its connection, which may be a new one.
+    /// Gives a datagram to its connection, which may be a new one.
     fn take(&mut self, datagram: Datagram) -> Option<ConnectionHandle> {
         let Datagram {
             at,
@@ -199,7 +199,8 @@ impl Host {
                 Some(handle)
             }
             DatagramEvent::NewConnection(incoming) => self.meet(incoming, at),
-            // A version negotiation may be longer than what asks for it (RFC 9000, "Version Negotiation Packet").
+            // A version negotiation may be longer than the datagram that causes it (RFC 9000, "Version Negotiation
+            // Packet").
             DatagramEvent::Response(_) if is_short_of_first => None,
             DatagramEvent::Response(transmit) => {
                 self.respond(&transmit);
@@ -220,7 +221,7 @@ impl Host {
         self.decide(incoming, verdict, at)
     }
 
-    /// Does with somebody what the verdict says. The connection, if there is one now.
+    /// Carries out the decision on a client. Returns the new connection, if there is one.
     pub(super) fn decide(
         &mut self,
         incoming: Incoming,
@@ -263,13 +264,14 @@ impl Host {
         None
     }
 
-    /// Sends an answer that is of no connection. Without room for it, it is lost: whoever asked will ask again.
+    /// Sends an answer that belongs to no connection. If there is no room, the answer is lost, and the peer will ask
+    /// again.
     fn respond(&self, transmit: &Transmit) {
         let contents = self.answers.get(..transmit.size).unwrap_or_default();
         self.port.answer(transmit, contents);
     }
 
-    /// Lets a connection know what has happened to it; it is forgotten once it is over.
+    /// Lets a connection handle its events. Removes the connection if it is over.
     pub(super) fn settle(&mut self, handle: ConnectionHandle, now: Instant) -> Option<&Session> {
         let session = self.sessions.get_mut(&handle)?;
         let was_proven = session.is_proven;
@@ -285,7 +287,7 @@ impl Host {
         self.sessions.get(&handle)
     }
 
-    /// A connection's turn to send one burst.
+    /// Lets a connection send one burst.
     pub(super) fn send(
         &mut self,
         handle: ConnectionHandle,
@@ -326,7 +328,8 @@ impl Host {
         }
     }
 
-    /// Sends what the kernel had no room for, if it may have some by now. Those that waited for that.
+    /// Tries again to send the burst that the kernel had no room for, if it is time. Returns the connections that
+    /// waited for this.
     pub(super) fn resend(&mut self, now: Instant) -> BTreeSet<ConnectionHandle> {
         let again = self.unsent.as_ref().and_then(|unsent| unsent.again);
         if again.is_some_and(|again| again <= now) && self.push(now).is_some() {
@@ -335,7 +338,7 @@ impl Host {
         BTreeSet::new()
     }
 
-    /// Hands what is unsent to the kernel. Its buffer, unless there is no room.
+    /// Gives the unsent burst to the kernel. Returns its buffer, unless there is still no room.
     fn push(&mut self, now: Instant) -> Option<Vec<u8>> {
         let mut unsent = self.unsent.take()?;
         let Unsent {
@@ -359,7 +362,7 @@ impl Host {
         }
     }
 
-    /// Ends all connections, and tells their peers.
+    /// Closes all connections, and tells their peers.
     pub(super) fn close(&mut self, now: Instant) {
         let mut contents = Vec::new();
         for session in self.sessions.values_mut() {

@@ -1,4 +1,4 @@
-//! A connection as other threads see it.
+//! The interface of a connection for other threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -11,10 +11,10 @@ use super::application::Verdict;
 use super::ground::Bell;
 use super::worker::Command;
 
-/// A socket of a driver.
+/// The number of a driver's socket.
 pub(crate) type HostId = u64;
 
-/// Where a driver's thread is told what is wanted.
+/// Passes commands to a driver's thread.
 pub(crate) struct Desk {
     commands: Sender<Command>,
     bell: OnceLock<Bell>,
@@ -31,29 +31,29 @@ impl Desk {
     }
 
     pub(super) fn hang(&self, bell: Bell) {
-        // It is hung once.
+        // The bell is set once.
         let _ = self.bell.set(bell);
     }
 
     pub(super) fn ask(&self, command: Command) {
-        // Fails only if the thread is gone: whoever waits for its connections learns that.
+        // This fails only if the thread is gone. Those who wait for its connections find out themselves.
         let _ = self.commands.send(command);
         if let Some(bell) = self.bell.get() {
             bell();
         }
     }
 
-    /// What becomes of somebody whom a [`Door`](super::Door) kept waiting.
+    /// Gives the decision on a client whom a [`Door`](super::Door) kept waiting.
     pub(crate) fn decide(&self, host: HostId, incoming: Incoming, verdict: Verdict) {
         self.ask(Command::Decide(host, Box::new((incoming, verdict))));
     }
 
-    /// Ends all connections of a socket.
+    /// Closes all connections of a socket.
     pub(crate) fn close(&self, host: HostId, code: VarInt) {
         self.ask(Command::Close(host, code));
     }
 
-    /// Lets a socket have no other connections. It is closed with its last connection.
+    /// Stops new connections on a socket. The socket is closed with its last connection.
     pub(crate) fn shut(&self, host: HostId) {
         self.ask(Command::Shut(host));
     }
@@ -65,14 +65,14 @@ impl std::fmt::Debug for Desk {
     }
 }
 
-/// A connection of a driver. The driver and whoever uses it from other threads take turns: nobody may keep it for longer than it
-/// takes to move a few pieces.
+/// A connection of a driver. The driver and other threads take turns to use it. Nobody may lock it for longer than it
+/// takes to move a few pieces of data.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     connection: Arc<Mutex<Connection>>,
     key: (HostId, ConnectionHandle),
     desk: Arc<Desk>,
-    /// The driver has been told to look, and has not yet.
+    /// Whether the driver has been told to look, and has not looked yet.
     is_called: Arc<AtomicBool>,
 }
 
@@ -96,14 +96,14 @@ impl Line {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the driver see what was done to the connection.
+    /// Tells the driver to look at the connection after a change.
     pub(crate) fn call(&self) {
         if !self.is_called.swap(true, Ordering::AcqRel) {
             self.desk.ask(Command::Look(self.key));
         }
     }
 
-    /// The driver looks: what is done from now on needs another call.
+    /// Notes that the driver looks. A later change needs another call.
     pub(super) fn answer(&self) {
         self.is_called.store(false, Ordering::Release);
     }
@@ -113,17 +113,17 @@ impl Line {
         (self.desk.clock)()
     }
 
-    /// Ends the connection, and tells what runs on it.
+    /// Closes the connection, and tells its application.
     pub(super) fn end(&self, code: VarInt) {
         self.desk.ask(Command::End(self.clone(), code));
     }
 
-    /// Whether both are the same connection. Another one may have its handle once it is over.
+    /// Whether both are the same connection. When a connection is over, another one may get its handle.
     pub(super) fn is(&self, other: &Line) -> bool {
         Arc::ptr_eq(&self.connection, &other.connection)
     }
 
-    /// Which connection of its driver it is.
+    /// The connection's key in its driver.
     pub(crate) fn id(&self) -> (HostId, ConnectionHandle) {
         self.key
     }

@@ -1,4 +1,4 @@
-//! Many connections over one socket, at a time of their own.
+//! Many connections over one socket, with a clock of their own.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,10 +22,10 @@ mod fixed;
 
 use fixed::Fixed;
 
-/// In bytes a second.
+/// The rate in bytes per second.
 const RATE: u64 = 125_000;
 
-/// A ground of one wire, where a driver gets its turns by hand.
+/// A ground with one wire, where the test gives the driver its turns.
 #[derive(Default)]
 struct Hand {
     wire: Wire,
@@ -51,7 +51,7 @@ impl Ground for Hand {
     }
 }
 
-/// Lets everybody in.
+/// Accepts everybody.
 struct Everybody;
 
 impl Door for Everybody {
@@ -60,7 +60,7 @@ impl Door for Everybody {
     }
 }
 
-/// A driver with a server for its connections.
+/// A driver, and a server for its connections.
 struct World {
     driver: Arc<Driver>,
     worker: Worker,
@@ -98,7 +98,8 @@ impl World {
         (call.unwrap(), flow)
     }
 
-    /// Lets so many milliseconds pass. The driver wakes up twice in each, and no sooner; the server every second one.
+    /// Lets this many milliseconds pass. The driver wakes up twice in each millisecond, and the server once in two
+    /// milliseconds.
     fn run(&mut self, count: usize) {
         let here = (Ipv4Addr::LOCALHOST, 7).into();
         for half in 0..2 * count {
@@ -113,7 +114,7 @@ impl World {
         }
     }
 
-    /// Who has the wire.
+    /// The number of references to the wire.
     fn users(&self) -> usize {
         Arc::strong_count(&self.wire.0)
     }
@@ -148,7 +149,7 @@ fn connections_over_one_socket_have_their_rates() {
     }
 }
 
-/// However many are due, and whatever a burst takes.
+/// This holds for any number of connections that are due, and for any time that a burst takes.
 #[test]
 fn what_has_come_does_not_wait_long_for_what_is_due() {
     let mut world = World::new();
@@ -185,13 +186,13 @@ fn a_socket_is_closed_with_its_last_connection() {
     drop(second);
     world.run(1_000);
     assert_eq!(world.users(), nobody);
-    // One that nothing was opened from.
+    // No connection was opened from this one.
     drop(world.outlet());
     world.run(1);
     assert_eq!(world.users(), nobody);
 }
 
-/// A handle is given again once its connection is over.
+/// When a connection is over, its handle is used again.
 #[test]
 fn the_end_of_one_that_is_over_is_not_the_next_ones() {
     let mut world = World::new();

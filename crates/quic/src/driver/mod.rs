@@ -1,42 +1,46 @@
 //! A driver for the QUIC stack: one thread that moves the packets of all its sockets and connections.
 //!
-//! noq's state machines ([`noq_proto`]) take datagrams and the time, and give datagrams and timers. Here is what is between
-//! them and the system: no task hands a packet to another one, and nothing waits for a runtime's timers.
+//! noq's state machines ([`noq_proto`]) take datagrams and the time, and return datagrams and timers. The driver
+//! connects them to the system. No task hands a packet to another task, and nothing waits for a runtime's timers.
 //!
-//! # What it promises
+//! # What it guarantees
 //!
-//! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave: the
-//!   end of the last one, at the controller's pacing rate. The thread sends what is due first, a burst of one connection after
-//!   the other. One that is behind its time waits for its turn like the others. A burst is what the controller's send quantum
-//!   says, and goes to the kernel in one call (GSO). noq's own pacer lets everything pass; it paces where the controller is
-//!   noq's own.
-//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. What that costs, and how late datagrams
-//!   leave, `cargo bench -p fullpipe-quic --bench many` shows, beside noq's own endpoint.
-//! - **A late thread makes up for three milliseconds**, and forgets the rest. How late datagrams left is counted
-//!   ([`Lateness`]), beginning with the time at which pacing and window allowed it; so is what is forgotten.
-//! - **An ACK has the time at which the kernel received it**, as far as the kernel tells, and unless the time of day was set. So
-//!   a late wake-up makes neither the round-trip time longer nor the delivery rate higher. No ACK is taken for older than it is.
-//! - **Nobody waits for strangers.** A socket is read for a fifth of a millisecond at most before the next bursts leave. What is of
-//!   a handshake waits behind the rest, and is carried on for a tenth of one.
+//! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave:
+//!   the end of its last burst at the controller's pacing rate. The thread sends what is due first, one burst of each
+//!   connection in turn. A connection that is behind its time waits for its turn like the others. The size of a burst
+//!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
+//!   everything pass. It paces only connections whose controller is noq's own.
+//! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
+//!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
+//!   `cargo bench -p fullpipe-quic --bench many`.
+//! - **A late thread makes up for three milliseconds**, and forgets the rest. The driver counts how late datagrams left
+//!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.
+//! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
+//!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
+//!   than it is.
+//! - **No connection waits long for strangers.** A socket is read for at most a fifth of a millisecond before the next
+//!   bursts leave. Datagrams of handshakes wait behind all others, and are processed for a tenth of a millisecond.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before
 //!   anything else happens to the connection.
-//! - **Packets say that they are capable of ECN only if marks are answered**; see
+//! - **Packets are marked as ECN-capable only if the controller responds to ECN marks**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
-//! - **Strangers** get what noq's state machine has for them: three times what they sent until their address is proven, a
-//!   stateless reset, a version negotiation for a datagram of a first one's size. Who may connect, and who must prove its
-//!   address first, a [`Door`] says. What comes from an address that no host has is not looked at.
-//! - **What the kernel has no room for** is lost if it answers a stranger, and is kept and sent if it is of a connection. What the
-//!   kernel refuses is as good as lost on the way; a stranger's answer that it refuses changes nothing for others.
+//! - **Strangers** get what noq's state machine provides: three times the data that they sent until their address is
+//!   validated, a stateless reset, or a version negotiation for a datagram as large as a first one. A [`Door`] decides
+//!   who may connect, and who must validate its address first. Datagrams from an address that no host can have are
+//!   ignored.
+//! - **If the kernel has no room for a datagram**, an answer to a stranger is lost, and a connection's datagram is kept
+//!   and sent later. A datagram that the kernel refuses counts as lost on the path. A refused answer to a stranger does
+//!   not affect others.
 //!
-//! What runs on a connection is called on the thread ([`Application`]), or uses the connection from others ([`Line`]) in turn
-//! with it.
+//! An application on a connection is called on the thread ([`Application`]), or takes turns with the driver to use the
+//! connection from other threads ([`Line`]).
 //!
-//! # What it does not
+//! # Limits
 //!
-//! One call hands the kernel one burst of one connection: there is no `sendmmsg` over several. Departure times are kept by the
-//! thread; the kernel could (`SO_TXTIME`), where its queue discipline is `fq` or `etf`, which loopback has not. A socket that
-//! wants times reads datagrams one by one, up to eight in a call, since `noq-udp` has no room for the time and the size of
-//! joined datagrams (GRO) at once.
+//! One call hands the kernel one burst of one connection: the driver does not use `sendmmsg` for several connections.
+//! The thread keeps the departure times. The kernel could keep them (`SO_TXTIME`) if its queue discipline were `fq` or
+//! `etf`, but loopback has neither. A socket that asks for arrival times reads datagrams one by one, up to eight in a
+//! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
 
 mod agenda;
 mod application;
@@ -79,7 +83,7 @@ use host::{Host, Shared};
 use session::Session;
 use worker::Command;
 
-/// The same controllers, such that their connection is one that a driver paces, where they are ours; and the link between them
+/// Prepares controllers for a connection that a driver paces, if they are ours. Returns them, and the link between them
 /// and the driver.
 pub(crate) fn paced(controllers: Arc<dyn Controllers>) -> (Arc<dyn Controllers>, Arc<Flow>) {
     let flow = Arc::new(Flow::default());
@@ -87,7 +91,7 @@ pub(crate) fn paced(controllers: Arc<dyn Controllers>) -> (Arc<dyn Controllers>,
     (driven.unwrap_or(controllers), flow)
 }
 
-/// A driver's thread. Dropped, it ends its connections, tells their peers, and is gone.
+/// A driver's thread. When it is dropped, it closes its connections, tells their peers, and ends.
 pub(crate) struct Driver {
     ground: Arc<dyn Ground>,
     desk: Arc<Desk>,
@@ -103,18 +107,20 @@ impl std::fmt::Debug for Driver {
 }
 
 impl Driver {
-    /// Starts one.
+    /// Starts a driver.
     ///
     /// # Errors
-    /// The system gives no thread.
+    ///
+    /// The system cannot start a thread.
     pub(crate) fn start() -> io::Result<Arc<Driver>> {
         Driver::start_on(Arc::new(System))
     }
 
-    /// Starts one on this ground.
+    /// Starts a driver on this ground.
     ///
     /// # Errors
-    /// The system gives no thread.
+    ///
+    /// The system cannot start a thread.
     pub(crate) fn start_on(ground: Arc<dyn Ground>) -> io::Result<Arc<Driver>> {
         let (commands, orders) = mpsc::channel();
         let clock = ground.clock();
@@ -130,11 +136,12 @@ impl Driver {
         }))
     }
 
-    /// Opens a socket at `address` (port 0: any free one) for those whom `door` lets in. The address that it got, and which of
-    /// this driver's it is.
+    /// Opens a socket at `address` (port 0: any free port) for the clients that `door` accepts. Returns the socket's
+    /// address, and its number in this driver.
     ///
     /// # Errors
-    /// The address is taken.
+    ///
+    /// The address is in use.
     pub(crate) fn listen(
         &self,
         address: SocketAddr,
@@ -150,11 +157,12 @@ impl Driver {
         Ok((local, id))
     }
 
-    /// Opens a socket for any number of connections to addresses of the same family as `peer`'s. Their packets are capable of
-    /// ECN if `ecn` says so.
+    /// Opens a socket for any number of connections to addresses of `peer`'s address family. `ecn` says whether its
+    /// packets are ECN-capable.
     ///
     /// # Errors
-    /// The system gives no socket.
+    ///
+    /// The system cannot open a socket.
     pub(crate) fn outlet(
         self: &Arc<Driver>,
         peer: SocketAddr,
@@ -187,13 +195,13 @@ impl Driver {
         (id, endpoint)
     }
 
-    /// Whether its thread runs. It ends of itself only by a panic.
+    /// Whether the thread is running. It ends without a stop only after a panic.
     pub(crate) fn is_running(&self) -> bool {
         let thread = self.thread.as_ref();
         thread.is_none_or(|thread| !thread.is_finished())
     }
 
-    /// Where its thread is told what is wanted.
+    /// Where the thread receives its commands.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.desk
     }
@@ -202,17 +210,17 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.desk.ask(Command::Stop);
-        // What runs on the thread itself may have been its last user.
+        // The last user may have been an application on the thread itself.
         let is_here = |thread: &JoinHandle<()>| thread.thread().id() == thread::current().id();
         if let Some(thread) = self.thread.take().filter(|thread| !is_here(thread)) {
-            // Nothing is left to be done if it panicked.
+            // If the thread has panicked, nothing is left to do.
             let _ = thread.join();
         }
     }
 }
 
-/// The same address, of IPv4 where it is one of IPv4 in other words. It keeps its scope, without which there is no way to a
-/// link-local address.
+/// The same address, as an IPv4 address if it is IPv4-mapped. An IPv6 address keeps its scope, without which a
+/// link-local address cannot be reached.
 fn canonical(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
@@ -220,7 +228,8 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// A socket of a driver, from which connections are opened. It is closed with the last of them, once this is dropped.
+/// A socket of a driver, from which connections are opened. When this is dropped, the socket is closed together with
+/// its last connection.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     driver: Arc<Driver>,
@@ -229,10 +238,11 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    /// Connects to `server`, and paces the connection as `flow` says, which its controller was made with.
+    /// Connects to `server`, and paces the connection with `flow`, with which the connection's controller was made.
     ///
     /// # Errors
-    /// The address cannot be connected to.
+    ///
+    /// The address cannot be used.
     pub(crate) fn open(
         &self,
         server: SocketAddr,
@@ -251,10 +261,11 @@ impl Outlet {
         Ok(line)
     }
 
-    /// [Opens](Outlet::open) a connection that ends when the call is dropped.
+    /// [Opens](Outlet::open) a connection that is closed when the call is dropped.
     ///
     /// # Errors
-    /// The address cannot be connected to.
+    ///
+    /// The address cannot be used.
     pub(crate) fn call(
         &self,
         server: SocketAddr,
@@ -275,11 +286,11 @@ impl Drop for Outlet {
     }
 }
 
-/// A connection that was begun. Dropped, it is ended.
+/// A connection that was opened. It is closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Call {
     line: Line,
-    /// Its thread goes on until then.
+    /// Keeps the thread running until then.
     _driver: Arc<Driver>,
 }
 

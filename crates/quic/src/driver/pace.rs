@@ -2,27 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-/// What a late thread makes up for: so much of a connection's rate leaves at once then, and no more. Without it, each late
-/// wake-up would cost as much of the rate as it was late: with 1 ms, a third of BBR's goodput was lost on a machine whose
-/// threads waited for slices of the scheduler's, about 3 ms each. What leaves at once is a queue at the bottleneck: with 10 ms,
-/// BBR's RTTs there were half as long again as RTprop.
+/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, and
+/// no more. Without it, each late wake-up would cost as much of the rate as it was late. With 1 ms, BBR lost a third of
+/// its goodput on a machine whose threads waited for the scheduler's time slices of about 3 ms. What leaves at once
+/// becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that machine were half as long again as RTprop.
 const CATCH_UP: Duration = Duration::from_millis(3);
 
-/// More than this after its time, a packet is late: as in the emulated path.
+/// A packet that leaves more than this after its time is late, as in the emulated path.
 const LATE: Duration = Duration::from_millis(1);
 
-/// How late datagrams left: after the time at which pacing and window allowed it and there was something to send. What a thread
-/// that was later than three milliseconds does not make up for is late, too: the datagrams after it, as many as would have left
-/// meanwhile, count as if they were those, unless the flow waits for something else before.
+/// How late datagrams left, relative to the time at which pacing and window allowed them and there was something to
+/// send. What a thread does not make up for, because it was more than three milliseconds late, counts as late, too. As
+/// many of the following datagrams as would have left meanwhile count in its place, unless the flow waits for something
+/// else first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Datagrams sent.
     pub datagrams: u64,
-    /// Those that left more than a millisecond late.
+    /// Datagrams that left more than a millisecond late.
     pub late: u64,
-    /// How late all of them were together.
+    /// The sum of their lateness.
     pub total: Duration,
-    /// How late the latest was.
+    /// The largest lateness.
     pub most: Duration,
 }
 
@@ -38,16 +39,16 @@ impl Lateness {
     }
 }
 
-/// The earliest departure time of a connection: each burst ends, at the pacing rate, before the next one begins.
+/// The earliest departure time of a connection: at the pacing rate, each burst ends before the next one begins.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// When the last burst began, for its rate.
+    /// The time at which the last burst began, for its rate.
     began: Instant,
-    /// What was in it, in bytes.
+    /// The size of the last burst, in bytes.
     burst: u64,
-    /// The rate at which it left.
+    /// The rate of the last burst.
     rate: Option<u64>,
-    /// Bytes that left beside the bursts, which the next one pays for.
+    /// Bytes that left outside the bursts. The next burst pays for them.
     owed: u64,
     missed: Missed,
     pub(super) lateness: Lateness,
@@ -56,14 +57,14 @@ pub(super) struct Pace {
 /// What a late thread did not make up for.
 #[derive(Debug, Default)]
 struct Missed {
-    /// What would have left meanwhile, in bytes.
+    /// The bytes that would have left meanwhile.
     bytes: u64,
-    /// How late it is, on average; zero if there is nothing.
+    /// Their average lateness; zero if there are none.
     late: Duration,
 }
 
 impl Missed {
-    /// So many bytes have left.
+    /// Notes that these bytes have left.
     fn make_up(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
         if self.bytes == 0 {
@@ -71,7 +72,7 @@ impl Missed {
         }
     }
 
-    /// A burst was so late, and what would have left in the first part of that time is not made up for.
+    /// Notes that a burst was late. What would have left in the first part of that time is not made up for.
     fn forget(&mut self, late: Duration, rate: u64) {
         if let Some(forgotten) = late.checked_sub(CATCH_UP) {
             self.bytes = self.bytes.saturating_add(carried(forgotten, rate));
@@ -81,7 +82,7 @@ impl Missed {
 }
 
 impl Pace {
-    /// Of a connection that has not sent anything.
+    /// For a connection that has not sent anything.
     pub(super) fn new(now: Instant) -> Pace {
         Pace {
             began: now,
@@ -93,21 +94,22 @@ impl Pace {
         }
     }
 
-    /// When the next burst may leave, at this rate in bytes per second; at once, if there is none. The last burst ends at the rate
-    /// at which it left, as in Linux, or at the present one if that is higher: a large one that has left is not made longer by a
-    /// low rate of later.
+    /// When the next burst may leave, at this rate in bytes per second; at once if there is no rate. The last burst
+    /// ends at the rate at which it left, as in Linux, or at the present rate if that is higher. So a later, lower rate
+    /// does not make a large burst longer.
     pub(super) fn due(&self, rate: Option<u64>) -> Instant {
         let (Some(rate), Some(then)) = (rate, self.rate) else {
             return self.began;
         };
         let at = self.began.checked_add(time(self.burst, rate.max(then)));
-        // Later than any clock can tell: the rate will have changed by then.
+        // This is beyond the clock's range. The rate will have changed by then.
         at.unwrap_or(self.began + Duration::from_secs(3600))
     }
 
-    /// A burst of so many bytes and datagrams leaves now, where `due` was the time for it: what pacing allowed, or later, if there
-    /// was nothing to send before, or no room in the window. Of such a wait, as much as half of the burst's time is made up for, as
-    /// in Linux (`tcp_update_skb_after_send`). Else a flow that both hold back in turn would have less than either allows.
+    /// A burst of this many bytes and datagrams leaves now. `due` was the time at which it could leave: when pacing
+    /// allowed it, or later if there was nothing to send, or no room in the window. Such a wait is made up for, up to
+    /// half of the burst's time, as in Linux (`tcp_update_skb_after_send`). Otherwise a flow that both hold back in
+    /// turn would have less than either allows.
     pub(super) fn depart(
         &mut self,
         rate: Option<u64>,
@@ -119,7 +121,7 @@ impl Pace {
         let bytes = bytes.saturating_add(std::mem::take(&mut self.owed));
         let waited = due.saturating_duration_since(self.due(rate));
         if !waited.is_zero() {
-            // Something else held it back: no rate is lost by what was missed.
+            // Something else held the burst back, so what was missed does not reduce the rate.
             self.missed = Missed::default();
         }
         let late = now.saturating_duration_since(due);
@@ -134,20 +136,20 @@ impl Pace {
         (self.burst, self.rate) = (bytes, rate);
     }
 
-    /// A datagram leaves now beside the bursts, where `due` was the time for the next one.
+    /// A datagram leaves now outside the bursts. `due` was the time of the next burst.
     pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64) {
         self.lateness.count(1, now.saturating_duration_since(due));
         self.owed = self.owed.saturating_add(bytes);
     }
 }
 
-/// What a rate in bytes per second carries in a time.
+/// The bytes that a rate in bytes per second carries in a time.
 fn carried(span: Duration, rate: u64) -> u64 {
     let bytes = span.as_nanos().saturating_mul(u128::from(rate)) / 1_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// What so many bytes take at a rate in bytes per second.
+/// The time that bytes take at a rate in bytes per second.
 fn time(bytes: u64, rate: u64) -> Duration {
     let nanos = u128::from(bytes) * 1_000_000_000 / u128::from(rate.max(1));
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -172,7 +174,7 @@ mod tests {
         pace.depart(RATE, start, start, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(2));
         assert_eq!(pace.due(None), start);
-        // A little late: the next one is not.
+        // The burst is a little late, but the next one is not.
         pace.depart(RATE, start + ms(2), start + ms(2) + ms(1) / 2, 2_000, 2);
         assert_eq!(pace.due(RATE), start + ms(4));
     }
@@ -182,16 +184,16 @@ mod tests {
         let start = Instant::now();
         let mut pace = Pace::new(start);
         pace.depart(Some(125_000_000), start, start, 62_500, 50);
-        // At a tenth of a thousandth of the rate, the burst would take five seconds.
+        // At a ten-thousandth of the rate, the burst would take five seconds.
         assert_eq!(pace.due(Some(12_500)), start + ms(1) / 2);
         assert_eq!(pace.due(Some(250_000_000)), start + ms(1) / 4);
-        // The next one, of two milliseconds, makes up for the half of one for which the window held it back.
+        // The next burst, of two milliseconds, makes up for the half millisecond for which the window held it back.
         let opened = start + ms(1);
         pace.depart(RATE, opened, opened, 2_000, 2);
         assert_eq!(pace.due(RATE), opened + ms(2) - ms(1) / 2);
     }
 
-    /// A thread that stands still for some of each two seconds loses so much of the rate, and does not call that punctual.
+    /// A thread that stops for a part of every two seconds loses that part of the rate, and counts it as late.
     #[test]
     fn what_is_not_made_up_for_is_late() {
         for (stall, share) in [(0, 0.0), (50, 0.0235), (100, 0.0485)] {
@@ -216,7 +218,7 @@ mod tests {
             let late = seen.late as f64 / seen.datagrams as f64;
             let lost = 1.0 - f64::from(sent) / 20_000_000.0;
             assert!((lost - share).abs() < 0.002, "{stall} ms: {lost} lost");
-            // Beside it, the two milliseconds that are made up for and late all the same.
+            // The rest is the two milliseconds that are made up for, but are late.
             assert!(
                 late >= lost - 0.002 && late < lost + 0.005,
                 "{stall} ms: {late} late"
@@ -234,7 +236,7 @@ mod tests {
     fn a_long_stall_does_not_make_a_short_one_longer() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        // 98 ms are forgotten, and so many bytes leave after it.
+        // 98 ms are forgotten, and 98,000 bytes leave afterwards.
         pace.depart(RATE, start, start + ms(101), 1_000, 1);
         let due = pace.due(RATE);
         pace.depart(RATE, due, due, 98_000, 1);
@@ -264,17 +266,17 @@ mod tests {
     #[test]
     fn half_of_a_burst_makes_up_for_what_the_window_held_back() {
         let start = Instant::now();
-        // The window opens a millisecond after pacing would have allowed the burst: half of the burst's 4 ms covers it.
+        // The window opens a millisecond after pacing allows the burst. Half of the burst's 4 ms covers this.
         let mut pace = Pace::new(start);
         pace.depart(RATE, start, start, 4_000, 4);
         let opened = start + ms(5);
         pace.depart(RATE, opened, opened, 4_000, 4);
         assert_eq!(pace.due(RATE), start + ms(8));
-        // A long silence earns no more than that half.
+        // A long silence is made up for with no more than that half.
         let later = start + ms(1_000);
         pace.depart(RATE, later, later, 4_000, 4);
         assert_eq!(pace.due(RATE), later + ms(2));
-        // Waiting is not lateness.
+        // Waiting does not count as lateness.
         assert_eq!(pace.lateness.late, 0);
     }
 
@@ -291,7 +293,7 @@ mod tests {
         assert_eq!((pace.lateness.datagrams, pace.lateness.late), (3, 2));
     }
 
-    /// As many as one thread has to serve, which wakes up every half a millisecond and no sooner.
+    /// As many connections as one thread has to serve. The thread wakes up every half millisecond.
     #[test]
     fn a_thousand_connections_keep_their_rates_in_turn() {
         let start = Instant::now();

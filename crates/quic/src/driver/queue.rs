@@ -1,23 +1,24 @@
-//! Whose datagrams are taken first.
+//! The order in which datagrams are processed.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
 use super::ground::Datagram;
 
-/// Bytes of handshakes that may wait. What comes then is lost, as where a socket is full.
+/// How many bytes of handshakes may wait. Further datagrams are lost, as with a full socket buffer.
 const ROOM: usize = 2 << 20;
 
-/// What was read, and is not yet taken. A handshake takes a hundred times as long as another datagram, and anybody can begin
-/// one: they wait behind the rest. The datagrams of one address stay in their order.
+/// Datagrams that were read, and are not processed yet. A handshake takes a hundred times as long as another datagram,
+/// and anyone can begin one. So handshakes wait behind all other datagrams. The datagrams of one address keep their
+/// order.
 #[derive(Default)]
 pub(super) struct Queue {
     others: VecDeque<Datagram>,
-    /// Datagrams of handshakes, and what came from their addresses after them.
+    /// Datagrams of handshakes, and later datagrams from the same addresses.
     handshakes: VecDeque<Datagram>,
-    /// What these have together.
+    /// The total size of the datagrams in `handshakes`.
     bytes: usize,
-    /// How many there are of each address.
+    /// The number of waiting datagrams of each address in `handshakes`.
     counts: HashMap<SocketAddr, usize>,
 }
 
@@ -33,12 +34,12 @@ impl Queue {
         }
     }
 
-    /// The next that is of no handshake.
+    /// The next datagram that belongs to no handshake.
     pub(super) fn pop_other(&mut self) -> Option<Datagram> {
         self.others.pop_front()
     }
 
-    /// The next that is of a handshake.
+    /// The next datagram of a handshake.
     pub(super) fn pop_handshake(&mut self) -> Option<Datagram> {
         let datagram = self.handshakes.pop_front()?;
         self.bytes -= datagram.payload.len();
@@ -95,7 +96,7 @@ mod tests {
         assert!(queue.pop_other().is_none());
         assert_eq!(queue.pop_handshake().map(seconds), Some(1));
         assert_eq!(queue.pop_handshake().map(seconds), Some(3));
-        // Nothing of this address waits any more.
+        // No datagram of this address waits any more.
         queue.push(datagram(1, &[0x40, 5]));
         assert_eq!(queue.pop_other().map(seconds), Some(5));
         assert!(!queue.is_empty());

@@ -1,4 +1,4 @@
-//! One connection with what runs on it.
+//! A connection with its application.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -15,23 +15,24 @@ use super::host::{Shared, lock};
 use super::line::{HostId, Line};
 use super::pace::Pace;
 
-/// How often in a row an application may be asked for more before a burst: it might otherwise write for ever what never leaves.
+/// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
+/// without end, and nothing would leave.
 const REFILLS: usize = 8;
 
 /// A connection.
 pub(super) struct Session {
     line: Line,
     application: Box<dyn Application>,
-    /// Where the driver paces the connection; elsewhere noq does.
+    /// The link to the controller, if the driver paces the connection. Otherwise noq paces it.
     flow: Option<Arc<Flow>>,
     pace: Pace,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
-    /// Whether it waits in the list of those that something happened to.
+    /// Whether it is in the list of connections with events.
     pub(super) is_noted: bool,
-    /// Whether its handshake is done.
+    /// Whether its handshake is complete.
     pub(super) is_proven: bool,
-    /// Nothing is left of it.
+    /// Whether it is over completely.
     pub(super) is_over: bool,
 }
 
@@ -55,7 +56,7 @@ impl Session {
         }
     }
 
-    /// Which connection of its driver it is.
+    /// The connection's key in its driver.
     pub(super) fn id(&self) -> (HostId, ConnectionHandle) {
         self.line.id()
     }
@@ -65,13 +66,13 @@ impl Session {
         self.line.is(line)
     }
 
-    /// A datagram, or word from the endpoint, which came at `at`.
+    /// Handles a datagram or a message from the endpoint, which arrived at `at`.
     pub(super) fn hear(&mut self, event: ConnectionEvent, at: Instant) {
         self.line.lock().handle_event(event);
         self.wake(at);
     }
 
-    /// Something was done to it on another thread.
+    /// Handles a change by another thread.
     pub(super) fn look(&mut self, now: Instant) {
         self.line.answer();
         self.wake(now);
@@ -81,13 +82,13 @@ impl Session {
         self.ready.get_or_insert(at);
     }
 
-    /// When something is to be done whatever happens until then.
+    /// The time of the next timer or deadline.
     pub(super) fn timer(&self) -> Option<Instant> {
         let timer = self.line.lock().poll_timeout();
         timer.into_iter().chain(self.application.deadline()).min()
     }
 
-    /// Does what was to be done by now.
+    /// Handles the timers and deadlines that are due.
     pub(super) fn expire(&mut self, now: Instant) {
         let mut connection = self.line.lock();
         if connection.poll_timeout().is_some_and(|at| at <= now) {
@@ -100,7 +101,7 @@ impl Session {
         self.wake(now);
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(super) fn close(&mut self, now: Instant, code: VarInt) {
         let mut connection = self.line.lock();
         connection.close(now, code, Default::default());
@@ -111,7 +112,7 @@ impl Session {
         self.wake(now);
     }
 
-    /// Tells the application and the endpoint what has happened.
+    /// Tells the application and the endpoint about new events.
     pub(super) fn settle(&mut self, endpoint: &Shared, now: Instant) {
         self.is_noted = false;
         let line = self.line.clone();
@@ -128,12 +129,13 @@ impl Session {
         if self.flow.is_some()
             && let Some(controller) = connection.congestion_state(PathId::ZERO)
         {
-            // The controller says its pacing rate when it is asked.
+            // The controller sets its pacing rate when its metrics are read.
             let _ = controller.metrics();
         }
     }
 
-    /// Takes what the connection has for the endpoint there, and the answers back. Whether there were any.
+    /// Passes the connection's events to the endpoint, and the endpoint's answers back. Returns whether there were
+    /// answers.
     fn answer(&mut self, connection: &mut Connection, endpoint: &Shared) -> bool {
         let (_, handle) = self.id();
         let mut was_answered = false;
@@ -151,18 +153,19 @@ impl Session {
         was_answered
     }
 
-    /// The earliest time at which what it may have to send may leave.
+    /// The earliest time at which the next data may leave.
     pub(super) fn due(&self) -> Option<Instant> {
         Some(self.pace.due(self.rate()).max(self.ready?))
     }
 
-    /// At which rate the driver paces it, if it does.
+    /// The rate at which the driver paces it, if the driver does.
     fn rate(&self) -> Option<u64> {
         self.flow.as_ref().and_then(|flow| flow.rate())
     }
 
-    /// The datagrams that leave now, where `due` was the time for it: as many as the controller's send quantum allows, but at
-    /// most so many as `most` says for their size. They are in `contents`. Nothing if there is nothing to send.
+    /// Puts the datagrams that leave now into `contents`. `due` was the time at which they could leave. There are as
+    /// many as the controller's send quantum allows, but at most as many as `most` returns for their size. Returns
+    /// nothing if there is nothing to send.
     pub(super) fn depart(
         &mut self,
         endpoint: &Shared,
@@ -217,15 +220,16 @@ impl Session {
         None
     }
 
-    /// The system has taken its last datagrams, or refused them.
+    /// Notes that the system has taken the last datagrams, or refused them.
     pub(super) fn left(&self, error: Option<io::Error>) {
         if let Some(flow) = &self.flow {
             flow.set_error(error);
         }
     }
 
-    /// A probe of the path MTU, which noq sends when there is nothing else: for noq, an application limit has begun. If the
-    /// application has more, it has not: so that leaves at once, and the probe is paid for with it.
+    /// Accounts for a probe of the path MTU, which noq sends when there is nothing else to send: for noq, an
+    /// application limit has begun. If the application has more data, there is no such limit. So that data leaves at
+    /// once, and its burst pays for the probe.
     fn probe_with(
         &mut self,
         transmit: &Transmit,
@@ -250,12 +254,12 @@ impl Session {
         self.pace
             .depart(self.rate(), due, now, bytes, datagrams as u64);
         if let Some(flow) = &self.flow {
-            // The window holds back what comes after this.
+            // The window holds back what follows these datagrams.
             flow.take_blocked();
             flow.set_lateness(self.pace.lateness);
         }
         if self.rate().is_none() {
-            // As soon as others have had their turn.
+            // It may send again as soon as others have had their turn.
             self.ready = Some(now);
         }
     }

@@ -1,4 +1,4 @@
-//! A UDP socket that is read and written in batches.
+//! A UDP socket that reads and writes in batches.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -12,26 +12,26 @@ use super::arrival::Present;
 use super::ground::{Datagram, Port};
 use crate::endpoint::{SOCKET_BUFFER, open};
 
-/// Messages read in one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).
+/// Messages read with one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).
 const BATCH: usize = 8;
 
 /// The largest UDP payload, with room to spare.
 const LARGEST: usize = 1 << 16;
 
-/// Memory that the datagrams of one message share. Whoever keeps a byte of it keeps no more. One of its own for each datagram would
-/// cost the receiver a tenth of its rate.
+/// The size of the memory that datagrams of one message share. A datagram that is kept holds no more memory than this.
+/// Separate memory for each datagram would reduce the receiver's rate by a tenth.
 const SHARED: usize = 16 << 10;
 
-/// The largest that may be handed to the kernel at once, whatever it is to be cut into (UDP over IPv4).
+/// The maximum size of a burst for the kernel, for any size of datagrams (UDP over IPv4).
 const LARGEST_BURST: usize = 65_507;
 
-/// What a socket wants to know of arrivals. It cannot have both: `noq-udp` reads 96 bytes of control messages, and the time
-/// would take the room of the ECN codepoint.
+/// What a socket asks the kernel about arrivals. It cannot ask for both: `noq-udp` reads 96 bytes of control messages,
+/// and the time would take the room of the ECN codepoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrivals {
-    /// When the kernel received each datagram, if it tells: for ACKs.
+    /// The time at which the kernel received each datagram, if available: for ACKs.
     Timed,
-    /// As many datagrams at once as the kernel can join (GRO): for data.
+    /// Joins as many datagrams as the kernel can (GRO): for data.
     Joined,
 }
 
@@ -39,29 +39,29 @@ pub(super) enum Arrivals {
 pub(super) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
-    /// For answers to strangers. A send that fails may turn off what such a state can do, for all who use it.
+    /// The state for answers to strangers. A failed send may turn off features of a state for all its users.
     plain: UdpSocketState,
-    /// Whether packets are sent as capable of ECN.
+    /// Whether packets are sent as ECN-capable.
     ecn: bool,
-    /// When nothing was left to read, at the latest.
+    /// The last time at which the socket was known to be empty.
     empty: Present,
     inbox: Inbox,
 }
 
 impl Socket {
-    /// A socket at `address` (port 0: any) that anyone may send to.
+    /// Opens a socket at `address` (port 0: any free port) that receives from anyone.
     pub(super) fn listening(address: SocketAddr) -> io::Result<Socket> {
         let is_both = address.is_ipv6();
         Socket::new(open(address, is_both)?, Arrivals::Joined, true)
     }
 
-    /// A socket on a free port, to send to `peer`. `ecn` says whether its packets are capable of ECN.
+    /// Opens a socket on a free port, to send to `peer`. `ecn` says whether its packets are ECN-capable.
     pub(super) fn sending(peer: SocketAddr, ecn: bool) -> io::Result<Socket> {
         let any: IpAddr = match peer {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
         };
-        // Of one family: there is no room for the control messages of both and the time.
+        // For one address family only: there is no room for the control messages of both and the time.
         Socket::new(open((any, 0).into(), false)?, Arrivals::Timed, ecn)
     }
 
@@ -71,7 +71,7 @@ impl Socket {
         if arrivals == Arrivals::Timed {
             ask_for_times(&socket);
         }
-        // A privileged process may pass the system's cap.
+        // A privileged process may exceed the system's limit.
         #[cfg(target_os = "linux")]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
         Ok(Socket {
@@ -122,12 +122,12 @@ impl Port for Socket {
         };
         let send = || self.state.try_send((&self.socket).into(), &transmit);
         let sent = match send() {
-            // An ICMP "port unreachable" for an earlier datagram is reported in place of sending this one.
+            // The kernel reports an ICMP "port unreachable" for an earlier datagram instead of sending this one.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
             sent => sent,
         };
         match sent {
-            // A probe of the path MTU may be too large already here.
+            // A probe of the path MTU may already be too large for the local interface.
             Err(error) if udp::is_msg_size_err(&error) => Ok(()),
             sent => sent,
         }
@@ -145,7 +145,7 @@ impl Port for Socket {
     }
 }
 
-/// Room for one batch of received messages.
+/// The buffers of one batch of received messages.
 struct Inbox {
     buffers: Vec<Vec<u8>>,
     metas: [RecvMeta; BATCH],
@@ -159,7 +159,8 @@ impl Inbox {
         }
     }
 
-    /// Hands what `socket` holds, up to a batch, to `take`. Whether there may be more. Nothing was there at `empty`.
+    /// Gives up to a batch of datagrams of `socket` to `take`. Returns whether there may be more. The socket was empty
+    /// at `empty`.
     fn read(
         &mut self,
         socket: &UdpSocket,
@@ -180,7 +181,8 @@ impl Inbox {
                 *empty = looked;
                 return false;
             }
-            // Reports of earlier datagrams, which anybody may have made up: to be ignored (RFC 9000, "Path MTU Discovery").
+            // Reports about earlier datagrams must be ignored, because anyone may have forged them (RFC 9000, "Path MTU
+            // Discovery").
             Err(error) => {
                 return error.kind() == io::ErrorKind::ConnectionRefused
                     || udp::is_msg_size_err(&error);
@@ -211,18 +213,18 @@ impl Inbox {
     }
 }
 
-/// Asks the kernel to tell when it received each datagram, in place of joining them.
+/// Asks the kernel for the arrival time of each datagram, instead of joining datagrams.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn ask_for_times(socket: &UdpSocket) {
     use nix::sys::socket::{setsockopt, sockopt};
 
     if setsockopt(socket, sockopt::UdpGroSegment, &false).is_ok() {
-        // Without, datagrams come when they are read.
+        // If this fails, a datagram's arrival is the time at which it is read.
         let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
     }
 }
 
-/// `noq-udp` reads times only as glibc has them.
+/// `noq-udp` reads times only in glibc's format.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn ask_for_times(_: &UdpSocket) {}
 
@@ -249,7 +251,8 @@ mod tests {
         from.send(&transmit, contents).unwrap();
     }
 
-    /// The kernel's time, and beside it the codepoint and the address, which share the room for control messages.
+    /// Tests that a datagram has the kernel's time, and also the codepoint and the address, which share the room for
+    /// control messages.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
     fn a_datagram_has_the_time_at_which_it_came() {
@@ -259,8 +262,8 @@ mod tests {
             let port = sending.local_addr().unwrap().port();
             let to = SocketAddr::new(ip.parse().unwrap(), port);
             let waited = std::time::Duration::from_millis(20);
-            // The kernel begins to note times a moment after the first socket asks for them (`net_enable_timestamp`), and
-            // until then tells the time of the reading.
+            // The kernel begins to record times a moment after the first socket asks for them (`net_enable_timestamp`).
+            // Until then it returns the time of the read.
             let mut notes_times = false;
             for _ in 0..500 {
                 let before = Instant::now();
@@ -283,7 +286,7 @@ mod tests {
         }
     }
 
-    /// Addresses that the system does not take change nothing for others.
+    /// Addresses that the system refuses do not affect other sends.
     #[test]
     fn an_answer_that_cannot_be_sent_costs_others_nothing() {
         let mut peer = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -338,7 +341,7 @@ mod tests {
         assert_eq!(read, [b"aaa".as_slice(), b"bbb", b"c"]);
     }
 
-    /// As many as the kernel takes at once, of any size.
+    /// A burst has as many datagrams as the kernel takes at once, for any size.
     #[test]
     fn a_burst_is_no_longer_than_the_kernel_takes() {
         let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -352,7 +355,7 @@ mod tests {
         send(&sending, to, &vec![7; count * size], Some(size));
         let read = read(&mut listening);
         assert_eq!(read.len(), count);
-        // Not capable of ECN, whatever noq says.
+        // The packets are not ECN-capable, whatever noq requests.
         assert!(read.iter().all(|one| one.ecn.is_none()));
     }
 }

@@ -1,4 +1,4 @@
-//! Strangers, and connections that move.
+//! Tests with strangers, and with connections that migrate.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -18,7 +18,7 @@ use crate::server;
 const ALPN: &[u8] = b"test";
 const HERE: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
-/// Tells what becomes of a connection.
+/// Reports what becomes of a connection.
 struct Witness(mpsc::Sender<Result<(), ConnectionError>>);
 
 impl Application for Witness {
@@ -32,7 +32,7 @@ impl Application for Witness {
     }
 }
 
-/// Does with everybody what `verdict` says, and tells whether their addresses were known to be theirs.
+/// Treats every client as `verdict` says, and reports whether the clients' addresses were validated.
 struct Doorkeeper<V> {
     verdict: V,
     proven: mpsc::Sender<bool>,
@@ -50,7 +50,7 @@ fn accept() -> Verdict {
     Verdict::Accept(Box::new(Witness(mpsc::channel().0)))
 }
 
-/// What a client gets at such a door, and what its doorkeeper saw.
+/// What a client gets from such a door, and what the doorkeeper saw.
 fn meet(
     verdict: impl FnMut(&Incoming) -> Verdict + Send + 'static,
 ) -> (Result<(), ConnectionError>, Vec<bool>) {
@@ -96,7 +96,7 @@ fn a_door_lets_in_turns_away_or_asks_for_proof() {
     );
 }
 
-/// What strangers send is not answered with more than it was, and does not disturb others.
+/// Strangers get no more data than they sent, and do not disturb others.
 #[tokio::test]
 async fn garbage_is_survived() {
     let server = bulk::serve(HERE.into()).unwrap();
@@ -145,7 +145,7 @@ fn an_unknown_version_is_answered() {
     // Long header, version, and two connection IDs of eight bytes.
     datagram[..5].copy_from_slice(&[0xc0, 0x1a, 0x1a, 0x1a, 0x1a]);
     (datagram[5], datagram[14]) = (8, 8);
-    // Those that are shorter than a first datagram would get more than they are.
+    // The answer would be longer than a datagram that is shorter than a first one.
     for length in [7, 23, 1199] {
         let short = &datagram[..length];
         stranger.send_to(short, server.address()).unwrap();
@@ -159,7 +159,7 @@ fn an_unknown_version_is_answered() {
     assert_eq!(received(&stranger), 0);
 }
 
-/// A thread that is gone is not taken for a path that lets nothing through.
+/// A thread that is gone is not mistaken for a path that lets nothing through.
 #[test]
 fn a_panic_is_seen() {
     let identity = Identity::generate().unwrap();
@@ -187,7 +187,7 @@ fn a_panic_is_seen() {
     assert!(!driver.is_running());
 }
 
-/// All bytes that wait at a socket.
+/// The number of bytes that wait at a socket.
 fn received(socket: &UdpSocket) -> usize {
     socket.set_nonblocking(true).unwrap();
     let mut buffer = [0; 1 << 16];
@@ -196,14 +196,14 @@ fn received(socket: &UdpSocket) -> usize {
         match socket.recv(&mut buffer) {
             Ok(length) => sum += length,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return sum,
-            // A report of what was sent to a server that is gone.
+            // An error report about a datagram that was sent to a closed server.
             Err(_) => {}
         }
     }
 }
 
-/// Whoever sends a first packet in somebody else's name makes the server send that one three times as much at most, however
-/// long the server goes on trying.
+/// A first packet with a forged address makes the server send that address at most three times as much data, however
+/// long the server tries.
 #[test]
 fn a_forged_address_gets_three_times_what_was_sent() {
     let server = bulk::serve(HERE.into()).unwrap();
@@ -226,7 +226,7 @@ fn a_forged_address_gets_three_times_what_was_sent() {
     assert!(got > 0 && got <= 3 * sent, "{got} of {sent}");
 }
 
-/// A relay that takes a new port towards the server whenever so many datagrams have gone there.
+/// A relay that changes its port towards the server each time this many datagrams have gone there.
 fn moving_relay(server: SocketAddr, moves_after: usize, is_over: Arc<AtomicBool>) -> SocketAddr {
     let front = UdpSocket::bind(HERE).unwrap();
     let address = front.local_addr().unwrap();
@@ -286,7 +286,7 @@ async fn a_flow_survives_new_ports() {
     assert_eq!(outcome.unwrap().bytes, 2_000_000);
 }
 
-/// A server that is gone takes its port along.
+/// A server's port is free when the server is gone.
 #[test]
 fn an_address_is_free_again_after_its_server() {
     let server = bulk::serve(HERE.into()).unwrap();
@@ -317,7 +317,7 @@ impl Ground for Nowhere {
     }
 }
 
-/// Without its scope, there is no way to a link-local address.
+/// Without its scope, a link-local address cannot be reached.
 #[test]
 fn a_link_local_address_keeps_its_scope() {
     let driver = Driver::start_on(Arc::new(Nowhere)).unwrap();

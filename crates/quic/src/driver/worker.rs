@@ -17,29 +17,30 @@ use super::session::Session;
 /// A connection of this driver.
 type Key = (HostId, ConnectionHandle);
 
-/// For how long bursts leave before the sockets are looked at again: what arrives meanwhile keeps its time, but frees no window.
+/// How long bursts are sent before the sockets are read again. Datagrams that arrive meanwhile keep their arrival
+/// times, but do not open a window.
 const SENDING: Duration = Duration::from_micros(200);
 
-/// For how long commands are carried out before packets have their turn. To let somebody in takes as long as a handshake.
+/// How long commands are carried out before packets have their turn. To accept a client takes as long as a handshake.
 const OBEYING: Duration = Duration::from_micros(200);
 
-/// What the driver's owners want.
+/// Commands to a driver.
 pub(super) enum Command {
-    /// To have this socket driven.
+    /// Drive this socket.
     Add(HostId, Box<Host>),
-    /// To have this connection driven, over its socket.
+    /// Drive this connection, over its socket.
     Join(Box<Session>),
-    /// To have a connection ended.
+    /// Close a connection.
     End(Line, VarInt),
-    /// What becomes of somebody who waited at its door.
+    /// The decision on a client who waited.
     Decide(HostId, Box<(Incoming, Verdict)>),
-    /// To have no other connections over this socket.
+    /// Allow no new connections on this socket.
     Shut(HostId),
-    /// To have its connections ended.
+    /// Close all connections of this socket.
     Close(HostId, VarInt),
-    /// To have one of its connections looked at.
+    /// Look at this connection.
     Look(Key),
-    /// To have all connections ended, and the thread.
+    /// Close all connections, and end the thread.
     Stop,
 }
 
@@ -48,15 +49,15 @@ pub struct Worker {
     commands: Receiver<Command>,
     clock: fn() -> Instant,
     hosts: HashMap<HostId, Host>,
-    /// When connections may send, over all sockets.
+    /// When connections may send, on all sockets.
     departures: Agenda<Key>,
-    /// When their timers run out.
+    /// When the connections' timers expire.
     timers: Agenda<Key>,
-    /// Those that something happened to.
+    /// Connections with events.
     noted: Vec<Key>,
-    /// There may be commands.
+    /// Whether there may be commands.
     is_rung: bool,
-    /// The burst that leaves.
+    /// The burst that is being sent.
     contents: Vec<u8>,
 }
 
@@ -74,7 +75,7 @@ impl Worker {
         }
     }
 
-    /// Drives until told to stop. The bell rings when there is a command.
+    /// Runs until it is told to stop. The bell rings when there is a command.
     pub(super) fn run(mut self, bell: &PipeReader) {
         ask_for_precise_wakeups();
         loop {
@@ -85,8 +86,8 @@ impl Worker {
         }
     }
 
-    /// Does all that can be done now, where nothing can be waited for. When it wants another turn, if nothing rings before; nothing
-    /// once it was told to stop.
+    /// Does all the work that can be done now, without waiting. Returns when it needs the next turn, unless the bell
+    /// rings earlier; nothing if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
         for (id, host) in &mut self.hosts {
             host.receive(|handle| self.noted.push((*id, handle)));
@@ -95,7 +96,7 @@ impl Worker {
         self.work().then(|| self.next())
     }
 
-    /// Does what is due. Whether it goes on.
+    /// Does what is due. Returns whether it continues.
     fn work(&mut self) -> bool {
         if self.is_rung && self.obey() {
             let now = (self.clock)();
@@ -111,7 +112,7 @@ impl Worker {
         true
     }
 
-    /// When the next thing is due.
+    /// When the next work is due.
     fn next(&self) -> Option<Instant> {
         let now = (self.clock)();
         if self.is_rung || !self.noted.is_empty() {
@@ -122,7 +123,8 @@ impl Worker {
         next.into_iter().flatten().chain(hosts).min()
     }
 
-    /// Waits until a socket can be read, a timer runs out, something may leave, or there is a command; and reads the sockets.
+    /// Waits until a socket is readable, a timer expires, something may leave, or there is a command. Then reads the
+    /// sockets.
     fn wait(&mut self, bell: &PipeReader) {
         let now = (self.clock)();
         let next = self.next();
@@ -138,13 +140,14 @@ impl Worker {
             let file = host.port.file()?;
             Some(PollFd::from_borrowed_fd(file, PollFlags::IN | room))
         }));
-        // A failed wait (a signal, or no memory for a moment) leaves all flags empty, and we look again.
+        // If the wait fails (a signal, or a temporary lack of memory), all flags are empty, and the loop looks again.
         let _ = rustix::event::poll(&mut files, timeout.as_ref());
         let flags: Vec<PollFlags> = files.iter().map(PollFd::revents).collect();
         let mut flags = flags.into_iter();
         if flags.next().is_some_and(|flags| !flags.is_empty()) {
             self.is_rung = true;
-            // One ring may be for several commands, and a command may have rung before: it is there all the same.
+            // One ring may stand for several commands. If a command's ring was read earlier, the command is still in
+            // the queue.
             let _ = { bell }.read(&mut [0; 64]);
         }
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
@@ -157,7 +160,7 @@ impl Worker {
         }
     }
 
-    /// Does what is asked for. Whether that is to stop.
+    /// Carries out commands. Returns whether to stop.
     fn obey(&mut self) -> bool {
         let until = (self.clock)() + OBEYING;
         while (self.clock)() < until {
@@ -224,7 +227,7 @@ impl Worker {
         self.hosts.get_mut(&id)?.sessions.get_mut(&handle)
     }
 
-    /// Does what timers were set for.
+    /// Handles the timers that have expired.
     fn expire(&mut self) {
         let now = (self.clock)();
         while let Some(key) = self.timers.pop(now) {
@@ -235,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// Lets connections know what has happened to them, and plans what they do next.
+    /// Lets connections handle their events, and plans their next work.
     fn settle(&mut self) {
         let now = (self.clock)();
         for (id, handle) in std::mem::take(&mut self.noted) {
@@ -256,7 +259,7 @@ impl Worker {
         }
     }
 
-    /// Sends what the kernel had no room for, where it may have some by now.
+    /// Tries again to send the bursts that the kernel had no room for, if it is time.
     fn resend(&mut self) {
         let now = (self.clock)();
         for (id, host) in &mut self.hosts {
@@ -267,7 +270,7 @@ impl Worker {
         }
     }
 
-    /// Sends what is due, a burst of each connection in turn.
+    /// Sends what is due, one burst of each connection in turn.
     fn transmit(&mut self) {
         let mut now = (self.clock)();
         let until = now + SENDING;
@@ -287,7 +290,7 @@ impl Worker {
                 Turn::Sent | Turn::Nothing => {
                     self.departures.queue((id, handle), session.due(), now);
                 }
-                // It waits for room.
+                // The connection waits for room.
                 Turn::Full => {}
             }
             self.timers.set((id, handle), session.timer());
@@ -298,9 +301,9 @@ impl Worker {
     }
 }
 
-/// A timeout for the system.
+/// Converts a timeout for the system.
 fn timespec(span: Duration) -> Timespec {
-    // At most what it can hold.
+    // A timeout that is too long is limited to an hour.
     span.try_into().unwrap_or(Timespec {
         tv_sec: 3600,
         tv_nsec: 0,
@@ -311,10 +314,10 @@ fn timespec(span: Duration) -> Timespec {
 fn ask_for_precise_wakeups() {
     #[cfg(target_os = "linux")]
     {
-        // To save energy, Linux joins timers that are up to 50 µs apart (`prctl(2)`, `PR_SET_TIMERSLACK`).
+        // To save energy, Linux combines timers that are up to 50 µs apart (`prctl(2)`, `PR_SET_TIMERSLACK`).
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        // Of this thread alone: the most of a normal thread's share, where that is allowed (`RLIMIT_NICE`). No real-time priority,
-        // since it may have work without end.
+        // This applies to this thread only: the largest share of a normal thread, if that is allowed (`RLIMIT_NICE`).
+        // It is not a real-time priority, because the thread may have endless work.
         let _ = rustix::process::setpriority_process(None, -20);
     }
 }

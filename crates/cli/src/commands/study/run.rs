@@ -149,17 +149,22 @@ fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
         output::result(by_route(plan))?;
     }
     Study::check(plan).map_err(|error| told(file, error))?;
-    is_able(file, plan)?;
+    if plan.cgroup.is_some() {
+        kernel_is_able()?;
+    }
     output::result("this machine can run it")
 }
 
 /// What a study by route changes, in a line.
 fn by_route(plan: &Plan) -> String {
-    let networks = plan.connections.prefix.len();
+    let networks = match plan.connections.prefix.len() {
+        1 => "1 network".to_owned(),
+        many => format!("{many} networks"),
+    };
     format!(
-        "connections of the whole network namespace with these ports, to {networks} networks and their parts: rules of priority {PRIORITY} \
-         lead to table {TABLE}, which has what the table main has for them, with a controller; `fullpipe study stop` removes what \
-         two kills may leave"
+        "rules of priority {PRIORITY} send connections with these ports, of the whole network namespace, to table {TABLE}. The table \
+         copies the routes of main to {networks} and adds the controllers. If both processes are killed, `fullpipe study stop` removes \
+         the rules and the table"
     )
 }
 

@@ -1,4 +1,4 @@
-//! What is read of a study, and what is joined to it.
+//! Tests of reading a study, and of joining logs to it.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn write_rows_of_objects(directory: &Path, rows: Vec<ObjectRow>) {
 fn where_objects_are_known_they_have_the_sizes_and_times() {
     let directory = tempfile::tempdir().unwrap();
     let study = model();
-    // Each connection carried two of the model's: as a whole it is none of them.
+    // Each connection carried two of the model's objects, so the connection as a whole is no object of the model.
     let pairs: Vec<&[Observation]> = study.chunks_exact(2).collect();
     let (mut rows, mut objects) = (Vec::new(), Vec::new());
     let mut expected = Gathered::new(&["cubic", "reno"], &[0.5, 0.5]);
@@ -108,7 +108,7 @@ fn where_objects_are_known_they_have_the_sizes_and_times() {
             client: None,
             ..row(number, &both)
         };
-        // One that goes on does not say how many it has.
+        // An open connection does not have the number of its objects.
         let open = Written {
             has_ended: false,
             objects: None,
@@ -191,7 +191,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     let mut compared = 0;
     for (read, gathered) in read.measures.iter().zip(&gathered.measures) {
         assert_eq!(read.effect.is_some(), gathered.effect.is_some());
-        // The model has no connections of some classes of size.
+        // The model has no connections in some size classes.
         let (Some(read), Some(gathered)) = (read.effect, gathered.effect) else {
             continue;
         };
@@ -221,7 +221,7 @@ fn guards_have_seen_what_was_recorded_before() {
         assert!(left_out.is_empty(), "{left_out:?}");
         guard::broken(&place.plan, &measured)
     };
-    // Neither those that go on nor those of a washout: of these, a guard had seen nothing.
+    // Open connections and connections of a washout: no guard has seen them.
     let open = rows.iter().map(|row| Written {
         has_ended: false,
         ..row.clone()
@@ -235,7 +235,7 @@ fn guards_have_seen_what_was_recorded_before() {
     assert!(why.contains("throughput over 3 MB of reno"), "{why}");
 }
 
-/// Puts as much of nothing before a file's content that it is to go.
+/// Puts so many zeros before a file's content that the file has to be removed.
 fn enlarge(path: &Path) {
     let bytes = std::fs::read(path).unwrap();
     let mut file = File::create(path).unwrap();
@@ -266,7 +266,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         recording.add(&given).unwrap();
         recording.finish(Duration::from_secs(3600)).unwrap();
         let read = read(&[directory.path()], Vec::new()).unwrap();
-        // Nothing goes in the second sitting, and what went in the first one is still told.
+        // The second sitting removes no file. The rows removed in the first sitting are still reported.
         let missing = read.place.about.missing;
         assert_eq!(
             (missing.dropped_connections, missing.dropped_objects),
@@ -302,7 +302,7 @@ fn a_log_gives_connections_their_objects() {
         end,
         ..row(number, of)
     };
-    // The second has no line in the log.
+    // The second connection has no line in the log.
     let rows = vec![at(1, 100.0, 200.0, end(1)), at(2, 100.0, 200.0, end(2))];
     write(directory.path(), rows);
     let seen = |connection, number, begun_unix_s, bytes| ObjectRow {
@@ -319,7 +319,7 @@ fn a_log_gives_connections_their_objects() {
             seen(2, 1, 120.0, 50_000),
         ],
     );
-    // One whose time the kernel has, two within one object, one of another client, and nonsense.
+    // One request with the kernel's time, two within one object, one of another client, and a damaged line.
     let lines = "192.0.2.7 1 120.0 3000000 0.600\n192.0.2.7 1 151.0 4000000 1.000\n\
         192.0.2.7 1 151.0 4000000 2.000\n192.0.2.8 1 120.0 1 0.1\nnonsense\n";
     let read = read(&[directory.path()], vec![log(directory.path(), lines)]).unwrap();
@@ -377,7 +377,7 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
         .map(|arm| arm.connections)
         .sum();
     assert_eq!(connections, 2);
-    // Given twice, it counts once, and is named; so by a link.
+    // A directory that is given twice counts once, and is named, even if the second path is a link.
     let (both, other) = (directory.path().join("."), tempfile::tempdir().unwrap());
     let link = other.path().join("link");
     std::os::unix::fs::symlink(directory.path(), &link).unwrap();

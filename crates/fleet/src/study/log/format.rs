@@ -1,11 +1,11 @@
-//! How a log is written.
+//! The format of a log.
 
 use std::str::FromStr;
 
 use super::json::Keys;
 use super::pattern::Pattern;
 
-/// What must be known of a request, with nginx's names of it.
+/// The values that are needed of a request, with nginx's names for them.
 pub const WHAT: [(&str, &[&str]); 5] = [
     ("address", &["remote_addr"]),
     ("port", &["remote_port"]),
@@ -14,20 +14,20 @@ pub const WHAT: [(&str, &[&str]); 5] = [
     ("took", &["request_time"]),
 ];
 
-/// The place in [`WHAT`] of what goes by this name.
+/// The index in [`WHAT`] of the value with this name.
 pub fn place_of(name: &str) -> Option<usize> {
     let is_named = |(what, others): &(&str, &[&str])| *what == name || others.contains(&name);
     WHAT.iter().position(is_named)
 }
 
-/// nginx's `log_format`, as the documentation has it.
+/// nginx's `log_format`, as in the documentation.
 const NGINX: &str = "$remote_addr $remote_port $msec $bytes_sent $request_time";
 
 /// Caddy's access log.
 const CADDY: &str =
     "address=request.remote_ip,port=request.remote_port,time=ts,bytes=size,took=duration";
 
-/// How a log is written.
+/// The format of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Format {
     /// Lines of text.
@@ -36,24 +36,24 @@ pub enum Format {
     Json(Keys),
 }
 
-/// A format that makes no sense.
+/// Why a format is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// It is none.
+    /// The format is unknown.
     #[error(
         "expected nginx, caddy, json:address=KEY,port=KEY,time=KEY,bytes=KEY,took=KEY, or a pattern such as '{NGINX}'"
     )]
     None,
-    /// Something is not there.
+    /// The format lacks a value.
     #[error("lacks the {0}: name it {1}")]
     Lacking(&'static str, String),
-    /// Something is there twice.
+    /// The format has a value twice.
     #[error("has the {0} twice; call one of them $_")]
     Twice(&'static str),
-    /// Where one ends and the next begins cannot be told.
+    /// No text separates two values.
     #[error("has nothing between ${0} and ${1}, so that nobody can tell them apart")]
     Together(String, String),
-    /// Of JSON.
+    /// The keys of a JSON format are not valid.
     #[error(
         "expected address, port, time, bytes or took, and a key, such as port=remote_port, and not \"{0}\""
     )]

@@ -1,9 +1,9 @@
-//! What must hold for any bytes that are given as a log: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
+//! What must hold for any bytes given as a log: a fuzz target, which `fuzz/fuzz_targets` and the test below call.
 
 use super::{Format, lines};
 
-/// Each line of a log is a request that makes sense, or is counted as damaged, in the formats that have names and in one that the
-/// first line may be.
+/// Each line of a log is a valid request, or is counted as damaged. This is checked with the named formats, and with
+/// the first line as a format, if it is one.
 pub fn logs(bytes: &[u8]) {
     let first = bytes.split(|&byte| byte == b'\n').next();
     let own = first.and_then(|line| str::from_utf8(line).ok());
@@ -11,7 +11,7 @@ pub fn logs(bytes: &[u8]) {
         match format.parse() {
             Ok(format) => is_counted(&format, bytes),
             Err(error) => {
-                // What it quotes is the user's own, in one line.
+                // An error quotes the user's own text, in one line.
                 assert!(!error.to_string().contains('\n'), "{error}");
             }
         }

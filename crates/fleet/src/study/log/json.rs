@@ -1,4 +1,4 @@
-//! Lines of JSON, by the keys of what is wanted.
+//! Lines of JSON, with a key for each value.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::format::{FormatError, WHAT};
 use super::{Request, Said};
 
-/// The key of each in [`WHAT`]; that of something within something has dots.
+/// The key of each value in [`WHAT`]. A nested key has dots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys([String; 5]);
 
@@ -57,7 +57,7 @@ impl Keys {
     }
 }
 
-/// What is under a key: under one that has dots itself, or within what is under its parts.
+/// The value of a key: first a key that itself contains dots, then a nested key.
 fn find<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     let whole = value.get(key);
     whole.or_else(|| {

@@ -1,4 +1,4 @@
-//! A log's lines, one after the other, in bounded memory.
+//! Reads the lines of a log one by one, in bounded memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use super::{Format, Request};
 
-/// No line that makes sense is longer.
+/// A longer line is damaged.
 const LONGEST: u64 = 64 << 10;
 
-/// What was read of a log.
+/// Counts from reading a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LogCounts {
-    /// So many lines it has.
+    /// The number of lines.
     pub lines: u64,
-    /// So many of them make no sense.
+    /// The number of damaged lines.
     pub damaged: u64,
-    /// The first of these, and what is wrong with it.
+    /// The number of the first damaged line, and what is wrong with it.
     pub first_damaged: Option<(u64, String)>,
-    /// Why it could not be read to its end.
+    /// Why the log could not be read to its end.
     pub broken_off: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
     let read = opened(source).and_then(|mut source| {
         let mut line = Vec::new();
         while next(&mut source, &mut line)? {
-            // An empty one is none.
+            // An empty line does not count.
             if line.trim_ascii().is_empty() {
                 continue;
             }
@@ -55,7 +55,7 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
     counts
 }
 
-/// The log as text.
+/// The log as text, decompressed if necessary.
 fn opened<'s>(source: impl Read + 's) -> io::Result<Box<dyn BufRead + 's>> {
     let mut source = BufReader::new(source);
     if source.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
@@ -64,7 +64,7 @@ fn opened<'s>(source: impl Read + 's) -> io::Result<Box<dyn BufRead + 's>> {
     Ok(Box::new(source))
 }
 
-/// The next line, and no more of it than one byte too many.
+/// Reads the next line, up to one byte over the limit.
 fn next(source: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut part = source.take(LONGEST + 1);
@@ -77,7 +77,7 @@ fn next(source: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The rest of a line.
+/// Skips the rest of a line.
 fn skip(source: &mut dyn BufRead) -> io::Result<()> {
     loop {
         let held = source.fill_buf()?;

@@ -1,4 +1,4 @@
-//! Access logs of servers: what clients asked for, how large it was, and how long it took.
+//! Access logs of servers: which requests clients sent, how large the answers were, and how long they took.
 
 mod format;
 #[cfg(any(test, fuzzing))]
@@ -16,36 +16,37 @@ pub use lines::LogCounts;
 /// A request that a server has answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request {
-    /// The other side.
+    /// The client's address.
     pub client: IpAddr,
-    /// Its port.
+    /// The client's port.
     pub port: u16,
-    /// When it was written down, which is when it had been answered: in seconds since 1970.
+    /// When it was logged, at the end of the answer, in seconds since 1970.
     pub ended_unix_s: f64,
-    /// How many bytes it was answered with.
+    /// The size of the answer in bytes.
     pub bytes: u64,
-    /// How long it took, in seconds: until the last byte was given to the kernel, not until it was acknowledged.
+    /// How long it took, in seconds, until the server had given the last byte to the kernel. The acknowledgement comes
+    /// later.
     pub took_s: f64,
 }
 
-/// What a line says of a request, as text.
+/// The values of a request in a line, as text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Said<'l> {
-    /// In the order of [`format::WHAT`].
+    /// The values in the order of [`format::WHAT`].
     values: [&'l str; 5],
 }
 
-/// So many seconds since 1970 are in the year 5138; milliseconds are more.
+/// This many seconds since 1970 are in the year 5138. A larger number is in milliseconds.
 const LATEST: f64 = 1e11;
 
-/// Longer than any request takes, in seconds.
+/// No request takes longer, in seconds.
 const LONGEST: f64 = 1e7;
 
 impl Said<'_> {
-    /// The request; or what makes no sense.
+    /// The request; or which value is not valid.
     fn request(&self) -> Result<Request, String> {
         let [client, port, time, bytes, took] = self.values;
-        // Without what is there instead: it may be an address.
+        // The message does not quote the wrong value, which may be an address.
         let wrong = |what: &str| format!("has no {what} where it should be");
         let bare = client.trim_start_matches('[').trim_end_matches(']');
         let address: IpAddr = bare.parse().map_err(|_| wrong("address"))?;
@@ -66,7 +67,7 @@ impl Said<'_> {
 }
 
 impl Format {
-    /// Reads a log, which may be compressed by gzip, and gives each request to `each`. What makes no sense is counted.
+    /// Reads a log, which may be compressed with gzip, and gives each request to `each`. Damaged lines are counted.
     pub fn read(&self, file: File, each: impl FnMut(Request)) -> LogCounts {
         lines::read(self, file, each)
     }
@@ -75,7 +76,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// What makes no sense in it.
+    /// The line is not valid.
     pub fn request(&self, line: &[u8]) -> Result<Request, String> {
         let line = std::str::from_utf8(line).map_err(|_| "is no text (UTF-8)".to_owned())?;
         match self {

@@ -5,12 +5,12 @@ use std::str::FromStr;
 use super::Said;
 use super::format::{FormatError, WHAT, place_of};
 
-/// A pattern: text, and what stands between it.
+/// A pattern: values, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// The text before everything.
+    /// The text before the first value.
     before: String,
-    /// What stands there, as a place in [`WHAT`] where it is wanted, and the text behind it.
+    /// Each value as an index in [`WHAT`], or nothing if the value is not needed, and the text after the value.
     parts: Vec<(Option<usize>, String)>,
 }
 
@@ -52,7 +52,7 @@ fn is_bare((_, behind): &(Option<usize>, String)) -> bool {
     behind.is_empty()
 }
 
-/// The name at the beginning, with or without braces, and what is behind it.
+/// Splits off the name at the beginning, with or without braces.
 fn name(piece: &str) -> (&str, &str) {
     if let Some(inner) = piece.strip_prefix('{')
         && let Some(found) = inner.split_once('}')
@@ -64,7 +64,7 @@ fn name(piece: &str) -> (&str, &str) {
 }
 
 impl Pattern {
-    /// What a line says. What stands in a place goes as far as the text behind it first comes again, or to the line's end.
+    /// The values in a line. A value ends at the first occurrence of the text after it, or at the end of the line.
     pub fn said<'l>(&self, line: &'l str) -> Result<Said<'l>, String> {
         let other = || "is not as the format says".to_owned();
         let mut rest = line.strip_prefix(self.before.as_str()).ok_or_else(other)?;

@@ -1,4 +1,4 @@
-//! What a study has found, as pictures.
+//! The results of a study as charts.
 
 use draw::{
     Axis, BLUE, Cell, Cells, Chart, Colour, Curve, Dash, GREY, Look, Mark, Picture, Rule, Unit,
@@ -11,28 +11,28 @@ use experiment::verdict::change;
 
 use super::tables;
 
-/// So many groups have a line.
+/// How many groups a chart shows.
 const GROUPS: usize = 25;
 
-/// Lines of a picture are so far from each other, and so much is around them, in pixels.
+/// The distance between the lines of a chart, and the space around them, in pixels.
 const LINE: f64 = 26.0;
 const AROUND: f64 = 110.0;
 
-/// A change of so much has the full colour.
+/// A change of this size has the full colour.
 const FULL: f64 = 0.25;
 
-/// No axis goes further, in percent: what is beyond is cut off.
+/// The end of the axes, in percent. Larger changes are cut off.
 const FURTHEST: f64 = 200.0;
 
-/// An effect and what it is of.
+/// An effect and its name.
 struct Line {
     name: String,
     effect: Effect,
-    /// Whether it is better for certain, or worse.
+    /// Whether the effect is certainly better, or certainly worse; nothing if neither is certain.
     sure: Option<bool>,
 }
 
-/// The effects in all measures, with their intervals.
+/// The effects on all measures, with confidence intervals.
 pub fn effects(comparison: &Comparison) -> Option<Picture> {
     let lines = comparison.measures.iter().filter_map(|row| {
         let effect = row.effect?;
@@ -65,7 +65,7 @@ fn sure(effect: &Effect, p_corrected: Option<f64>, is_more_better: Option<bool>)
     is_sure.then(|| is_more_better.map(|more| more == (effect.change > 0.0)))?
 }
 
-/// Intervals below each other: thick for one look, thin at any time.
+/// Confidence intervals below each other: thick for a single look, thin for any time.
 fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     let percent = |share: f64| (share * 100.0).clamp(-100.0, FURTHEST);
     let ends = lines.iter().flat_map(|line| {
@@ -74,7 +74,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     });
     let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
     let (low, high) = ((-furthest).max(-100.0), furthest);
-    // The first is above.
+    // The first line is at the top.
     let names = lines.iter().rev().map(|line| line.name.clone());
     let x = Axis::linear("change", Unit::PERCENT, low * 1.05, high * 1.05);
     let mut chart = Chart::new(x, Axis::of_kinds("", names)).with(Rule::vertical(0.0, ""));
@@ -98,7 +98,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
         chart = chart
             .with(curve(thin, &[always.low, always.high]))
             .with(curve(thick, &[once.low, once.high]));
-        // At the edge, it would say that the change is as large as the axis is long.
+        // A mark at the edge would suggest that the change is just as large as the axis.
         if line.effect.change * 100.0 <= FURTHEST {
             chart = chart.with(curve(middle, &[line.effect.change]));
         }
@@ -111,7 +111,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     Some(picture)
 }
 
-/// Completion times by size, from the fast ones to the slow ones.
+/// Changes of completion times by size, from the fast ones to the slow ones.
 pub fn heat(comparison: &Comparison) -> Option<Picture> {
     let mut cells = Vec::new();
     let rows = comparison.heat.iter().rev();

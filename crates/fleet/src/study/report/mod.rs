@@ -1,4 +1,4 @@
-//! What a study has found, for people: tables, pictures, and a page with both.
+//! The results of a study for people: tables, charts, and a page with both.
 
 mod charts;
 pub mod tables;
@@ -11,7 +11,7 @@ use experiment::findings::Comparison;
 
 use super::data::Read;
 
-/// What is between the page's header and footer.
+/// The page between header and footer.
 #[derive(Template)]
 #[template(path = "study.html")]
 struct Body {
@@ -21,7 +21,7 @@ struct Body {
     notes: Vec<String>,
 }
 
-/// What is told of an arm against the first one.
+/// The comparison of an arm with the first one.
 struct Part {
     pictures: Vec<String>,
     effects: Table,
@@ -45,7 +45,7 @@ impl Part {
     }
 }
 
-/// The page. The plan is not on it: it may have the seed.
+/// The page. It does not show the plan, which may have the seed.
 pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
     let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
     let page = Page {

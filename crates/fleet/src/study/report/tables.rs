@@ -1,4 +1,4 @@
-//! What a study has found, as tables.
+//! The results of a study as tables.
 
 use experiment::findings::{Comparison, GroupRow, Observed, Row};
 use experiment::heat::{HeatRow, SHARES};
@@ -9,10 +9,10 @@ use report::{Table, bits_per_sec, count, known};
 use super::super::data::Read;
 use super::super::join::Joined;
 
-/// So many groups are shown; JSON has all.
+/// How many groups are shown. JSON has all.
 const GROUPS: usize = 20;
 
-/// What must be known to read the tables.
+/// Notes that readers of the tables need.
 pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
     let is_one = findings.comparisons.len() < 2;
     let mut notes = vec![
@@ -37,7 +37,7 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
     notes
 }
 
-/// The study in a line: what it is, and how far.
+/// A summary of the study in one line: what it is, and how far it is.
 pub fn about(read: &Read) -> String {
     let (plan, about) = (&read.place.plan, &read.place.about);
     let believe = "of the intervals, believe those at any time";
@@ -57,7 +57,7 @@ pub fn title(comparison: &Comparison) -> String {
     )
 }
 
-/// How completion times changed, from the fast ones to the slow ones.
+/// Changes of completion times, from the fast ones to the slow ones.
 pub fn heat(comparison: &Comparison) -> Table {
     let row = |row: &HeatRow| {
         let cells = row.changes.iter().map(|cell| known(*cell, change));
@@ -75,7 +75,7 @@ pub fn heat(comparison: &Comparison) -> Table {
     table
 }
 
-/// The sizes of a row.
+/// The size class of a row.
 pub fn size(row: &HeatRow) -> &'static str {
     match row.measure {
         Measure::Throughput => "over 3 MB, a byte",
@@ -83,7 +83,7 @@ pub fn size(row: &HeatRow) -> &'static str {
     }
 }
 
-/// What sizes and times are of.
+/// How many objects, and connections as a whole, the sizes and times describe.
 fn of_what(findings: &Findings) -> String {
     let Observed {
         objects,
@@ -95,7 +95,7 @@ fn of_what(findings: &Findings) -> String {
     )
 }
 
-/// What became of logs.
+/// What became of the requests in the logs.
 fn of_logs(joined: &Joined) -> Vec<String> {
     let mut notes = vec![format!(
         "Of the logs, {} are of connections of the study ({} with the kernel's time); not joined: {} of no such connection, {} that may \
@@ -123,7 +123,7 @@ fn of_logs(joined: &Joined) -> Vec<String> {
     notes
 }
 
-/// What each arm had.
+/// The levels of each arm.
 pub fn arms(findings: &Findings) -> Table {
     let row = |arm: &experiment::findings::ArmLevels| {
         let classes: Vec<String> = arm
@@ -161,7 +161,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 
-/// What an arm changed, measure by measure.
+/// The effects of an arm, measure by measure.
 pub fn effects(comparison: &Comparison) -> Table {
     let none = || vec!["–".to_owned(); 5];
     let row = |row: &Row| {
@@ -200,7 +200,7 @@ pub fn effects(comparison: &Comparison) -> Table {
     table
 }
 
-/// What is told of groups: of large objects, and of small ones; of each if there are enough.
+/// The tables of groups, for large objects and for small ones. A table is left out if it has no groups.
 pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
     let tables = [groups(comparison, is_over), small(comparison, is_over)];
     tables
@@ -209,7 +209,7 @@ pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
         .collect()
 }
 
-/// In which groups.
+/// The throughput of large objects in groups.
 fn groups(comparison: &Comparison, is_over: bool) -> Table {
     let row = |row: &GroupRow| [vec![row.group.clone()], in_group(row, is_over)].concat();
     let first = ["throughput over 3 MB in"].into_iter();

@@ -18,7 +18,7 @@ fn read(studies: usize) -> Read {
     let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
     let model = Model::new(Units::Prefixes(400), 2.0);
     for of in (0..studies as u64).flat_map(|seed| model.study(seed)) {
-        // One in two of the networks is of an operator.
+        // Each network belongs to one of two operators.
         let groups = vec![format!("AS{}", 64500 + of.unit % 2)];
         gathered.add(&experiment::Observation { groups, ..of });
     }

@@ -1,4 +1,4 @@
-//! The process that removes rules and routes when the study's is gone.
+//! The process that removes the study's rules and routes when the study's process has ended.
 
 use std::fs::File;
 use std::io;
@@ -6,11 +6,12 @@ use std::process::{Child, Command, Stdio};
 
 use linux::command::Init;
 
-/// A process that [undoes](linux::routing::undo_at_end) when this one ends, however that is; or when this is dropped.
+/// A process that [undoes](linux::routing::undo_at_end) the study's changes when this process ends, for whatever
+/// reason, or when the keeper is dropped.
 pub(super) struct Keeper(Child);
 
 impl Keeper {
-    /// Starts it. It holds the lock, too: as long as it is at work, nobody begins anew.
+    /// Starts the process. The process holds the lock, too: while it is at work, no other study can begin.
     pub fn start(undo: &Init, lock: File) -> io::Result<Keeper> {
         let mut command = Command::new(&undo.program);
         command.args(&undo.arguments);
@@ -18,7 +19,7 @@ impl Keeper {
         command.spawn().map(Keeper)
     }
 
-    /// Whether it is there.
+    /// Whether the process is running.
     pub fn is_there(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }

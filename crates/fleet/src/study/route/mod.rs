@@ -1,8 +1,10 @@
-//! Arms by routes, where there is no BPF: each client network has a route with the controller of its arm.
+//! Assigns arms by routes, for machines without BPF: each client network gets a route with the congestion controller of
+//! its arm.
 //!
-//! The routes are in a table of their own, and rules lead there: the machine's own TCP connections with the plan's ports, just
-//! before the table `main`. They are what `main` has for these networks, with a controller, and follow it. So whatever is missing in
-//! our table is as it would be without it, and when the rules are gone, everything is.
+//! The routes are in a routing table of their own. Policy rules just before the table `main` lead the machine's own TCP
+//! connections with the plan's ports to this table. Its routes are copies of `main`'s routes to these networks, with a
+//! controller added, and follow `main`'s changes. So where our table has no route, a connection uses the route that it
+//! would have without the study. When the rules are gone, all connections do.
 
 mod keeper;
 mod sockets;
@@ -23,7 +25,7 @@ use linux::routing::Routing;
 use scenario::ScenarioError;
 use units::Duration;
 
-use super::assigner::Heard;
+use super::assigner::{Assigner, Heard};
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
 use super::place::Place;
@@ -32,47 +34,48 @@ use keeper::Keeper;
 use sockets::{Drawing, Sockets};
 use table::{Arms, Table};
 
-/// For so long it is waited for a process that removes what an earlier study has left.
+/// How often to try again while a process still removes what an earlier study has left, and the pause between two
+/// tries.
 const WAIT: u32 = 50;
 const WAITED: StdDuration = StdDuration::from_millis(100);
 
-/// Why there are no arms by route.
+/// Why arms cannot be assigned by routes.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
-    /// The plan's networks.
+    /// The plan's networks are not suitable.
     #[error(transparent)]
     Networks(#[from] ScenarioError),
-    /// The kernel.
+    /// The kernel refused.
     #[error(transparent)]
     Linux(#[from] linux::Error),
-    /// Another study has them.
+    /// Another study uses the routes of this network namespace.
     #[error("the routes of this network namespace are in use by {0}; end that one first")]
     InUse(Holder),
-    /// It cannot be held.
+    /// The lock cannot be taken.
     #[error("cannot lock {}: {error}", path.display())]
     Lock {
-        /// The file that is to be locked.
+        /// The file to be locked.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is nobody to undo it.
+    /// The process that is to undo the changes cannot be started.
     #[error("cannot start the process that removes rules and routes at the end: {0}")]
     Keeper(io::Error),
 }
 
-/// Routes that are looked after.
+/// The routes of a running study.
 pub(super) struct Routed {
     table: Table,
     sockets: Sockets,
     undo: Init,
     keeper: Option<Keeper>,
     held: Held,
-    /// What was wrong when it began, and has not been told.
+    /// What was wrong at the beginning, and has not been reported yet.
     begun: Vec<String>,
 }
 
-/// Whether this machine and this process can have routes for the plan.
+/// Checks that this machine and this process can have routes for the plan.
 pub(super) fn check(plan: &Plan) -> Result<(), RouteError> {
     Members::of(plan).networks(plan.unit)?;
     hold().map(drop)?;
@@ -80,17 +83,18 @@ pub(super) fn check(plan: &Plan) -> Result<(), RouteError> {
     Ok(())
 }
 
-/// Removes what a study has left that was killed together with the process that would have removed it: how many rules and routes.
+/// Removes the rules and routes of a study that was killed together with its keeper process. Returns how many rules and
+/// routes it removed.
 ///
 /// # Errors
 ///
-/// A study runs, or they cannot be removed.
+/// A study is running, or the rules and routes cannot be removed.
 pub fn stop_routes() -> Result<usize, RouteError> {
     let _held = hold()?;
     Ok(Routing::open_here()?.clear()?)
 }
 
-/// Holds the routes of the calling thread's network namespace.
+/// Locks the routes of the calling thread's network namespace.
 fn hold() -> Result<Held, RouteError> {
     let path = PathBuf::from("/proc/thread-self/ns/net");
     let namespace = match fs::metadata(&path) {
@@ -110,7 +114,7 @@ fn hold() -> Result<Held, RouteError> {
 }
 
 impl Routed {
-    /// Gives networks their routes.
+    /// Gives the plan's networks their routes.
     pub fn begin(place: &Place, now: Duration, undo: &Init) -> Result<Routed, RouteError> {
         let plan = &place.plan;
         let drawing = Drawing::of(place);
@@ -121,7 +125,7 @@ impl Routed {
             members: drawing.members.clone(),
         };
         let held = hold()?;
-        // From now on everything is undone, however this ends.
+        // From here on, the keeper undoes everything, however this process ends.
         let keeper = keeper(undo, &held)?;
         let mut begun = Vec::new();
         let table = Table::make(arms, &plan.connections, now, &mut begun)?;
@@ -134,9 +138,11 @@ impl Routed {
             begun,
         })
     }
+}
 
-    /// Follows the routes that there are anyway, and takes in what has ended.
-    pub fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
+impl Assigner for Routed {
+    /// Follows changes of the table `main`, and returns the connections that have ended.
+    fn tend(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut troubles = std::mem::take(&mut self.begun);
         if !self.keeper.as_mut().is_some_and(Keeper::is_there) {
             let again = keeper(&self.undo, &self.held);
@@ -155,8 +161,8 @@ impl Routed {
         }
     }
 
-    /// The connections that go on.
-    pub fn look(
+    /// The open connections.
+    fn look(
         &mut self,
         maker: &Maker,
         now: Now,
@@ -166,18 +172,18 @@ impl Routed {
     }
 
     /// How many connections got an arm.
-    pub fn counts(&self) -> SteeringCounts {
+    fn counts(&self) -> SteeringCounts {
         SteeringCounts {
             assigned: self.sockets.count,
             ..SteeringCounts::default()
         }
     }
 
-    /// Removes rules and routes.
-    pub fn end(&mut self, maker: &Maker, now: Now) -> Heard {
+    /// Removes the rules and routes.
+    fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut troubles = Vec::new();
         let ended = self.sockets.ended(maker, now, &mut troubles);
-        // If it fails, the other process tries it, too.
+        // If this fails, the keeper process tries it again.
         let removed = self.table.remove();
         troubles.extend(removed.err().map(|error| error.to_string()));
         self.keeper = None;

@@ -1,4 +1,4 @@
-//! The connections of a study by route, by sock_diag alone.
+//! The connections of a study by route, observed with sock_diag only.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,7 +12,8 @@ use units::Duration;
 use crate::study::place::Place;
 use crate::study::row::{Maker, Now, Row};
 
-/// Which connections take part, and what is drawn for them: in this process what the program in the kernel does.
+/// Decides which connections take part, and draws their arms. This does in user space what the BPF program does in the
+/// kernel.
 pub(super) struct Drawing {
     pub members: Members,
     unit: Unit,
@@ -35,14 +36,14 @@ impl Drawing {
         }
     }
 
-    /// The draw of a network, and its arm.
+    /// The draw of a network, and the network's arm.
     pub fn draw(&self, network: Prefix) -> (u64, usize) {
         let unit = self.unit.subject(0, network.first(), Duration::ZERO);
         let draw = self.key.draw(unit);
         (draw, self.shares.arm(draw))
     }
 
-    /// What a connection has that was set up then; nothing if it takes no part.
+    /// The assignment of a connection that was set up at this time; nothing if the connection takes no part.
     fn steered(
         &self,
         local: SocketAddr,
@@ -68,11 +69,12 @@ impl Drawing {
     }
 }
 
-/// What is known of a connection that goes on.
+/// What is known of an open connection.
 struct Known {
-    /// When it was set up, at the earliest; nothing if its arm had not been there yet, or that is not certain.
+    /// The earliest time at which it may have been set up. Nothing if it was, or may have been, set up before the
+    /// routes were in place.
     set_up: Option<Duration>,
-    /// The look at which it was seen last.
+    /// The last look at which it was seen.
     look: u64,
 }
 
@@ -83,14 +85,14 @@ pub(super) struct Sockets {
     ends: Ends,
     known: HashMap<u64, Known>,
     look: u64,
-    /// When that was.
+    /// When the last look was.
     looked: Duration,
-    /// How many there were.
+    /// How many connections took part.
     pub count: u64,
 }
 
 impl Sockets {
-    /// To be called when arms are there. Connections that are there, too, take no part.
+    /// To be called when the routes are in place. Connections that exist already take no part.
     pub fn begin(drawing: Drawing, now: Duration) -> Result<Sockets, Error> {
         let (mut diag, mut known) = (Diag::open_here()?, HashMap::new());
         diag.sockets(&Filter::default(), |socket| {
@@ -113,7 +115,7 @@ impl Sockets {
         })
     }
 
-    /// Those that have ended. A connection that no look has seen was set up after the last one.
+    /// The connections that have ended. A connection that no look has seen was set up after the last look.
     pub fn ended(
         &mut self,
         maker: &Maker,
@@ -134,7 +136,7 @@ impl Sockets {
                     set_up: Some(set_up),
                     ..
                 }) => steered.set_up = set_up,
-                // One that went out, and was not answered, was no connection.
+                // A connection attempt that got no answer was no connection.
                 None if socket.info.segs_in == 0 => return,
                 None => self.count += 1,
             }
@@ -150,7 +152,7 @@ impl Sockets {
         found
     }
 
-    /// Those that go on.
+    /// The open connections.
     pub fn open(
         &mut self,
         maker: &Maker,
@@ -191,7 +193,8 @@ impl Sockets {
                     .to_owned(),
             );
         }
-        // A look may leave out a connection; one whose end was not heard goes.
+        // One look may miss a connection. A connection that two looks have missed has ended without a report, and is
+        // forgotten.
         self.known.retain(|_, known| known.look + 1 >= look);
         self.looked = now.boot;
         found

@@ -1,4 +1,4 @@
-//! The table of a study's routes, and the rules that lead there.
+//! The routing table of a study's routes, and the policy rules that lead to it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,27 +10,28 @@ use units::Duration;
 
 use super::wanted::{Wanted, wanted};
 
-/// The table is made as it should be so often, and sooner when a route has changed; but not more often than after a pause.
+/// How often the table is synchronised with `main`. A change of a route causes an earlier synchronisation, but not
+/// within [`PAUSE`] of the last one.
 const SYNC: Duration = Duration::from_secs(5);
 /// See [`SYNC`].
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Who has which arm, and where.
+/// The arms of the networks.
 pub(super) struct Arms {
     /// The controllers of the arms.
     pub names: Vec<String>,
-    /// The networks that are drawn, with their arms.
+    /// The networks that take part, with their arms.
     pub networks: Vec<(Prefix, usize)>,
     pub members: Members,
 }
 
-/// The table while it is looked after.
+/// The study's routing table.
 pub(super) struct Table {
     arms: Arms,
     rules: Vec<Rule>,
     routing: Routing,
     changes: Changes,
-    /// What was put into it.
+    /// The entries that were put into it.
     put: BTreeMap<Prefix, Wanted<Way>>,
     synced: Option<Duration>,
 }
@@ -39,7 +40,7 @@ fn network(prefix: Prefix) -> Network {
     (prefix.first(), prefix.length())
 }
 
-/// The rules for these ports, for the IP versions of the networks.
+/// The rules for these ports, for each IP version that the networks have.
 fn rules(of: &Connections, networks: &[(Prefix, usize)]) -> Vec<Rule> {
     let range = |ports: &Ports| ports.ends().0..=ports.ends().1;
     let local = of.listen.iter().map(|ports| Side::Local(range(ports)));
@@ -55,7 +56,7 @@ fn rules(of: &Connections, networks: &[(Prefix, usize)]) -> Vec<Rule> {
 }
 
 impl Table {
-    /// Makes it. What an earlier process has left goes before; how much that was.
+    /// Makes the table. Removes first what an earlier process has left, and reports that as a trouble.
     pub fn make(
         arms: Arms,
         of: &Connections,
@@ -82,11 +83,11 @@ impl Table {
         Ok(table)
     }
 
-    /// Makes it as it should be, if it is time to look.
+    /// Synchronises the table if it is time.
     pub fn tend(&mut self, now: Duration, troubles: &mut Vec<String>) {
         let since = self.synced.map(|synced| now.saturating_sub(synced));
         let is_early = since.is_some_and(|since| since < PAUSE);
-        // What has changed in a pause is looked at after it.
+        // A change during the pause is handled after the pause.
         if is_early || !(self.changes.any() || since.is_none_or(|since| since >= SYNC)) {
             return;
         }
@@ -118,7 +119,12 @@ impl Table {
             };
             match done {
                 Ok(()) => drop(self.put.insert(*prefix, entry.clone())),
-                Err(error) => refused = refused.or(Some(error)),
+                // An older or a wider route of ours must not lead there meanwhile.
+                Err(error) => {
+                    let _ = self.routing.look_on(network(*prefix));
+                    self.put.remove(prefix);
+                    refused = refused.or(Some(error));
+                }
             }
         }
         for prefix in there.iter().filter(|prefix| !wanted.contains_key(*prefix)) {
@@ -127,7 +133,7 @@ impl Table {
         }
         if let Some(error) = refused {
             troubles.push(format!(
-                "{error}; connections there have what they have anyway, and it is tried again"
+                "{error}; connections there use the table main until this succeeds"
             ));
         }
         let is_way = |prefix: &Prefix| matches!(wanted.get(prefix), Some(Wanted::Way(..)));

@@ -1,4 +1,4 @@
-//! What the table of a study's routes is to have: what the table `main` has of its networks, with a controller for each.
+//! The wanted entries of a study's routing table: `main`'s routes to the study's networks, each with a controller.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,17 @@ use experiment::{Members, Prefix};
 /// An entry of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted<W> {
-    /// This way, with the controller of this arm.
+    /// Route packets this way, with the controller of this arm.
     Way(W, usize),
-    /// As if there were none.
+    /// Skip this table: the lookup continues with the next rule.
     LookOn,
 }
 
-/// All entries. `networks` are those that are drawn, with their arms; `main` has the ways, nothing where nothing is to be sent.
+/// All wanted entries. `networks` are the networks that take part, with their arms. `main` has the way of each of its
+/// routes; nothing for a route that is not a unicast route.
 ///
-/// A network has the way of the smallest network in `main` that is around it. What `main` has within it, it has there, too.
+/// A network has the way of `main`'s longest prefix that covers the network. `main`'s more specific routes within the
+/// network are wanted, too.
 pub fn wanted<W: Clone>(
     networks: &[(Prefix, usize)],
     members: &Members,
@@ -65,7 +67,7 @@ mod tests {
         let plan = Plan::parse(&text).unwrap();
         let members = Members::of(&plan);
         let networks = members.networks(plan.unit).unwrap();
-        // The arms in turn.
+        // Alternate between the two arms.
         let networks: Vec<_> = networks.into_iter().zip((0..2).cycle()).collect();
         let main = main.iter().map(|(network, way)| {
             let way = way.map(str::to_owned);
@@ -95,7 +97,7 @@ mod tests {
                 "2001:db8::/48 six 0"
             ]
         );
-        // Where main leads nowhere, nothing is said.
+        // Where `main` has no route, the table has none.
         assert!(found("'10.0.2.0/24'", "", &main[1..]).is_empty());
     }
 
