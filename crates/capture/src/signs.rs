@@ -80,17 +80,17 @@ impl Signs {
     }
 }
 
-/// A round, and the how manieth it is.
+/// A round and its number.
 type Numbered = (usize, Round);
 
-/// Those that neither the application nor the receiver limited.
+/// The rounds that neither the application nor the receiver limited.
 fn free(rounds: &[Round]) -> Vec<Numbered> {
     let all = rounds.iter().copied().enumerate();
     let free = all.filter(|(_, round)| !round.is_held && !round.most().is_zero());
     free.collect()
 }
 
-/// Three rounds in a row without a loss.
+/// Each three consecutive rounds without a loss.
 fn clean(rounds: &[Numbered]) -> impl Iterator<Item = &[Numbered; 3]> {
     let threes = rounds.windows(3).filter_map(|three| three.first_chunk());
     threes.filter(|three: &&[Numbered; 3]| {
@@ -108,7 +108,7 @@ fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
     shares.collect()
 }
 
-/// The same by rounds, where the sender is far away.
+/// The same from rounds, for captures away from the sender.
 fn cuts_of_rounds(rounds: &[Numbered], packets: impl Fn(&Round) -> f64) -> Vec<f64> {
     let mut cuts = Vec::new();
     let mut before = None;
@@ -154,7 +154,8 @@ mod tests {
     use super::*;
     use crate::connection::{Room, Rounds};
 
-    /// Rounds with so many packets of a byte each; `None` is one that the application limited. The second may have a loss.
+    /// Rounds with these numbers of one-byte packets. `None` is a round that the application limited. With `has_losses`, the
+    /// second round has a loss.
     fn rounds(packets: &[Option<u64>], has_losses: bool) -> Vec<Numbered> {
         let mut rounds = Rounds::new(Time::ZERO);
         for (number, packets) in packets.iter().enumerate() {

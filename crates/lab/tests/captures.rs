@@ -108,7 +108,7 @@ fn off(what: &str, found: f64, truth: f64, share: f64, least: f64) -> Option<Str
     (off > truth * share && off > least).then(|| format!("{what} {found:.4}, not {truth:.4}"))
 }
 
-/// Whether a flow has kept the bottleneck busy, by what the simulation knows.
+/// Whether the flow kept the bottleneck busy, according to the simulation.
 fn fills(truth: &Truth) -> bool {
     truth.limit_share > Some(0.9)
 }
@@ -146,7 +146,7 @@ fn all_off(
         ),
         // Who never fills the pipe has not seen the bottleneck's rate.
         off("BtlBw", btl_bw.max(1.0), 1.0, 0.03, 0.0),
-        // At a receiver, losses can hide that the pipe was filled.
+        // At the receiver, losses can hide that the pipe was filled.
         off("BtlBw", btl_bw, 1.0, 0.03, 0.0)
             .filter(|_| found.is_pipe_filled || is_sender && fills(truth)),
         off(
@@ -564,14 +564,14 @@ fn acknowledgements_that_come_together_are_as_many_as_bbr_measures() {
         only(&sender).ack_aggregation_bytes.expect("rounds")
     };
     let (alone, together) = (of(""), of(r#", aggregation = { interval = "20ms" }"#));
-    // A packet that is acknowledged is one more than nothing; and 50 kB pass in 20 ms.
+    // Without aggregation, it is the data of an acknowledgement or two. 50 kB pass in 20 ms.
     assert!(alone < 10_000, "{alone}");
     assert!((40_000..80_000).contains(&together), "{together}");
 }
 
 #[test]
 fn a_queue_that_stands_for_long_is_a_queue() {
-    // Before a window of four BDP, of which three are in the queue once slow start is over.
+    // The receive window is four BDP, three of which are in the queue after slow start.
     let (record, summaries) = run(r#"
         name = "standing"
         duration = "30s"
@@ -596,7 +596,7 @@ fn the_parts_of_congestion_controls_share_are_told_apart() {
             let both = parts::of(controller, kind).expect("a run");
             let [known, found] = both.map(|parts| parts.expect("limits"));
             let most = 0.07;
-            // Losses keep BBRv3 at about the BDP, where a packet more or less decides which of the two it is.
+            // Losses keep BBRv3 at about the BDP, where one packet decides between `window` and `bottleneck`.
             let is_at_bdp = controller == "bbr3" && kind.0.contains("losses");
             let edge = if is_at_bdp { 0.4 } else { most };
             let all = [

@@ -113,8 +113,8 @@ impl Model {
         self.bottleneck.thin();
     }
 
-    /// The propagation delay as BBR estimates it at this time, if any RTT was measured. A queue that stands for longer counts in it: what is
-    /// said of the whole connection goes by `rtt_min`.
+    /// The propagation delay as BBR estimates it at this time, if any RTT was measured. It includes a queue that lasts
+    /// longer than the window. For the whole connection, `rtt_min` counts.
     pub fn rt_prop(&self) -> Option<Duration> {
         self.rt_prop.get()
     }
@@ -202,8 +202,9 @@ impl Model {
         self.jitter.get()
     }
 
-    /// An RTT was measured, by an acknowledgement that was held back for so long. The least RTT is of what was measured, and the others are
-    /// without the delay, but not less (RFC 9002, sections 5.2 and 5.3). Returns this one without it.
+    /// An RTT was measured from an acknowledgement that the receiver delayed by `delay`. The least RTT includes the delay.
+    /// The other RTTs exclude it, unless that makes them less than the least (RFC 9002, sections 5.2 and 5.3). Returns the
+    /// RTT without the delay.
     pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
         self.rt_prop.update(at, rtt);
         let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));

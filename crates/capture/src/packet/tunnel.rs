@@ -10,10 +10,10 @@ use super::link::Walk;
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 
-/// Ports of tunnels between equals, either of which may have it.
+/// WireGuard's usual port. Either end may have it.
 const WIREGUARD: u16 = 51_820;
 
-/// ESP within UDP, and the packets that agree on its keys (RFC 3948, section 2).
+/// The port of ESP in UDP, and of the IKE packets that negotiate its keys (RFC 3948, section 2).
 const NAT_TRAVERSAL: u16 = 4_500;
 
 units::named! {
@@ -54,10 +54,10 @@ pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f>
     }
 }
 
-/// What a datagram between these ports carries, if it is a tunnel's.
+/// Decodes the payload of a datagram between these ports, if one of them is a tunnel's port.
 pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> Option<Seen<'f>> {
     match to {
-        // The second is the one that Linux takes if nobody says otherwise.
+        // 8472 is the default of Linux.
         4789 | 8472 if data.first()? & 0x08 != 0 => {
             let inner = data.get(8..)?;
             Some(within(walk, Tunnel::Vxlan, |walk| walk.ethernet(inner)))
@@ -73,7 +73,7 @@ pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> O
             matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard))
         }
         _ if [from, to].contains(&NAT_TRAVERSAL) => match data {
-            // IKE, or a byte that keeps the way open.
+            // IKE, or a keepalive.
             [0, 0, 0, 0, ..] | [_] | [] => None,
             _ => Some(Seen::Opaque(Tunnel::Esp)),
         },

@@ -51,7 +51,7 @@ struct Side {
 struct Sent {
     at: Option<Time>,
     places: Vec<Range<u64>>,
-    /// What its sender gives up with it, and sends no more, whether or not it has arrived.
+    /// The places of a stream that this packet resets. Its sender does not send them again.
     given_up: Vec<Range<u64>>,
     is_acked: bool,
     is_eliciting: bool,
@@ -69,7 +69,7 @@ struct Piece {
 pub struct Course {
     /// The TCP connection.
     pub tcp: Connection,
-    /// What the sides say of their acknowledgements' delays.
+    /// The sides' parameters of ACK delays.
     pub delays: [Delays; 2],
     sides: [Side; 2],
 }
@@ -344,7 +344,7 @@ impl Side {
         self.end += grown;
     }
 
-    /// The places of a stream that is given up.
+    /// Removes a stream that its sender resets. Returns its places.
     fn give_up(&mut self, id: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let pieces = self.streams.remove(&id).unwrap_or_default();
         self.pieces = self.pieces.saturating_sub(pieces.len());

@@ -1,23 +1,23 @@
-//! How long an end may hold acknowledgements back, and in which units it says so (transport parameters; RFC 9000, section 18.2).
+//! The transport parameters of ACK delays: the maximum, and the unit in which an end reports them (RFC 9000, section 18.2).
 
 use units::Duration;
 
 use super::wire::Reader;
 
-/// The parameters' numbers.
+/// The identifiers of the parameters.
 const EXPONENT: u64 = 0x0a;
 const LONGEST: u64 = 0x0b;
 
-/// No exponent is greater, and no delay is as long.
+/// Greater exponents are invalid, and so are delays of this length.
 const MOST_EXPONENT: u8 = 20;
 const TOO_LONG_MS: u64 = 1 << 14;
 
-/// What an end says of its acknowledgements' delays.
+/// An end's parameters of ACK delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays {
-    /// They are in units of two to the power of this, in microseconds.
+    /// The unit is two to the power of this, in microseconds.
     pub exponent: u8,
-    /// It holds none back for longer.
+    /// The maximum delay.
     pub longest: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// By transport parameters, as far as they can be read.
+    /// Reads transport parameters. Invalid values have no effect.
     pub fn of(parameters: &[u8]) -> Delays {
         let mut delays = Delays::default();
         let mut reader = Reader {
@@ -52,7 +52,7 @@ impl Delays {
         delays
     }
 
-    /// So many milliseconds, if there can be so many.
+    /// Sets the maximum in milliseconds, if the value is valid.
     pub fn set_longest(&mut self, ms: Option<u64>) {
         if let Some(ms) = ms.filter(|ms| *ms < TOO_LONG_MS) {
             self.longest = Duration::from_millis(ms);
@@ -60,7 +60,7 @@ impl Delays {
     }
 }
 
-/// The next parameter, and its value if it is a number.
+/// The next parameter: its identifier, and its value if that is a number.
 fn parameter(reader: &mut Reader<'_>) -> Option<(u64, Option<u64>)> {
     let kind = reader.number()?;
     let len = usize::try_from(reader.number()?).ok()?;
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn parameters_say_how_long_and_in_which_units() {
-        // Without a value, an exponent of 10, a delay of 100 ms, and one that is cut.
+        // A parameter without a value, an exponent of 10, a delay of 100 ms, and a truncated parameter.
         let parameters = [0x0c, 0, 0x0a, 1, 10, 0x0b, 2, 0x40, 100, 0x0a, 2, 1];
         let told = Delays {
             exponent: 10,
             longest: Duration::from_millis(100),
         };
         assert_eq!(Delays::of(&parameters), told);
-        // What cannot be.
+        // An exponent and a delay that are too great.
         let impossible = [0x0a, 1, 21, 0x0b, 4, 0x80, 0, 0x40, 0];
         assert_eq!(Delays::of(&impossible), Delays::default());
         assert_eq!(Delays::of(&[]), Delays::default());

@@ -31,7 +31,7 @@ pub struct ClientHello {
     pub server_name: Option<String>,
     /// The offered protocols.
     pub protocols: Vec<String>,
-    /// How long it may hold acknowledgements back.
+    /// The client's parameters of ACK delays.
     pub(super) delays: Delays,
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     use super::{ClientHello, LONGEST_NAME, MOST, MOST_PROTOCOLS, Pieces};
 
-    /// With a longest delay of 50 ms.
+    /// A ClientHello with a `max_ack_delay` of 50 ms.
     fn hello(name: &[u8], protocols: usize) -> Vec<u8> {
         let half = |len: usize| u16::try_from(len).expect("short").to_be_bytes();
         let mut extensions = Vec::new();

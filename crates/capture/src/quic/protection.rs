@@ -25,11 +25,11 @@ const SAMPLE: usize = 16;
 /// The key phase bit of a short header.
 const KEY_PHASE: u8 = 0x04;
 
-/// What of a short header's first byte is protected: five bits; or three, where loss bits are used (draft-ferrieux-hamchaoui-quic-lossbits,
-/// "Header Protection").
+/// The protected bits of a short header's first byte: five; or three if loss bits are used
+/// (draft-ferrieux-hamchaoui-quic-lossbits, "Header Protection").
 const PROTECTED: [u8; 2] = [0x1f, 0x07];
 
-/// What encrypts.
+/// A cipher suite.
 #[derive(Clone, Copy)]
 struct Suite {
     hash: hkdf::Algorithm,
@@ -69,7 +69,7 @@ pub struct Keys {
     /// The present keys, and the keys after the next key update.
     generations: [Generation; 2],
     phase: bool,
-    /// What of a short header's first byte is protected.
+    /// The protected bits of a short header's first byte.
     protected: u8,
 }
 
@@ -321,7 +321,7 @@ mod tests {
             panic!("two ciphers have keys of this length");
         };
         for number in 0..32_u8 {
-            // A short header with both bits, a number of one byte, and 20 bytes of padding.
+            // A short header with both loss bits, a packet number of one byte, and 20 bytes of padding.
             let header = [0x40 | 0x18, number];
             let mut payload = vec![0; 20];
             let mut nonce = keys.generations[0].iv;

@@ -121,9 +121,9 @@ struct Log {
     course: Option<Course>,
     ends: Option<[Endpoint; 2]>,
     packets: u64,
-    /// What client and server say of their acknowledgements' delays.
+    /// The parameters of ACK delays, of the client and of the server.
     delays: [Delays; 2],
-    /// What of it is counted among what all hold.
+    /// The bytes that [`Memory`] has counted for it.
     counted: usize,
 }
 

@@ -93,7 +93,7 @@ fn other_keys_open_nothing() {
     assert_eq!(summary.quic.len(), 1);
 }
 
-/// By the client's own log: packets with data that nothing acknowledged, and its `min_rtt` in milliseconds.
+/// From the client's log: the packets with data that were never acknowledged, and (`LOGGED`) `min_rtt` in milliseconds.
 const LOST: u64 = 19;
 
 /// The client closes before the acknowledgement of the last hole arrives. The log has no acknowledgement beyond this byte.

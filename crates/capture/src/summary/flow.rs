@@ -84,9 +84,10 @@ pub struct FlowSummary {
     pub duplicated: u64,
     /// Payload that was acknowledged but not captured.
     pub missed_bytes: u64,
-    /// Packets that were no longer followed, as too many were outstanding: RTTs, losses and repeats of them are unknown.
+    /// Packets that were forgotten before they were acknowledged, because too many were outstanding. Their RTTs, losses and
+    /// retransmissions are unknown.
     pub unfollowed: u64,
-    /// Packets that were marked when they passed.
+    /// Packets with a congestion mark.
     pub marked: u64,
     /// The number of recoveries.
     pub recoveries: u64,

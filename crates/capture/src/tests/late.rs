@@ -326,7 +326,7 @@ fn what_is_acknowledged_sooner_than_a_round_trip_after_its_repeat_had_arrived() 
         }
         line.wait(20_000);
         line.ack(3 * FULL, 500);
-        // Nothing comes for long, and the second is sent again; or the third, before the second.
+        // After a long silence, the second packet is sent again; or the third one, before the second.
         line.wait(300_000);
         let from = 1 + FULL * if has_block { 2 } else { 1 };
         line.say(true, (from, 1), ACK, 500, FULL, &[]);

@@ -127,7 +127,7 @@ fn pcapng() -> Vec<u8> {
     writer.finish().expect("a vector takes everything")
 }
 
-/// Ethernet frames within datagrams to this port.
+/// The headers of Ethernet frames in VXLAN, in datagrams to this port.
 fn vxlan(port: u16) -> Vec<u8> {
     let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
     let ip = [
@@ -138,7 +138,7 @@ fn vxlan(port: u16) -> Vec<u8> {
     [&ethernet[..], &ip, &udp, &head, &ethernet].concat()
 }
 
-/// Small captures of each format and link.
+/// Small captures in each format, with each link type.
 fn corpus() -> Vec<Vec<u8>> {
     let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
     let vlan = [
@@ -257,7 +257,7 @@ fn tunnels_have_more_ports_than_one() {
         ([4_000, 51_820], &[4, 0, 0, 0, 1], Some("wireguard")),
         ([4_500, 4_000], &[1, 2, 3, 4, 5], Some("esp")),
         ([4_000, 4_500], &[1, 2, 3, 4, 5], Some("esp")),
-        // What agrees on keys.
+        // IKE.
         ([4_500, 4_500], &[0, 0, 0, 0, 5], None),
         ([4_000, 4_001], &[1, 2, 3, 4, 5], None),
     ] {

@@ -1,4 +1,4 @@
-//! The parts of congestion control's share: what a capture at the sender shows of them, and what the simulation knows.
+//! The parts of congestion control's share, from a capture at the sender and from the simulation.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ pub const SECONDS: u32 = 20;
 pub const MEGABITS: u32 = 20;
 pub const RTT_MS: u32 = 40;
 
-/// What is sent, over which path.
+/// Flows: a name, the flow's parameters, and the path's.
 pub const KINDS: [(&str, &str, &str); 6] = [
     ("bulk, buffer of 0.3 BDP", "", r#"buffer = "0.3bdp""#),
     ("bulk, buffer of 2 BDP", "", r#"buffer = "2bdp""#),
@@ -30,7 +30,8 @@ pub const KINDS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Shares of the time: slow start, window, bottleneck and buffer together, and buffer alone where the controller tells of recoveries.
+/// Shares of the time: slow start, window, bottleneck and buffer together; and buffer alone, if the controller reports
+/// recoveries.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts(pub [f64; 3], pub Option<f64>);
 
@@ -41,14 +42,14 @@ impl Parts {
         Some(Parts([by.slow_start?, by.window?, beyond], Some(buffer)))
     }
 
-    /// What the simulation knows: the time that was congestion control's, by what the controller did in it, and by what was in flight.
+    /// From the simulation: the time that was congestion control's, by the controller's phase and the data in flight.
     fn known(record: &Record) -> Option<Parts> {
         let bytes = f64::from(MEGABITS) * 1e6 / 8.0 * f64::from(RTT_MS) / 1e3;
         let bdp = bytes * record.payload_share;
         let samples = &record.flows.first()?.samples;
         let (mut parts, mut buffer) = ([0.0; 3], 0.0);
         let mut has_recoveries = false;
-        // Before the first sample, a controller can only have begun.
+        // Before the first sample, the controller is in its first phase.
         parts[0] += samples.first()?.limits?.congestion.as_secs_f64();
         for pair in samples.windows(2) {
             let [Some(before), Some(after)] = [pair[0].limits, pair[1].limits] else {
@@ -78,7 +79,7 @@ impl Parts {
     }
 }
 
-/// What is sent by this controller, and how, over which path: what the simulation knows of it, and what its capture shows.
+/// Runs such a flow with this controller. Returns its parts from the simulation, and from the capture.
 pub fn of(
     controller: &str,
     (_, flow, path): (&str, &str, &str),

@@ -147,7 +147,7 @@ impl Flow {
 
     fn hear_sack(&mut self, range: Range<u64>, vantage: Vantage, news: &mut News) {
         let least = self.least_far();
-        // From here to the sender and back.
+        // The round-trip time from the capture to the sender.
         let near = match vantage {
             Vantage::Sender => Duration::ZERO,
             Vantage::Elsewhere => self.near.unwrap_or_default(),
@@ -166,7 +166,8 @@ impl Flow {
                 if entry.repeats == 0 && entry.status == Status::Sent {
                     over.get_or_insert(news.at.since(entry.state.sent_time) + near);
                 }
-                // Its timestamp tells nothing: an acknowledgement with SACK blocks echoes what was last in order (RFC 7323, section 4.3).
+                // The timestamp does not help: an acknowledgement with SACK blocks echoes the last packet in order (RFC
+                // 7323, section 4.3).
                 if is_too_soon(entry, news.at, least) {
                     repeats.on_needless(&(entry.seq..entry.end));
                 }
@@ -181,7 +182,8 @@ impl Flow {
         });
     }
 
-    /// The least time to the receiver and back, whatever a packet's length: no acknowledgement of what passes here comes sooner.
+    /// The least time from a packet to its acknowledgement. The handshake's may be shorter than those of data, because its
+    /// packets are short.
     fn least_far(&self) -> Option<Duration> {
         let far = self.far?;
         Some(self.model.rtt_min.map_or(far, |least| least.min(far)))
@@ -193,7 +195,8 @@ impl Flow {
             if entry.status == Status::Sacked {
                 continue;
             }
-            // The original has arrived if the acknowledgement echoes something older than the repeat (RFC 3522).
+            // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
+            // 3522).
             let is_older = |(echo, value): (u32, u32)| echo.wrapping_sub(value).cast_signed() < 0;
             let echoes_older =
                 entry.seq == una && news.echo.zip(entry.repeat_value).is_some_and(is_older);
@@ -219,8 +222,8 @@ impl Flow {
     }
 }
 
-/// Whether what is acknowledged was sent again less than the least round trip ago: then the original has arrived (RFC 8985, section 6.2,
-/// step 2).
+/// Whether the acknowledgement comes sooner after the retransmission than the least round trip. It is then the original's
+/// (RFC 8985, section 6.2, step 2).
 fn is_too_soon(entry: &Entry, at: Time, least: Option<Duration>) -> bool {
     let is_sooner = |least| at.since(entry.state.sent_time) < least;
     entry.repeats > 0 && entry.status == Status::Sent && least.is_some_and(is_sooner)
