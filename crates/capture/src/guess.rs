@@ -120,6 +120,9 @@ fn probes(signs: &Signs) -> Option<Evidence> {
     })
 }
 
+/// The least standard deviation of the shares below. The density of a wider distribution is lower.
+const SHARPEST: f64 = 0.06;
+
 /// After a loss, Reno halves its window. CUBIC keeps 0.7 of it (RFC 9438, section 4.6), and has grown a little until the
 /// capture shows the window. BBR keeps nearly all.
 fn cuts(signs: &Signs) -> Option<Evidence> {
@@ -128,14 +131,14 @@ fn cuts(signs: &Signs) -> Option<Evidence> {
     }
     let normal = |mean: f64, deviation: f64| {
         let off = (signs.cut_share - mean) / deviation;
-        (-off * off / 2.0).max(-6.0)
+        (-off * off / 2.0 - (deviation / SHARPEST).ln()).max(-6.0)
     };
     let trust = (signs.cuts as f64 / 4.0).min(1.0);
     let weights = [
         normal(0.97, 0.08).max(-3.5),
         normal(0.93, 0.1).max(-3.5),
-        normal(0.73, 0.06),
-        normal(0.49, 0.06),
+        normal(0.73, SHARPEST),
+        normal(0.49, SHARPEST),
     ];
     Some(Evidence {
         weights: weights.map(|weight| weight * trust),
@@ -188,13 +191,14 @@ fn shrinks(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much.
+/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much. Much
+/// less is no sign: something else limits the flow.
 fn boldness(signs: &Signs) -> Option<Evidence> {
     let times = signs.mathis / 1.22;
     let weights = match times {
         2.5.. => [3.0, 2.5, -2.0, -3.0],
         1.9.. => [1.5, 1.5, 0.0, -0.5],
-        ..1.2 => [-2.5, -1.2, 0.0, 0.0],
+        0.6..1.2 => [-2.5, -1.2, 0.0, 0.0],
         _ => return None,
     };
     (signs.cuts >= 5).then(|| Evidence {
@@ -219,4 +223,53 @@ fn bdp(signs: &Signs) -> Option<Evidence> {
         weights,
         words: format!("had {share:.2} BDP in flight (median)"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::Probes;
+
+    fn unknown() -> Signs {
+        Signs {
+            rounds: LEAST_ROUNDS,
+            probes: Probes::of(&[]),
+            cuts: 0,
+            cut_share: f64::NAN,
+            steps: 0,
+            growth: f64::NAN,
+            shrinks: f64::NAN,
+            of_bdp: f64::NAN,
+            mathis: f64::NAN,
+            lost: 0.01,
+        }
+    }
+
+    #[test]
+    fn much_less_in_flight_than_losses_allow_is_no_sign() {
+        let of = |times: f64| {
+            boldness(&Signs {
+                cuts: 5,
+                mathis: 1.22 * times,
+                ..unknown()
+            })
+        };
+        assert!(of(3.0).is_some_and(|three| three.weights[0] > three.weights[3]));
+        assert!(of(1.0).is_some_and(|one| one.weights[0] < one.weights[3]));
+        assert!(of(0.3).is_none());
+    }
+
+    #[test]
+    fn a_wide_distribution_is_less_dense_at_its_mean() {
+        let weight = |share: f64, family: usize| {
+            let signs = Signs {
+                cuts: 4,
+                cut_share: share,
+                ..unknown()
+            };
+            cuts(&signs).expect("cuts").weights[family]
+        };
+        assert!(weight(0.93, 1) < weight(0.97, 0));
+        assert!(weight(0.97, 0) < weight(0.73, 2));
+    }
 }

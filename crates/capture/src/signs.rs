@@ -31,7 +31,7 @@ pub struct Signs {
     pub growth: f64,
     /// The share of these pairs in which the data in flight shrank.
     pub shrinks: f64,
-    /// The median data in flight, as a share of the path's BDP.
+    /// The median data in flight, as a share of the path's BDP. The BDP is known only if the flow filled the pipe.
     pub of_bdp: f64,
     /// The data in flight, in packets, times the square root of the recoveries per packet: about 1.2 for Reno (Mathis et
     /// al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
@@ -64,6 +64,7 @@ impl Signs {
         let bdp = flow
             .model
             .bdp()
+            .filter(|_| flow.model.is_filled())
             .map_or(f64::NAN, |bdp| bdp.get() as f64 / mss);
         Signs {
             rounds: rounds.len(),

@@ -222,6 +222,9 @@ fn who_never_fills_the_pipe_is_not_taken_for_one_who_does() {
             assert_eq!(found.is_pipe_filled, fills, "{what}");
             let rate = found.btl_bw_ip_bps.expect("BtlBw");
             assert_eq!(rate > 19_400_000, fills, "{what}: {rate}");
+            // Without the bottleneck's rate, the BDP is unknown.
+            let mut signs = found.controller.iter().flat_map(|guess| &guess.signs);
+            assert!(fills || !signs.any(|sign| sign.contains("BDP")), "{what}");
         }
     }
 }
