@@ -224,14 +224,15 @@ impl Model {
         rtt
     }
 
-    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet.
-    pub fn on_queue(&mut self, rtt: Duration, mark: Mark, mss: u64) {
+    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet. The RTT may be too
+    /// long by `blur`.
+    pub fn on_queue(&mut self, rtt: Duration, blur: Duration, mark: Mark, mss: u64) {
         let Some(least) = self.rtt_min else {
             return;
         };
         // The least RTT may be the handshake's, whose packets have no serialization time. Two packets back to back are not
         // a queue.
-        let clear = least + least / CLEAR;
+        let clear = least + least / CLEAR + blur;
         let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
         if rtt <= clear || rtt <= clear + pair() {
             self.busy.cut();

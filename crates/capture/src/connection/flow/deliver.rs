@@ -10,6 +10,10 @@ use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
+/// Away from the sender, an RTT includes the time for which the acknowledgement waited for the sender's next burst. A
+/// pacer releases a burst every millisecond (Linux `sk_pacing_shift`).
+const BURST: Duration = Duration::from_millis(1);
+
 impl Flow {
     /// The receiver has acknowledged new data.
     pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
@@ -35,7 +39,11 @@ impl Flow {
                 sent: news.sent,
                 delivered: sample.total_delivered,
             };
-            self.model.on_queue(rtt, mark, self.mss());
+            let blur = match vantage {
+                Vantage::Sender => Duration::ZERO,
+                Vantage::Elsewhere => BURST,
+            };
+            self.model.on_queue(rtt, blur, mark, self.mss());
         }
         let begins_round = self.model.on_sample(&sample);
         self.extra.on_ack(at, news.bytes, self.model.btl_bw());
