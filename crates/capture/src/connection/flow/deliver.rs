@@ -1,7 +1,7 @@
 //! What an acknowledgement shows of the path.
 
 use congestion::sampling::Sampler;
-use congestion::{Duration, Time};
+use congestion::{Bytes, Duration, Time};
 
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
@@ -10,9 +10,12 @@ use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
-/// Away from the sender, an RTT includes the time for which the acknowledgement waited for the sender's next burst. A
-/// pacer releases a burst every millisecond (Linux `sk_pacing_shift`).
+/// A sender's bursts have the data of this time (Linux `sk_pacing_shift`), but at least this many packets.
 const BURST: Duration = Duration::from_millis(1);
+const BURST_PACKETS: u64 = 2;
+
+/// The timestamps' unit.
+const TICK: Duration = Duration::from_millis(1);
 
 impl Flow {
     /// The receiver has acknowledged new data.
@@ -39,10 +42,7 @@ impl Flow {
                 sent: news.sent,
                 delivered: sample.total_delivered,
             };
-            let blur = match vantage {
-                Vantage::Sender => Duration::ZERO,
-                Vantage::Elsewhere => BURST,
-            };
+            let blur = self.blur(vantage);
             self.model.on_queue(rtt, blur, mark, self.mss());
         }
         let begins_round = self.model.on_sample(&sample);
@@ -68,6 +68,21 @@ impl Flow {
                 retransmitted: self.retransmitted(),
                 limit: self.present_limit,
             });
+        }
+    }
+}
+
+impl Flow {
+    /// How much longer than the path's an RTT may seem. Away from the sender, it begins with the first acknowledgement that
+    /// has a timestamp, although the sender may have answered a later one. The sender may also have waited until it had
+    /// room for a burst.
+    fn blur(&self, vantage: Vantage) -> Duration {
+        match vantage {
+            Vantage::Sender => Duration::ZERO,
+            Vantage::Elsewhere => {
+                let fewest = Bytes::new(self.mss() * BURST_PACKETS);
+                TICK + BURST.max(self.model.btl_bw().time_for(fewest))
+            }
         }
     }
 }
