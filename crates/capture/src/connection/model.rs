@@ -232,7 +232,7 @@ impl Model {
         };
         // The least RTT may be the handshake's, whose packets have no serialization time. Two packets back to back are not
         // a queue.
-        let clear = least + least / CLEAR + blur;
+        let clear = least + (least / CLEAR).max(blur);
         let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
         if rtt <= clear || rtt <= clear + pair() {
             self.busy.cut();

@@ -10,12 +10,12 @@ use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
-/// A sender's bursts have the data of this time (Linux `sk_pacing_shift`), but at least this many packets.
+/// A paced burst has the data of this time (Linux `sk_pacing_shift`), but at least this many packets.
 const BURST: Duration = Duration::from_millis(1);
 const BURST_PACKETS: u64 = 2;
 
-/// The timestamps' unit.
-const TICK: Duration = Duration::from_millis(1);
+/// This many bursts wait below TCP for their departure (Linux `tcp_small_queue_check`).
+const BELOW: u64 = 2;
 
 impl Flow {
     /// The receiver has acknowledged new data.
@@ -73,15 +73,14 @@ impl Flow {
 }
 
 impl Flow {
-    /// How much longer than the path's an RTT may seem. Away from the sender, it begins with the first acknowledgement that
-    /// has a timestamp, although the sender may have answered a later one. The sender may also have waited until it had
-    /// room for a burst.
+    /// How much an RTT may exceed the path's without a queue. Away from the sender, it is measured by timestamps, which the
+    /// sender sets before a paced packet waits below TCP.
     fn blur(&self, vantage: Vantage) -> Duration {
         match vantage {
             Vantage::Sender => Duration::ZERO,
             Vantage::Elsewhere => {
                 let fewest = Bytes::new(self.mss() * BURST_PACKETS);
-                TICK + BURST.max(self.model.btl_bw().time_for(fewest))
+                BURST.max(self.model.btl_bw().time_for(fewest)) * BELOW
             }
         }
     }
