@@ -443,7 +443,7 @@ fn a_share_of_the_bottleneck_does_not_bound_it_from_above() {
             assert!(found.is_pipe_filled, "{found:?}");
             let (least, most) = rates(found);
             assert!(
-                least <= 20.0 && 20.0 <= most && most < 40.0,
+                least <= 20.0 && (20.0..40.0).contains(&most),
                 "{least} to {most}"
             );
         }
