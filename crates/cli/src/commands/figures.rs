@@ -1,4 +1,4 @@
-//! `fullpipe figures`: what the publications show about BBR, measured again and drawn.
+//! `fullpipe figures`: draws the figures of the publications about BBR from new measurements.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,17 +31,17 @@ directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 Several engines are drawn over each other. Engines in real time run one scenario after the other, and draw only \
 what they can show; --list tells which.")]
 pub struct Options {
-    /// Figures, by the first parts of their names: paper-8, cdn (paper-1 is not paper-10) [default: all]
+    /// Names of figures, or their first parts: paper-8, cdn (paper-1 does not select paper-10) [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
     study: StudyOptions,
-    /// Where pictures go
+    /// Directory for the pictures
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
 }
 
-/// Runs what the figures need, and draws them.
+/// Runs the studies of the figures, and draws the figures.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
     let shelf = options.study.shelf(SHELF);
@@ -123,7 +123,7 @@ fn write(
     whole::write(&file("csv"), picture.csv().as_bytes())
 }
 
-/// The command that draws this figure, and no other, in the same way.
+/// The command that draws this figure alone in the same way.
 fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String {
     let mut command = format!("fullpipe figures {}", figure.name);
     if engines != [EngineKind::Sim] {
@@ -141,7 +141,7 @@ fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String
     command
 }
 
-/// The page with every figure whose picture is in the directory, drawn now or before.
+/// The page with every figure whose picture is in the directory, drawn by this run or earlier.
 fn write_page(options: &Options) -> Result<PathBuf, Failure> {
     let drawn = |figure: &'static Figure| {
         let svg = options.out.join(format!("{}.svg", figure.name));

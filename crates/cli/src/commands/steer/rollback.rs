@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
 
-/// Put the policy in force again that was before the last one, as the journal has it
+/// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The file gets that policy, and the process that has a policy in force reads it. Twice is back again: then the last policy is the one \
@@ -23,15 +23,15 @@ before.
 Example:
   fullpipe steer rollback policy.toml --journal steer.jsonl")]
 pub struct Options {
-    /// The policy's file
+    /// File of the policy
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
-    /// The journal of the process that has it in force
+    /// Journal of the process that has the policy in force
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (file, journal) = (options.policy.as_path(), options.journal.as_path());
     let wrong =
@@ -50,7 +50,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     tell(file, &policy)
 }
 
-/// Gives the file that policy. What it has is kept if it is nowhere else: if the journal does not have it.
+/// Writes the policy into the file. If the journal does not have the file's present content, a copy of that content is
+/// kept.
 fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
     let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
     whole::check(file).map_err(|error| wrong(&error))?;
@@ -80,7 +81,7 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
     whole::write(file, policy.text.as_bytes())
 }
 
-/// Has all processes read it that have a policy in force for its control group.
+/// Lets all processes read the file that have a policy in force for its control group.
 fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
     let file = file.display();
     let steerers = steer::steers(policy).map_err(|error| {

@@ -10,18 +10,18 @@ use crate::failure::Failure;
 use crate::terminal::output;
 use fleet::steer::Stopped;
 
-/// Take away at once what a killed `steer` has left in force until its lease is over
+/// Remove a policy at once that a killed `steer` has left in force until the end of its lease
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Its policy: the control group is what counts
+    /// File of the policy, for the name of the control group
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
 }
 
-/// Takes it away.
+/// Removes the policy.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
-    // Who may not look would find nothing.
+    // A process without permission would find nothing.
     study::kernel_is_able()?;
     match fleet::steer::stop(&policy).map_err(Failure::failed)? {
         Stopped::Taken => output::note("it is taken away; new connections have the default"),

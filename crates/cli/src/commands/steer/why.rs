@@ -13,30 +13,30 @@ use super::{read, with_networks};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Say which controller the policy in force gives a connection, and by which rule
+/// Print which controller the policy in force gives a connection, and by which rule
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The other side's address
+    /// Remote address
     #[arg(value_name = "ADDR")]
     address: IpAddr,
-    /// The policy: its control group is what counts; where none is in force there, what it says is said
+    /// File of the policy, for the name of the control group; if no policy is in force there, the file's policy is used
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
-    /// The port: this side's, or with --outgoing the other side's
+    /// Local port, or with --outgoing the remote port
     #[arg(long, value_name = "PORT", default_value = "443")]
     port: u16,
-    /// The round-trip time of its handshake; 0s if it is not known
+    /// Round-trip time of the connection's handshake; 0s if it is unknown
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
-    /// Find networks of autonomous systems in this file, as `watch --as` takes it
+    /// Find networks of autonomous systems in this file, as with `watch --as`
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
-    /// It goes out
+    /// The connection is outgoing
     #[arg(long)]
     outgoing: bool,
 }
 
-/// Says it.
+/// Prints the decision.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .unwrap_or_default()
             .into(),
     };
-    // What is in force can be asked for even where what the file says cannot be read.
+    // The policy in force can be read even if the file is invalid.
     let said = with_networks(policy.clone(), &options.policy, options.systems.as_deref());
     let in_force = match steer::in_force(said.as_ref().unwrap_or(&policy), &of) {
         Ok(Some(in_force)) if !in_force.lease.is_zero() => in_force,
@@ -79,7 +79,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a connection gets by the policy's file.
+/// The decision of the policy in the file.
 fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
     policy.decide(of).map(|decision| Given {
         rule: decision.rule.name.clone(),
@@ -91,12 +91,12 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
     })
 }
 
-/// Says what it gets: names and evidence may have anything in them.
+/// Prints the decision. Names and evidence may contain any characters.
 fn show(policy: &Policy, given: Option<&Given>) -> Result<(), Failure> {
     output::result(output::word(&words(policy, given)))
 }
 
-/// In a line, with the evidence of the file's rule of that name and controller.
+/// The decision in one line, with the evidence of the file's rule with this name and controller.
 fn words(policy: &Policy, given: Option<&Given>) -> String {
     let Some(given) = given else {
         return "no rule holds: it has the default".to_owned();
