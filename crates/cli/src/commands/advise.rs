@@ -99,7 +99,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if !options.quiet {
         if let Some(Range { from, to, .. }) = &origin.own_buffer {
             output::note(format_args!(
-                "the buffer is not known: taken as {from}..{to}"
+                "the buffer is unknown; using {from}..{to}"
             ));
         }
         output::note(&sampling.path);
@@ -128,7 +128,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
-            "{} failed, and nothing is known of their paths",
+            "{} failed, so their paths are missing",
             report::count(failed as u64, "run")
         ))),
     }
@@ -175,7 +175,7 @@ fn question(options: &Options) -> Result<(Question, Origin), Failure> {
     options.path.replace_in(&mut path)?;
     if options.from.is_none() && path.describe().is_empty() {
         return Err(Failure::usage(
-            "nothing is known of the path; give --rate and --rtt, as ranges such as 10mbit..50mbit if need be, or --from",
+            "the path is unknown; give --rate and --rtt, which may be ranges such as 10mbit..50mbit, or --from",
         ));
     }
     let added = path.complete();

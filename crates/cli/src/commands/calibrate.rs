@@ -132,7 +132,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let [first, second] = sides.map(|side| &side.contender.name);
     if first == second && !options.quiet {
         output::note(format_args!(
-            "engine {first} beside itself: everything runs twice, with other seeds; what differs is chance"
+            "engine {first} on both sides: everything runs twice, with different seeds; differences are due to chance"
         ));
     }
     let build = program::build()?;
@@ -151,7 +151,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .sum();
     if cancel.is_cancelled() && left > 0 {
         return Err(Failure::interrupted(&format!(
-            "{} left; the same command goes on from here",
+            "{} left; repeat the command to continue",
             report::count(left as u64, "run")
         )));
     }
@@ -167,7 +167,7 @@ fn pair(options: &Options) -> Result<Pair, Failure> {
     let engines: [EngineKind; 2] = options.engines.as_slice().try_into().map_err(|_| {
         let (first, second) = (EngineKind::Linux, EngineKind::Sim);
         Failure::usage(format_args!(
-            "--engines: it takes two, such as {first},{second}"
+            "--engines: give two engines, such as {first},{second}"
         ))
     })?;
     Ok(Pair::of_engines(engines))
@@ -179,7 +179,7 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
     let engines = pair.contenders.each_ref().map(|one| one.engine);
     if let Some(reused) = options.reuse.iter().find(|one| !engines.contains(one)) {
         return Err(Failure::usage(format_args!(
-            "--reuse {reused}: it is none of the two engines"
+            "--reuse {reused}: is not one of the two engines"
         )));
     }
     let shelf = Shelf::or_built_in(options.scenarios.as_deref(), pair.shelf);
@@ -353,7 +353,7 @@ fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure
             comparisons.len()
         ))),
         (failed, _, _) => Err(Failure::failed(format_args!(
-            "{} failed; the same command tries again",
+            "{} failed; repeat the command to try again",
             report::count(failed as u64, "run")
         ))),
     }

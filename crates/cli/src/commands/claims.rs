@@ -135,7 +135,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
         output::note(
-            "--quick: causes are of full runs; their numbers may differ from those of this run",
+            "--quick: the causes describe full runs; their numbers may differ from those of this run",
         );
     }
     if judgements.is_empty() {
@@ -280,7 +280,7 @@ fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Fail
             .collect();
         let asked = names(&options.study.engines());
         return Err(Failure::usage(format_args!(
-            "--engine {asked}: these claims can be seen on {} only",
+            "--engine {asked}: only {} can show these claims",
             names(&shown)
         )));
     }

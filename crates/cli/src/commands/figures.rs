@@ -61,7 +61,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     items.retain(|item| engines.iter().any(|engine| item.engines.contains(engine)));
     if items.is_empty() {
         return Err(Failure::usage(
-            "these engines can show none of these figures; --list tells which can",
+            "these engines can show none of these figures; --list names the engines that can",
         ));
     }
     let agenda = Agenda::new(&engines, &items)?;
@@ -80,13 +80,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     written?;
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("the figures that were done are there"));
+        return Err(Failure::interrupted("finished figures are in the directory"));
     }
     output::result(write_page(options)?.display())?;
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
-            "{} failed, and so their points are missing",
+            "{} failed, so their points are missing",
             report::count(failed, "run")
         ))),
     }

@@ -128,7 +128,7 @@ fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
     };
     if step.is_zero() {
         return Err(Failure::usage(
-            "--grid 0s: times cannot be so close; give a step such as 10ms",
+            "--grid 0s: the step must be above zero; give one such as 10ms",
         ));
     }
     match parquet::grid_rows(scenario, step) {

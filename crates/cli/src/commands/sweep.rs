@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(
-            "{done} of {} done; the same command goes on from here",
+            "{done} of {} done; repeat the command to continue",
             report::count(plan.runs.len() as u64, "run")
         )));
     }
@@ -117,7 +117,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed.len() {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
-            "{count} of {} failed; the same command tries again",
+            "{count} of {} failed; repeat the command to try again",
             report::count(plan.runs.len() as u64, "run")
         ))),
     }

@@ -57,7 +57,7 @@ impl<'d> Document<'d> {
                     let path = self.path.display();
                     let [there, here] = [there, here].map(|line| line.unwrap_or("nothing more"));
                     return Err(Failure::failed(format_args!(
-                        "--check: {path} is not what was found. It says: {there} Found was: {here}"
+                        "--check: {path} differs from the results. It has: {there} The results have: {here}"
                     )));
                 }
             }

@@ -50,7 +50,7 @@ fn make(directory: &Path) -> Result<(), Failure> {
             let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
             if is_in_use {
                 return Err(Failure::usage(format_args!(
-                    "{} has files that are not of runs like these; name another directory with --out",
+                    "{} has files of other runs; name another directory with --out",
                     directory.display()
                 )));
             }

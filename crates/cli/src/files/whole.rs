@@ -93,7 +93,7 @@ pub fn check(path: &Path) -> IoResult<()> {
         && let Err(error) = fs::metadata(path)
     {
         let end = last_link(path);
-        let reason = format!("leads to {}, which is not there", end.display());
+        let reason = format!("leads to {}, which does not exist", end.display());
         return Err(match error.kind() {
             ErrorKind::NotFound => Error::new(ErrorKind::NotFound, reason),
             _ => error,
@@ -224,7 +224,7 @@ mod tests {
         std::os::unix::fs::symlink("next", &link).expect("linked");
         std::os::unix::fs::symlink("gone", &next).expect("linked");
         let error = check(&link).expect_err("nothing there").to_string();
-        assert!(error.ends_with("/gone, which is not there"), "{error}");
+        assert!(error.ends_with("/gone, which does not exist"), "{error}");
         fs::remove_file(&next).expect("removed");
         std::os::unix::fs::symlink("link", &next).expect("linked");
         check(&link).expect_err("links in a circle");

@@ -40,7 +40,7 @@ impl Input {
             if is_fifo(file) {
                 let name = file.display();
                 output::note(format_args!(
-                    "{name} is a pipe: waiting for what is written into it"
+                    "{name} is a pipe: waiting for data"
                 ));
             }
             let bytes = File::open(file).and_then(bounded);
@@ -55,7 +55,7 @@ impl Input {
             )));
         }
         let text = str::from_utf8(&bytes)
-            .map_err(|_| Failure::usage(format_args!("{name}: is no text (UTF-8)")))?;
+            .map_err(|_| Failure::usage(format_args!("{name}: is not UTF-8 text")))?;
         Ok(Input {
             text: text.to_owned(),
             directory: file.parent().unwrap_or(Path::new("")).to_owned(),

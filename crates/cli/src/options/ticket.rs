@@ -35,7 +35,7 @@ pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathB
     let of_stdin = || {
         if files.iter().any(|file| file == Path::new("-")) {
             return Err(Failure::usage(format_args!(
-                "stdin is what to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
+                "stdin has the data to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
             )));
         }
         from_stdin()

@@ -54,7 +54,7 @@ pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 pub fn positive_time(text: &str) -> Result<Duration, String> {
     match text.parse::<Duration>() {
         Ok(span) if span.is_zero() => {
-            Err("nothing happens in no time; give one such as 30s".into())
+            Err("the time must be above zero; give one such as 30s".into())
         }
         Ok(span) => Ok(span),
         Err(error) => Err(error.to_string()),

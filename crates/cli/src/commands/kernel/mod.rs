@@ -93,10 +93,10 @@ fn check() -> Result<(), Failure> {
     match lacks {
         0 => Ok(()),
         1 => Err(Failure::failed(
-            "a controller cannot be loaded: one thing is lacking",
+            "a controller cannot be loaded: one requirement is not met",
         )),
         more => Err(Failure::failed(format_args!(
-            "a controller cannot be loaded: {more} things are lacking"
+            "a controller cannot be loaded: {more} requirements are not met"
         ))),
     }
 }

@@ -45,7 +45,7 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
     probing.conclude(&results)?;
     // A target without a number of rounds ends in this way.
     if cancel.is_cancelled() && spec.rounds.is_some() {
-        return Err(Failure::interrupted("these are the rounds that were whole"));
+        return Err(Failure::interrupted("these are the complete rounds"));
     }
     if results.is_all_failed() {
         return Err(Failure::failed("every probe failed"));

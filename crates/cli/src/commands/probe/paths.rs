@@ -40,7 +40,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     drop(bar);
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(
-            "no round is whole, and nothing is kept of them",
+            "no round is complete, and nothing is kept",
         ));
     }
     let mut results = probing.results();

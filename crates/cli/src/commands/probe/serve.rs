@@ -70,7 +70,7 @@ fn say(options: &Options, address: SocketAddr, over: &str) -> Result<(), Failure
         token.unwrap_or_default()
     ))?;
     if !options.quiet {
-        output::note("receiving; the sender's file needs the above; Ctrl-C ends it");
+        output::note("receiving; the sender's file needs the lines above; Ctrl-C ends the command");
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let text = learn::policy(&read.place.plan, &findings, earlier.as_ref());
     let text = text.map_err(|nothing| match nothing {
         Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
-        Nothing::TooLittle => Failure::failed("no policy: the study has too little data yet"),
+        Nothing::TooLittle => Failure::failed("no policy: the study has too few data yet"),
     })?;
     if let Ok(policy) = Policy::parse(&text) {
         super::tell_of_explorers(&policy);

@@ -71,7 +71,7 @@ fn tell_of_explorers(policy: &Policy) {
     let is_asked = policy.explore.numerator() > 0 || rules.any(|share| share.numerator() > 0);
     if is_asked && !policy.has_explorers() {
         output::note(
-            "all rules have one controller, or no part in it: nothing is explored, and no rule is found stale",
+            "all rules have the same controller or do not explore, so nothing is explored and stale rules are not found",
         );
     }
 }
@@ -135,7 +135,7 @@ fn with_networks(
     }
     let Some(file) = systems else {
         return Err(Failure::usage(format_args!(
-            "{}: names autonomous systems; give the file that tells their networks: --as FILE",
+            "{}: names autonomous systems; give a file with their networks: --as FILE",
             path.display()
         )));
     };

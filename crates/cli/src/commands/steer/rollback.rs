@@ -39,12 +39,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let history = steer::history(journal).map_err(|error| wrong(&error))?;
     let before = history
         .before
-        .ok_or_else(|| wrong(&"has no policy before the last one"))?;
-    check_length(&before).map_err(|error| wrong(&format_args!("the policy before {error}")))?;
+        .ok_or_else(|| wrong(&"has no policy before the present one"))?;
+    check_length(&before).map_err(|error| wrong(&format_args!("the previous policy {error}")))?;
     let policy = Policy::parse(&before).map_err(|error| wrong(&error))?;
     let last = Policy::parse(&history.last).map_err(|error| wrong(&error))?;
     if policy.cgroup != last.cgroup {
-        return Err(wrong(&"the policy before was for another control group"));
+        return Err(wrong(&"the previous policy was for another control group"));
     }
     replace(file, &policy, &history.last)?;
     tell(file, &policy)
@@ -61,19 +61,19 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {
             return Err(wrong(&format_args!(
-                "{error}; it is left as it is: move it away first"
+                "{error}; it was not changed: move it away first"
             )));
         }
     };
     if let Some(text) = text.filter(|text| *text != last && *text != policy.text) {
         if Policy::group_in(&text).is_some_and(|group| group != policy.cgroup) {
             return Err(wrong(
-                &"is for another control group than the journal's policies; it is left as it is",
+                &"is for another control group than the journal's policies; it was not changed",
             ));
         }
         let kept = whole::keep_beside(file, text.as_bytes())?;
         output::note(format_args!(
-            "{} was changed since it was in force; what it said is in {}",
+            "{} was changed after it was put in force; a copy of it is in {}",
             file.display(),
             kept.display()
         ));
@@ -86,12 +86,12 @@ fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
     let file = file.display();
     let steerers = steer::steers(policy).map_err(|error| {
         Failure::failed(format_args!(
-            "{file} has the policy before again, but who has one in force cannot be told: {error}"
+            "{file} has the previous policy again, but the processes that have a policy in force cannot be found: {error}"
         ))
     })?;
     if steerers.is_empty() {
         output::note(format_args!(
-            "{file} has the policy before again; nobody has one in force: `fullpipe steer {file}` does"
+            "{file} has the previous policy again; no process has a policy in force: run `fullpipe steer {file}`"
         ));
     }
     let mut untold = None;
@@ -99,11 +99,11 @@ fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
         let process = steerer.process();
         match steerer.reload() {
             Ok(()) => output::note(format_args!(
-                "{file} has the policy before again; process {process} reads it, and its journal says what came of it"
+                "{file} has the previous policy again; process {process} reads it, and its journal has the result"
             )),
             Err(error) => {
                 untold = Some(Failure::failed(format_args!(
-                    "{file} has the policy before again, but process {process} is not told to read it: {error}"
+                    "{file} has the previous policy again, but process {process} cannot be asked to read it: {error}"
                 )));
             }
         }

@@ -59,7 +59,7 @@ fn lease(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
     if span < SHORTEST {
         return Err(format!(
-            "the shortest is {SHORTEST}: the command must be able to renew it"
+            "the shortest lease is {SHORTEST}: the command must be able to renew it"
         ));
     }
     Ok(span)
@@ -85,7 +85,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Steer::check(&policy).map_err(|error| told(file, error))?;
         study::kernel_is_able()?;
-        return output::result("this machine can have it in force");
+        return output::result("this machine can put the policy in force");
     }
     study::kernel_is_able()?;
     let count = policy.rules.len() as u64;
@@ -107,7 +107,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
         .map_err(|error| told(file, error))?;
     let place = if steer.took_over() {
-        ", in place of what a process has left that did not end it"
+        ", in place of a policy that another process left in force"
     } else {
         ""
     };
@@ -140,7 +140,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         output::note(format_args!("{assigned} connections were steered; {why}"));
     } else {
         output::note(format_args!(
-            "{assigned} connections were steered; new ones have the default"
+            "{assigned} connections were steered; new ones have the default controller"
         ));
     }
     Ok(())
@@ -170,7 +170,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
             );
             if !left_out.is_empty() {
                 text += &format!(
-                    "; left out, as they were taken back: {}",
+                    "; left out because they were taken back: {}",
                     left_out.join(", ")
                 );
             }
@@ -179,7 +179,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
         Err(error) => {
             steer.refused(&error.to_string(), study::unix_s());
             output::note(format_args!(
-                "fullpipe: {error}; the policy that was in force stays so"
+                "fullpipe: {error}; the old policy stays in force"
             ));
         }
     }

@@ -56,10 +56,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         other => {
             let said = said?;
             output::note(match other {
-                Ok(Some(_)) => format!("a policy's lease is over, and this is what {file} says"),
-                Ok(None) => format!("no policy is in force; this is what {file} says"),
+                Ok(Some(_)) => format!("the lease of a policy is over; this is the decision of {file}"),
+                Ok(None) => format!("no policy is in force; this is the decision of {file}"),
                 Err(error) => {
-                    format!("this is what {file} says, and not what is in force: {error}")
+                    format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
             let given = by_file(&said, &of);
@@ -69,10 +69,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     show(&policy, in_force.given.as_ref())?;
     match said {
         Err(error) => output::note(format_args!(
-            "this is in force; whether the file says the same cannot be told: {error}"
+            "this is in force; the file cannot be compared with it: {error}"
         )),
         Ok(_) if !in_force.is_of_policy => output::note(format_args!(
-            "this is in force; {file} says something else: it was changed since, or rules were taken back, which the journal tells"
+            "this is in force; {file} differs: it was changed, or rules were taken back, which the journal shows"
         )),
         Ok(_) => {}
     }
@@ -99,7 +99,7 @@ fn show(policy: &Policy, given: Option<&Given>) -> Result<(), Failure> {
 /// The decision in one line, with the evidence of the file's rule with this name and controller.
 fn words(policy: &Policy, given: Option<&Given>) -> String {
     let Some(given) = given else {
-        return "no rule holds: it has the default".to_owned();
+        return "no rule matches: the connection has the default controller".to_owned();
     };
     let mut text = format!("{}: rule \"{}\"", given.controller, given.rule);
     if let Some(share) = given.explores {

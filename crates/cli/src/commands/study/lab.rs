@@ -66,7 +66,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     if options.engine == EngineKind::Quic {
         return Err(Failure::usage(
-            "--engine quic: a study is of TCP; give sim or linux",
+            "--engine quic: studies are for TCP; give sim or linux",
         ));
     }
     let name = options.file.display().to_string();

@@ -51,7 +51,7 @@ pub fn unix_s() -> f64 {
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (Some(file), Some(out)) = (&options.plan, &options.out) else {
-        return Err(Failure::usage("a study takes PLAN.toml and --out DIR"));
+        return Err(Failure::usage("give PLAN.toml and --out DIR"));
     };
     let text = regular::open(file)
         .and_then(io::read_to_string)
@@ -75,7 +75,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
     if let Some(ended) = &place.about.ended {
         return Err(Failure::usage(format_args!(
-            "the study in {} is over ({ended}); `fullpipe study report` shows what it has found",
+            "the study in {} is over ({ended}); `fullpipe study report` shows the results",
             out.display()
         )));
     }
@@ -100,15 +100,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .map_err(Failure::failed)?;
     match over {
         Some(why) => output::note(format_args!("the study is over: {why}")),
-        None => output::note("the study is interrupted; the same command goes on with it"),
+        None => output::note("the study was interrupted; repeat the command to continue it"),
     }
     if lost > 0 {
         output::note(format_args!(
-            "{lost} rows could not be written, and are lost"
+            "{lost} rows could not be written and are lost"
         ));
     }
     output::note(format_args!(
-        "{} connections got an arm; new ones have the default. `fullpipe study report {}` shows what was found",
+        "{} connections got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
         counts.assigned,
         out.display()
     ));
@@ -152,7 +152,7 @@ fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
-    output::result("this machine can run it")
+    output::result("this machine can run the study")
 }
 
 /// The changes of a study by route, in one line.

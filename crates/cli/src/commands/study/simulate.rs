@@ -110,7 +110,7 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
         kinds.iter().map(row),
     );
     let notes = vec![format!(
-        "{} studies of each kind; of 95 % intervals, 5 % are to miss. Careless: connections taken for independent.",
+        "{} studies of each kind; 5 % of the 95 % intervals should miss the truth. Careless: intervals that take connections for independent.",
         kinds
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)
