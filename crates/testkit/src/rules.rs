@@ -117,7 +117,8 @@ impl Judge<'_> {
         if let Some((told, was)) = wrong
             && share(count, all) > 0.01
         {
-            let figure = format!("{count} of {all} events; the first, at {was}, is reported at {told}");
+            let figure =
+                format!("{count} of {all} events; the first, at {was}, is reported at {told}");
             self.find(Fault::TimeWrong, figure);
         }
     }

@@ -98,9 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     if !options.quiet {
         if let Some(Range { from, to, .. }) = &origin.own_buffer {
-            output::note(format_args!(
-                "the buffer is unknown; using {from}..{to}"
-            ));
+            output::note(format_args!("the buffer is unknown; using {from}..{to}"));
         }
         output::note(&sampling.path);
         output::note(advise::describe_runs(&sampling, plan.runs.len()));

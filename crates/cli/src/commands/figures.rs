@@ -80,7 +80,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     written?;
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("finished figures are in the directory"));
+        return Err(Failure::interrupted(
+            "finished figures are in the directory",
+        ));
     }
     output::result(write_page(options)?.display())?;
     match failed {

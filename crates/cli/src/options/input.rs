@@ -39,9 +39,7 @@ impl Input {
         } else {
             if is_fifo(file) {
                 let name = file.display();
-                output::note(format_args!(
-                    "{name} is a pipe: waiting for data"
-                ));
+                output::note(format_args!("{name} is a pipe: waiting for data"));
             }
             let bytes = File::open(file).and_then(bounded);
             (file.display().to_string(), bytes)

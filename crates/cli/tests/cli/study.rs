@@ -165,8 +165,16 @@ fn a_policy_explains_itself() {
     fs::write(&file, POLICY).expect("a policy");
     for (address, rtt, answer) in [
         ("192.0.2.7", "50ms", "reno: rule \"far\"; a study\n"),
-        ("192.0.2.7", "49ms", "no rule matches: the connection has the default controller\n"),
-        ("192.0.3.7", "50ms", "no rule matches: the connection has the default controller\n"),
+        (
+            "192.0.2.7",
+            "49ms",
+            "no rule matches: the connection has the default controller\n",
+        ),
+        (
+            "192.0.3.7",
+            "50ms",
+            "no rule matches: the connection has the default controller\n",
+        ),
     ] {
         let arguments = ["steer", "why", address, name, "--rtt", rtt];
         fullpipe(arguments).assert().success().stdout(answer);

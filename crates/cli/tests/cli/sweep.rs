@@ -159,7 +159,8 @@ fn ctrl_c_says_how_to_go_on() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("fullpipe: interrupted; ") && stderr.contains("repeat the command to continue"),
+        stderr.contains("fullpipe: interrupted; ")
+            && stderr.contains("repeat the command to continue"),
         "{stderr}"
     );
 }
@@ -221,11 +222,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         (["--jobs", "0"], 2, &["--jobs"]),
         (["--plot", "speed"], 2, &["--plot", "goodput_share"]),
         (["--out", file], 2, &["--out", file]),
-        (
-            ["--out", "/"],
-            2,
-            &["has files of other runs", "--out"],
-        ),
+        (["--out", "/"], 2, &["has files of other runs", "--out"]),
     ] {
         refused(["sweep", file].into_iter().chain(options), code, parts);
     }

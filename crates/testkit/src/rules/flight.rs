@@ -222,9 +222,8 @@ impl Judge<'_> {
         if let Some((told, before)) = example
             && share(wrong, all) > 0.5
         {
-            let figure = format!(
-                "{wrong} of {all}; the first reports {told}, and the next packet {before}"
-            );
+            let figure =
+                format!("{wrong} of {all}; the first reports {told}, and the next packet {before}");
             self.find(Fault::AckInflightWrong, figure);
         }
     }
@@ -255,8 +254,9 @@ impl Judge<'_> {
             }
         }
         if let Some((told, latest)) = example {
-            let figure =
-                format!("{wrong} times; the first reports {told}, and the report before it {latest}");
+            let figure = format!(
+                "{wrong} times; the first reports {told}, and the report before it {latest}"
+            );
             self.find(Fault::PriorInflightStale, figure);
         }
     }

@@ -103,7 +103,9 @@ impl Judge<'_> {
         let age = |lost: &Lost| lost.now.since(lost.packet.sent_time);
         let late = self.losts().filter(|lost| age(lost) > FOUND).count();
         self.find_if(late > 0, Fault::Stalled, || {
-            format!("{late} of {told} losses were found more than {FOUND} after the packet had left")
+            format!(
+                "{late} of {told} losses were found more than {FOUND} after the packet had left"
+            )
         });
         self.all_arrived();
         let rests = self.all_acks().last().map(|ack| ack.inflight);

@@ -24,7 +24,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     // A process without permission would find nothing.
     study::kernel_is_able()?;
     match fleet::steer::stop(&policy).map_err(Failure::failed)? {
-        Stopped::Taken => output::note("the policy was removed; new connections have the default controller"),
+        Stopped::Taken => {
+            output::note("the policy was removed; new connections have the default controller")
+        }
         Stopped::TakenFromProcess => {
             return Err(Failure::failed(
                 "the policy was removed, but its process is running and puts it in force again: end that process",

@@ -56,7 +56,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         other => {
             let said = said?;
             output::note(match other {
-                Ok(Some(_)) => format!("the lease of a policy is over; this is the decision of {file}"),
+                Ok(Some(_)) => {
+                    format!("the lease of a policy is over; this is the decision of {file}")
+                }
                 Ok(None) => format!("no policy is in force; this is the decision of {file}"),
                 Err(error) => {
                     format!("this is the decision of {file}, and not of a policy in force: {error}")

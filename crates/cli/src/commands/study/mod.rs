@@ -67,7 +67,9 @@ pub fn undo() -> ExitCode {
     match undo_at_end() {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => {
-            output::note("fullpipe: the study's process is gone; its rules and routes were removed");
+            output::note(
+                "fullpipe: the study's process is gone; its rules and routes were removed",
+            );
             ExitCode::SUCCESS
         }
         Err(error) => {

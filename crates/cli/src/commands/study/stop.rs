@@ -15,7 +15,9 @@ pub struct Options {}
 pub fn run(_options: &Options) -> Result<(), Failure> {
     match stop_routes().map_err(Failure::failed)? {
         0 => output::note("there is nothing to remove"),
-        _ => output::note("the study's rules and routes were removed; new connections have the default controller"),
+        _ => output::note(
+            "the study's rules and routes were removed; new connections have the default controller",
+        ),
     }
     Ok(())
 }
