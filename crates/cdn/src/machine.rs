@@ -58,7 +58,7 @@ impl OfPass {
         });
         let late = self.validity.reason.clone();
         let all = late.into_iter().chain(full);
-        all.map(|reason| format!("in the pass \"{}\" {reason}", self.name))
+        all.map(|reason| format!("in the pass \"{}\", {reason}", self.name))
     }
 }
 
@@ -66,7 +66,7 @@ impl Machine {
     /// The state in these passes, and the load before the first one.
     pub fn of(passes: Vec<OfPass>, load: Option<f64>) -> Machine {
         let before = load.filter(|load| *load > MOST_LOAD).map(|load| {
-            format!("before it the load was {load:.2} for each processor (at most {MOST_LOAD:.2})")
+            format!("the load average per processor was {load:.2} before the first pass (at most {MOST_LOAD:.2})")
         });
         let mut reasons: Vec<String> = before.into_iter().collect();
         reasons.extend(passes.iter().flat_map(OfPass::reasons));
@@ -82,7 +82,7 @@ impl Machine {
     pub fn warning(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(format!(
-            "Not to be trusted, because {reason}. So no number of it is shown: run it again while the machine does nothing else."
+            "Not to be trusted, because {reason}. Therefore no results are shown. Run the command again on an idle machine."
         ))
     }
 
@@ -94,10 +94,10 @@ impl Machine {
         };
         let load = self
             .load
-            .map_or("not known".to_owned(), |load| format!("{load:.2}"));
+            .map_or("unknown".to_owned(), |load| format!("{load:.2}"));
         format!(
-            "The machine was more than 1 ms late for at most {} of a pass's packets, its processors were busy for at most {} of a pass and had \
-             nothing left in at most {} of its seconds, and the load for each of them was {load} before the first one.",
+            "The machine was more than 1 ms late for at most {} of a pass's packets. Its processors were busy for at most {} of a pass. \
+             They had nothing left in at most {} of its seconds. The load average per processor was {load} before the first pass.",
             most(|pass| pass.validity.late_share),
             most(|pass| pass.busy_share),
             most(|pass| pass.full_share)
@@ -131,7 +131,12 @@ mod tests {
         let fine = Machine::of(vec![pass(50, 0.0), pass(60, 0.01)], Some(0.1));
         assert_eq!((fine.is_trusted, fine.warning()), (true, None));
         let words = fine.words();
-        for part in ["0.6 % of a pass", "70.0 % of a pass", "1.0 % of its seconds", "was 0.10 before"] {
+        for part in [
+            "0.6 % of a pass",
+            "70.0 % of a pass",
+            "1.0 % of its seconds",
+            "was 0.10 before",
+        ] {
             assert!(words.contains(part), "{words}");
         }
         // Unknown values do not count against the machine.
@@ -140,10 +145,14 @@ mod tests {
             (
                 vec![pass(50, 0.0), pass(900, 0.0)],
                 0.1,
-                "\"bbr\" the machine was more than 1 ms late for 9.0 %",
+                "\"bbr\", the machine was more than 1 ms late for 9.0 %",
             ),
-            (vec![pass(50, 0.02)], 0.1, "nothing left in 2.0 % of the seconds"),
-            (vec![pass(50, 0.0)], 1.3, "the load was 1.30"),
+            (
+                vec![pass(50, 0.02)],
+                0.1,
+                "nothing left in 2.0 % of the seconds",
+            ),
+            (vec![pass(50, 0.0)], 1.3, "was 1.30 before the first pass"),
         ] {
             let machine = Machine::of(passes, Some(load));
             let line = machine.warning().expect("a reason");

@@ -185,7 +185,7 @@ impl Stage<'_> {
         let begun = self.lines.iter().map(|line| line.visits.len()).sum();
         let counts = force.finish()?;
         tell(&format!(
-            "{name}: {} of {begun} downloads came whole, in {:.0} s",
+            "{name}: {} of {begun} downloads were complete, in {:.0} s",
             downloads.len(),
             begin.elapsed().as_secs_f64()
         ));
