@@ -4,8 +4,8 @@ use record::Validity;
 use report::percent;
 use serde::Serialize;
 
-/// A second in which processors are busy for a greater share has no processor left for who comes: servers and clients wait
-/// for them, which is not a property of a path.
+/// In a second in which processors are busy for a greater share, servers and clients wait for a processor. Such a wait is
+/// not a property of a path.
 pub const FULL: f64 = 0.95;
 
 /// The greatest share of such seconds while downloads begin. A mean does not show them: with processors that were busy for
@@ -52,7 +52,7 @@ impl OfPass {
         let full = full.map(|share| {
             let most = percent(MOST_FULL);
             format!(
-                "the processors had nothing left in {} of the seconds (at most {most})",
+                "the processors were fully busy in {} of the seconds (at most {most})",
                 percent(share)
             )
         });
@@ -96,8 +96,8 @@ impl Machine {
             .load
             .map_or("unknown".to_owned(), |load| format!("{load:.2}"));
         format!(
-            "The machine was more than 1 ms late for at most {} of a pass's packets. Its processors were busy for at most {} of a pass. \
-             They had nothing left in at most {} of its seconds. The load average per processor was {load} before the first pass.",
+            "The machine was more than 1 ms late for at most {} of a pass's packets. Its processors were busy for at most {} of a pass, and \
+             fully busy in at most {} of its seconds. The load average per processor was {load} before the first pass.",
             most(|pass| pass.validity.late_share),
             most(|pass| pass.busy_share),
             most(|pass| pass.full_share)
@@ -150,7 +150,7 @@ mod tests {
             (
                 vec![pass(50, 0.02)],
                 0.1,
-                "nothing left in 2.0 % of the seconds",
+                "fully busy in 2.0 % of the seconds",
             ),
             (vec![pass(50, 0.0)], 1.3, "was 1.30 before the first pass"),
         ] {
