@@ -53,22 +53,22 @@ pub fn section(found: &Found, origin: &str) -> String {
 /// All tables with their titles.
 fn tables(found: &Found) -> Vec<(&'static str, Table)> {
     let mut tables = vec![
-        ("What the study says of each network", networks(found)),
-        ("And of small objects there", small(found)),
-        ("And over all networks", measures(found)),
-        ("What its policy is worth in each network", policy(found)),
+        ("Throughput in each network", networks(found)),
+        ("Small objects in each network", small(found)),
+        ("All networks together", measures(found)),
+        ("The policy in each network", policy(found)),
         (
-            "And everywhere, beside each single controller",
-            choices(&found.choices, "everywhere"),
+            "The policy and each single controller, everywhere",
+            choices(&found.choices, "in force everywhere"),
         ),
     ];
     if found.real.is_none() {
-        let title = "And over each draw of the lines that the study has not seen";
+        let title = "The policy on each draw of lines that were not in the study";
         let draws = (1..).zip(&found.draws).map(|(number, of)| Choice {
             name: format!("{}, draw {number}", of.name),
             ..of.clone()
         });
-        tables.push((title, choices(&draws.collect::<Vec<_>>(), "over")));
+        tables.push((title, choices(&draws.collect::<Vec<_>>(), "draw")));
     }
     tables
 }
@@ -80,7 +80,7 @@ fn warning(found: &Found) -> Option<String> {
 
 fn about(found: &Found) -> String {
     format!(
-        "{}, seed {}: a study of {} over {}; the truth is of {} in all",
+        "{}, seed {}: a study of {} over {}; {} give the true effects",
         found.name,
         found.seed,
         count(found.connections, "connection"),
@@ -134,10 +134,10 @@ fn measures(found: &Found) -> Table {
 const BESIDE: [&str; 6] = [
     "arm",
     "truth",
-    "study",
+    "estimate",
     "interval",
-    "has it",
-    "of other draws",
+    "covers truth",
+    "in redraws",
 ];
 
 fn beside(told: &Told) -> Vec<String> {
@@ -178,7 +178,7 @@ fn policy(found: &Found) -> Table {
         found
             .choices
             .iter()
-            .map(|of| format!("{} from the best", of.name)),
+            .map(|of| format!("{} against the best", of.name)),
     );
     headings.push("small objects' time".to_owned());
     let mut table = Table::new(headings, found.networks.iter().map(row));
@@ -199,7 +199,7 @@ fn choices(choices: &[Choice], heading: &str) -> Table {
     };
     let headings = [heading.to_owned()].into_iter();
     let headings = headings.chain(MEASURES.iter().map(|measure| measure.title().to_owned()));
-    let headings = headings.chain(["worst network, from its best".to_owned()]);
+    let headings = headings.chain(["worst network, against its best".to_owned()]);
     Table::new(headings, choices.iter().map(row))
 }
 
@@ -209,19 +209,20 @@ fn notes(found: &Found) -> Vec<String> {
     let redraws = &found.redraws;
     let worst = redraws.worst.map_or_else(String::new, |[median, worst]| {
         format!(
-            " In its worst network, the median policy is {} from the best controller, and the worst policy {}.",
+            " In its worst network, the median policy's throughput differs from the best controller's by {}, and the worst policy's by {}.",
             change(median),
             change(worst)
         )
     });
     let mut notes = vec![
         format!(
-            "All is told against {first}. Truth: each line was run with each arm, over the same path and with the same objects; \
-             the study has one of the two, as drawn. Intervals are of 95 %."
+            "All effects are relative to {first}. Truth: each line ran with each arm, over the same path and with the same objects. \
+             In the study, each line has only the arm that was drawn for it. Intervals are 95 % confidence intervals."
         ),
         format!(
-            "Of other draws: with the arms of the same lines drawn {} times again, so many of the intervals have the truth. {} of \
-             these studies make a policy; {} of them have a throughput within {:.0} % of the best controller's in each network.{worst}",
+            "In redraws: the arms of the same lines were drawn {} more times, and this many of the intervals contain the truth. {} of \
+             these studies give a policy. With {} of these policies, the throughput is within {:.0} % of the best controller's in \
+             each network.{worst}",
             redraws.studies,
             redraws.policies,
             redraws.near_best,
@@ -229,12 +230,13 @@ fn notes(found: &Found) -> Vec<String> {
         ),
         match found.real {
             Some(_) => {
-                "The policy was in force over the same lines, and the same objects were fetched once more; the networks that it explores \
-                 are counted. Small objects: below 10 kB."
+                "The policy was in force on the same lines, and clients fetched the same objects once more. The results include the client \
+                 networks on which the policy explores. Small objects are those below 10 kB."
             }
             None => {
-                "The policy was in force over lines of the same networks that the study has not seen, drawn several times: other paths, and other \
-                 objects at other times. The networks that it explores are counted. Small objects: below 10 kB."
+                "The policy was in force on lines of the same networks that were not in the study. They were drawn several times, with other paths, \
+                 and other objects at other times. The results include the client networks on which the policy explores. Small objects are \
+                 those below 10 kB."
             }
         }
         .to_owned(),
@@ -254,12 +256,12 @@ fn of_real(real: &Real) -> String {
         ..
     } = real;
     let mut note = format!(
-        "In real time: {whole} of {} came whole, by curl's word, which the truth is made of. The program gave {} a controller, {refused} \
-         times the kernel refused it. In {} the server's connections had the controller that was in force for their client, in {others} \
-         another one",
+        "In real time: {whole} of {} were complete according to curl, whose reports give the truth. The program in the kernel gave {} a \
+         controller, and the kernel refused it {refused} times. In {}, the server's connections had the controller that was in force \
+         for their client. In {others}, they had another one",
         count(*downloads, "download"),
         count(*assigned, "connection"),
-        count(looks - others, "look"),
+        count(looks - others, "inspection"),
     );
     if let Some(first) = &real.first_other {
         note += &format!(" ({first})");
@@ -309,14 +311,14 @@ mod tests {
         let (fine, late) = (found(0.1), found(1.5));
         for shown in [text(&fine, None), section(&fine, "Made by a test.")] {
             assert!(
-                shown.contains("+23.9 %") && shown.contains("89 of them"),
+                shown.contains("+23.9 %") && shown.contains("89 of these policies"),
                 "{shown}"
             );
             assert!(shown.contains("was 0.10 before"), "{shown}");
         }
         for shown in [text(&late, None), section(&late, "Made by a test.")] {
             assert!(
-                !shown.contains("+23.9 %") && !shown.contains("89 of them"),
+                !shown.contains("+23.9 %") && !shown.contains("89 of these policies"),
                 "{shown}"
             );
             let lines = shown

@@ -182,6 +182,7 @@ fn is_whole() {
     for pass in &real.machine.passes {
         assert!(pass.validity.is_trusted.is_some(), "{pass:?}");
         assert!(pass.busy_share.is_some_and(|share| share > 0.0), "{pass:?}");
+        assert!(pass.full_share.is_some(), "{pass:?}");
     }
 
     // The study has seen each connection, with the arm that was drawn.

@@ -1,9 +1,9 @@
-//! How the command ends when it does not succeed: one line and an exit code.
+//! Failures of the command: one line and an exit code.
 
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
-/// An end without success. Reported once, by `main`.
+/// An end without success, which `main` reports once.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,
@@ -18,29 +18,30 @@ impl Failure {
         }
     }
 
-    /// Something went wrong while doing what was asked: exit code 1.
+    /// The requested work failed: exit code 1.
     pub fn failed(message: impl Display) -> Failure {
         Failure::new(1, message)
     }
 
-    /// What was asked makes no sense: exit code 2, as for arguments that cannot be parsed.
+    /// The request is invalid: exit code 2, as for arguments that cannot be parsed.
     pub fn usage(message: impl Display) -> Failure {
         Failure::new(2, message)
     }
 
-    /// A command of the user's was not run: exit code 125, as env(1) and others have it, which commands themselves hardly
-    /// use.
+    /// The user's command was not run: exit code 125, as in env(1) and others. Commands themselves hardly use this
+    /// code.
     pub fn not_run(message: impl Display) -> Failure {
         Failure::new(125, message)
     }
 
-    /// The same failure of whoever ran a command of the user's: exit code 125, as with [`not_run`](Failure::not_run).
+    /// The same failure with exit code 125, for a command that runs a user's command, as with
+    /// [`not_run`](Failure::not_run).
     #[must_use]
     pub fn of_the_host(self) -> Failure {
         Failure { code: 125, ..self }
     }
 
-    /// The user ended it: exit code 130, as shells report a process that SIGINT ended.
+    /// The user ended the command: exit code 130, as shells report a process that SIGINT ended.
     pub fn interrupted(advice: &str) -> Failure {
         Failure::new(130, format_args!("interrupted; {advice}"))
     }
@@ -51,7 +52,7 @@ impl Failure {
     }
 }
 
-/// What went wrong, in one line.
+/// The error in one line.
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = self.message.split_whitespace().collect();

@@ -73,8 +73,8 @@ impl Command {
 }
 
 impl Arguments {
-    /// The arguments of this process. A value may be a negative number everywhere, so that `--seed -1` is answered as a
-    /// wrong seed and not as an unknown option.
+    /// The arguments of this process. Values may be negative numbers everywhere, so `--seed -1` is refused as a wrong
+    /// seed and not as an unknown option.
     fn read() -> Result<Arguments, clap::Error> {
         let mut command = usage::with_negative_values(Arguments::command());
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -83,7 +83,7 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
-    // No subcommand: it is for this program alone, and is neither listed nor offered.
+    // This argument is not a subcommand. It is for this program alone, and is neither listed nor suggested.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == shell::INIT => return shell::init(arguments),

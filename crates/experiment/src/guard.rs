@@ -119,7 +119,7 @@ mod tests {
             broken(&plan, &measured)
         };
         let why = study(5).expect("a fifth against nothing");
-        assert!(why.contains("packets sent again of reno"), "{why}");
+        assert!(why.contains("retransmitted packets of reno"), "{why}");
         assert_eq!(study(u64::MAX), None);
     }
 }

@@ -82,7 +82,7 @@ impl Measure {
             Measure::Time100k => "time from 10 to 100 kB",
             Measure::Time1m => "time from 100 kB to 1 MB",
             Measure::Time3m => "time from 1 to 3 MB",
-            Measure::Resent => "packets sent again",
+            Measure::Resent => "retransmitted packets",
             Measure::Rtt => "RTT",
             Measure::Large => "share over 3 MB",
             Measure::Unfinished => "objects cut short",

@@ -1,4 +1,4 @@
-//! Which client networks take part, by a plan that names them.
+//! The client networks that take part in a study, for a plan that names networks.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,23 +8,23 @@ use crate::assignment::Unit;
 use crate::plan::Plan;
 use crate::prefix::Prefix;
 
-/// So many client networks may be told apart by routes: each takes one, and all are looked at every few seconds.
+/// The most client networks in a study by route. Each takes a route, and all routes are checked every few seconds.
 const MOST_ROUTES: usize = 10_000;
 
-/// The networks that a plan names: the most specific one that has an address counts, as in the kernel's program.
+/// The networks that a plan names. The most specific network with an address counts, as in the kernel's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Members {
     all: HashMap<Prefix, bool>,
-    /// Whether networks take part that are not named.
+    /// Whether networks take part that the plan does not name.
     is_open: bool,
 }
 
 impl Members {
-    /// Those of a plan.
+    /// The networks of a plan.
     pub fn of(plan: &Plan) -> Members {
         let named = &plan.connections;
         let prefix = named.prefix.iter().map(|network| (*network, true));
-        // Of two that are the same, the later one counts.
+        // If a network is named twice, the later entry counts.
         let except = named.except.iter().map(|network| (*network, false));
         Members {
             all: prefix.chain(except).collect(),
@@ -32,7 +32,7 @@ impl Members {
         }
     }
 
-    /// Whether a network takes part, as far as no part of it is named.
+    /// Whether a network takes part, if no part of it is named separately.
     pub fn has(&self, network: Prefix) -> bool {
         let around = (0..=network.length()).rev();
         let mut named = around.filter_map(|length| {
@@ -42,16 +42,18 @@ impl Members {
         *named.next().unwrap_or(&self.is_open)
     }
 
-    /// The networks that take no part, in others that do.
+    /// Networks that take no part and lie within networks that do.
     pub fn excepted(&self) -> impl Iterator<Item = Prefix> {
         let excepted = self.all.iter().filter(|(_, takes_part)| !**takes_part);
         excepted.map(|(network, _)| *network)
     }
 
-    /// The client networks that are drawn, each for itself: the parts of named networks that are as large as a unit. A named
-    /// network that is smaller is there, too; its unit is larger than it.
+    /// The client networks that are units of randomisation: the parts of named networks that have the size of a unit. A
+    /// named network that is smaller than a unit is listed itself.
     ///
     /// # Errors
+    ///
+    /// There are too many.
     ///
     /// They are too many.
     pub fn networks(&self, unit: Unit) -> Result<BTreeSet<Prefix>, ScenarioError> {
@@ -102,7 +104,7 @@ mod tests {
             networks("'192.0.2.0/23', '2001:db8::/48'", ""),
             ["192.0.2.0/24", "192.0.3.0/24", "2001:db8::/48"]
         );
-        // A unit whose part is excepted stays, and one that is all excepted does not.
+        // A unit of which only a part is excepted stays. A unit that is wholly excepted does not.
         assert_eq!(
             networks(
                 "'10.0.0.0/22', '10.0.3.128/25'",

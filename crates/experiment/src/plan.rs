@@ -390,11 +390,11 @@ impl Plan {
         de::read_toml(text).map(|(plan, _)| plan)
     }
 
-    /// Gives it the networks of the file that it names, as `read` finds them there.
+    /// Adds the networks of the file that the plan names. `read` reads this file.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or has none. Without a network, all clients would take part.
+    /// The file cannot be read, or has no network. Without a network, all clients would take part.
     pub fn place_list<E: Display>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<Vec<Prefix>, E>,

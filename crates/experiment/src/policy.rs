@@ -270,7 +270,7 @@ impl Policy {
         })
     }
 
-    /// Whose connections a policy's text is of, also where the rest of it makes no sense.
+    /// The control group in a policy's text, even if the rest of the text is invalid.
     pub fn group_in(text: &str) -> Option<PathBuf> {
         #[derive(Deserialize)]
         struct Group {

@@ -111,7 +111,7 @@ impl Prefix {
 }
 
 impl Prefix {
-    /// Its parts of this length, in order; itself where it is no larger.
+    /// Its parts of this length, in order. If the network is not larger than that, the network itself.
     pub fn parts(self, length: u8) -> impl Iterator<Item = Prefix> {
         let first = Prefix::around(self.first(), length.max(self.length));
         let end = self.last();
@@ -121,7 +121,7 @@ impl Prefix {
         })
     }
 
-    /// The fewest networks that cover exactly the addresses of these.
+    /// The fewest networks that together cover exactly the addresses of these networks.
     pub fn fewest(mut all: Vec<Prefix>) -> Vec<Prefix> {
         all.sort_unstable();
         let mut ranges: Vec<(IpAddr, IpAddr)> = Vec::new();
@@ -161,7 +161,7 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// An address, or an address and a length. Bits behind the prefix are ignored. An IPv4 network in IPv6 notation
+/// Parses an address, or an address and a length. Bits after the prefix are ignored. An IPv4 network in IPv6 notation
 /// (`::ffff:192.0.2.0/120`) becomes an IPv4 network.
 impl FromStr for Prefix {
     type Err = String;

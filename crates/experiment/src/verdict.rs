@@ -85,11 +85,11 @@ pub fn of(
         parts.push(text);
     }
     parts.push(format!(
-        "The arms got the units that they should (p = {}){}.",
+        "The numbers of units agree with the planned shares (p = {}){}.",
         probability(balance.p),
         balance.p_connections.map_or_else(String::new, |p| {
             format!(
-                ", and these as many connections each (p = {})",
+                ", and the arms have equally many connections per unit (p = {})",
                 probability(p)
             )
         })
@@ -136,7 +136,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         (true, _) => format!("{this} carries {noun} over 3 MB faster than {first}"),
         (_, true) => format!("{this} carries {noun} over 3 MB slower than {first}"),
         _ => format!(
-            "{this} and {first} do not differ in the throughput of {noun} over 3 MB, as far as can be told"
+            "no significant difference between {this} and {first} in the throughput of {noun} over 3 MB"
         ),
     };
     let _ = write!(text, ": {}", interval(&effect));
@@ -153,12 +153,16 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     let worse = told(&comparison.measures, false);
     let better = told(&comparison.measures, true);
     if !worse.is_empty() {
-        let _ = write!(text, " It is worse in {}.", joined(worse.iter().cloned()));
+        let _ = write!(
+            text,
+            " {this} is worse in {}.",
+            joined(worse.iter().cloned())
+        );
     }
     if !better.is_empty() {
         let _ = write!(
             text,
-            " It is also better in {}.",
+            " {this} is also better in {}.",
             joined(better.into_iter())
         );
     }

@@ -1,10 +1,10 @@
-//! Processor time per gigabyte: Fullpipe's controllers in the kernel beside its own BBR, over the loopback device of a network
-//! namespace, with one connection and with a hundred.
+//! Processor time per gigabyte: Fullpipe's controllers in the kernel and the kernel's own BBR, over the loopback device
+//! of a network namespace, with one connection and with a hundred.
 //!
-//! `cargo bench -p fullpipe-kernel --features load --bench processor [-- ROUNDS [GIGABYTES]]`, as root. The controllers take turns;
-//! each round gives a ratio to the kernel's own in the same round, and the medians of these are shown. The time is that of this
-//! process, which sends and receives; interrupts of the whole machine are shown beside it, as a kernel may count those that arrive
-//! while the process runs in both.
+//! `cargo bench -p fullpipe-kernel --features load --bench processor [-- ROUNDS [GIGABYTES]]`, as root. The controllers
+//! take turns. Each round gives a ratio to the kernel's own BBR in the same round, and the output has the medians of
+//! these ratios. The time is that of this process, which sends and receives. The output also has the interrupts of the
+//! whole machine, because a kernel may count interrupts that arrive while the process runs in both.
 
 use std::env;
 use std::error::Error;
@@ -21,17 +21,17 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// The kernel's own first: the others are compared with it.
+/// The kernel's own controller comes first. The others are compared with it.
 const CONTROLLERS: [&str; 3] = ["bbr", "fullpipe_bbr1", "fullpipe_bbr3"];
 const FLOWS: [usize; 2] = [1, 100];
 
-/// What an ordinary device carries in a packet of 1500 bytes.
+/// The payload of a packet of 1500 bytes.
 const MSS: u16 = 1_460;
 
 const CHUNK: usize = 256 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Run as a test, there is nothing to assert.
+    // As a test, it asserts nothing.
     if !env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The controllers in turn. The first round warms up and is not counted.
+/// The controllers take turns. The first round is a warm-up and does not count.
 fn compare(flows: usize, rounds: u64, bytes: u64) {
     let mut all = CONTROLLERS.map(|_| Vec::new());
     for round in 0..=rounds {
@@ -98,7 +98,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     all
 }
 
-/// A transfer; times are per gigabyte.
+/// A transfer. Times are per gigabyte.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
     seconds: f64,
@@ -122,7 +122,7 @@ fn transfer(name: &str, flows: usize, bytes: u64) -> Measured {
     }
 }
 
-/// So much over all of them together; then they are closed.
+/// Sends this many bytes over all connections together, and closes them.
 fn send(near: Vec<TcpStream>, bytes: u64) {
     let mut left = bytes;
     while left > 0 {
@@ -134,7 +134,7 @@ fn send(near: Vec<TcpStream>, bytes: u64) {
     }
 }
 
-/// Until all are closed.
+/// Reads until all connections are closed.
 fn receive(mut far: Vec<TcpStream>) {
     while !far.is_empty() {
         for place in ready(&far, PollFlags::POLLIN).into_iter().rev() {
@@ -145,7 +145,7 @@ fn receive(mut far: Vec<TcpStream>) {
     }
 }
 
-/// The places of those that are ready.
+/// The indices of the connections that are ready.
 fn ready<S: AsFd>(all: &[S], events: PollFlags) -> Vec<usize> {
     let polled = all.iter().map(|one| PollFd::new(one.as_fd(), events));
     let mut polled: Vec<_> = polled.collect();
@@ -168,14 +168,14 @@ fn pair(listener: &Listener, name: &str) -> (TcpStream, TcpStream) {
     (near, listener.accept().expect("its other end").0)
 }
 
-/// Seconds of this process.
+/// The processor time of this process, in seconds.
 fn own_time() -> f64 {
     let own = getrusage(UsageWho::RUSAGE_SELF).expect("our own");
     let micros = own.user_time().num_microseconds() + own.system_time().num_microseconds();
     micros as f64 / 1e6
 }
 
-/// Seconds of interrupts, hard and soft, on all processors (proc_stat(5)), in hundredths.
+/// The time of hard and soft interrupts on all processors, in seconds (proc_stat(5), which counts hundredths).
 fn interrupt_time() -> f64 {
     let stat = fs::read_to_string("/proc/stat").expect("/proc/stat");
     let ticks = stat.split_whitespace().skip(6).take(2);

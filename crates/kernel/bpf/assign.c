@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * For the test that compares assignments with their twin: a key, a unit, the arms' ends and a candidate from standard input; the
- * draw and the arm to standard output.
+ * A program of the host for the test that compares assignments with their twin. It reads a key, a unit, the ends of the
+ * arms and a candidate from standard input, and writes the draw and the arm to standard output.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What a transport tells a controller: the twin of `congestion::controller`, which says what each field means.
- * What is true or false there is a word here, one as the others.
+ * The events that a transport reports to a controller. The twin of `congestion::controller`, which explains each field.
+ * Truth values are words here, as all other fields.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct connection {
 	u64 seed;
 };
 
-/* What was known when a packet was sent, and what is known now that it is lost. */
+/* The state when a packet was sent, and the state now that it is lost. */
 struct lost {
 	u64 now;
 	u64 bytes;
@@ -56,7 +56,7 @@ struct ack {
 	u64 ce_marked;
 };
 
-/* An event as a value: what tests replay, and record. */
+/* An event as a value, for tests that replay and record events. */
 enum kind {
 	NEW,
 	IDLE_RESTART,
@@ -72,11 +72,11 @@ enum kind {
 	MARKED,
 };
 
-/* What an event does not have is zero. */
+/* Fields that an event does not have are zero. */
 struct event {
 	u64 kind;
 	u64 mss;
 	struct connection connection;
 	struct lost lost;
-	struct ack ack; /* of other events: its `now`, `inflight` and `rtt` */
+	struct ack ack; /* for other events: only `now`, `inflight` and `rtt` */
 };

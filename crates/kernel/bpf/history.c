@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What is reconstructed of the sending of packets, as a program of the host, for the test that compares it with what was: for
- * each ACK what had been delivered, lost and in flight before it, what is delivered and lost now, and what had been delivered
- * when its packet left; then what was lost since, and was in flight at that time.
+ * A program of the host for the test that compares the reconstructed state at sending with the true one. For each ACK,
+ * it reads the data that had been delivered, lost and in flight before the ACK, the data that is delivered and lost
+ * now, and the data that had been delivered when the packet left. It writes the data that was lost since then, and the
+ * data that was in flight at that time.
  */
 #include <stdio.h>
 

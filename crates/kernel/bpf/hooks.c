@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What the hooks make of the order in which a kernel calls them, as a program of the host, for the test that plays such orders.
- * A line of standard input sets a field, or calls a hook; standard output has the events that an algorithm is told.
+ * A program of the host for the test of the order in which a kernel calls the hooks. A line of standard input sets a
+ * field, or calls a hook. Standard output has the events that the algorithm receives.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static struct rate_sample rs = { .rtt_us = -1 };
 static struct flow flow;
 static bool has_flow;
 
-/* The window that the kernel has set stays, so that the next hook sees it. */
+/* Keeps the window that the kernel has set, so that the next hook sees it. */
 static struct snapshot controller_snapshot(const struct controller *controller)
 {
 	return (struct snapshot){ times(tp.snd_cwnd, controller->mss), 0 };

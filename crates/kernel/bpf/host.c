@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The algorithm as a program of the host, for the tests that compare it with its twin: settings and events from standard
- * input, and after each event a snapshot to standard output. CONTROLLER is the file that defines it.
+ * The algorithm as a program of the host, for the tests that compare it with its twin. It reads settings and events
+ * from standard input, and writes a snapshot after each event. CONTROLLER is the file that defines the algorithm.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Integers as `crates/units` has them: bytes, bytes per second, nanoseconds, and exact ratios. Sums and products saturate.
- * Every result is the twin's to the last bit; BPF has no 128-bit integers, so products that need them are made of halves.
+ * Integers as in `crates/units`: bytes, bytes per second, nanoseconds, and exact ratios. Sums and products saturate.
+ * Every result equals the twin's, to the last bit. BPF has no 128-bit integers, so large products are computed in
+ * halves.
  */
 #pragma once
 
@@ -16,8 +17,8 @@ typedef _Bool bool;
 #define UNUSED __attribute__((unused))
 
 /*
- * A function that the kernel's verifier looks at once and by itself, and not again at each call, with all that may have
- * happened before. Such a function returns a number, and its pointers may be null to it.
+ * A function that the kernel's verifier checks once, and not again at each call with every possible history. Such a
+ * function returns a number, and its pointers may be null.
  */
 #define SEPARATE __attribute__((noinline))
 
@@ -30,7 +31,7 @@ typedef _Bool bool;
 #define NANOS_PER_MICRO 1000ULL
 #define MILLIS(ms) ((ms) * 1000000ULL)
 
-/* Numerator and denominator in a word, as BPF passes no structures; the denominator, in the upper half, is never zero. */
+/* Numerator and denominator in one word, because BPF passes no structures. The denominator, in the upper half, is never zero. */
 typedef u64 ratio;
 
 #define RATIO(numerator, denominator) ((ratio)(denominator) << 32 | (numerator))
@@ -66,7 +67,7 @@ static inline u64 sub(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* The upper half of a product of 128 bits. */
+/* The upper half of a 128-bit product. */
 static inline u64 product_high(u64 a, u64 b)
 {
 	u64 a_low = (u32)a, a_high = a >> 32;
@@ -83,7 +84,7 @@ static inline u64 times(u64 a, u64 b)
 	return product_high(a, b) ? U64_MAX : a * b;
 }
 
-/* 128 bits by 64, if the quotient fits 64: a bit at a time, as it is hardly ever needed. */
+/* Divides 128 bits by 64 if the quotient fits 64 bits. It works bit by bit, because it is rarely needed. */
 SEPARATE u64 divide_wide(u64 high, u64 low, u64 divisor)
 {
 	for (int bit = 0; bit < 64; bit++) {
@@ -99,7 +100,7 @@ SEPARATE u64 divide_wide(u64 high, u64 low, u64 divisor)
 	return low;
 }
 
-/* a × b / divisor, rounded down; U64_MAX if that is too large. The divisor is not zero. */
+/* a × b / divisor, rounded down, or U64_MAX if that is too large. The divisor must not be zero. */
 SEPARATE u64 multiply_divide(u64 a, u64 b, u64 divisor)
 {
 	u64 high = product_high(a, b);
@@ -122,13 +123,13 @@ static inline bool is_less(ratio a, ratio b)
 	return numerator(a) * denominator(b) < numerator(b) * denominator(a);
 }
 
-/* How long before `now` it was; nothing if it was after. */
+/* The time from `earlier` to `now`, or zero if `earlier` is later. */
 static inline u64 since(u64 now, u64 earlier)
 {
 	return sub(now, earlier);
 }
 
-/* The rate at which `bytes` pass in `span`. */
+/* The rate of `bytes` in `span`. */
 static inline u64 rate_of(u64 bytes, u64 span)
 {
 	if (!bytes)
@@ -138,13 +139,13 @@ static inline u64 rate_of(u64 bytes, u64 span)
 	return multiply_divide(bytes, NANOS_PER_SEC, span);
 }
 
-/* The bytes that pass at `rate` in `span`. */
+/* The bytes in `span` at `rate`. */
 static inline u64 bytes_in(u64 rate, u64 span)
 {
 	return multiply_divide(rate, span, NANOS_PER_SEC);
 }
 
-/* The least multiple that is not less than `bytes`, or `bytes` if there is none. */
+/* The smallest multiple that is at least `bytes`, or `bytes` if there is none. */
 static inline u64 next_multiple(u64 bytes, u64 of)
 {
 	u64 rest = bytes % of;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * For the test of medians: how many round-trip times follow, and these, from standard input; what the class of the last one stands
- * for and the median of all to standard output.
+ * A program of the host for the test of medians. It reads a count and as many round-trip times from standard input. It
+ * writes the value of the last one's class, and the median of all, to standard output.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How settings are kept: for the verifier as constants, which the loader writes; for a program of the host as variables. */
+/* The storage of settings: constants for the verifier, which the loader writes, and variables for a program of the host. */
 #pragma once
 
 #ifndef SETTING

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What observers see of a controller: the twin of `congestion::Snapshot`, in the order of crates/kernel/src/snapshot.rs. */
+/* The observable state of a controller. The twin of `congestion::Snapshot`, in the order of crates/kernel/src/snapshot.rs. */
 #pragma once
 
 #include "number.h"
@@ -9,8 +9,8 @@ struct snapshot {
 	u64 pacing_rate;
 	u64 send_quantum;
 	u64 mode;
-	u64 bw; /* zero: not known */
-	u64 min_rtt; /* U64_MAX: not known */
+	u64 bw; /* zero: unknown */
+	u64 min_rtt; /* U64_MAX: unknown */
 	ratio pacing_gain;
 	ratio cwnd_gain;
 	u64 round;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause
 /*
- * Gives connections of a control group a controller when they are set up, and tells what became of them when they end.
+ * Sets the controller of a control group's connections when they are set up, and reports each connection when it ends.
  *
- * It does so as long as its lease lasts. Whoever attached it renews the lease; when he is gone, or hangs, the program does nothing
- * any more, and new connections have what they would have without it.
+ * The program works only while its lease lasts. The process that attached it renews the lease. If that process is gone
+ * or hangs, the program does nothing, and new connections have the controller that they would have without it.
  */
 #include "steer/rule.h"
 
 const char LICENSE[] SECTION("license") = "Dual BSD/GPL";
 
-/* What is kept with a connection: what sock_diag tells of it, so that open ones can be looked at. */
+/* The data that is stored with a connection. sock_diag reports it, so open connections can be inspected. */
 struct steered {
 	u64 unit;
-	u64 place; /* the rule, and in the upper half the arm */
+	u64 place; /* the rule, and the arm in the upper half */
 	u64 set_up;
 	u64 client[2];
-	u64 ports; /* this side's, and in the upper half the other side's */
+	u64 ports; /* the local port, and the remote port in the upper half */
 };
 
-/* What became of it. */
+/* The report of a connection that has ended. */
 struct ended {
 	u64 cookie;
 	struct steered steered;
@@ -29,12 +29,12 @@ struct ended {
 	u64 lost;
 	u64 srtt; /* microseconds */
 	u64 min_rtt;
-	u64 median_rtt; /* of its rounds; zero: not known */
+	u64 median_rtt; /* over its rounds; zero: unknown */
 	u64 objects;
 	u64 mss;
 	u64 rate_delivered;
 	u64 rate_interval; /* microseconds */
-	u64 times[3]; /* busy, limited by the window, limited by the buffer: in ticks, without each other */
+	u64 times[3]; /* in ticks: busy; limited by the window; limited by the buffer. Each excludes the others */
 };
 
 struct {
@@ -49,7 +49,7 @@ struct {
 	int (*max_entries)[1 << 22];
 } events SECTION(".maps");
 
-/* Until when it does anything, in nanoseconds since boot. */
+/* The end of the lease, in nanoseconds since boot. */
 struct {
 	int (*type)[BPF_MAP_TYPE_ARRAY];
 	int (*max_entries)[1];
@@ -57,13 +57,13 @@ struct {
 	u64 *value;
 } lease SECTION(".maps");
 
-/* How often what happened. */
+/* Counters of events. */
 enum count {
 	ASSIGNED,
-	REFUSED, /* the controller is not there */
-	UNREMEMBERED, /* no memory for what is kept */
-	UNTOLD, /* the ring was full */
-	UNTOLD_OBJECTS, /* theirs was */
+	REFUSED, /* the controller does not exist */
+	UNREMEMBERED, /* no memory for the connection's data */
+	UNTOLD, /* the ring of connections was full */
+	UNTOLD_OBJECTS, /* the ring of objects was full */
 	COUNTS,
 };
 
@@ -111,7 +111,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	candidate.cookie = bpf_get_socket_cookie(context);
 	candidate.set_up = now;
 	client_of(context, candidate.client);
-	/* Read as what it is, volatile: the compiler takes a constant for the zero that it was compiled with. */
+	/* Reads each volatile field by itself. Otherwise the compiler takes a constant for its value at compile time, which is zero. */
 	unit.kind = steering.unit.kind;
 	unit.v4_mask[0] = steering.unit.v4_mask[0];
 	unit.v4_mask[1] = steering.unit.v4_mask[1];
@@ -128,7 +128,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 		name[at] = steering.rules[place].controllers[arm & (ARMS - 1)][at];
 	steered = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!steered) {
-		/* Who cannot be remembered stays as he is. */
+		/* A connection without stored data keeps its controller. */
 		count(UNREMEMBERED);
 		return;
 	}
@@ -138,7 +138,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	steered->client[0] = candidate.client[0];
 	steered->client[1] = candidate.client[1];
 	steered->ports = context->local_port | (u64)from_network(context->remote_port) << 32;
-	/* He is still of this arm: what is drawn counts, or the arms would not be alike. */
+	/* The connection still belongs to this arm. Arms stay comparable only if the draw decides. */
 	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
 	count(ASSIGNED);
@@ -167,7 +167,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!steered || !tp)
 		return;
-	/* What ends the connection takes a place behind the data. */
+	/* The FIN takes one sequence number after the data. */
 	is_done = (u32)(tp->write_seq - tp->snd_una) <= 1;
 	of = bpf_sk_storage_get(&followed, sk, 0, 0);
 	if (of && of->begun)
@@ -193,7 +193,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->mss = tp->mss_cache;
 	ended->rate_delivered = tp->rate_delivered;
 	ended->rate_interval = tp->rate_interval_us;
-	/* The time that is running is not in the sums (tcp_get_info_chrono_stats): it is when data is outstanding. */
+	/* The sums do not include the running interval (tcp_get_info_chrono_stats), which counts if data is outstanding. */
 	ended->times[0] = tp->chrono_stat[0] + (is_done ? 0 : (u32)bpf_jiffies64() - tp->chrono_start);
 	ended->times[1] = tp->chrono_stat[1];
 	ended->times[2] = tp->chrono_stat[2];
@@ -205,7 +205,7 @@ SECTION("sockops") int steer(struct bpf_sock_ops *context)
 	u32 op = context->op;
 	u64 now;
 
-	/* Before each packet: the clock is not asked for those of a burst. */
+	/* Called before each packet. Later packets of a burst return here, without a read of the clock. */
 	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && context->packets_out)
 		return 1;
 	now = bpf_ktime_get_boot_ns();

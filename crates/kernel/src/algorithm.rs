@@ -1,4 +1,4 @@
-//! Which controllers there are.
+//! The controllers that a kernel can run.
 
 use units::{Duration, Ratio};
 
@@ -7,17 +7,17 @@ use crate::parameters::{Parameter, Value};
 /// A controller that a kernel can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
-    /// BBRv1, with the settings of Linux's (`congestion::bbr1::Config::linux`).
+    /// BBRv1 with Linux's settings (`congestion::bbr1::Config::linux`).
     Bbr1,
-    /// BBRv3 by the draft (`congestion::bbr3::Config::tcp`).
+    /// BBRv3 of the draft (`congestion::bbr3::Config::tcp`).
     Bbr3,
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All controllers.
     pub const ALL: &'static [Algorithm] = &[Algorithm::Bbr1, Algorithm::Bbr3];
 
-    /// The name that it has in Fullpipe.
+    /// Its name in Fullpipe.
     pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Bbr1 => "bbr1",
@@ -25,7 +25,7 @@ impl Algorithm {
         }
     }
 
-    /// The name under which the kernel offers it (`TCP_CONGESTION`).
+    /// Its name in the kernel (`TCP_CONGESTION`).
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Algorithm::Bbr1 => "fullpipe_bbr1",
@@ -33,7 +33,7 @@ impl Algorithm {
         }
     }
 
-    /// What can be set of it, in the order of `struct config` in its `config.h`.
+    /// Its parameters, in the order of `struct config` in its `config.h`.
     pub const fn parameters(self) -> &'static [Parameter] {
         match self {
             Algorithm::Bbr1 => BBR1,

@@ -1,4 +1,4 @@
-//! What it takes to run programs in the kernel, one by one.
+//! The requirements of programs in the kernel, one by one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,12 +7,12 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::{Algorithm, Error, bpf};
 
-/// One thing that it takes.
+/// One requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// What.
+    /// Its name.
     pub what: &'static str,
-    /// Why it is not there, and what would mend that; `None`: it is.
+    /// Why it is not met, and how to meet it. `None` if it is met.
     pub lack: Option<String>,
 }
 
@@ -25,24 +25,25 @@ impl Requirement {
     }
 }
 
-/// What loading takes, and whether this machine and this process have it. Changes nothing.
+/// The requirements of loading, and whether this machine and this process meet them. Changes nothing.
 pub fn check() -> Vec<Requirement> {
     let mut all = bpf::requirements();
     all.push(permission());
     all
 }
 
-/// Whether the kernel accepts a controller's programs: it is asked, and offers them to nobody. A kernel may have all that
-/// [`check`] looks for, and allow programs less than they need.
+/// Checks whether the kernel accepts a controller's programs. They are loaded but not offered. A kernel may meet every
+/// requirement of [`check`], and yet allow programs less than they need.
 ///
 /// # Errors
 ///
-/// What is lacking, or why the kernel refuses; [`Error::NotBuilt`].
+/// A requirement is not met; the kernel refuses; [`Error::NotBuilt`].
 pub fn check_controller(algorithm: Algorithm) -> Result<(), Error> {
     bpf::accepted(algorithm)
 }
 
-/// What [attaching](crate::attach) takes, and whether this machine and this process have it. Changes nothing.
+/// The requirements of [attaching](crate::attach), and whether this machine and this process meet them. Changes
+/// nothing.
 pub fn check_steering() -> Vec<Requirement> {
     let mut all = bpf::steering_requirements();
     all.push(permission());
@@ -52,13 +53,13 @@ pub fn check_steering() -> Vec<Requirement> {
 /// `PROC_USER_INIT_INO` (<linux/proc_ns.h>).
 const FIRST_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 
-/// In another one, capabilities are those of a user of the first, and bpf(2) asks for its own (user_namespaces(7)).
+/// In any other user namespace, capabilities do not count: bpf(2) requires those of the first one (user_namespaces(7)).
 fn is_in_first_user_namespace() -> bool {
     fs::metadata("/proc/self/ns/user").is_ok_and(|about| about.ino() == FIRST_USER_NAMESPACE)
 }
 
-/// A program that looks into sockets (CAP_BPF and CAP_PERFMON), changes them (CAP_NET_ADMIN), and is found again by its number
-/// (CAP_SYS_ADMIN; bpf(2), capabilities(7)).
+/// A program that reads sockets (CAP_BPF and CAP_PERFMON), changes them (CAP_NET_ADMIN), and is found again by its
+/// number (CAP_SYS_ADMIN; bpf(2), capabilities(7)).
 fn permission() -> Requirement {
     let held = capabilities(None).map_or(CapabilitySet::empty(), |held| held.effective);
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;

@@ -1,4 +1,4 @@
-//! The clock by which the kernel's programs tell when something was.
+//! The clock of the kernel's programs.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -8,8 +8,8 @@ use units::Duration;
 
 use crate::Error;
 
-/// The time since the machine was started, with what it slept (`CLOCK_BOOTTIME`): nobody sets it. In a time namespace, it is the
-/// machine's time all the same, as the kernel's programs have it.
+/// The time since boot, including sleep (`CLOCK_BOOTTIME`). Nobody can set this clock. In a time namespace, this is
+/// still the machine's time, which the kernel's programs use.
 ///
 /// # Errors
 ///

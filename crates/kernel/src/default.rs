@@ -1,4 +1,4 @@
-//! The controller of connections that ask for none: `net.ipv4.tcp_congestion_control` of a network namespace.
+//! The controller of connections that request none: `net.ipv4.tcp_congestion_control` of a network namespace.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 ///
 /// # Errors
 ///
-/// Without a mounted `/proc`.
+/// `/proc` is not mounted.
 pub fn default() -> Result<String, Error> {
     let name = fs::read_to_string(DEFAULT)
         .map_err(|source| Error::system(format!("cannot read {DEFAULT}"), source))?;
@@ -21,9 +21,9 @@ pub fn default() -> Result<String, Error> {
 ///
 /// # Errors
 ///
-/// [`linux::Error::UnknownController`], which names those that there are; another without permission.
+/// [`linux::Error::UnknownController`], which names the existing controllers; or another error without permission.
 pub fn set_default(name: &str) -> Result<(), Error> {
-    // The kernel may have to load it first, so that it is not asked before what it has.
+    // The kernel may load the controller for this call, so the list of controllers is read only afterwards.
     let Err(source) = fs::write(DEFAULT, name) else {
         return Ok(());
     };

@@ -1,8 +1,8 @@
-//! Why a kernel does not run a controller, or another program.
+//! The errors of loading controllers and other programs.
 
 use std::io;
 
-/// What went wrong; each is a line that says what would mend it.
+/// An error. Each prints as one line that says how to fix it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,46 +15,46 @@ pub enum Error {
     /// The kernel, or this process, lacks something.
     #[error("{0}")]
     Lacking(String),
-    /// A controller of that name is there already.
+    /// A controller of this name already exists.
     #[error("{0} is loaded already; `fullpipe kernel unload` comes first")]
     AlreadyLoaded(&'static str),
-    /// The kernel offers it, but it is not kept here.
+    /// The kernel offers the controller, but it is not kept here.
     #[error(
         "{0} is not kept here: a process has loaded it for as long as it runs, or it was loaded in another mount namespace"
     )]
     Elsewhere(&'static str),
-    /// There is none of that name.
+    /// There is no controller of this name.
     #[error("{0} is not loaded")]
     NotLoaded(&'static str),
-    /// New connections would go on to use it.
+    /// The controller is a default, so new connections would still use it.
     #[error(
         "{name} is the default of {whose}; `fullpipe kernel default reno` there comes first, or any other controller"
     )]
     IsDefault {
         /// The controller.
         name: &'static str,
-        /// The namespaces, with commas.
+        /// The namespaces, separated by commas.
         whose: String,
     },
     /// The kernel does not accept the program.
     #[error("the kernel refuses {program}: {reason}")]
     Refused {
-        /// What it is.
+        /// The kind of program.
         program: &'static str,
-        /// The verifier's last word.
+        /// The verifier's last message.
         reason: String,
-        /// All that was said.
+        /// All messages.
         log: String,
     },
-    /// The namespace, or its sockets.
+    /// The namespace, or its sockets, cannot be used.
     #[error(transparent)]
     Linux(#[from] linux::Error),
     /// A system call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was attempted.
+        /// The attempted operation.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

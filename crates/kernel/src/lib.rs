@@ -1,21 +1,22 @@
 //! Fullpipe's controllers inside a stock Linux kernel: congestion controllers as BPF programs (`struct_ops`).
 //!
-//! The directory `bpf` has each algorithm a second time, in C: a file for each of `fullpipe-congestion`'s, its twin, with
-//! integers only and nothing of the kernel's. The tests compile it for the host and drive both with the same events: after each
-//! one, all that an observer sees is equal to the last bit. `bpf/kernel` makes a congestion controller of the kernel of it.
+//! The directory `bpf` has each algorithm a second time, in C. Each of its files is the twin of a file of
+//! `fullpipe-congestion`, and uses only integers and nothing of the kernel. The tests compile it for the host and pass
+//! the same events to both twins. After each event, the observable states are equal to the last bit. `bpf/kernel` turns
+//! the algorithm into a congestion controller of the kernel.
 //!
-//! [`check`] says what a kernel lacks, [`keep`] offers controllers to every program on the machine, [`load`] does so for as long as
-//! its caller runs, and [`Registered`] is one that is kept. Without the cargo feature `load`, nothing is compiled for the kernel, and what needs it returns
-//! [`Error::NotBuilt`].
+//! [`check`] says what a kernel lacks. [`keep`] offers controllers to every program on the machine. [`load`] does so
+//! while its caller runs. [`Registered`] is a controller that is kept. Without the cargo feature `load`, no program is
+//! compiled for the kernel, and functions that need one return [`Error::NotBuilt`].
 //!
-//! [`attach`] gives the connections of a control group controllers by rules, a share of them each, for as long as its caller renews
-//! its lease; the program is in `bpf/steer`.
+//! [`attach`] sets the controllers of a control group's connections by rules, which may give each controller a share.
+//! It works while its caller renews the lease. The program is in `bpf/steer`.
 //!
 //! ```no_run
 //! use kernel::{Algorithm, Keeping, Registered, Settings};
 //!
 //! kernel::keep(&[Settings::new(Algorithm::Bbr1)], "1.0", Keeping::of_this_kernel()?)?;
-//! // Now any connection may have it, by `TCP_CONGESTION` or `sysctl`.
+//! Now any connection can use it, by `TCP_CONGESTION` or `sysctl`.
 //! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
 //! println!("loaded {} s ago", registered.age.as_secs_f64());
 //! kernel::unload(&[Algorithm::Bbr1])?;

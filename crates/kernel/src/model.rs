@@ -1,4 +1,4 @@
-//! What a kernel's controller is doing, as one of the states of our own ones.
+//! The state of a kernel's controller, as one of the states of our own controllers.
 
 use congestion::bbr1::states::{DRAIN, PROBE_BW, PROBE_RTT, STARTUP};
 use congestion::loss_based::states::{CONGESTION_AVOIDANCE, RECOVERY, SLOW_START};
@@ -8,16 +8,16 @@ use units::{Bytes, Duration, Rate, Ratio};
 
 use crate::{Algorithm, Snapshot};
 
-/// What a controller with a model of the path makes of it.
+/// The state of a controller with a model of the path.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// What it is doing.
+    /// The state.
     pub state: State,
-    /// The bottleneck bandwidth that it assumes; none before the first sample.
+    /// The bottleneck bandwidth that it assumes. `None` before the first sample.
     pub bw: Option<Rate>,
-    /// The least RTT that it assumes; none before the first sample.
+    /// The minimum RTT that it assumes. `None` before the first sample.
     pub min_rtt: Option<Duration>,
-    /// BBRv3's bounds, as `congestion::Snapshot` has them.
+    /// BBRv3's bounds, as in `congestion::Snapshot`.
     pub short_term_bw: Option<Rate>,
     /// See `congestion::Snapshot`.
     pub short_term_inflight: Option<Bytes>,
@@ -26,7 +26,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model that a socket's controller has, if it has one: Linux's BBR, or one of Fullpipe's.
+    /// The model of a socket's controller, if it has one: Linux's BBR, or one of Fullpipe's.
     pub fn of(socket: &SocketState) -> Option<Model> {
         let name = socket.controller.as_str();
         let ours = Algorithm::ALL
@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-/// The states in the order in which the program counts them, its twin's.
+/// The states in the order in which the program, and its twin, count them.
 fn states(ours: Algorithm) -> &'static [State] {
     match ours {
         Algorithm::Bbr1 => ControllerKind::Bbr1.states(),
@@ -64,10 +64,10 @@ fn states(ours: Algorithm) -> &'static [State] {
     }
 }
 
-/// BBR's state as its gains tell it: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each.
+/// BBR's state, derived from its gains: `bbr_update_gains` in Linux `tcp_bbr.c` has a pair for each state.
 fn of_bbr(bbr: &BbrInfo) -> State {
-    // 2885/1000, for doubling each round; only Startup and Drain have this much room. Before the first sample of the
-    // delivery rate there are none yet, and the mode is `bbr_init`'s.
+    // 2885/1000, for doubling each round. Only Startup and Drain have such a high cwnd gain. Before the first sample of
+    // the delivery rate there are no gains yet, and the mode is that of `bbr_init`.
     let is_high = |gain: Ratio| gain > Ratio::new(5, 2);
     match (is_high(bbr.pacing_gain), is_high(bbr.cwnd_gain)) {
         _ if bbr.bw.is_zero() => STARTUP,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn each_pair_of_gains_is_a_state() {
-        // In units of 1/256, as the kernel rounds them.
+        // In units of 1/256, rounded as in the kernel.
         let state = |pacing, cwnd| {
             of_bbr(&BbrInfo {
                 bw: Rate::from_bits_per_sec(8_000_000),

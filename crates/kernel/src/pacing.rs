@@ -1,13 +1,13 @@
-//! Who keeps to a controller's pacing rate.
+//! The part of the host that keeps a controller's pacing rate.
 
 use std::fs;
 
 const QUEUE: &str = "/proc/sys/net/core/default_qdisc";
 
-/// How packets are paced on devices that come up from now on, and what would do it at less cost.
+/// How packets are paced on devices that come up from now on, and what would do so at a lower cost.
 ///
-/// Without the queue discipline FQ, TCP has a timer of its own for each connection (Linux `SK_PACING_NEEDED`); FQ keeps all of
-/// them in one queue.
+/// Without the queue discipline FQ, TCP uses a timer of its own for each connection (Linux `SK_PACING_NEEDED`). FQ
+/// keeps all connections in one queue.
 pub fn pacing() -> Option<String> {
     let queue = fs::read_to_string(QUEUE).ok()?;
     Some(match queue.trim() {

@@ -1,4 +1,4 @@
-//! What can be set of a controller before a kernel gets it.
+//! The parameters of a controller, which are set before it is loaded into a kernel.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use units::{Duration, Ratio};
 use crate::Algorithm;
 use crate::snapshot::ratio;
 
-/// One thing that can be set.
+/// A parameter.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is unless set.
+    /// Its default.
     pub default: Value,
 }
 
@@ -23,23 +23,23 @@ impl Parameter {
     }
 }
 
-/// What a parameter is set to.
+/// The value of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// A gain: more than nothing.
+    /// A gain, above zero.
     Gain(Ratio),
-    /// A share, from nothing to all.
+    /// A share, from zero to one.
     Share(Ratio),
     /// A number of rounds or phases.
     Count(u64),
-    /// A span of time.
+    /// A time.
     Duration(Duration),
-    /// Whether something is done.
+    /// Whether a feature is on.
     Switch(bool),
 }
 
 impl Value {
-    /// As the BPF program has it: a word.
+    /// The value as a word of the BPF program.
     fn word(self) -> u64 {
         match self {
             Value::Gain(ratio) | Value::Share(ratio) => {
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// The value of the same kind that a word has.
+    /// The value of the same kind from a word.
     fn of_word(self, word: u64) -> Value {
         match self {
             Value::Gain(_) => Value::Gain(ratio(word)),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// The value of the same kind that a text has.
+    /// The value of the same kind from a text.
     fn parse(self, text: &str) -> Result<Value, String> {
         match self {
             Value::Gain(_) => match text.parse::<Ratio>() {
@@ -102,7 +102,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// The bounds of times: below, a flow would do nothing but look for its RTT; above, it never would.
+/// The bounds of times. Below them, a flow would only look for its RTT; above them, it would never do so.
 const LEAST: Duration = Duration::from_millis(1);
 const MOST: Duration = Duration::from_secs(3_600);
 
@@ -110,14 +110,14 @@ fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// A controller and what its parameters are set to.
+/// A controller and the values of its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     algorithm: Algorithm,
     values: Vec<Value>,
 }
 
-/// What was said of a parameter makes no sense.
+/// A setting is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -126,9 +126,9 @@ pub enum ParameterError {
     Unknown {
         /// The controller.
         algorithm: Algorithm,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Those that it has, with commas.
+        /// The existing parameters, separated by commas.
         known: String,
     },
     /// The value is of another kind, or out of bounds.
@@ -136,7 +136,7 @@ pub enum ParameterError {
     Value {
         /// The parameter.
         name: &'static str,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -151,16 +151,16 @@ impl Settings {
         }
     }
 
-    /// Whose settings they are.
+    /// The controller of these settings.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Sets a parameter to what a text says.
+    /// Sets a parameter to the value in a text.
     ///
     /// # Errors
     ///
-    /// If the controller has no such parameter, or the text is no value for it.
+    /// The controller has no such parameter, or the text is no value for it.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParameterError> {
         let known = self.algorithm.parameters();
         let Some(place) = known.iter().position(|parameter| parameter.name == name) else {
@@ -180,13 +180,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Each parameter with its value.
+    /// The parameters with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
         let names = self.algorithm.parameters().iter().map(|known| known.name);
         names.zip(self.values.iter().copied())
     }
 
-    /// As the BPF program has them: `struct config`.
+    /// The settings as the BPF program has them: `struct config`.
     pub fn words(&self) -> Vec<u64> {
         self.values.iter().map(|value| value.word()).collect()
     }

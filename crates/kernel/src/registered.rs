@@ -1,4 +1,4 @@
-//! A controller that the kernel offers, and that no program has to hold.
+//! A controller that the kernel offers and that no process has to hold.
 
 use std::time::SystemTime;
 
@@ -9,20 +9,20 @@ use crate::{Algorithm, Error, Settings, bpf};
 /// A controller that was loaded and [kept](crate::keep).
 #[derive(Debug)]
 pub struct Registered {
-    /// How long it has been there.
+    /// The time since it was loaded.
     pub age: Duration,
-    /// Whose it is: the version of the program that loaded it.
+    /// The version of the program that loaded it.
     pub version: String,
-    /// What it was loaded with.
+    /// The settings with which it was loaded.
     pub settings: Settings,
 }
 
 impl Registered {
-    /// Looks for it.
+    /// Looks for the controller.
     ///
     /// # Errors
     ///
-    /// [`Error::NotBuilt`]; or if it is there, but this process may not look at it (CAP_SYS_ADMIN).
+    /// [`Error::NotBuilt`]; or the controller is there, but this process may not look at it (CAP_SYS_ADMIN).
     pub fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
         bpf::find(algorithm)
     }

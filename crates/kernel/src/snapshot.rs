@@ -1,4 +1,4 @@
-//! What a controller in the kernel shows of a connection.
+//! The observable state of a connection's controller in the kernel.
 
 use units::{Bytes, Duration, Rate, Ratio};
 
@@ -11,19 +11,19 @@ pub struct Snapshot {
     pub pacing_rate: Rate,
     /// The send quantum.
     pub send_quantum: Bytes,
-    /// The state, by its place among the controller's.
+    /// The index of the state among the controller's states.
     pub mode: usize,
     /// The bandwidth that it assumes.
     pub bw: Option<Rate>,
-    /// The least RTT that it assumes.
+    /// The minimum RTT that it assumes.
     pub min_rtt: Option<Duration>,
-    /// The gain on the bandwidth that gives the pacing rate.
+    /// The pacing gain, on the bandwidth.
     pub pacing_gain: Ratio,
-    /// The gain on the BDP that gives the window.
+    /// The cwnd gain, on the BDP.
     pub cwnd_gain: Ratio,
-    /// Round trips so far.
+    /// The number of round trips.
     pub round: u64,
-    /// BBRv3's bounds, as `congestion::Snapshot` has them.
+    /// BBRv3's bounds, as in `congestion::Snapshot`.
     pub short_term_bw: Option<Rate>,
     /// See `congestion::Snapshot`.
     pub short_term_inflight: Option<Bytes>,
@@ -32,7 +32,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the beginning of a connection's socket storage; `None` if that is too short.
+    /// Reads the beginning of a connection's socket storage. `None` if it is too short.
     pub fn parse(storage: &[u8]) -> Option<Snapshot> {
         let mut words = storage
             .chunks_exact(8)

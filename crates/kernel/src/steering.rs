@@ -1,82 +1,82 @@
-//! What the program that gives connections their controllers is told.
+//! The settings of the program that sets connections' controllers.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::Range;
 
 use units::Duration;
 
-/// So many rules, arms of a rule, and ranges of ports of a rule's side: as many as the program looks through.
+/// The most rules, arms of a rule, and ranges of ports of each side of a rule. The program's loops have these bounds.
 pub const MOST_RULES: usize = 32;
 /// See [`MOST_RULES`].
 pub const MOST_ARMS: usize = 8;
 /// See [`MOST_RULES`].
 pub const MOST_PORTS: usize = 8;
 
-/// The kernel's names of controllers, with a zero behind.
+/// The length of a controller's name in the kernel, including a zero at the end.
 const NAME: usize = 16;
 
-/// What people call a rule, likewise; longer names are cut.
+/// The length of a rule's name, likewise. Longer names are truncated.
 const RULE_NAME: usize = 64;
 
-/// Which connections of a control group get which controllers.
+/// The rules by which connections of a control group get controllers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steering {
-    /// What makes draws secret.
+    /// The key that makes draws secret.
     pub key: [u64; 2],
-    /// What is drawn as a whole.
+    /// The unit of randomisation.
     pub unit: DrawnUnit,
-    /// Rules in order: the first that holds counts. What none holds for is left alone.
+    /// The rules in order, of which the first match counts. Connections that no rule matches keep their controllers.
     pub rules: Vec<SteeringRule>,
-    /// For which networks rules hold: an address, how many bits of it count, and a bit for each rule. The most specific
+    /// The networks of rules: an address, the number of its bits that count, and a bit for each rule. The most specific
     /// network counts.
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
-    /// Whether objects and round trips are told, which costs a little with each packet.
+    /// Whether the program reports objects and round trips, which costs a little time for each packet.
     pub is_followed: bool,
 }
 
-/// What is drawn as a whole.
+/// The unit of randomisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawnUnit {
     /// A connection.
     Connection,
-    /// A client network: so many bits of IPv4, and of IPv6.
+    /// A client network, by this number of bits of IPv4 and of IPv6 addresses.
     Prefix(u8, u8),
-    /// A stretch of the calendar's time.
+    /// A slot of the calendar's time.
     Slot {
-        /// How long it is.
+        /// The length of a slot.
         length: Duration,
-        /// When the machine was started, since 1970.
+        /// The time of boot, since 1970.
         boot: Duration,
     },
-    /// A client network in a stretch of the calendar's time.
+    /// A client network in a slot of the calendar's time.
     PrefixInSlot {
-        /// So many bits of IPv4.
+        /// The number of bits of IPv4 addresses.
         v4: u8,
-        /// So many bits of IPv6.
+        /// The number of bits of IPv6 addresses.
         v6: u8,
-        /// How long a stretch is.
+        /// The length of a slot.
         length: Duration,
-        /// When the machine was started, since 1970.
+        /// The time of boot, since 1970.
         boot: Duration,
     },
 }
 
-/// Which controllers some connections get.
+/// A rule: the controllers of some connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeringRule {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// Connections that came in at these ports: first and last of each range.
+    /// The local ports of incoming connections: first and last of each range.
     pub listen: Vec<(u16, u16)>,
-    /// Connections that went out to these ports.
+    /// The remote ports of outgoing connections.
     pub connect: Vec<(u16, u16)>,
-    /// With this RTT of the handshake.
+    /// The range of the handshake's RTT.
     pub rtt: Range<Duration>,
-    /// Where each arm ends among the draws' upper halves, and its controller.
+    /// The end of each arm among the draws' upper halves, and its controller.
     pub arms: Vec<(u64, String)>,
 }
 
-/// The 128 bits of an address; IPv4 is `::ffff:a.b.c.d`.
+/// The 128 bits of an address. IPv4 is `::ffff:a.b.c.d`.
 pub fn mapped(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
@@ -92,14 +92,14 @@ fn mask(length: u8) -> [u64; 2] {
     [(mask >> 64) as u64, mask as u64]
 }
 
-/// `struct unit` of a client network; a slot of no length is none.
+/// The fields of `struct unit` for a client network. A slot of length zero is none.
 fn prefix(v4: u8, v6: u8, slot: u64, boot: u64) -> [u64; 7] {
     let ([a, b], [c, d]) = (mask(96 + v4.min(32)), mask(v6));
     [1, a, b, c, d, slot, boot]
 }
 
 impl DrawnUnit {
-    /// What `words` has made; nothing if that is of no kind.
+    /// The inverse of `words`. `None` if the kind is unknown.
     fn of_words(words: [u64; 7]) -> Option<DrawnUnit> {
         let [kind, a, b, c, d, length, boot] = words;
         let bits = |high: u64, low: u64| high.count_ones() + low.count_ones();
@@ -141,7 +141,8 @@ impl DrawnUnit {
 }
 
 impl Steering {
-    /// `struct steering` of `bpf/steer/rule.h`. What is too much is left out: whoever makes rules counts them.
+    /// `struct steering` of `bpf/steer/rule.h`. Rules and arms beyond the bounds are left out; the caller must count
+    /// them.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
@@ -154,8 +155,8 @@ impl Steering {
         bytes
     }
 
-    /// What `bytes` has made, the rest of it zeros, as the program has it; it has no networks, which are in a table of their own. Nothing
-    /// if that is another program's.
+    /// The inverse of `bytes`. The program fills unused space with zeros. It has no networks here, which are in a table
+    /// of their own. `None` if the bytes belong to another program.
     pub(crate) fn parse(mut bytes: &[u8]) -> Option<Steering> {
         let bytes = &mut bytes;
         let mut words = [0; 11];
@@ -183,7 +184,7 @@ fn word(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_ne_bytes(*first))
 }
 
-/// A text with a zero behind, in so many bytes; what is too long is cut.
+/// A text with a zero at the end, in this many bytes. A longer text is truncated.
 fn fixed<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut end = text.len().min(LENGTH - 1);
     while !text.is_char_boundary(end) {
@@ -207,7 +208,7 @@ impl SteeringRule {
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
         for ports in [&self.listen, &self.connect] {
             for place in 0..MOST_PORTS {
-                // None: the first is behind the last.
+                // No range: the first port is above the last.
                 let (first, last) = ports
                     .get(place)
                     .map_or((1, 0), |&(first, last)| (first, last));
@@ -227,7 +228,7 @@ impl SteeringRule {
         to.extend(fixed::<RULE_NAME>(&self.name));
     }
 
-    /// What `append` has made.
+    /// The inverse of `append`.
     fn parse(bytes: &mut &[u8]) -> Option<SteeringRule> {
         let ports = |bytes: &mut &[u8]| {
             let all = (0..MOST_PORTS).map(|_| Some((port(word(bytes)?), port(word(bytes)?))));
@@ -252,7 +253,8 @@ impl SteeringRule {
         })
     }
 
-    /// Whether it holds for a connection wherever the other side is: `rule_of` of `bpf/steer/rule.h`. An RTT of zero is not known.
+    /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
+    /// zero is unknown.
     fn holds(&self, is_incoming: bool, port: u16, rtt: Duration) -> bool {
         let has_rtt = if rtt.is_zero() {
             self.rtt == (Duration::ZERO..Duration::MAX)
@@ -268,7 +270,7 @@ impl SteeringRule {
         has_rtt && ports.any(|(first, last)| (*first..=*last).contains(&port))
     }
 
-    /// The place of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
+    /// The index of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
     pub fn arm(&self, draw: u64) -> usize {
         let mut ends = self.arms.iter();
         ends.position(|(end, _)| draw >> 32 < *end).unwrap_or(0)
@@ -280,15 +282,15 @@ fn port(word: u64) -> u16 {
     word as u16
 }
 
-/// What the program on a control group has now, and what it finds for one address.
+/// The present settings of the program on a control group, and its rules for one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InForce {
     steering: Steering,
-    /// A bit for each rule that holds where the address is.
+    /// A bit for each rule that matches the address.
     found: u64,
-    /// How many networks its table has room for: as many as it was given.
+    /// The capacity of its table of networks, which is the number of networks that it was given.
     networks: usize,
-    /// For how long it works if nobody renews its lease; zero if it does nothing any more.
+    /// The rest of its lease. If it is zero, the program does nothing.
     pub lease: Duration,
 }
 
@@ -306,12 +308,12 @@ impl InForce {
         }
     }
 
-    /// What it was told, but for its table of networks.
+    /// Its settings, without the table of networks.
     pub fn steering(&self) -> &Steering {
         &self.steering
     }
 
-    /// The rule that a new connection is given.
+    /// The rule that matches a new connection.
     pub fn rule(&self, is_incoming: bool, port: u16, rtt: Duration) -> Option<&SteeringRule> {
         let mut rules = self.steering.rules.iter().enumerate();
         let holds = |(place, rule): &(usize, &SteeringRule)| {
@@ -320,14 +322,14 @@ impl InForce {
         rules.find(holds).map(|(_, rule)| rule)
     }
 
-    /// Whether it was told this, as far as can be seen without a look at each network: the same rules, as many networks, and the same
-    /// for the address.
+    /// Whether the program has these settings. Only some networks are compared: the rules, the number of networks, and
+    /// the rules for the address must be equal.
     pub fn is_of(&self, other: &Steering, address: IpAddr) -> bool {
         let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
             let apart = first.to_bits() ^ mapped(address).to_bits();
             apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
         };
-        // The last of the longest, as later ones replace earlier ones.
+        // The last of the longest matches, because later networks replace earlier ones.
         let found = other.networks.iter().filter(is_in).max_by_key(|one| one.1);
         let found = found.map_or(0, |one| one.2);
         let is_same = Steering::parse(&other.bytes()).is_some_and(|of| of == self.steering);
@@ -335,29 +337,29 @@ impl InForce {
     }
 }
 
-/// Whose program is kept under a name.
+/// The owner of the program that is kept under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// The one that is asked.
+    /// The asking process's program.
     Own,
-    /// Another one.
+    /// Another program.
     Anothers,
-    /// None is.
+    /// No program.
     Nobodys,
 }
 
-/// How often the program did what.
+/// The program's counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SteeringCounts {
     /// Connections that have an arm.
     pub assigned: u64,
-    /// Those of them whose controller is not there: they have kept their own.
+    /// Connections that have an arm whose controller does not exist. They keep their own controller.
     pub refused: u64,
-    /// Connections without an arm, as there was no memory.
+    /// Connections without an arm, because there was no memory.
     pub unremembered: u64,
-    /// Ends that were not told, as nobody has read the earlier ones.
+    /// Ended connections that were not reported, because the ring was full.
     pub untold: u64,
-    /// And objects.
+    /// Objects that were not reported, because the ring was full.
     pub untold_objects: u64,
 }
 

@@ -1,58 +1,60 @@
-//! What the program that gives connections their controllers tells of them.
+//! The reports of the program that sets connections' controllers.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use units::Duration;
 
-/// What is kept with a connection that was given a controller: `struct steered` of `bpf/steer.bpf.c`.
+/// The data that is stored with a connection whose controller the program has set: `struct steered` of
+/// `bpf/steer.bpf.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SteeredConnection {
     /// The draw of its unit.
     pub unit: u64,
-    /// The place of its rule.
+    /// The index of its rule.
     pub rule: usize,
-    /// The place of its arm.
+    /// The index of its arm.
     pub arm: usize,
     /// When it was set up, since boot.
     pub set_up: Duration,
-    /// The other side's address.
+    /// The remote address.
     pub client: IpAddr,
-    /// The port on this side, and on the other.
+    /// The local port and the remote port.
     pub ports: [u16; 2],
 }
 
-/// What became of such a connection: `struct ended`.
+/// The report of such a connection: `struct ended`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndedConnection {
     /// The socket's number (`SO_COOKIE`).
     pub cookie: u64,
-    /// What it was given.
+    /// Its rule, arm and addresses.
     pub steered: SteeredConnection,
     /// When it ended, since boot.
     pub ended: Duration,
-    /// Payload that was acknowledged, in bytes.
+    /// The acknowledged payload, in bytes.
     pub acknowledged: u64,
-    /// Packets with data that were sent, and those of them that were sent again.
+    /// The number of packets with data, including retransmissions, and the number of retransmissions.
     pub packets: u64,
     /// See `packets`.
     pub resent: u64,
-    /// Packets that were taken for lost.
+    /// The number of packets that were declared lost.
     pub lost: u64,
-    /// The smoothed RTT; none before a sample.
+    /// The smoothed RTT. `None` before the first sample.
     pub rtt: Option<Duration>,
-    /// The least RTT: of all the time if the connection was followed, else of the last minutes. None before a sample.
+    /// The minimum RTT: over the whole connection if it was followed, else over the last minutes. `None` before the
+    /// first sample.
     pub min_rtt: Option<Duration>,
-    /// The median of the round trips, to a sixteenth of it; none where they were not followed.
+    /// The median of the round trips, within a sixteenth. `None` if they were not followed.
     pub median_rtt: Option<Duration>,
-    /// How many objects it had, those included that were not told.
+    /// The number of its objects, including those that were not reported.
     pub objects: u64,
-    /// The best recent sample of the delivery rate, in bytes per second; none before one.
+    /// The best recent sample of the delivery rate, in bytes per second. `None` before the first sample.
     pub delivery_rate: Option<u64>,
-    /// How long there was something to send or unacknowledged.
+    /// The time in which there was data to send or unacknowledged data.
     pub busy: Duration,
-    /// The part of it in which the other side's window was full.
+    /// The part of this time in which the receive window was full.
     pub rwnd_limited: Duration,
-    /// The part of it in which the send buffer was too small.
+    /// The part of this time in which the send buffer was too small.
     pub sndbuf_limited: Duration,
 }
 
@@ -60,7 +62,7 @@ impl SteeredConnection {
     /// The length in bytes.
     pub const LENGTH: usize = 8 * WORDS;
 
-    /// Reads what sock_diag tells of it; nothing if that is too short.
+    /// Reads the data from sock_diag. `None` if it is too short.
     pub fn parse(bytes: &[u8]) -> Option<SteeredConnection> {
         let bytes = bytes.get(..SteeredConnection::LENGTH)?;
         SteeredConnection::of(&words(bytes))
@@ -95,7 +97,7 @@ fn words(bytes: &[u8]) -> Vec<u64> {
 }
 
 impl EndedConnection {
-    /// Reads what the program tells; `tick` is the kernel's. Nothing if that is too short.
+    /// Reads the program's report. `tick` is the kernel's. `None` if the report is too short.
     pub fn parse(bytes: &[u8], tick: Duration) -> Option<EndedConnection> {
         let words = words(bytes);
         let (&cookie, rest) = words.split_first()?;
@@ -147,32 +149,32 @@ impl EndedConnection {
     }
 }
 
-/// A part of what a connection sent: from when nothing was outstanding until that was so again, and new data was asked for or came
-/// after a pause. `struct object` of `bpf/steer/follow.h`.
+/// A part of a connection's data: from a moment at which nothing was outstanding until the next such moment, after
+/// which new data was requested or came after a pause. `struct object` of `bpf/steer/follow.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToldObject {
     /// The socket's number (`SO_COOKIE`).
     pub cookie: u64,
-    /// What its connection was given.
+    /// The rule, arm and addresses of its connection.
     pub steered: SteeredConnection,
     /// Its number in the connection, from 1.
     pub number: u64,
     /// When its first packet left, since boot.
     pub begun: Duration,
-    /// From then until everything was acknowledged, without the time in which nothing was outstanding.
+    /// The time from then until everything was acknowledged, without the time in which nothing was outstanding.
     pub busy: Duration,
-    /// Payload that was acknowledged, in bytes.
+    /// The acknowledged payload, in bytes.
     pub bytes: u64,
-    /// Packets with data that were sent, and those of them that were sent again.
+    /// The number of packets with data, including retransmissions, and the number of retransmissions.
     pub packets: u64,
     /// See `packets`.
     pub resent: u64,
-    /// Whether all of it was acknowledged, or the connection ended before.
+    /// Whether all of it was acknowledged. If not, the connection ended before.
     pub is_whole: bool,
 }
 
 impl ToldObject {
-    /// Reads what the program tells. Nothing if that is too short.
+    /// Reads the program's report. `None` if it is too short.
     pub fn parse(bytes: &[u8]) -> Option<ToldObject> {
         let words = words(bytes);
         let (&cookie, rest) = words.split_first()?;

@@ -1,4 +1,4 @@
-//! Who uses a controller: connections, and defaults, in every network namespace that can be seen.
+//! The users of a controller: connections and defaults, in every visible network namespace.
 
 use linux::diag::{Diag, Filter};
 use linux::visible::{self, Visible};
@@ -6,14 +6,14 @@ use linux::visible::{self, Visible};
 use crate::Error;
 use crate::default;
 
-/// What one network namespace uses of a controller.
+/// The use of a controller in one network namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Users {
     /// The namespace: its name, or a process in it.
     pub namespace: String,
-    /// How many of its connections have the controller.
+    /// The number of its connections that have the controller.
     pub connections: u64,
-    /// Whether its new connections have it unless they ask for another.
+    /// Whether the controller is the namespace's default.
     pub is_default: bool,
 }
 
@@ -21,7 +21,7 @@ pub struct Users {
 ///
 /// # Errors
 ///
-/// If namespaces can be seen but not entered (CAP_SYS_ADMIN), or the kernel does not tell of sockets.
+/// Namespaces are visible but cannot be entered (CAP_SYS_ADMIN), or the kernel does not report sockets.
 pub fn users(name: &str) -> Result<Vec<Users>, Error> {
     let mut all = Vec::new();
     for namespace in visible::network_namespaces()? {

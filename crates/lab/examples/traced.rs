@@ -1,5 +1,5 @@
-//! What a capture shows of the parts of congestion control's share, beside what the simulation knows of them. `bench/trace/run` prints it
-//! with what the kernel knows, which has no account of these parts.
+//! Compares the parts of congestion control's share that a capture shows with the simulation's. `bench/trace/run` prints the result. The
+//! kernel has no statistics of these parts.
 //! `cargo run --release -p fullpipe-lab --example traced`
 
 #[path = "../tests/parts/mod.rs"]
@@ -18,9 +18,10 @@ fn shown(parts: &Parts) -> String {
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
-        "The kernel has no account of these parts; the simulation has. Its truth of a flow over {MEGABITS} Mbit/s and {RTT_MS} ms for \
-         {SECONDS} s is the time that was congestion control's: in Startup or slow start; then with no more than the BDP in flight \
-         (window), or with more (bottleneck and buffer), of which in a recovery (buffer; BBR has none). Captured at the sender.\n"
+        "Only the simulation knows these parts; the kernel has no statistics of them. A flow sends over {MEGABITS} Mbit/s and {RTT_MS} ms \
+         for {SECONDS} s. The truth divides the time in which congestion control limited the flow: in Startup or slow start; then with at \
+         most the BDP in flight (window), or with more (bottleneck and buffer). The part of the latter in a recovery is `buffer`; BBR has \
+         no such part. Captured at the sender.\n"
     );
     println!(
         "| controller | sent | | slow start | window | bottleneck and buffer | buffer |\n| --- | --- | --- | --- | --- | --- | --- |"
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let [slow_start, window, beyond] = worst.map(|off| format!("{:.0}", off * 100.0));
     println!(
-        "\nThe worst are off by {slow_start} points (slow start), {window} (window) and {beyond} (bottleneck and buffer)."
+        "\nThe largest errors are {slow_start} points (slow start), {window} (window) and {beyond} (bottleneck and buffer)."
     );
     Ok(())
 }

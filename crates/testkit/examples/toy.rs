@@ -1,6 +1,6 @@
 //! A toy transport over `Flow`, and its check: `cargo run -p fullpipe-congestion-testkit --example toy`
 //!
-//! Packets are numbered and carry one chunk each; the receiver acknowledges each packet by its number. What is lost is sent
+//! Packets are numbered and carry one chunk each. The receiver acknowledges each packet by its number. A lost chunk is sent
 //! again in a new packet.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -10,9 +10,9 @@ use testkit::{End, Knows, Probe, Transport, Witness};
 
 const HEADERS: Bytes = Bytes::new(40);
 const THRESHOLD: u64 = 3;
-/// As long as this after a later packet has arrived, a packet counts as lost even if fewer than three have.
+/// A packet is declared lost this long after the arrival of a later packet, even if fewer than three later ones have arrived.
 const REORDERING: Duration = Duration::from_millis(20);
-/// As long as this nothing is heard before all is taken for lost.
+/// After this time without an ACK, all packets in flight are declared lost.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
@@ -25,13 +25,13 @@ pub(crate) struct Toy {
     mss: Bytes,
     flow: Flow<Witness>,
     in_flight: BTreeMap<u64, (PacketState, u64)>,
-    /// Declared lost; may still arrive.
+    /// Packets that were declared lost. They may still arrive.
     lost: BTreeMap<u64, PacketState>,
     again: VecDeque<u64>,
     next_number: u64,
     next_chunk: u64,
     chunks: u64,
-    /// What left before it is lost when the loss timer fires.
+    /// When the loss timer fires, the packets that left before this one are lost.
     newest_acked: u64,
     loss_timer: Option<Time>,
     last_heard: Time,
@@ -41,7 +41,7 @@ pub(crate) struct Toy {
 }
 
 impl Toy {
-    /// Chunks have `mss` bytes.
+    /// A transport with chunks of `mss` bytes.
     pub(crate) fn new(probe: &Probe, mss: Bytes) -> Toy {
         let controller = probe.controller(Connection::new(Time::ZERO, mss, mss * 10));
         Toy {
@@ -99,7 +99,7 @@ impl Toy {
         self.declare_lost(now, (number + 1).saturating_sub(THRESHOLD));
         self.flow.settle(now);
         self.set_loss_timer(now);
-        // What has been gone for a thousand packets does not come any more.
+        // Forget packets that were declared lost a thousand packets ago. They will not arrive any more.
         self.lost = self.lost.split_off(&number.saturating_sub(1_000));
     }
 
@@ -112,7 +112,7 @@ impl Toy {
         }
     }
 
-    /// For what left before the newest packet acknowledged, and is not.
+    /// Sets the timer for packets that left before the newest acknowledged packet and are not acknowledged.
     fn set_loss_timer(&mut self, now: Time) {
         let waits = self.in_flight.range(..self.newest_acked).next().is_some();
         let running = self.loss_timer.filter(|_| waits);

@@ -1,4 +1,4 @@
-//! The courses: paths, what the application does, and which rules are looked at.
+//! The courses. Each has a path, an application and the rules that are judged.
 
 use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Aggregation, Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
@@ -14,10 +14,11 @@ const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
 pub(crate) const RTPROP: Duration = Duration::from_millis(40);
 /// The pacing rate of the fixed controller: half of the path's.
 pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
-/// What it falls to at times, and as long each is kept: in no step with what looks at it each second, or each tenth of one.
+/// The lower rate of a controller whose rate changes, and the time between changes. This time is no multiple of a second or of a
+/// tenth of one, so that a transport which reads the rate at such intervals is found.
 const SLOW_PACE: Rate = Rate::from_bits_per_sec(5_000_000);
 const CHANGES: Duration = Duration::from_millis(730);
-/// As long ACKs are held back, at most: less than a round trip.
+/// ACKs are held back for at most this time, which is less than a round trip.
 const HELD: Duration = Duration::from_millis(35);
 const SECOND: Duration = Duration::from_secs(1);
 /// Bursts of the fixed controller, in packets.
@@ -25,14 +26,14 @@ pub(crate) const QUANTUM: u64 = 2;
 /// Longer than a probe timeout on this path (RFC 9002: about two round trips and the receiver's delay of 25 ms), and shorter
 /// than the least retransmission timeout in use (200 ms and a round trip) or two probe timeouts.
 const SHORT_SILENCE: Duration = Duration::from_millis(150);
-/// A window of which pacing never needs all.
+/// A window that pacing never fills.
 const WIDE: u64 = 400;
 /// A window that pacing would exceed at once.
 pub(crate) const NARROW: u64 = 20;
-/// More than a burst that is always allowed, and much less than is in flight on a paced course.
+/// More than the burst that is always allowed, and much less than the inflight of a paced course.
 const BURST_OF_LOSSES: u32 = 25;
 
-/// Of small packets, what the pacing rate needs is more.
+/// The window in packets. With small packets, the pacing rate needs more of them.
 pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
     match window {
         WIDE => WIDE.max(WIDE * 1_200 / mss.get().max(1)),
@@ -47,7 +48,7 @@ const PACED: Conduct = Conduct::Fixed {
     recovery_packets: WIDE,
 };
 
-/// How the path treats data and ACKs.
+/// The effects of the path on data and ACKs.
 #[derive(Default)]
 struct Ways {
     data: Effects,
@@ -66,7 +67,7 @@ fn path(ways: Ways) -> PathConfig {
             effects: ways.data,
             ..way.clone()
         },
-        // Two ACKs never arrive at one instant, unless they are held back.
+        // Two ACKs never arrive at the same instant, unless they are held back.
         reverse: LinkConfig {
             capacity: Capacity::Rate(Rate::from_bits_per_sec(1_000_000_000)),
             effects: ways.acks,
@@ -86,7 +87,7 @@ fn lossy() -> Ways {
     }
 }
 
-/// Five times the application writes 100 kB and pauses, and then `more` happens.
+/// The application writes 100 kB and pauses, and then `more` runs. This happens five times.
 fn in_portions<T: Transport>(world: &mut World<T>, mut more: impl FnMut(&mut World<T>)) {
     world.run(SECOND);
     for _ in 0..5 {
@@ -96,7 +97,7 @@ fn in_portions<T: Transport>(world: &mut World<T>, mut more: impl FnMut(&mut Wor
     }
 }
 
-/// Of `bytes` that the application writes, all packets are lost that leave within `span`. What is sent again is not.
+/// The application writes `bytes`. All packets that leave within `span` are lost. Later retransmissions are not.
 fn lose<T: Transport>(world: &mut World<T>, bytes: u64, span: Duration) {
     world.set(Wire::LosesSent);
     world.write(bytes);
@@ -104,7 +105,7 @@ fn lose<T: Transport>(world: &mut World<T>, bytes: u64, span: Duration) {
     world.set(Wire::Open);
 }
 
-/// One run of the transport, and what is judged of it.
+/// One run of the transport.
 struct Course<'r, T: Transport> {
     world: Option<World<T>>,
     name: &'static str,
@@ -129,7 +130,7 @@ impl<'r, T: Transport> Course<'r, T> {
         }
     }
 
-    /// Lets `act` happen, and judges what is seen from `from` on.
+    /// Runs `act`, and judges from `from` on with the rules of `look`.
     fn judge(
         self,
         from: Duration,
@@ -160,8 +161,8 @@ impl<'r, T: Transport> Course<'r, T> {
     }
 }
 
-/// Connects a transport for each course, sends over it, and says what is wrong. `connect` makes both ends; the sending
-/// end's controller is the probe's.
+/// Connects a transport for each course, sends over it, and reports the errors. `connect` makes both ends. The controller of the
+/// sending end comes from the probe.
 pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -> Report {
     let mut report = Report::default();
     let connect = &mut connect;
@@ -215,7 +216,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             world.write(u64::MAX);
             world.run(SECOND * 4);
         },
-        // What is measured from the packet's departure alone, without the time since the ACK before, has up to twice the rate.
+        // A rate that is measured from the packet's departure alone, without the time since the previous ACK, is up to twice as high.
         |judge| judge.delivery_rates(1.35),
     );
 
@@ -245,7 +246,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             judge.all_acked_told();
             judge.pauses();
             judge.inflight();
-            // The handshake may have had pauses of its own.
+            // The handshake may have pauses of its own.
             judge.idle_restarts(4);
             judge.no_losses();
             judge.told_when_they_leave();
@@ -331,8 +332,8 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
         SECOND,
         |world| {
             in_portions(world, |world| {
-                // One packet is lost, and one follows it: too few to show the loss without a timer, and too soon, as an eighth of
-                // a round trip has not passed (RFC 9002, "Time Threshold").
+                // One packet is lost, and one follows it. This is too little to show the loss without a timer: there are too few
+                // packets, and less than an eighth of a round trip has passed (RFC 9002, "Time Threshold").
                 let packet = world.mss().get() * 5 / 6;
                 lose(world, packet, RTPROP / 16);
                 world.write(packet);
@@ -354,7 +355,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             });
         },
         |judge| {
-            // A probe that repeats a lost packet may repair that loss before it is found.
+            // A probe that retransmits a lost packet may repair the loss before it is found.
             judge.found_by_timer(1, 2);
             judge.settlements();
             judge.each_sent_told();
@@ -409,7 +410,7 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
             if knows_spurious {
                 judge.undone();
             } else {
-                judge.note("spurious losses are not judged: the transport cannot tell them");
+                judge.note("spurious losses are not judged: the transport cannot detect them");
             }
         },
     );

@@ -1,10 +1,10 @@
-//! What was found.
+//! The report: faults, findings and notes.
 
 use core::fmt;
 
 macro_rules! faults {
     ($($fault:ident: $text:literal,)+) => {
-        /// What may be wrong in a wiring.
+        /// An error in how a transport drives a controller.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Fault {
@@ -12,7 +12,7 @@ macro_rules! faults {
         }
 
         impl Fault {
-            /// In words.
+            /// The fault in words.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Fault::$fault => $text,)+
@@ -23,72 +23,72 @@ macro_rules! faults {
 }
 
 faults! {
-    PacingNotEngaged: "the pacing rate is not kept",
-    PacingTooSlow: "less leaves than the pacing rate allows",
-    PacingRateStale: "departures do not follow when the pacing rate changes",
-    BurstsTooLarge: "pacing lets too much leave at once",
+    PacingNotEngaged: "packets leave faster than the pacing rate",
+    PacingTooSlow: "packets leave more slowly than the pacing rate allows",
+    PacingRateStale: "departures do not follow changes of the pacing rate",
+    BurstsTooLarge: "bursts are larger than pacing allows",
     WindowExceeded: "more is in flight than the window allows",
-    WindowFullNotTold: "acknowledgements do not say that the window was full",
-    WindowFullFalse: "acknowledgements say that the window was full, and it was not",
-    WindowUseNotTold: "acknowledgements do not say that the window was used",
-    WindowUseFalse: "acknowledgements say that the window was used while the application had no data",
-    SentNotTold: "packets leave and the controller is not told",
-    SentEarly: "packets are told before they leave",
-    RepeatsUnpaced: "what is sent again does not wait for the pacer",
-    RepeatsPastWindow: "what is sent again does not wait for the window",
-    IdleRestartMissing: "a restart from idle is not told",
-    IdleRestartFalse: "a restart from idle is told in the midst of data",
-    AppLimitNotMarked: "the application's pauses are not marked",
-    AppLimitNotCleared: "samples stay marked as limited by the application",
+    WindowFullNotTold: "acknowledgements do not report that the window was full",
+    WindowFullFalse: "acknowledgements report that the window was full, but it was not",
+    WindowUseNotTold: "acknowledgements do not report that the window was used",
+    WindowUseFalse: "acknowledgements report that the window was used while the application had no data",
+    SentNotTold: "packets leave and are not reported",
+    SentEarly: "packets are reported before they leave",
+    RepeatsUnpaced: "retransmissions do not wait for the pacer",
+    RepeatsPastWindow: "retransmissions do not wait for the window",
+    IdleRestartMissing: "a restart from idle is not reported",
+    IdleRestartFalse: "a restart from idle is reported, but the flow was not idle",
+    AppLimitNotMarked: "samples are not marked as application-limited",
+    AppLimitNotCleared: "samples stay marked as application-limited",
     RoundsTooLong: "rounds are longer than a round trip: the state kept with a packet is too old",
     RoundsTooShort: "rounds are shorter than a round trip: the state kept with a packet is too new",
-    RttMissing: "no round-trip time is told",
+    RttMissing: "no round-trip time is reported",
     RttTooShort: "a round-trip time is shorter than the path's",
     RttTooLong: "the round-trip times are longer than the path's",
-    RateMissing: "acknowledgements come without a delivery rate",
-    RateWrong: "the delivery rate is not that of the path",
-    RateSpansPause: "delivery rates are measured across pauses of the application",
-    DeliveredNotCounted: "what is delivered is not told in full",
-    AckedForgotten: "some of what is acknowledged is never told",
-    DeliveredTwice: "more is told as delivered than was sent or received",
-    InflightWrong: "what is told as in flight is not what was sent and not settled",
-    AckInflightWrong: "acknowledgements tell another flight than the packet that leaves next",
-    PriorInflightWrong: "what was in flight before an acknowledgement is told without the losses that it showed",
-    PriorInflightStale: "what was in flight before an acknowledgement is told as it was long before",
-    LossInvented: "losses are told on a path without any",
-    LossNotTold: "losses are not told",
-    LossToldTwice: "a loss is told twice",
-    LossOfAnother: "a loss is told with the state of another packet",
-    LossAfterAck: "losses are told after the acknowledgement that showed them",
-    LossNotSettled: "losses wait for a later event: the recovery that they begin is told late",
-    LossNotSampled: "the sampler is not told of losses",
-    RecoveryNotTold: "losses are told, and no recovery",
-    RecoveryAfterAck: "a recovery is told after the acknowledgement that showed its losses",
-    RecoveryTwice: "a recovery is entered again before it has ended",
-    RecoveryTooOften: "a recovery is entered more than once a round trip",
+    RateMissing: "acknowledgements have no delivery rate",
+    RateWrong: "the delivery rate is wrong",
+    RateSpansPause: "samples of the delivery rate span pauses of the application",
+    DeliveredNotCounted: "not all delivered data is reported",
+    AckedForgotten: "some acknowledged packets are never reported",
+    DeliveredTwice: "more data is reported as delivered than was sent",
+    InflightWrong: "the reported inflight is not the data that was sent and is neither acknowledged nor lost",
+    AckInflightWrong: "acknowledgements report another inflight than the packet that leaves next",
+    PriorInflightWrong: "the inflight before an acknowledgement lacks the losses that the acknowledgement showed",
+    PriorInflightStale: "the inflight before an acknowledgement is out of date",
+    LossInvented: "losses are reported that did not happen",
+    LossNotTold: "losses are not reported",
+    LossToldTwice: "a loss is reported twice",
+    LossOfAnother: "a loss is reported with the state of another packet",
+    LossAfterAck: "losses are reported after the acknowledgement that showed them",
+    LossNotSettled: "losses wait for a later event: the recovery that they begin is reported late",
+    LossNotSampled: "losses are not reported to the sampler",
+    RecoveryNotTold: "losses are reported without a recovery",
+    RecoveryAfterAck: "a recovery is reported after the acknowledgement that showed its losses",
+    RecoveryTwice: "a recovery begins before the previous one has ended",
+    RecoveryTooOften: "a recovery begins more than once a round trip",
     RecoveryTooShort: "a recovery ends before a round trip has passed",
     RecoveryNeverEnds: "a recovery does not end",
-    UndoMissing: "a recovery for losses that were none is not undone",
-    TimeoutNotTold: "a silence of seconds is no timeout",
-    TimeoutFalse: "a silence of a few round trips is told as a timeout",
-    TimeoutWithoutLoss: "a timeout is told without its losses, or before them",
-    TimeoutNeverEnds: "the time after a timeout does not end",
-    Stalled: "nothing is delivered any more",
-    TimeBackwards: "time runs backwards",
-    TimeWrong: "an event is told with another time than that at which it happened",
-    NeverStops: "it wants to send without end at one instant",
+    UndoMissing: "a recovery from spurious losses is not undone",
+    TimeoutNotTold: "a silence of seconds is not reported as a timeout",
+    TimeoutFalse: "a silence of a few round trips is reported as a timeout",
+    TimeoutWithoutLoss: "a timeout is reported without its losses, or before them",
+    TimeoutNeverEnds: "the recovery from a timeout does not end",
+    Stalled: "data is delivered late, or not at all",
+    TimeBackwards: "the reported time runs backwards",
+    TimeWrong: "an event is reported with a wrong time",
+    NeverStops: "the transport sends without end at one instant",
     PipeNotFilled: "the path is not filled",
-    QueueStands: "a queue stands that the controller would not build",
+    QueueStands: "there is a standing queue that the controller would not build",
 }
 
-/// One thing that is wrong, and the figure that shows it.
+/// One error, and the measurement that shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// On which course it was seen.
+    /// The course on which it was seen.
     pub course: &'static str,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
-    /// What was measured, and what should have been.
+    /// The measured value, and the expected one.
     pub figure: String,
 }
 
@@ -98,19 +98,19 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Everything that was found.
+/// All findings of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The courses that were run, in their order. `docs/embedding.md` says what each is.
+    /// The courses that were run, in their order. `docs/embedding.md` describes each.
     pub courses: Vec<&'static str>,
-    /// What is wrong, in the order of the courses.
+    /// The errors, in the order of the courses.
     pub findings: Vec<Finding>,
-    /// What was measured without a judgement, or could not be judged, and why.
+    /// Measurements that are not judged, and rules that could not be judged, with the reason.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Whether this was found.
+    /// Whether this fault was found.
     pub fn has(&self, fault: Fault) -> bool {
         self.findings.iter().any(|finding| finding.fault == fault)
     }
@@ -119,7 +119,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.findings.is_empty() {
-            writeln!(f, "nothing is wrong")?;
+            writeln!(f, "no findings")?;
         }
         for finding in &self.findings {
             writeln!(f, "{finding}")?;

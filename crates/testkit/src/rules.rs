@@ -1,4 +1,4 @@
-//! The rules: what was told is compared with what happened.
+//! The rules: they compare the reported events with what happened.
 
 mod flight;
 mod losses;
@@ -13,11 +13,11 @@ use crate::report::{Fault, Finding, Report};
 use crate::witness::Told;
 use crate::world::Departure;
 
-/// What is seen of one course.
+/// The observations of one course.
 pub(crate) struct Judge<'r> {
     pub(crate) course: &'static str,
     pub(crate) report: &'r mut Report,
-    /// Before, a handshake may be going on, or a transition.
+    /// Rules count from here. Before, there may be a handshake or a transition.
     pub(crate) from: Time,
     pub(crate) until: Time,
     pub(crate) departures: &'r [Departure],
@@ -94,7 +94,7 @@ impl Judge<'_> {
         self.told.iter().filter(|(_, told)| is_it(told)).count()
     }
 
-    /// Times are those of what happened, and never decrease.
+    /// Reported times are those of the events, and never decrease.
     pub(crate) fn times(&mut self) {
         let mut last = Time::ZERO;
         let (mut backwards, mut wrong, mut all) = (None, None, 0);
@@ -117,7 +117,8 @@ impl Judge<'_> {
         if let Some((told, was)) = wrong
             && share(count, all) > 0.01
         {
-            let figure = format!("{count} events of {all}, the first at {was} told as {told}");
+            let figure =
+                format!("{count} of {all} events; the first, at {was}, is reported at {told}");
             self.find(Fault::TimeWrong, figure);
         }
     }
@@ -132,7 +133,7 @@ impl Judge<'_> {
         sizes.max().unwrap_or_default()
     }
 
-    /// What a packet has on the wire beyond what is told. Much of a small packet.
+    /// The size of a packet on the wire beyond the reported size. It is a large part of a small packet.
     fn headers(&self) -> Bytes {
         (self.largest_wire() - self.largest_told()).min(Bytes::new(100))
     }
@@ -144,7 +145,7 @@ impl Judge<'_> {
             return;
         };
         let window = size * NARROW;
-        // Some stacks look at the window before they know how large the packet becomes.
+        // Some stacks check the window before they know the size of the packet.
         self.find_if(most > window + size, Fault::WindowExceeded, || {
             format!("{most} in flight, the window is {window}")
         });
@@ -160,8 +161,8 @@ impl Judge<'_> {
         );
     }
 
-    /// In a recovery, which halves the window, nothing leaves for which there is no room. Two packets a recovery may: the first
-    /// repeat (RFC 6675, step 4.3), and a probe.
+    /// In a recovery, which halves the window, no packet leaves that does not fit the window. Two packets in each recovery are
+    /// excepted: the first retransmission (RFC 6675, step 4.3), and a probe.
     pub(crate) fn repeats_fit(&mut self) {
         let Some(size) = self.sents().map(|(_, sent)| sent.bytes).max() else {
             return;
@@ -176,7 +177,7 @@ impl Judge<'_> {
                     is_on = true;
                 }
                 Told::Recovery(..) => is_on = false,
-                // What was in flight before is no less for it: one leaves where one arrives, in a stack that looks too early.
+                // Inflight stays above the window in a stack that checks too early: a packet leaves for each that arrives.
                 Told::Sent(sent) if is_on && sent.inflight > window + size => {
                     past += 1;
                     most = most.max(sent.inflight);
@@ -191,7 +192,7 @@ impl Judge<'_> {
         });
     }
 
-    /// What a real controller makes of it all.
+    /// The results with a real controller.
     pub(crate) fn whole(&mut self, rate: Rate) {
         let left = self.departures.iter().filter(|it| it.at >= self.from);
         let left = left.map(|it| it.size.get()).sum::<u64>() as f64;
@@ -203,7 +204,7 @@ impl Judge<'_> {
             "bbr3 fills {:.1} % of {rate} at 1 % loss, with a median RTT of {median:.2} RTprop",
             use_of * 100.0
         ));
-        // With an ACK for every second packet, and chance losses that end Startup, a right transport may have two thirds.
+        // With an ACK for every second packet, and random losses that end Startup, a correct transport may have only two thirds.
         self.find_if(use_of < 0.5, Fault::PipeNotFilled, || {
             format!("{:.1} % of {rate}", use_of * 100.0)
         });

@@ -1,4 +1,4 @@
-//! What a transport is to the kit.
+//! The interface between the kit and a transport.
 
 use congestion::{Bytes, Time};
 
@@ -13,43 +13,43 @@ pub enum End {
 
 /// Both ends of a connection that carries data in one direction.
 ///
-/// Each method is given the present; times never decrease. After each event, the kit takes what both ends want to send, and
-/// then asks for the timer.
+/// Each method that has `now` receives the present time. Times never decrease. After each event, the kit takes the packets that
+/// both ends want to send, and then asks for the timer.
 pub trait Transport {
-    /// What travels.
+    /// A packet on the path.
     type Packet: Clone;
 
-    /// The sending application hands over `bytes` more; [`u64::MAX`] for more than can ever be sent.
+    /// The sending application writes `bytes` more. [`u64::MAX`] is more than can ever be sent.
     fn write(&mut self, now: Time, bytes: u64);
 
-    /// The next packet that this end puts on the wire now, with its size there, headers included.
+    /// The next packet that this end sends now, with its size on the wire, including headers.
     fn poll_transmit(&mut self, now: Time, end: End) -> Option<(Bytes, Self::Packet)>;
 
     /// A packet reaches this end.
     fn receive(&mut self, now: Time, end: End, packet: Self::Packet);
 
-    /// When [`Transport::on_timer`] is due, of either end: for the pacer, for losses, for held-back ACKs.
+    /// The time at which [`Transport::on_timer`] is due for either end: for the pacer, for losses, or for delayed ACKs.
     fn next_timer(&self) -> Option<Time>;
 
-    /// That time has come.
+    /// The time of [`Transport::next_timer`] has come.
     fn on_timer(&mut self, now: Time);
 
-    /// Payload that has reached the receiving application.
+    /// The payload bytes that the receiving application has received.
     fn received(&self) -> u64;
 }
 
-/// What the transport can know at all: what it cannot, it is not blamed for.
+/// What the transport can know. The kit does not judge what it cannot know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Knows {
-    /// Whether a loss that was none is found out: by D-SACK or timestamps, or by an ACK of a packet declared lost.
+    /// Whether the transport detects spurious losses: by D-SACK or timestamps, or by an ACK of a packet declared lost.
     pub spurious_losses: bool,
-    /// Whether a long silence is a retransmission timeout or persistent congestion.
+    /// Whether a long silence leads to a retransmission timeout or persistent congestion.
     pub timeouts: bool,
 }
 
 impl Knows {
-    /// All of it.
+    /// A transport that knows everything.
     pub const fn everything() -> Knows {
         Knows {
             spurious_losses: true,

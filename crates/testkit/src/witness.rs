@@ -1,4 +1,4 @@
-//! A controller that writes down what it is told.
+//! A controller that logs the events that it receives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,22 +9,22 @@ use congestion::{
 
 use crate::course;
 
-/// What a controller was told.
+/// An event that a controller received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Told {
     IdleRestart(Time),
     Sent(Sent),
     Lost(Lost),
-    /// With what is told as in flight.
+    /// With the reported inflight.
     Recovery(Time, Recovery, Bytes),
     Ack(Ack),
-    /// With what is told as in flight.
+    /// With the reported inflight.
     Timeout(Time, Bytes),
     Mtu,
 }
 
 impl Told {
-    /// The time with which it was told.
+    /// The time that the event reports.
     pub(crate) fn time(&self) -> Option<Time> {
         match self {
             Told::IdleRestart(now) | Told::Recovery(now, ..) | Told::Timeout(now, _) => Some(*now),
@@ -35,7 +35,7 @@ impl Told {
         }
     }
 
-    /// What it says is in flight once it has happened.
+    /// The reported inflight after the event.
     pub(crate) fn flight(&self) -> Option<Bytes> {
         match self {
             Told::Sent(sent) => Some(sent.inflight),
@@ -47,26 +47,26 @@ impl Told {
     }
 }
 
-/// What was told, and when that really was.
+/// The events, each with its real time.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: Time,
-    /// The largest packet, by the latest that was told of it.
+    /// The largest packet, as it was last reported.
     pub(crate) mss: Bytes,
     pub(crate) told: Vec<(Time, Told)>,
 }
 
-/// A pacing rate that depends on nothing but the time.
+/// A pacing rate that depends only on the time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rates {
-    /// In turns, the first one first.
+    /// The two rates alternate, beginning with the first.
     pub(crate) both: [Rate; 2],
-    /// As long each lasts.
+    /// The time that each lasts.
     pub(crate) each: Duration,
 }
 
 impl Rates {
-    /// The same at all times.
+    /// The same rate at all times.
     pub(crate) const fn always(rate: Rate) -> Rates {
         Rates {
             both: [rate; 2],
@@ -88,7 +88,7 @@ impl Rates {
 /// How the controllers of a course behave.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Conduct {
-    /// A constant window, and a rate that the path does not change, with bursts of so many packets.
+    /// A constant window, and a rate that does not depend on the path, with bursts of `quantum_packets`.
     Fixed {
         cwnd_packets: u64,
         rate: Rates,
@@ -99,7 +99,7 @@ pub(crate) enum Conduct {
     Of(ControllerKind),
 }
 
-/// Makes the controllers of one course. Cheap to clone, and of any thread.
+/// Makes the controllers of one course. It is cheap to clone and can be used in any thread.
 #[derive(Debug, Clone)]
 pub struct Probe {
     conduct: Conduct,
@@ -144,7 +144,7 @@ impl Probe {
     }
 }
 
-/// A controller that writes down what it is told.
+/// A controller that logs the events that it receives.
 #[derive(Debug, Clone)]
 pub struct Witness {
     inner: Inner,

@@ -6,21 +6,21 @@ use path::{Path, PathConfig};
 use crate::transport::{End, Transport};
 use crate::witness::{Probe, Told};
 
-/// What wants to leave at one instant is cut off here.
+/// The most packets that may leave at one instant.
 const MOST_AT_ONCE: usize = 20_000;
-/// The packets of a transport that has not said how large its are.
+/// The packet size of a transport that has not reported one.
 const USUAL: Bytes = Bytes::new(1_200);
 
-/// What becomes of what the ends put on the wire.
+/// What happens to packets that the ends put on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// The path carries it.
+    /// The path carries them.
     Open,
-    /// It vanishes.
+    /// They are lost.
     Cut,
-    /// What the sender sends vanishes, and nothing else.
+    /// Only the sender's packets are lost.
     LosesSent,
-    /// It waits until the wire is open again.
+    /// They wait until the wire is open again.
     Held,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Wire {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) at: Time,
-    /// On the wire.
+    /// The size on the wire.
     pub(crate) size: Bytes,
     pub(crate) has_arrived: bool,
 }
@@ -47,17 +47,17 @@ pub(crate) struct World<T: Transport> {
     path: Path<Parcel<T::Packet>>,
     pub(crate) now: Time,
     pub(crate) departures: Vec<Departure>,
-    /// By the application.
+    /// The bytes that the application has written.
     pub(crate) written: u64,
     wire: Wire,
-    /// Of the next data packets, so many vanish.
+    /// The number of data packets that will be lost next.
     to_lose: u32,
     held: Vec<(End, Bytes, Parcel<T::Packet>)>,
     pub(crate) never_stops: bool,
 }
 
 impl<T: Transport> World<T> {
-    /// The configuration is one of the kit's own, and valid.
+    /// `path` is a configuration of the kit, and therefore valid.
     pub(crate) fn new(probe: Probe, transport: T, path: PathConfig) -> Option<World<T>> {
         Some(World {
             probe,
@@ -79,7 +79,7 @@ impl<T: Transport> World<T> {
         self.transport.write(self.now, bytes);
     }
 
-    /// From now on. What was held leaves if the wire is open.
+    /// Sets the wire from now on. Held packets leave if the wire is open.
     pub(crate) fn set(&mut self, wire: Wire) {
         self.wire = wire;
         if wire == Wire::Open {
@@ -95,7 +95,7 @@ impl<T: Transport> World<T> {
         if mss.is_zero() { USUAL } else { mss }
     }
 
-    /// The next `count` data packets vanish.
+    /// The next `count` data packets are lost.
     pub(crate) fn lose_next(&mut self, count: u32) {
         self.to_lose = count;
     }
@@ -157,7 +157,7 @@ impl<T: Transport> World<T> {
     }
 
     fn put_on_wire(&mut self, end: End, size: Bytes, packet: T::Packet) {
-        // Handshakes and acknowledgements are mostly smaller.
+        // Packets of handshakes and acknowledgements are usually smaller.
         let is_data = end == End::Sender && size * 2 >= self.mss();
         let departure = is_data.then_some(self.departures.len());
         if is_data {
@@ -188,7 +188,7 @@ impl<T: Transport> World<T> {
         way.send(self.now, size, parcel);
     }
 
-    /// All that the controller was told, with the time at which it was.
+    /// All events that the controller received, each with its real time.
     pub(crate) fn told(&self) -> Vec<(Time, Told)> {
         self.probe.log().told.clone()
     }

@@ -14,6 +14,7 @@
 //! control group.
 
 mod background;
+mod busy;
 mod clients;
 mod group;
 mod pass;

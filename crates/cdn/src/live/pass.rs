@@ -13,11 +13,11 @@ use lab::Cancel;
 use linux::Network;
 use linux::command::Init;
 use linux::diag::{Diag, Filter, TcpState};
-use linux::machine::Processors;
 use record::{PathSummary, Validity};
 use units::Duration;
 
 use super::background::Background;
+use super::busy::Busy;
 use super::clients::{self, Download};
 use super::{paths, unix_s};
 use crate::laboratory::LabError;
@@ -147,7 +147,7 @@ impl Stage<'_> {
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Pass, LabError> {
         let mut diag = Diag::open_here()?;
-        let (processors, overflows) = (Processors::now(), self.overflows()?);
+        let overflows = self.overflows()?;
         let lines: HashMap<IpAddr, &Line> =
             self.lines.iter().map(|line| (line.client, line)).collect();
         let tunnel = paths::join(self.network, self.lines, self.seed)?;
@@ -157,7 +157,7 @@ impl Stage<'_> {
         let mut running =
             clients::start(&self.network.near, self.init, self.lines, longest, &told)?;
         let mut looks = Looks::default();
-        let (mut busy, mut over) = (None, None);
+        let (mut busy, mut over) = (Busy::new(), None);
         loop {
             force.step(tell);
             looks.look(&mut diag, &lines, is_right)?;
@@ -165,8 +165,8 @@ impl Stage<'_> {
                 return Err(LabError::Cancelled);
             }
             let now = Duration::from(begin.elapsed());
-            if busy.is_none() && now >= self.duration {
-                busy = Processors::now().zip(processors);
+            if now < self.duration {
+                busy.look(now);
             }
             match over {
                 None => {
@@ -185,7 +185,7 @@ impl Stage<'_> {
         let begun = self.lines.iter().map(|line| line.visits.len()).sum();
         let counts = force.finish()?;
         tell(&format!(
-            "{name}: {} of {begun} downloads came whole, in {:.0} s",
+            "{name}: {} of {begun} downloads were complete, in {:.0} s",
             downloads.len(),
             begin.elapsed().as_secs_f64()
         ));
@@ -198,7 +198,8 @@ impl Stage<'_> {
             machine: OfPass {
                 name: name.to_owned(),
                 validity: self.validity(&[counters.forward.tun, counters.reverse.tun], overflows),
-                busy_share: busy.and_then(|(now, then)| now.busy_since(then)),
+                busy_share: busy.share(),
+                full_share: busy.full_share(),
             },
         })
     }

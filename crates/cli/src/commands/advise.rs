@@ -1,4 +1,4 @@
-//! `fullpipe advise`: which controller suits a path.
+//! `fullpipe advise`: recommends a controller for a path.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ use crate::terminal::interrupt;
 use crate::terminal::output;
 use crate::terminal::work_bar::WorkBar;
 
-/// What lies in the directory of a record, and in that of a trace.
+/// The files in the directory of a record, and in that of a trace.
 const SCENARIO: &str = "scenario.toml";
 const SUMMARY: &str = "summary.json";
 
 /// A shorter run shows nothing.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Say which controller suits a path
+/// Recommend a congestion controller for a path
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every path option takes a range where the value is not known: --buffer 0.5bdp..4bdp, --loss 0..1%, --rtt 20ms..60ms. \
@@ -40,8 +40,8 @@ The command samples paths from these ranges and runs every candidate over each o
 CUBIC flow, and beside itself with small requests. All candidates have the same paths and the same seeds. It prints which \
 one to choose, what that gains, whom it hurts, and how sure it is.")]
 pub struct Options {
-    /// What is known of the path: the directory that run --out or trace --out wrote; a scenario, whose values may be ranges; or
-    /// the summary of a run or of captures (JSON); - for stdin. Path options replace what it says
+    /// What is known of the path: a directory that `run --out` or `trace --out` wrote; a scenario, whose values may be
+    /// ranges; or a summary of a run or of captures (JSON); - for stdin. Path options replace values of the file
     #[arg(long, value_name = "DIR|FILE")]
     from: Option<PathBuf>,
     #[arg(long, help = usage::one_of("What the controller is chosen for", Goal::ALL), value_name = "GOAL", default_value_t = Goal::default())]
@@ -54,32 +54,32 @@ pub struct Options {
         default_value = "bbr3,bbr1,cubic,reno"
     )]
     controllers: Vec<ControllerKind>,
-    /// How many paths are sampled [default: as many as take some fifteen seconds, 4 to 24]
+    /// Number of sampled paths [default: as many as take about fifteen seconds, 4 to 24]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     paths: Option<NonZeroUsize>,
-    /// How long each run is, in the simulator's time [default: as long as takes some fifteen seconds, 1s to 60s]
+    /// Length of each run, in simulated time [default: as long as takes about fifteen seconds, 1s to 60s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     duration: Option<Duration>,
     /// Seed of every random choice
     #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
-    /// Runs at a time [default: as many as there are processors]
+    /// Number of runs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// Write a page with plots that needs no network
+    /// Write a page with plots, which works offline
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
-    /// Print the advice on stdout as JSON, and nothing else there
+    /// Print only the advice on stdout, as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
     path: PathOptions,
 }
 
-/// Runs the candidates, and says which one to choose.
+/// Runs the candidates and recommends one.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (question, origin) = question(options)?;
     let wrong = |error: ScenarioError| origin.blame(&options.path, &error);
@@ -98,9 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     if !options.quiet {
         if let Some(Range { from, to, .. }) = &origin.own_buffer {
-            output::note(format_args!(
-                "the buffer is not known: taken as {from}..{to}"
-            ));
+            output::note(format_args!("the buffer is unknown; using {from}..{to}"));
         }
         output::note(&sampling.path);
         output::note(advise::describe_runs(&sampling, plan.runs.len()));
@@ -128,13 +126,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
-            "{} failed, and nothing is known of their paths",
+            "{} failed, so their paths are missing",
             report::count(failed as u64, "run")
         ))),
     }
 }
 
-/// What the runs told, and how many failed.
+/// The results of the runs, and the number of failed runs.
 fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure> {
     let engine = EngineKind::Sim.engine();
     let all = plan.all();
@@ -175,7 +173,7 @@ fn question(options: &Options) -> Result<(Question, Origin), Failure> {
     options.path.replace_in(&mut path)?;
     if options.from.is_none() && path.describe().is_empty() {
         return Err(Failure::usage(
-            "nothing is known of the path; give --rate and --rtt, as ranges such as 10mbit..50mbit if need be, or --from",
+            "the path is unknown; give --rate and --rtt, which may be ranges such as 10mbit..50mbit, or --from",
         ));
     }
     let added = path.complete();
@@ -205,15 +203,15 @@ fn question(options: &Options) -> Result<(Question, Origin), Failure> {
     Ok((question, origin))
 }
 
-/// Who told what is known of the path, beside the path options.
+/// The sources of the values of the path, beside the path options.
 struct Origin {
     file: Option<Input>,
-    /// The buffer that nobody told.
+    /// The default buffer, if no source has one.
     own_buffer: Option<Range>,
 }
 
 impl Origin {
-    /// The failure that a field of the path makes no sense, said of whoever gave the field.
+    /// The failure for an invalid field of the path. It names the source of the field.
     fn blame(&self, given: &PathOptions, error: &ScenarioError) -> Failure {
         match &self.file {
             _ if self.own_buffer.is_some() && error.field == "path.buffer" => {
@@ -225,7 +223,7 @@ impl Origin {
     }
 }
 
-/// The path of a record's directory or a trace's, of a scenario, or of a summary; and the file that tells it.
+/// The path from the directory of a record or a trace, from a scenario, or from a summary; and the file with the path.
 fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     let file = if from.is_dir() {
         let files = [SCENARIO, SUMMARY].map(|name| from.join(name));
@@ -254,7 +252,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     Ok((path.map_err(|error| input.wrong(error))?, input))
 }
 
-/// How long a run is: long enough for two flows to start, and to be measured.
+/// The length of a run: long enough for the start of two flows and a measurement.
 fn length(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
     if span < SHORTEST {

@@ -1,4 +1,4 @@
-//! Studies on several engines, for the commands that run them.
+//! Runs studies on several engines, for commands that do so.
 
 use lab::{Cancel, EngineKind};
 use studies::runs::{Batch, Findings};
@@ -8,25 +8,25 @@ use crate::failure::Failure;
 use crate::options::study_options::StudyOptions;
 use crate::terminal::output;
 
-/// A study, and what it is for.
+/// A study and its purpose.
 pub struct Item<T> {
-    /// What it is for.
+    /// Its purpose.
     pub what: T,
-    /// What is run.
+    /// Its runs.
     pub runs: Source,
     /// The engines that can show it.
     pub engines: Vec<EngineKind>,
 }
 
-/// The studies that each engine is to run, all of them checked.
+/// The studies for each engine, all of them checked.
 pub struct Agenda<'i, T> {
     items: &'i [Item<T>],
-    /// With the places of its studies among the items.
+    /// Each batch has the indices of its studies among the items.
     batches: Vec<(Vec<usize>, Batch)>,
 }
 
 impl<'i, T> Agenda<'i, T> {
-    /// What there is to do on the engines.
+    /// The studies of these items on these engines.
     pub fn new(engines: &[EngineKind], items: &'i [Item<T>]) -> Result<Agenda<'i, T>, Failure> {
         let batch = |engine: &EngineKind| {
             let mut batch = Batch::new(*engine);
@@ -43,13 +43,14 @@ impl<'i, T> Agenda<'i, T> {
         Ok(Agenda { items, batches })
     }
 
-    /// Of each engine, what it runs.
+    /// The batch of each engine.
     pub fn batches(&self) -> impl Iterator<Item = &Batch> {
         self.batches.iter().map(|(_, batch)| batch)
     }
 
-    /// Runs all of it, engine after engine. `done` gets what was found in a study on an engine as soon as it is complete,
-    /// and whether no other engine has anything to add. Names the runs that failed, and says how many these are.
+    /// Runs all studies, engine after engine. `done` gets the findings of a study on an engine as soon as it is
+    /// complete, and whether no other engine still has to run this study. Prints the runs that failed, and returns their
+    /// number.
     pub fn run(
         &self,
         options: &StudyOptions,

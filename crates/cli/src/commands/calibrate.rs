@@ -1,4 +1,4 @@
-//! `fullpipe calibrate`: the same scenarios on two engines, side by side.
+//! `fullpipe calibrate`: compares the same scenarios on two engines.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::terminal::interrupt;
 use crate::terminal::output;
 use crate::terminal::work_bar::WorkBar;
 
-/// Runs of each case, if nothing is said.
+/// The default number of runs of each case.
 const REPEATS: u64 = 3;
 
 /// Compare two engines, case by case
@@ -41,7 +41,8 @@ pub struct Options {
     /// Patterns of the names of cases: 'bbr1-*' [default: all]
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// The two engines; the second is judged by the first. One beside itself runs everything twice, with other seeds
+    /// The two engines; the second is compared with the first. If both are the same, everything runs twice, with
+    /// different seeds
     #[arg(
         long,
         value_name = "ENGINE,ENGINE",
@@ -50,48 +51,49 @@ pub struct Options {
         default_value = "linux,sim"
     )]
     engines: Vec<EngineKind>,
-    /// Judge Fullpipe's controller in the kernel instead: bbr1 by Linux's own bbr, in cases of its own; bbr3 by the simulator's, in
-    /// the cases that bbr1 has
+    /// Judge Fullpipe's controller in the kernel instead: bbr1 against Linux's own bbr, in separate cases; bbr3 against
+    /// the simulator's bbr3, in the cases for bbr1
     #[arg(long, value_name = "CONTROLLER", conflicts_with = "engines")]
     kernel: Option<InKernel>,
-    /// The directory with the cases' files [default: those that are built in]
+    /// Directory with the files of cases [default: the built-in cases]
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
-    /// Run only the cases marked as quick, once each; do not cite the result
+    /// Run only the cases that are marked as quick, once each; do not cite the result
     #[arg(long)]
     quick: bool,
-    /// Runs of each case on each engine, each with another seed; the simulator beside another engine has five times as many [default: 3; with --quick 1]
+    /// Runs of each case on each engine, each with another seed; the simulator runs five times as many beside another
+    /// engine [default: 3; with --quick 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeats: Option<u64>,
-    /// Where results go
+    /// Directory for results
     #[arg(long, value_name = "DIR", default_value = "calibration")]
     out: PathBuf,
-    /// Take over what an older or newer fullpipe measured with this engine, after a change that does not concern it
+    /// Accept measurements of this engine from an older or newer fullpipe, after a change that does not affect them
     #[arg(long, value_name = "ENGINE")]
     reuse: Vec<EngineKind>,
-    /// Keep the record of each run too, as run --out does
+    /// Also keep the record of each run, as run --out does
     #[arg(long)]
     records: bool,
     /// Replace the table in this document, between `<!-- calibrate: begin -->` and `<!-- calibrate: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    /// Number of runs at a time [default: the number of processors; 1 in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// List the cases and how long they take, and run none
+    /// List the cases and the time that they take; run nothing
     #[arg(long)]
     list: bool,
-    /// Print the comparisons on stdout as JSON, and nothing else there
+    /// Print only the comparisons on stdout, as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }
 
-/// Which of Fullpipe's controllers in the kernel is judged.
+/// Fullpipe's controller in the kernel that is judged.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum InKernel {
     Bbr1,
@@ -106,7 +108,7 @@ impl InKernel {
         }
     }
 
-    /// Where its result stands in a document: one document may have both.
+    /// The marks of its section in a document. One document may have both.
     const fn marks(self) -> report::Marks {
         match self {
             InKernel::Bbr1 => report::Marks("calibrate kernel bbr1"),
@@ -115,7 +117,7 @@ impl InKernel {
     }
 }
 
-/// Runs what is not done yet, and compares everything that is.
+/// Runs the missing runs, and compares all results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let calibration = calibration(options)?;
     if options.list {
@@ -130,7 +132,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let [first, second] = sides.map(|side| &side.contender.name);
     if first == second && !options.quiet {
         output::note(format_args!(
-            "engine {first} beside itself: everything runs twice, with other seeds; what differs is chance"
+            "engine {first} on both sides: everything runs twice, with different seeds; differences are due to chance"
         ));
     }
     let build = program::build()?;
@@ -149,7 +151,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .sum();
     if cancel.is_cancelled() && left > 0 {
         return Err(Failure::interrupted(&format!(
-            "{} left; the same command goes on from here",
+            "{} left; repeat the command to continue",
             report::count(left as u64, "run")
         )));
     }
@@ -157,7 +159,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     records.map_or(Ok(()), |records| records.finish())
 }
 
-/// What is compared.
+/// The two sides of the comparison.
 fn pair(options: &Options) -> Result<Pair, Failure> {
     if let Some(kernel) = options.kernel {
         return Ok(kernel.pair());
@@ -165,19 +167,19 @@ fn pair(options: &Options) -> Result<Pair, Failure> {
     let engines: [EngineKind; 2] = options.engines.as_slice().try_into().map_err(|_| {
         let (first, second) = (EngineKind::Linux, EngineKind::Sim);
         Failure::usage(format_args!(
-            "--engines: it takes two, such as {first},{second}"
+            "--engines: give two engines, such as {first},{second}"
         ))
     })?;
     Ok(Pair::of_engines(engines))
 }
 
-/// The chosen cases on the chosen engines.
+/// The selected cases on the selected engines.
 fn calibration(options: &Options) -> Result<Calibration, Failure> {
     let pair = pair(options)?;
     let engines = pair.contenders.each_ref().map(|one| one.engine);
     if let Some(reused) = options.reuse.iter().find(|one| !engines.contains(one)) {
         return Err(Failure::usage(format_args!(
-            "--reuse {reused}: it is none of the two engines"
+            "--reuse {reused}: is not one of the two engines"
         )));
     }
     let shelf = Shelf::or_built_in(options.scenarios.as_deref(), pair.shelf);
@@ -215,7 +217,7 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The runs of the side that are to be done.
+/// The missing runs of a side.
 fn missing<'s>(
     options: &Options,
     side: &'s Side,
@@ -227,7 +229,7 @@ fn missing<'s>(
     side.missing(store, &now, options.reuse.contains(&engine))
 }
 
-/// Runs what is missing of the sides, which are of one engine and take turns; says what failed.
+/// Runs the missing runs of the sides, which have one engine and take turns. Prints the runs that failed.
 fn execute(
     options: &Options,
     sides: &[&Side],
@@ -300,7 +302,7 @@ fn made(engine: EngineKind, build: &str) -> Made {
     }
 }
 
-/// Writes the comparison's files, and shows it.
+/// Writes the files of the comparison, and prints it.
 fn show(
     options: &Options,
     calibration: &Calibration,
@@ -318,7 +320,7 @@ fn show(
     let page = calibrate::page(engines, &compared, &notes, &origin);
     let mut table = Vec::new();
     calibrate::write_parquet(&mut table, calibration, store).map_err(Failure::failed)?;
-    // The names have the engines, so that a comparison of others does not replace these files.
+    // The names contain the engines, so other comparisons do not replace these files.
     let file = |kind: &str| {
         let name = format!("calibration-{}.{kind}", in_file_names(&engines.join("-")));
         options.out.join(name)
@@ -351,7 +353,7 @@ fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure
             comparisons.len()
         ))),
         (failed, _, _) => Err(Failure::failed(format_args!(
-            "{} failed; the same command tries again",
+            "{} failed; repeat the command to try again",
             report::count(failed as u64, "run")
         ))),
     }

@@ -1,4 +1,4 @@
-//! `fullpipe claims`: what was published about BBR, measured again.
+//! `fullpipe claims`: measures published statements about BBR again.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,13 +22,13 @@ use crate::options::study_options::StudyOptions;
 use crate::terminal::interrupt;
 use crate::terminal::output;
 
-/// Where the table and its studies are in Fullpipe's scenarios.
+/// The directory of the table and its studies in Fullpipe's scenarios.
 const SHELF: &str = "claims";
 
-/// The judgements in the directory for results.
+/// The file of judgements in the directory for results.
 const JSON: &str = "claims.json";
 
-/// Measure what was published about BBR, and judge whether it holds
+/// Measure published statements about BBR, and judge whether they hold
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
@@ -42,28 +42,28 @@ pub struct Options {
     ids: Vec<String>,
     #[command(flatten)]
     study: StudyOptions,
-    /// Print the judgements on stdout as JSON, and nothing else there
+    /// Print only the judgements on stdout, as JSON
     #[arg(long, conflicts_with = "list")]
     json: bool,
-    /// Keep the judgements as JSON here, and the record of each run, as run --out does
+    /// Write the judgements as JSON into this directory, and the record of each run, as run --out does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an engine
     /// in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
-    /// Compare the results with those in the document, and leave it as it is; the exit code is 0 if they are the same
+    /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same
     #[arg(long, requires = "document", conflicts_with = "list")]
     check: bool,
 }
 
-/// How long a line of the list is where no terminal says it.
+/// The length of a line of the list, if no terminal gives a width.
 const LINE: usize = 100;
 
-/// The least of what was published that a line of the list has.
+/// The least length of a published statement in a line of the list.
 const PUBLISHED: usize = 24;
 
-/// Runs the studies of the claims, and judges them.
+/// Runs the studies of the claims, and judges the claims.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let shelf = options.study.shelf(SHELF);
     let table = Table::open(&shelf).map_err(Failure::usage)?;
@@ -115,7 +115,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::interrupted("nothing is kept"));
     }
     claims::sort(&mut judgements, &claims, &engines);
-    // What cannot be written costs no results: they are shown first.
+    // The results are printed even if a file cannot be written.
     let mut kept = Ok(());
     if let Some(document) = document {
         let origin = origin(&engines, &loads, began.elapsed());
@@ -135,7 +135,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
         output::note(
-            "--quick: causes are of full runs; their numbers may differ from those of this run",
+            "--quick: the causes describe full runs; their numbers may differ from those of this run",
         );
     }
     if judgements.is_empty() {
@@ -171,7 +171,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// How many of the expectations that the engines can show were not judged.
+/// The number of expectations of these engines that were not judged.
 fn left_out(claims: &[&Claim], engines: &[EngineKind], judged: usize) -> usize {
     let shown = engines.iter().map(|engine| {
         let expectations = claims.iter().map(|claim| {
@@ -183,7 +183,7 @@ fn left_out(claims: &[&Claim], engines: &[EngineKind], judged: usize) -> usize {
     shown.sum::<usize>().saturating_sub(judged)
 }
 
-/// Where the judgements come from.
+/// The origin of the judgements.
 fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Origin {
     let versions = engines.iter();
     let versions = versions.map(|engine| (*engine, machine::version(*engine)));
@@ -197,8 +197,8 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
     }
 }
 
-/// A row a claim, with the time that its study takes on the engines in real time, and a line with the sum. Of what was
-/// published a line has what fits, and all of it if the claim was asked for.
+/// One row for each claim, with the time that its study takes on the engines in real time, and a row with the sum. A
+/// row has as much of the published statement as fits, or all of it if the claim was named on the command line.
 fn list(
     options: &Options,
     claims: &[&Claim],
@@ -230,7 +230,7 @@ fn list(
     }
     let table = report::Table {
         text: vec![0, 1, 3],
-        // Nothing is measured in real time unless that is asked for.
+        // Nothing is measured in real time without a request.
         absent: if real_time.is_empty() {
             vec![2]
         } else {
@@ -259,7 +259,7 @@ fn cut(rows: &mut [Vec<String>], width: usize) {
     };
     let columns = rows.first().map_or(0, Vec::len);
     let others = (0..columns.saturating_sub(1)).filter_map(widest);
-    // A heading is wider than what is below it at times.
+    // A heading may be wider than its column.
     let others: usize = others.map(|other| other.max("engines".len()) + 2).sum();
     let room = width.saturating_sub(others).max(PUBLISHED);
     for last in rows.iter_mut().filter_map(|row| row.last_mut()) {
@@ -267,8 +267,8 @@ fn cut(rows: &mut [Vec<String>], width: usize) {
     }
 }
 
-/// The engines that were asked for, each once, in the order in which they are run; those that no claim can be seen on are
-/// left out.
+/// The requested engines, each once, in the order in which they run. Engines that can show none of the claims are left
+/// out.
 fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Failure> {
     let mut engines = options.study.engines();
     engines.retain(|engine| claims.iter().any(|claim| claim.is_shown_on(*engine)));
@@ -280,14 +280,14 @@ fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Fail
             .collect();
         let asked = names(&options.study.engines());
         return Err(Failure::usage(format_args!(
-            "--engine {asked}: these claims can be seen on {} only",
+            "--engine {asked}: only {} can show these claims",
             names(&shown)
         )));
     }
     Ok(engines)
 }
 
-/// The studies of the claims, for the engines that any of its claims can be seen on.
+/// The studies of the claims, each for the engines that can show any of its claims.
 fn items<'c>(
     options: &Options,
     shelf: &Shelf,

@@ -15,7 +15,7 @@ use crate::terminal::output;
 use crate::terminal::relay_report::{table, told, warning};
 use crate::terminal::relay_status::RelayStatus;
 
-/// How often the status is drawn anew.
+/// The interval at which the status is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Put an emulated network path in front of a UDP server, until Ctrl-C
@@ -30,26 +30,26 @@ The bottleneck and what belongs to it (--rate, --trace, --buffer, --queue, --pol
 Without path options, packets pass unchanged. A bottleneck without --buffer gets a buffer of 1.5 MB. This command needs no \
 privilege.")]
 pub struct Options {
-    /// Where clients send to; port 0 takes a free one
+    /// Address for clients; port 0 takes a free port
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
     listen: SocketAddr,
-    /// The server
+    /// Address of the server
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
     to: SocketAddr,
-    /// Give each client a path of its own instead of one bottleneck for all
+    /// Give each client its own path instead of one bottleneck for all
     #[arg(long)]
     per_client: bool,
     /// Seed of the path's random choices
     #[arg(long, value_name = "N", value_parser = usage::whole, default_value_t = 1)]
     seed: u64,
-    /// At the end, print the counters as JSON on stdout
+    /// Print the counters as JSON on stdout at the end
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     path: PathOptions,
 }
 
-/// Relays until the user ends it, then prints what happened to the packets.
+/// Relays until the user ends the command, then prints what happened to the packets.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (path, note) = options.path.bounded()?;
     let config = RelayConfig {
@@ -85,7 +85,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     output::show(options.json, || counters, |_| table(&counters))
 }
 
-/// Shows how the relay is doing, until the user ends it.
+/// Shows the state of the relay until the user ends the command.
 async fn watch(relay: &Relay, interrupt: &mut Interrupt) {
     let mut status = RelayStatus::new();
     let mut ticks = tokio::time::interval(TICK);

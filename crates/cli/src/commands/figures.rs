@@ -1,4 +1,4 @@
-//! `fullpipe figures`: what the publications show about BBR, measured again and drawn.
+//! `fullpipe figures`: draws the figures of the publications about BBR from new measurements.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,17 +31,17 @@ directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 Several engines are drawn over each other. Engines in real time run one scenario after the other, and draw only \
 what they can show; --list tells which.")]
 pub struct Options {
-    /// Figures, by the first parts of their names: paper-8, cdn (paper-1 is not paper-10) [default: all]
+    /// Names of figures, or their first parts: paper-8, cdn (paper-1 does not select paper-10) [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
     study: StudyOptions,
-    /// Where pictures go
+    /// Directory for the pictures
     #[arg(long, value_name = "DIR", default_value = "figures")]
     out: PathBuf,
 }
 
-/// Runs what the figures need, and draws them.
+/// Runs the studies of the figures, and draws the figures.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let chosen = figures::chosen(&options.names).map_err(Failure::usage)?;
     let shelf = options.study.shelf(SHELF);
@@ -61,7 +61,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     items.retain(|item| engines.iter().any(|engine| item.engines.contains(engine)));
     if items.is_empty() {
         return Err(Failure::usage(
-            "these engines can show none of these figures; --list tells which can",
+            "these engines can show none of these figures; --list names the engines that can",
         ));
     }
     let agenda = Agenda::new(&engines, &items)?;
@@ -80,13 +80,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     written?;
     if cancel.is_cancelled() {
-        return Err(Failure::interrupted("the figures that were done are there"));
+        return Err(Failure::interrupted(
+            "finished figures are in the directory",
+        ));
     }
     output::result(write_page(options)?.display())?;
     match failed {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
-            "{} failed, and so their points are missing",
+            "{} failed, so their points are missing",
             report::count(failed, "run")
         ))),
     }
@@ -123,7 +125,7 @@ fn write(
     whole::write(&file("csv"), picture.csv().as_bytes())
 }
 
-/// The command that draws this figure, and no other, in the same way.
+/// The command that draws this figure alone in the same way.
 fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String {
     let mut command = format!("fullpipe figures {}", figure.name);
     if engines != [EngineKind::Sim] {
@@ -141,7 +143,7 @@ fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String
     command
 }
 
-/// The page with every figure whose picture is in the directory, drawn now or before.
+/// The page with every figure whose picture is in the directory, drawn by this run or earlier.
 fn write_page(options: &Options) -> Result<PathBuf, Failure> {
     let drawn = |figure: &'static Figure| {
         let svg = options.out.join(format!("{}.svg", figure.name));

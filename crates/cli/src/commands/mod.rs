@@ -1,4 +1,4 @@
-//! The commands: each parses, calls, and shows.
+//! The commands. Each parses its arguments, calls the library, and prints the results.
 
 pub mod advise;
 mod agenda;

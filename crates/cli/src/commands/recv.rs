@@ -20,27 +20,28 @@ This command prints a ticket on stdout. Pass it to the sender over a channel tha
 send once, or with --keep as long as this command runs. A file appears under its name only when it is whole and verified. After an \
 interruption, the same command prints the same ticket and continues from what was verified.")]
 pub struct Options {
-    /// Where to listen; port 0 takes a free one, and `[::]:0` serves IPv6 too
+    /// Address to listen on; port 0 takes a free port, and `[::]:0` also serves IPv6
     #[arg(long, value_name = "ADDR", value_parser = resolve, default_value = "0.0.0.0:0")]
     listen: SocketAddr,
-    /// What the ticket says instead of this machine's addresses, as behind a NAT; may be repeated
+    /// Address for the ticket, instead of this machine's addresses, for example behind a NAT; can be given several
+    /// times
     #[arg(long, value_name = "ADDR", value_parser = resolve)]
     advertise: Vec<SocketAddr>,
-    /// The directory for the files
+    /// Directory for the files
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Replace files that exist
+    /// Replace existing files
     #[arg(long)]
     overwrite: bool,
-    /// Forget an unfinished transfer, its ticket and its parts, damaged ones included
+    /// Discard an unfinished transfer, its ticket and its parts, even if they are damaged
     #[arg(long)]
     fresh: bool,
-    /// Go on after a transfer: the ticket is good for any number of transfers, one after the other
+    /// Continue after a transfer: the ticket is valid for any number of transfers, one after the other
     #[arg(long)]
     keep: bool,
 }
 
-/// Receives until one transfer is complete, or with `--keep` until the user ends it.
+/// Receives until one transfer is complete, or with `--keep` until the user ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     whole::make_directory("--out", &options.out)?;
     interrupt::run(receive(options), "run the same command again to continue")

@@ -1,4 +1,4 @@
-//! `fullpipe run`: one scenario, one engine, one record.
+//! `fullpipe run`: runs one scenario on one engine, which gives one record.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ time; it needs root, or a kernel that allows unprivileged user namespaces.
 
 With --out, docs/records.md says what the files have in them.")]
 pub struct Options {
-    /// The scenario's file, or - for stdin
+    /// File of the scenario; - for stdin
     scenario: PathBuf,
     #[arg(
         long,
@@ -40,32 +40,33 @@ pub struct Options {
     /// Seed of every random choice, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = usage::whole)]
     seed: Option<u64>,
-    /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; may be repeated
+    /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; can be given several times
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Override>,
-    /// Write the run's record into this directory: summary, samples as Parquet, a page with plots
+    /// Write the record of the run into this directory: summary, samples as Parquet, a page with plots
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write these flows' events as qlog too, for qvis: 0,2
+    /// Also write the events of these flows as qlog, for qvis: 0,2
     #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
     qlog: Vec<usize>,
-    /// Write every flow at common times too, one STEP apart (grid.parquet): 10ms
+    /// Also write every flow at common times, one STEP apart (grid.parquet): 10ms
     #[arg(long, value_name = "STEP", requires = "out")]
     grid: Option<Duration>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// Write what each end sent and received into this directory, as pcapng without payload (engines sim and linux)
+    /// Write the packets that each end sent and received into this directory, as pcapng without payload (engines sim
+    /// and linux)
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// Print the summary on stdout as JSON, and nothing else there
+    /// Print only the summary on stdout, as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }
 
-/// Runs the scenario, shows it, and reports.
+/// Runs the scenario, shows it, and writes the results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let scenario = scenario(options)?;
     if !options.quiet {
@@ -120,14 +121,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A grid that makes no sense, or more of it than anybody would want on a disk, is refused before the run.
+/// Refuses an invalid grid, or one that is too large for a disk, before the run.
 fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
     let Some(step) = options.grid else {
         return Ok(());
     };
     if step.is_zero() {
         return Err(Failure::usage(
-            "--grid 0s: times cannot be so close; give a step such as 10ms",
+            "--grid 0s: the step must be above zero; give one such as 10ms",
         ));
     }
     match parquet::grid_rows(scenario, step) {

@@ -28,13 +28,13 @@ of processes shows it for a moment.
 After an interruption of either side, the same command continues from what was verified."
 )]
 pub struct Options {
-    /// The files and directories; `-` is stdin
+    /// Files and directories to send; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     words: Vec<PathBuf>,
-    /// Reads the ticket from the first line of FILE; `-` is stdin
+    /// Read the ticket from the first line of FILE; `-` is stdin
     #[arg(long, value_name = "FILE")]
     ticket_file: Option<PathBuf>,
-    /// The name for what comes on stdin
+    /// Name for the data from stdin
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     #[arg(
@@ -44,7 +44,7 @@ pub struct Options {
         default_value_t = ControllerKind::Bbr1
     )]
     controller: ControllerKind,
-    /// Begins anew: forgets what an earlier attempt with this ticket has brought
+    /// Begin anew: discard what an earlier attempt with this ticket has sent
     #[arg(long)]
     restart: bool,
 }
@@ -63,7 +63,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     )
 }
 
-/// The name for stdin, if that is among the files.
+/// The name for stdin, if stdin is one of the files.
 fn check<'a>(files: &[PathBuf], name: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
     let stdin = files.iter().filter(|file| is_stdin(file)).count();
     match (stdin, name) {
@@ -121,7 +121,7 @@ async fn send(
             };
             Failure::failed(format_args!("{error}{advice}"))
         })?;
-    // The copy of stdin has a name of its own, which nobody has given.
+    // The copy of stdin has a generated name.
     for file in &mut sent {
         if stdin.as_ref().is_some_and(|stdin| stdin.path == file.path) {
             file.path = PathBuf::from(&file.name);
@@ -131,7 +131,7 @@ async fn send(
     Ok(())
 }
 
-/// Nobody needs to see the same transfer twice: flows that start together should not move in step.
+/// A random seed. Transfers need not be reproducible, and flows that start together should not synchronize.
 fn seed() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| u64::from(since.subsec_nanos()))

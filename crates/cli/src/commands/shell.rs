@@ -1,4 +1,4 @@
-//! `fullpipe shell`: any program behind an emulated path.
+//! `fullpipe shell`: runs any program behind an emulated path.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::options::usage;
 use crate::terminal::output;
 use crate::terminal::signals::Signals;
 
-/// Run any program behind an emulated network path, and report what the path saw
+/// Run any program behind an emulated network path, and report what happened on the path
 #[derive(Debug, Args)]
 #[command(after_help = "\
 COMMAND runs in a network of its own. Nothing is in it but the far side, beyond the path, at 10.200.1.1 and fd66:756c:6c70:1::1 \
@@ -43,16 +43,17 @@ This command needs no privilege where the kernel allows user namespaces, and roo
 curl -o /dev/null http://10.200.1.1:8000/file
   fullpipe shell --rate 10mbit --rtt 40ms --direction up --serve 'iperf3 -s' -- iperf3 -c 10.200.1.1")]
 pub struct Options {
-    /// Which way the bottleneck is: down, what COMMAND receives; up, what it sends; both
+    /// Direction of the bottleneck: down for data that COMMAND receives, up for data that it sends, or both
     #[arg(long, value_name = "WAY", default_value_t = Direction::default())]
     direction: Direction,
-    /// Run this on the far side, by sh -c, from before COMMAND starts to after its end; its stdout goes to stderr
+    /// Run this program on the far side with sh -c, from before COMMAND starts until it has ended; its stdout goes to
+    /// stderr
     #[arg(long, value_name = "COMMAND")]
     serve: Option<OsString>,
-    /// Start COMMAND when something listens on this TCP or UDP port of the far side, instead of any
+    /// Start COMMAND when a program listens on this TCP or UDP port of the far side [default: any port]
     #[arg(long, value_name = "PORT", requires = "serve")]
     wait_for: Option<u16>,
-    /// Congestion control of both sides' TCP sockets that choose none: bbr1, cubic, reno, or kernel:NAME
+    /// Congestion control of both sides' TCP sockets that do not select one: bbr1, cubic, reno, or kernel:NAME
     #[arg(long, value_name = "NAME")]
     controller: Option<Controller>,
     /// Seed of the path's random choices
@@ -66,12 +67,12 @@ pub struct Options {
     /// Write the summary as JSON to this file, or to an open descriptor such as /dev/fd/3
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Print only what went wrong
+    /// Print only errors
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
     path: PathOptions,
-    /// The program, and its arguments
+    /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
@@ -79,7 +80,7 @@ pub struct Options {
 /// The first argument with which this program starts itself as the first process of a command.
 pub const INIT: &str = "init-of-a-command";
 
-/// Runs the command, and gives its exit code.
+/// Runs the command, and returns its exit code.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let (path, note) = options.path.bounded()?;
     let shell = Shell {
@@ -100,7 +101,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
         check_json(file)
             .map_err(|error| Failure::usage(format_args!("--json {}: {error}", file.display())))?;
     }
-    // Before there is a second thread.
+    // This must come before there is a second thread.
     linux::privilege::acquire().map_err(Failure::not_run)?;
     let _awake = options.awake.keep();
     let mut host = Host {
@@ -117,12 +118,12 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(observed.summary.exit_code))
 }
 
-/// What this program does as the first process of a command, with the arguments behind [`INIT`].
+/// The code of the first process of a command, with the arguments after [`INIT`].
 pub fn init(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::from(init_main(arguments))
 }
 
-/// Says what there is to say on stderr, and asks for signals.
+/// Prints messages on stderr, and passes on signals.
 struct Host {
     signals: Signals,
     is_quiet: bool,
@@ -173,7 +174,7 @@ fn check_json(path: &Path) -> std::io::Result<()> {
     whole::check(path)
 }
 
-/// A device or an open descriptor is written to; its name is not to be taken by a file.
+/// Devices and open descriptors are written to directly. No file replaces them.
 fn is_open(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|of| path.starts_with(of))
 }

@@ -1,4 +1,4 @@
-//! `fullpipe sweep`: a scenario at every point of a grid.
+//! `fullpipe sweep`: runs a scenario at every point of a grid.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::terminal::interrupt;
 use crate::terminal::output;
 use crate::terminal::work_bar::WorkBar;
 
-/// The files in a sweep's directory, beside the results as they come.
+/// The files in a sweep's directory, beside the results.
 const TABLE: &str = "sweep.parquet";
 const PAGE: &str = "sweep.html";
 
@@ -34,15 +34,15 @@ something has changed that its result depends on.
 The command ends with a table of medians; the directory has a page with a plot (sweep.html) and every flow of every run \
 (sweep.parquet).")]
 pub struct Options {
-    /// The sweep's file, or - for stdin
+    /// File of the sweep; - for stdin
     sweep: PathBuf,
-    /// Where results go [default: the file's name without .toml, in this directory]
+    /// Directory for results [default: the file's name without .toml, in this directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Runs at a time [default: as many as there are processors; 1 for quic and linux, which measure in real time]
+    /// Number of runs at a time [default: the number of processors; 1 for quic and linux, which measure in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// Replace a field of the scenario, before the axes do: duration=10s; may be repeated
+    /// Replace a field of the scenario, before the axes do: duration=10s; can be given several times
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<Override>,
     #[arg(
@@ -53,15 +53,15 @@ pub struct Options {
     plot: Option<Metric>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// Print the medians on stdout as JSON, and nothing else there
+    /// Print only the medians on stdout, as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }
 
-/// Runs what is not done yet, and shows everything that is.
+/// Runs the missing runs, and shows all results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let input = Input::read(&options.sweep)?;
     let sweep = read(options, &input)?;
@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() && left > 0 {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(
-            "{done} of {} done; the same command goes on from here",
+            "{done} of {} done; repeat the command to continue",
             report::count(plan.runs.len() as u64, "run")
         )));
     }
@@ -117,7 +117,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match failed.len() {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
-            "{count} of {} failed; the same command tries again",
+            "{count} of {} failed; repeat the command to try again",
             report::count(plan.runs.len() as u64, "run")
         ))),
     }

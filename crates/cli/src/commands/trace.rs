@@ -41,10 +41,10 @@ pub struct Options {
     /// Write the same path as ranges for `fullpipe advise --from`
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
-    /// Print the connections on stdout as JSON, and nothing else there
+    /// Print only the connections on stdout, as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }

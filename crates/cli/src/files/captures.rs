@@ -1,4 +1,4 @@
-//! The captures of a run: what its sending and its receiving ends saw.
+//! The captures of a run at its sending and its receiving ends.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -12,10 +12,10 @@ use scenario::Scenario;
 use crate::failure::Failure;
 use crate::files::whole;
 
-/// Their names.
+/// Their file names.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 
-/// Two captures that are being written, under other names until they are complete.
+/// Two captures that are being written, under temporary names until they are complete.
 pub struct Captures {
     engine: EngineKind,
     paths: [PathBuf; 2],
@@ -24,11 +24,11 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// In this directory, which is made if need be.
+    /// Captures in this directory, which is made if necessary.
     ///
     /// # Errors
     ///
-    /// The engine has none, or files cannot be made there.
+    /// The engine has no captures, or files cannot be made there.
     pub fn create(directory: &Path, engine: EngineKind) -> Result<Captures, Failure> {
         if engine == EngineKind::Quic {
             return Err(Failure::usage(format_args!(
@@ -52,7 +52,7 @@ impl Captures {
         })
     }
 
-    /// Runs the scenario and completes them.
+    /// Runs the scenario and completes the captures.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Captures {
 impl Drop for Captures {
     fn drop(&mut self) {
         for part in &self.parts {
-            // What was completed is no longer there.
+            // Completed captures are no longer there.
             let _ = fs::remove_file(part);
         }
     }

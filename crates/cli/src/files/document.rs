@@ -9,14 +9,14 @@ use scenario::regular;
 use crate::failure::Failure;
 use crate::files::whole;
 
-/// A document with a place for a section. Its first paragraph says where the section comes from.
+/// A document with a section for a result. The section's first paragraph names its origin.
 pub struct Document<'d> {
     path: &'d Path,
     marks: Marks,
 }
 
 impl<'d> Document<'d> {
-    /// The document, if there is one asked for.
+    /// The document, if one was requested.
     pub fn asked(path: Option<&'d Path>, marks: Marks) -> Result<Option<Document<'d>>, Failure> {
         let Some(path) = path else { return Ok(None) };
         let document = Document::read(path, marks)?;
@@ -24,7 +24,7 @@ impl<'d> Document<'d> {
         Ok(Some(document))
     }
 
-    /// Checks, before the work whose result it is to have, that there is a place for it.
+    /// Checks before the work that the document has a section for the result.
     pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
         let document = Document { path, marks };
         let text = document.text()?;
@@ -35,7 +35,7 @@ impl<'d> Document<'d> {
         Ok(document)
     }
 
-    /// What is there now: others may have changed it during the work.
+    /// Reads the document again, because others may have changed it during the work.
     fn text(&self) -> Result<String, Failure> {
         let mut text = String::new();
         let mut file = regular::open(self.path).map_err(|error| wrong(self.path, &error))?;
@@ -44,7 +44,7 @@ impl<'d> Document<'d> {
         Ok(text)
     }
 
-    /// Compares the section with the one that is there, except for where they come from.
+    /// Compares the section with the present one, apart from their origins.
     pub fn compare(&self, section: &str) -> Result<(), Failure> {
         let text = self.text()?;
         let there = self.marks.section(&text).map_err(Failure::failed)?;
@@ -57,14 +57,14 @@ impl<'d> Document<'d> {
                     let path = self.path.display();
                     let [there, here] = [there, here].map(|line| line.unwrap_or("nothing more"));
                     return Err(Failure::failed(format_args!(
-                        "--check: {path} is not what was found. It says: {there} Found was: {here}"
+                        "--check: {path} differs from the results. It has: {there} The results have: {here}"
                     )));
                 }
             }
         }
     }
 
-    /// Puts the section in its place; what is around it stays as it is.
+    /// Replaces the section. The rest of the document stays as it is.
     pub fn write(&self, section: &str) -> Result<(), Failure> {
         let text = self.marks.replace(&self.text()?, section);
         whole::write(self.path, text.map_err(Failure::failed)?.as_bytes())
@@ -75,7 +75,7 @@ fn wrong(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
     Failure::usage(format_args!("--document {}: {reason}", path.display()))
 }
 
-/// The lines after the one that says where they come from.
+/// The lines after the origin.
 fn results(section: &str) -> impl Iterator<Item = &str> {
     let is_origin = section.starts_with("Made with `");
     section.lines().skip(usize::from(is_origin))

@@ -1,11 +1,11 @@
-//! The machine that measures, as results that were measured on it name it.
+//! The machine, as named in results that were measured on it.
 
 use std::fs;
 use std::time::SystemTime;
 
 pub use linux::machine::load;
 
-/// The version of what the engine runs: ours, or the kernel's.
+/// The version of the code that the engine runs: ours, or the kernel's.
 pub fn version(engine: lab::EngineKind) -> String {
     match engine {
         lab::EngineKind::Sim | lab::EngineKind::Quic => {
@@ -18,12 +18,12 @@ pub fn version(engine: lab::EngineKind) -> String {
     }
 }
 
-/// The time, as RFC 3339 has it.
+/// The time in the format of RFC 3339.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
-/// The processors: how many, and which, where the system tells it in a file.
+/// The number and the model of the processors, if the system gives them in a file.
 pub fn processor() -> String {
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Files that results go into, and what results depend on or come from.
+//! Files for results, and files that results depend on.
 
 pub mod captures;
 pub mod document;

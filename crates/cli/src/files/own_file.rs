@@ -1,4 +1,4 @@
-//! Where a page or a picture is written: never over anything but an older one.
+//! Writes a page or a picture. Only an older file of the same kind is replaced.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
@@ -11,15 +11,15 @@ use studies::probe;
 use crate::failure::Failure;
 use crate::files::whole;
 
-/// A kind of files that Fullpipe writes where it is told to.
+/// A kind of file that Fullpipe writes to a place that the user names.
 #[derive(Debug)]
 pub struct Kind {
-    /// The option that says where.
+    /// The option that names the place.
     option: &'static str,
     name: &'static str,
-    /// What their names end with, if they have an extension.
+    /// The usual extensions.
     ending: &'static str,
-    /// What tells those of Fullpipe from others.
+    /// The text that identifies files of Fullpipe.
     mark: &'static str,
 }
 
@@ -39,31 +39,31 @@ pub const PICTURE: Kind = Kind {
     mark: probe::MARK,
 };
 
-/// What lies beside the page of a record.
+/// The file beside the page of a record.
 const SUMMARY: &str = "summary.json";
 
-/// A place for a file of ours.
+/// A place for such a file.
 #[derive(Debug)]
 pub struct OwnFile {
     path: PathBuf,
     kind: &'static Kind,
 }
 
-/// Where a file was written, in the words of a line.
+/// The place where a file was written, in words.
 #[derive(Debug)]
 pub struct Written {
     path: PathBuf,
-    /// Why it is not where it was to be.
+    /// Why it is not at the requested place.
     refused: Option<Failure>,
 }
 
 impl OwnFile {
-    /// Checks, before the work whose result it is to have, that a file of this kind may be written to `path`.
+    /// Checks before the work that a file of this kind may be written to `path`.
     ///
     /// # Errors
     ///
-    /// There is something else at `path`, or the page of a record; its extension is that of other files; or nothing can be
-    /// written there. The same for what a link leads to, which is to be there.
+    /// There is something else at `path`, or the page of a record; its extension is that of other files; or nothing can
+    /// be written there. If `path` is a link, the same holds for its target, which must exist.
     pub fn at(path: &Path, kind: &'static Kind) -> Result<OwnFile, Failure> {
         let Kind {
             option,
@@ -89,7 +89,7 @@ impl OwnFile {
         if is_of_record(path) || is_of_record(end) {
             return Err(wrong(&"belongs to the record beside it; give another name"));
         }
-        // Whoever opens a pipe waits for its other end.
+        // Opening a pipe would wait for its other end.
         if path.exists() && !path.is_file() {
             return Err(wrong(&"is no file; give the name of one"));
         }
@@ -121,8 +121,8 @@ impl OwnFile {
         })
     }
 
-    /// Writes the file: all of it, or nothing. What came to be at its place during the work is left alone if [`OwnFile::at`]
-    /// would refuse it now: the file then gets a free name beside it.
+    /// Writes the whole file or nothing. If [`OwnFile::at`] would now refuse the place, because something else has
+    /// appeared there during the work, the file gets a free name beside it.
     pub fn write(&self, text: &str) -> Result<Written, Failure> {
         let refused = OwnFile::at(&self.path, self.kind).err();
         let path = if refused.is_some() {
@@ -136,7 +136,7 @@ impl OwnFile {
 }
 
 impl Written {
-    /// Whether it is not where it was to be.
+    /// Whether it is not at the requested place.
     pub fn is_elsewhere(&self) -> bool {
         self.refused.is_some()
     }

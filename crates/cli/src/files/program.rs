@@ -1,10 +1,10 @@
-//! What results depend on beside what was asked for: the program.
+//! The program's identity, on which results depend.
 
 use std::fs;
 
 use crate::failure::Failure;
 
-/// What tells this program from others, older and newer ones: results of another are not this one's.
+/// A text that differs between versions of this program, because results of another version do not count for this one.
 pub fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(fs::File::open);
     let hash = read.and_then(|file| {

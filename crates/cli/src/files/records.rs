@@ -1,4 +1,4 @@
-//! The records of many runs, each a directory of its own.
+//! The records of many runs, each in its own directory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,14 +16,14 @@ use crate::terminal::output;
 /// The directory of records in a directory for results.
 pub struct Records {
     directory: PathBuf,
-    /// How many records of each name there are.
+    /// The number of records of each name.
     names: Mutex<HashMap<String, usize>>,
-    /// How many could not be written.
+    /// The number of records that could not be written.
     missing: AtomicUsize,
 }
 
 impl Records {
-    /// Those in the directory for results `out`. Removes what was left there when an earlier writer was killed.
+    /// The records in the directory for results `out`. Removes files that a killed writer has left there.
     pub fn within(out: &Path) -> Records {
         let directory = out.join("records");
         report::tidy(&directory);
@@ -34,10 +34,10 @@ impl Records {
         }
     }
 
-    /// Writes the record of a run; a second one of the same name has a number behind it. What is measured does not depend on
-    /// it, so a failure is said and costs no run.
+    /// Writes the record of a run. A second record of the same name gets a number at the end. Measurements do not
+    /// depend on records, so a failure is printed and no run is lost.
     pub fn keep(&self, run: &str, record: &Record) {
-        // What a value is spelled with need not be what a file may be called.
+        // A value may contain characters that a file's name must not have.
         let is_plain = |c: char| c.is_alphanumeric() || "-.%_".contains(c);
         let mut name = run.replace(|c| !is_plain(c), "_");
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +60,7 @@ impl Records {
         }
     }
 
-    /// Whether all are there.
+    /// Checks that all records were written.
     ///
     /// # Errors
     ///

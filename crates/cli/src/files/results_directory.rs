@@ -12,16 +12,16 @@ use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
 
-/// The directory that was asked for, or else the one that is named like the file, in the present one: `usual` if the
-/// file is stdin.
+/// The requested directory, or else a directory in the present one with the name of the file, or `usual` if the file is
+/// stdin.
 pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
     let stem = file.file_stem().filter(|_| file != Path::new("-"));
     let named = || stem.map_or_else(|| usual.into(), PathBuf::from);
     out.map_or_else(named, Path::to_owned)
 }
 
-/// The results in the directory, which is made if need be. One that is used for something else is left alone. Says how
-/// many results cannot be believed.
+/// The results in the directory, which is made if necessary. A directory that is used for something else is refused.
+/// Prints how many results are not to be trusted.
 pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
     make(directory)?;
     let store = Store::open(directory).map_err(Failure::failed)?;
@@ -50,7 +50,7 @@ fn make(directory: &Path) -> Result<(), Failure> {
             let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
             if is_in_use {
                 return Err(Failure::usage(format_args!(
-                    "{} has files that are not of runs like these; name another directory with --out",
+                    "{} has files of other runs; name another directory with --out",
                     directory.display()
                 )));
             }

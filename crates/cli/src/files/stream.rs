@@ -1,4 +1,4 @@
-//! Files and pipes that are read from their start to their end, or until the user ends the command.
+//! Reads files and pipes to their end, or until the user ends the command.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,10 +10,10 @@ use lab::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// What stands for stdin.
+/// The name for stdin.
 const STDIN: &str = "-";
 
-/// How long nobody looks whether the user ends the command, while a pipe says nothing: 0.1 s.
+/// The interval of checks for the user's end while a pipe is silent: 0.1 s.
 const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
@@ -39,7 +39,7 @@ pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
     })
 }
 
-/// What it is called in a message.
+/// Its name in messages.
 pub fn name(path: &Path) -> String {
     if path == Path::new(STDIN) {
         "stdin".to_owned()
@@ -48,7 +48,7 @@ pub fn name(path: &Path) -> String {
     }
 }
 
-/// What may say nothing for long. It ends when the user ends the command.
+/// A reader that may be silent for long. It ends when the user ends the command.
 struct Live<'c> {
     file: File,
     cancel: &'c Cancel,

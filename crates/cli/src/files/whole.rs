@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -11,37 +11,37 @@ use report::{PART, beside, left_behind, parent};
 
 use crate::failure::Failure;
 
-/// So many links in a row are followed (Linux `MAXSYMLINKS`).
+/// The most links in a row that are followed (Linux `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
-/// The mode of a file that has not its owner yet.
+/// The mode of a new file before its owner is set.
 const OWN: u32 = 0o600;
 
-/// Writes the file, in place of an older one, whose owner, group and mode it keeps: all of it, or nothing. A link stays, and what it
-/// leads to is replaced. Removes what earlier writers of the file left when they were killed.
+/// Writes the whole file or nothing. It replaces an older file and keeps that file's owner, group and mode. A link
+/// stays, and its target is replaced. Removes files that killed writers of the same file have left.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let path = &linked(path);
     for left in left_behind(parent(path), |name| path.ends_with(name)) {
-        // One that cannot be removed does not hinder the one that is written now.
+        // If such a file cannot be removed, the new file is still written.
         let _ = fs::remove_file(&left.path);
     }
     let part = beside(path, PART);
     write_part(&part, path, contents)
         .and_then(|()| fs::rename(&part, path))
         .map_err(|error| {
-            // If there is nothing to remove, nothing was left behind.
+            // Nothing to remove means that no file was left.
             let _ = fs::remove_file(&part);
             cannot_write(path, &error)
         })
 }
 
-/// Writes the file under the first free name beside `path`: `NAME-2.html`, `NAME-3.html` and so on. Gives that name.
+/// Writes the file under the first free name beside `path`: `NAME-2.html`, `NAME-3.html` and so on. Returns that name.
 pub fn write_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     write_numbered(path, contents, |_| Ok(()))
 }
 
-/// Writes what the file has under such a name, too, with the owner, group and mode of the file.
+/// Writes the content of the file under such a name, too, with the owner, group and mode of the file.
 pub fn keep_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     let old = fs::metadata(path).map_err(|error| cannot_write(path, &error))?;
     write_numbered(path, contents, |file| give(file, &old))
@@ -55,7 +55,7 @@ fn write_numbered(
     let mut number = 2_u64;
     loop {
         let free = numbered(path, number);
-        // Whoever creates the file has the name, so nobody's is taken from here on.
+        // Whoever creates the file owns the name, so no other file is replaced from here on.
         match File::create_new(&free) {
             Ok(file) => {
                 let prepared = prepare(&file).map_err(|error| cannot_write(&free, &error));
@@ -72,13 +72,13 @@ fn write_numbered(
     }
 }
 
-/// Checks, before the work whose result it is to have, that [`write()`] can write the file.
+/// Checks before the work that [`write()`] can write the file.
 ///
 /// # Errors
 ///
-/// It is or names a directory, a link that leads nowhere, or nothing can be written beside it.
+/// It is or names a directory or a link without a target, or nothing can be written beside it.
 pub fn check(path: &Path) -> IoResult<()> {
-    // `file_name` passes over a slash at the end; the system takes it for a directory's.
+    // `file_name` ignores a slash at the end, but the system then takes the path for a directory.
     let ends_with = |name: &OsStr| {
         let path = path.as_os_str().as_encoded_bytes();
         path.ends_with(name.as_encoded_bytes())
@@ -93,7 +93,7 @@ pub fn check(path: &Path) -> IoResult<()> {
         && let Err(error) = fs::metadata(path)
     {
         let end = last_link(path);
-        let reason = format!("leads to {}, which is not there", end.display());
+        let reason = format!("leads to {}, which does not exist", end.display());
         return Err(match error.kind() {
             ErrorKind::NotFound => Error::new(ErrorKind::NotFound, reason),
             _ => error,
@@ -108,27 +108,27 @@ pub fn check(path: &Path) -> IoResult<()> {
     try_in(&beside(path, PART))
 }
 
-/// Makes the directory that `option` names, if need be, and checks that files can be written into it.
+/// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
 pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory)
         .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
-/// Where a link leads to; other paths, and those that lead nowhere, as they are.
+/// The target of a link. Other paths, and links without a target, are returned unchanged.
 pub fn linked(path: &Path) -> PathBuf {
     let end = path.is_symlink().then(|| fs::canonicalize(path).ok());
     end.flatten().unwrap_or_else(|| path.to_owned())
 }
 
-/// What the last of a row of links names, whether or not it is there.
+/// The path that the last of a row of links names, whether it exists or not.
 fn last_link(path: &Path) -> PathBuf {
     let next = |at: &PathBuf| Some(parent(at).join(fs::read_link(at).ok()?));
     let ends = iter::successors(Some(path.to_owned()), next);
     ends.take(1 + MOST_LINKS).last().unwrap_or_default()
 }
 
-/// Writes what is to replace `path`. Nobody who cannot read that can read this at any moment.
+/// Writes the replacement of `path`. Nobody who cannot read `path` can read the replacement at any moment.
 fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
     let old = fs::metadata(path).ok();
     let mut file = create(part, if old.is_some() { OWN } else { NEW })?;
@@ -138,8 +138,8 @@ fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
     file.write_all(contents)
 }
 
-/// Gives a file the owner, group and mode of an older one. Only root may give a file away, and to a group only its members. Where the group
-/// stays another one, its members may do what everybody may.
+/// Gives a file the owner, group and mode of an older file. Only root may change the owner, and only members may give a
+/// file to a group. If the group cannot be kept, its members get only the permissions of others.
 fn give(file: &File, old: &Metadata) -> IoResult<()> {
     let now = file.metadata()?;
     if now.uid() != old.uid() {
@@ -176,9 +176,9 @@ fn try_in(part: &Path) -> IoResult<()> {
     fs::remove_file(part)
 }
 
-/// A new file. What has its name, such as a link that somebody laid there, is removed and not followed.
+/// A new file. Anything with its name, such as a link, is removed and not followed.
 fn create(part: &Path, mode: u32) -> IoResult<File> {
-    // If there is nothing to remove, the name is free; what stays is told by what follows.
+    // If there is nothing to remove, the name is free. If something stays, the next call reports it.
     let _ = fs::remove_file(part);
     let mut options = File::options();
     options.write(true).create_new(true).mode(mode).open(part)
@@ -224,7 +224,7 @@ mod tests {
         std::os::unix::fs::symlink("next", &link).expect("linked");
         std::os::unix::fs::symlink("gone", &next).expect("linked");
         let error = check(&link).expect_err("nothing there").to_string();
-        assert!(error.ends_with("/gone, which is not there"), "{error}");
+        assert!(error.ends_with("/gone, which does not exist"), "{error}");
         fs::remove_file(&next).expect("removed");
         std::os::unix::fs::symlink("link", &next).expect("linked");
         check(&link).expect_err("links in a circle");
@@ -236,7 +236,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("file");
         let mode = |file: &Path| fs::metadata(file).expect("there").permissions().mode() & 0o777;
-        // One that a usual umask widens, one that it narrows, and one that forbids to write.
+        // A mode that the usual umask widens, one that it narrows, and one that forbids writing.
         for kept in [0o600, 0o666, 0o400] {
             fs::write(&file, "old").expect("written");
             fs::set_permissions(&file, fs::Permissions::from_mode(kept)).expect("set");
@@ -325,7 +325,7 @@ mod tests {
         }
         check(&directory.path().join("none/file")).expect_err("no such directory");
         make_directory("--out", &file).expect_err("a file");
-        // Nobody writes there, root included.
+        // Nobody can write there, not even root.
         check(Path::new("/proc/report.html")).expect_err("no place for files");
         assert_eq!(names(), 1);
     }

@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// The address and port that `text` names, the address by number or by name.
+/// The address and port in `text`. The host may be an address or a name.
 pub fn resolve(text: &str) -> Result<SocketAddr, String> {
     let expected = "expected an address and a port such as 127.0.0.1:4433";
     text.to_socket_addrs()

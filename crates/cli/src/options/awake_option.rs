@@ -1,22 +1,22 @@
-//! Whether processors may sleep while packets move in real time.
+//! Keeps processors awake while packets move in real time.
 
 use clap::Args;
 use lab::{Awake, EngineKind};
 
 use crate::failure::Failure;
 
-/// For every command that measures in real time.
+/// An option of every command that measures in real time.
 #[derive(Debug, Args)]
 pub struct AwakeOption {
-    /// Let processors sleep while packets move in real time. Without this, they are kept awake: a processor that sleeps wakes
-    /// late
+    /// Let processors sleep while packets move in real time. By default, they are kept awake, because a sleeping
+    /// processor wakes up late
     #[arg(long)]
     allow_sleep: bool,
 }
 
 impl AwakeOption {
-    /// Makes sure that the engines can run on this machine, and keeps it awake if one of them runs in real time: until what is
-    /// returned is dropped.
+    /// Checks that the engines can run on this machine. If one of them runs in real time, keeps the machine awake until
+    /// the returned value is dropped.
     pub fn prepare(&self, engines: &[EngineKind]) -> Result<Option<Awake>, Failure> {
         for engine in engines {
             engine.prepare().map_err(Failure::failed)?;
@@ -25,7 +25,7 @@ impl AwakeOption {
         Ok(is_real_time.then(|| self.keep()).flatten())
     }
 
-    /// Keeps the machine awake until what is returned is dropped.
+    /// Keeps the machine awake until the returned value is dropped.
     pub fn keep(&self) -> Option<Awake> {
         (!self.allow_sleep).then(Awake::keep)
     }

@@ -1,10 +1,10 @@
-//! The command as it was given.
+//! The command line of this process.
 
 use std::time::SystemTime;
 
 use report::Origin;
 
-/// The command that does the same again, for a shell.
+/// The command that repeats this run, for a shell.
 pub fn again() -> String {
     let arguments = std::env::args_os().skip(1);
     let quoted = arguments.map(|argument| quote(&argument.to_string_lossy()));
@@ -14,7 +14,7 @@ pub fn again() -> String {
         .join(" ")
 }
 
-/// Where a result that is made now comes from.
+/// The origin of a result that is made now.
 pub fn origin() -> Origin {
     Origin {
         command: again(),
@@ -22,7 +22,7 @@ pub fn origin() -> Origin {
     }
 }
 
-/// The word as a shell reads it back.
+/// The word, quoted for a shell.
 pub fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/=%+@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! `--engine` of the commands that run the same on several engines.
+//! `--engine` of the commands that run on several engines.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ pub enum Engines {
 }
 
 impl Engines {
-    /// The engines that are asked for, each once: virtual time first, so that mistakes show before anybody has waited.
+    /// The requested engines, each once. Virtual time comes first, so that mistakes show before a wait.
     pub fn united(asked: &[Engines]) -> Vec<EngineKind> {
         let is_asked = |kind: &&EngineKind| {
             asked.iter().any(|one| match one {

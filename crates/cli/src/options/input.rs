@@ -1,4 +1,4 @@
-//! Where a command's TOML comes from, and what is said about it.
+//! Reads a command's TOML, and reports errors in it.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -10,18 +10,18 @@ use std::str;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// What is larger is no TOML that people or their programs write for us.
+/// A larger file is not TOML for this program.
 const LARGEST: u64 = 16 << 20;
 
-/// What is wrong is told in so many characters at most.
+/// The most characters of a reason that are printed.
 const LONGEST: usize = 500;
 
 /// The text of a file, or of stdin for `-`.
 #[derive(Debug)]
 pub struct Input {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// What other files that it names are relative to.
+    /// The directory to which paths in the text are relative.
     pub directory: PathBuf,
     name: String,
 }
@@ -31,7 +31,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// It cannot be read, is no UTF-8, or is larger than 16 MiB.
+    /// It cannot be read, is not UTF-8, or is larger than 16 MiB.
     pub fn read(file: &Path) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
         let (name, bytes) = if is_stdin {
@@ -39,9 +39,7 @@ impl Input {
         } else {
             if is_fifo(file) {
                 let name = file.display();
-                output::note(format_args!(
-                    "{name} is a pipe: waiting for what is written into it"
-                ));
+                output::note(format_args!("{name} is a pipe: waiting for data"));
             }
             let bytes = File::open(file).and_then(bounded);
             (file.display().to_string(), bytes)
@@ -55,7 +53,7 @@ impl Input {
             )));
         }
         let text = str::from_utf8(&bytes)
-            .map_err(|_| Failure::usage(format_args!("{name}: is no text (UTF-8)")))?;
+            .map_err(|_| Failure::usage(format_args!("{name}: is not UTF-8 text")))?;
         Ok(Input {
             text: text.to_owned(),
             directory: file.parent().unwrap_or(Path::new("")).to_owned(),
@@ -63,8 +61,7 @@ impl Input {
         })
     }
 
-    /// The failure that what it says makes no sense. The reason may repeat a part of it, which is shown in part if it is
-    /// long.
+    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long.
     pub fn wrong(&self, reason: impl Display) -> Failure {
         let reason = reason.to_string();
         let shown = match reason.char_indices().nth(LONGEST) {
@@ -75,13 +72,13 @@ impl Input {
     }
 }
 
-/// Whether it is a pipe with a name, which may wait for a writer for ever. One of a shell's `<(…)` has its writer.
+/// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.
 fn is_fifo(file: &Path) -> bool {
     let is_shells = file.starts_with("/dev/fd") || file.starts_with("/proc/self/fd");
     !is_shells && file.metadata().is_ok_and(|it| it.file_type().is_fifo())
 }
 
-/// What there is, and of what is too large a byte more than the limit.
+/// Reads at most one byte more than the limit.
 fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! What people say: options, files, and stdin.
+//! The input of the user: options, files, and stdin.
 
 pub mod address;
 pub mod awake_option;

@@ -41,7 +41,7 @@ impl Override {
         overrides.iter().rev().find(|given| given.field == field)
     }
 
-    /// The failure that the override makes no sense.
+    /// The failure for an invalid override.
     pub fn wrong(&self, error: &ScenarioError) -> Failure {
         let given = format_args!("--set {}={}", self.field, self.text);
         if error.field == self.field {

@@ -7,9 +7,9 @@ use studies::advise::RangedPath;
 
 use crate::failure::Failure;
 
-/// The path. An option that is not given leaves its part of the path as it is by default.
+/// The path. An option that is not given leaves its part of the path at the default.
 ///
-/// Values may start with a hyphen, so that `--loss -1%` is answered as a wrong share and not as an unknown option.
+/// Values may start with a hyphen, so that `--loss -1%` is refused as a wrong share and not as an unknown option.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Path options")]
 pub struct PathOptions {
@@ -28,7 +28,7 @@ pub struct PathOptions {
     /// Random loss of data packets: 1%, or in bursts p=1%,r=30%,kind=gilbert
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     loss: Option<String>,
-    /// Where that loss happens: entry, before the bottleneck, or exit, behind it
+    /// Place of this loss: entry, before the bottleneck, or exit, behind it
     #[arg(long, allow_hyphen_values = true, value_name = "PLACE")]
     loss_at: Option<String>,
     /// Random loss on the way back: 1%
@@ -43,13 +43,13 @@ pub struct PathOptions {
     /// Share of packets that arrive twice: 0.1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     duplicate: Option<String>,
-    /// Token bucket that drops what exceeds it: rate=10mbit,burst=100kb
+    /// Token bucket that drops packets above its rate: rate=10mbit,burst=100kb
     #[arg(long, allow_hyphen_values = true, value_name = "RATE,BURST")]
     policer: Option<String>,
-    /// A cell that grants at most the rate, for what waits: within=20ms,least=500kbit
+    /// A cell that grants a rate by the waiting data, at most the path's rate: within=20ms,least=500kbit
     #[arg(long, allow_hyphen_values = true, value_name = "TIME,RATE")]
     demand: Option<String>,
-    /// What comes back is held and released together: interval=10ms
+    /// Packets on the way back are held and released together: interval=10ms
     #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
     /// File of delivery opportunities in Mahimahi's format, instead of a rate
@@ -60,21 +60,21 @@ pub struct PathOptions {
         conflicts_with = "rate"
     )]
     trace: Option<String>,
-    /// What the way back has of its own, of the same kinds: rate=1mbit,buffer=100p
+    /// Properties of the way back, in the same form: rate=1mbit,buffer=100p
     #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
     uplink: Option<String>,
-    /// What changes, and when: at=20s,rate=10mbit (or rtt=80ms); may be repeated
+    /// Changes of the path, and their times: at=20s,rate=10mbit (or rtt=80ms); can be given several times
     #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
 }
 
 impl PathOptions {
-    /// The path `default`, changed by what was given. A path of which any part is given loses nothing that is not given:
-    /// a default's loss belongs to the default as a whole.
+    /// The path `default`, changed by the given options. If any option is given, the path has only the loss that is
+    /// given: the default's loss belongs to the default as a whole.
     ///
     /// # Errors
     ///
-    /// A value makes no sense, or not together with the others.
+    /// A value is invalid, or does not fit the others.
     pub fn apply_to(&self, default: PathSpec) -> Result<PathSpec, Failure> {
         let mut path = default;
         let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
@@ -85,7 +85,7 @@ impl PathOptions {
             path.data.effects.loss_at = nothing.loss_at;
         }
         if self.trace.is_some() {
-            // The default's rate is what the trace replaces, and a buffer in terms of that rate has lost its meaning.
+            // The trace replaces the default's rate, so a buffer in terms of that rate has no meaning any more.
             path.data.rate = None;
             path.data.buffer = None;
         }
@@ -99,11 +99,11 @@ impl PathOptions {
         Ok(path)
     }
 
-    /// Replaces in a path what was given, as values or as ranges.
+    /// Replaces parts of a path by the given options, as values or as ranges.
     ///
     /// # Errors
     ///
-    /// What was given makes no sense together. Values are not checked yet.
+    /// The given options do not fit together. Values are not checked yet.
     pub fn replace_in(&self, path: &mut RangedPath) -> Result<(), Failure> {
         let keys: Vec<&str> = self.given().map(|(key, _)| key).collect();
         PathSpec::check_given(&keys).map_err(usage)?;
@@ -123,19 +123,20 @@ impl PathOptions {
         Ok(())
     }
 
-    /// Whether an option gave this field of a path, or the one that it is in: `path.policer.rate` is `--policer`'s.
+    /// Whether an option gave this field of a path, or the field that contains it: `path.policer.rate` belongs to
+    /// `--policer`.
     pub fn gave(&self, field: &str) -> bool {
         let of_path = field.strip_prefix("path.").unwrap_or_default();
         let end = of_path.find(['.', '[']).unwrap_or(of_path.len());
         self.given().any(|(key, _)| of_path.get(..end) == Some(key))
     }
 
-    /// As [`apply_to`](PathOptions::apply_to) a path that does nothing, but for real packets: with a buffer at every
-    /// bottleneck. Also what there is to say of buffers that were not given.
+    /// As [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each bottleneck has a
+    /// buffer. Also returns the messages about default buffers.
     ///
     /// # Errors
     ///
-    /// A value makes no sense, or not together with the others.
+    /// A value is invalid, or does not fit the others.
     pub fn bounded(&self) -> Result<(PathSpec, Option<String>), Failure> {
         let (path, given) = self.apply_to(PathSpec::default())?.bounded();
         let buffer = PathSpec::USUAL_BUFFER;
@@ -177,12 +178,12 @@ impl PathOptions {
     }
 }
 
-/// The error in terms of options: `path.ack_loss` is `--ack-loss` here, and a table is `rate=10mbit,burst=100kb`.
+/// The error in terms of options: `path.ack_loss` becomes `--ack-loss`, and a table becomes `rate=10mbit,burst=100kb`.
 pub fn usage(error: ScenarioError) -> Failure {
     in_options(&error, "")
 }
 
-/// As [`usage`], with what is to be said before the value.
+/// As [`usage`], with a prefix before the value.
 pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
     let reason = error.reason.told(|part| match part {
         Part::Value(value) => format!("{before_value}{value}"),
@@ -191,7 +192,7 @@ pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
         Part::Words(words) => words.clone(),
     });
     match option(&error.place()).as_deref() {
-        // A key of an option's value is no option: `--policer: burst is missing`.
+        // A key in an option's value is not an option: `--policer: burst is missing`.
         Some(field) if let Some((option, key)) = field.split_once('.') => {
             let colon = if reason.starts_with("is ") { "" } else { ":" };
             Failure::usage(format_args!("{option}: {key}{colon} {reason}"))
@@ -201,7 +202,7 @@ pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
     }
 }
 
-/// The option that a field of a path is: `--change[0].rate` for `path.change[0].rate`.
+/// The option for a field of a path: `--change[0].rate` for `path.change[0].rate`.
 fn option(field: &str) -> Option<String> {
     let field = field.strip_prefix("path.")?;
     let end = field.find(['.', '[']).unwrap_or(field.len());

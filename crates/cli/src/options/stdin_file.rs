@@ -1,4 +1,4 @@
-//! What comes on stdin, as a file that can be sent.
+//! The data of stdin as a file that can be sent.
 
 use std::fs::File;
 use std::io;
@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use crate::failure::Failure;
 
-/// A copy of stdin in a temporary directory, which goes with it. Content that can be read again survives an outage, and
-/// its size is known.
+/// A copy of stdin in a temporary directory, which is removed with this value. A file can be read again after an
+/// outage, and its size is known.
 pub struct StdinFile {
     /// The file.
     pub path: PathBuf,
@@ -17,7 +17,7 @@ pub struct StdinFile {
 }
 
 impl StdinFile {
-    /// Reads stdin to its end. The file is called `name`.
+    /// Reads stdin to its end. The file gets the name `name`.
     pub async fn read(name: &str) -> Result<StdinFile, Failure> {
         let directory = tempfile::tempdir().map_err(cannot)?;
         let path = directory.path().join(name);

@@ -1,4 +1,4 @@
-//! What the commands that run studies share: which engines, how much, and how that is shown.
+//! The common options of the commands that run studies: engines, length, and output.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::terminal::work_bar::WorkBar;
 /// How studies are run.
 #[derive(Debug, Args)]
 pub struct StudyOptions {
-    /// What measures: sim, quic, linux, or all of them; each measures what it can show
+    /// Engines: sim, quic, linux, or all; each measures the claims or figures that it can show
     #[arg(
         long,
         value_name = "ENGINE",
@@ -28,29 +28,29 @@ pub struct StudyOptions {
     /// Run fewer points for a shorter time; do not cite the result
     #[arg(long)]
     pub quick: bool,
-    /// The directory with the scenarios [default: those that are built in]
+    /// Directory with the scenarios [default: the built-in scenarios]
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
-    /// Runs at a time [default: as many as there are processors; 1 in real time]
+    /// Number of runs at a time [default: the number of processors; 1 in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub awake: AwakeOption,
-    /// List what there is and which engines can show it; run nothing
+    /// List the names and the engines that can show each; run nothing
     #[arg(long)]
     pub list: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }
 
 impl StudyOptions {
-    /// The engines that were asked for, each once, in the order in which they are run.
+    /// The requested engines, each once, in the order in which they run.
     pub fn engines(&self) -> Vec<lab::EngineKind> {
         Engines::united(&self.engine)
     }
 
-    /// How much of each study is run.
+    /// The length of the studies.
     pub fn length(&self) -> Length {
         if self.quick {
             Length::Quick
@@ -59,12 +59,12 @@ impl StudyOptions {
         }
     }
 
-    /// Where the studies are, of those that Fullpipe has under this name.
+    /// The place of the studies, which Fullpipe has under this name.
     pub fn shelf(&self, name: &'static str) -> Shelf {
         Shelf::or_built_in(self.scenarios.as_deref(), name)
     }
 
-    /// Runs a batch and shows how far it has come. `done` gets what each study found, as soon as it is complete.
+    /// Runs a batch and shows its progress. `done` gets the findings of each study as soon as it is complete.
     pub fn run(&self, batch: &Batch, cancel: &Cancel, done: impl FnMut(usize, Findings)) {
         let runs = batch.runs();
         if runs.is_empty() || cancel.is_cancelled() {

@@ -1,4 +1,4 @@
-//! Where `send` gets its ticket from. The ticket holds a secret, and the arguments of a command are everybody's to read.
+//! Finds the ticket of `send`. The ticket holds a secret, and every user can read the arguments of a command.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,21 +11,23 @@ use transfer::Ticket;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// The environment variable for a ticket. A process's environment is its owner's only (proc(5), "environ").
+/// The environment variable for a ticket. Only the owner of a process can read its environment (proc(5), "environ").
 const VARIABLE: &str = "FULLPIPE_TICKET";
 
-/// A longer first line is no ticket.
+/// A longer first line is not a ticket.
 const LONGEST_LINE: u64 = 4096;
 
-/// A shorter word is the name of a file: an address, a fingerprint and a secret do not fit into it.
+/// A shorter word is the name of a file, because an address, a fingerprint and a secret do not fit into it.
 const SHORTEST_WORD: usize = 40;
 
 /// The ticket of `fullpipe send`, and the files among its words.
 ///
-/// A ticket among the words is wiped from the list of processes: the command starts again without it. Otherwise it is
-/// read from `file` (`-` is stdin), from the environment, or from stdin.
+/// A ticket among the words is removed from the list of processes: the command starts again without it. Otherwise the
+/// ticket is read from `file` (`-` is stdin), from the environment, or from stdin.
 ///
 /// # Errors
+///
+/// There is no ticket, or more than one, or it cannot be read.
 ///
 /// There is no ticket, or more than one, or it cannot be read.
 pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathBuf>), Failure> {
@@ -33,7 +35,7 @@ pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathB
     let of_stdin = || {
         if files.iter().any(|file| file == Path::new("-")) {
             return Err(Failure::usage(format_args!(
-                "stdin is what to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
+                "stdin has the data to send, so give the ticket with --ticket-file FILE or in {VARIABLE}"
             )));
         }
         from_stdin()
@@ -63,7 +65,7 @@ pub fn find(words: &[PathBuf], file: Option<&Path>) -> Result<(Ticket, Vec<PathB
     Ok((ticket, files))
 }
 
-/// The last word that looks like a ticket, and the others.
+/// The last word that looks like a ticket, and the other words.
 fn split(words: &[PathBuf]) -> (Option<&str>, Vec<PathBuf>) {
     let place = words.iter().rposition(|word| looks_like_ticket(word));
     let ticket = place.and_then(|place| words.get(place)?.to_str());
@@ -83,10 +85,10 @@ fn looks_like_ticket(word: &Path) -> bool {
 
 fn from_stdin() -> Result<Ticket, Failure> {
     if io::stdin().is_terminal() {
-        // If nobody sees the question, nobody waits for the answer either.
+        // If nobody sees the question, the command does not wait for an answer.
         let _ = write!(io::stderr(), "ticket: ");
     }
-    // The line only: `fullpipe recv | … fullpipe send` keeps the pipe open.
+    // Only the line is read, so `fullpipe recv | … fullpipe send` keeps the pipe open.
     let line = first_line(io::stdin()).map_err(|error| unreadable("stdin", &error))?;
     if line.trim().is_empty() {
         return Err(Failure::usage(format_args!(
@@ -111,8 +113,8 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
     Failure::usage(format_args!("cannot read the ticket from {name}: {error}"))
 }
 
-/// Starts this program again, in this process, with the ticket `word` in the environment and no more among the
-/// arguments. Returns if that does not work.
+/// Starts this program again in this process, with the ticket `word` in the environment and no longer among the
+/// arguments. Returns only if that fails.
 fn hide(word: &str) {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let place = arguments.iter().rposition(|argument| argument == word);

@@ -1,4 +1,4 @@
-//! What clap has to say about the arguments, in this command's manner.
+//! Prints clap's messages about the arguments in this command's form.
 
 use std::fmt::Display;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use units::Duration;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Prints the help or the version that was asked for; turns anything else into a one-line [`Failure`].
+/// Prints the requested help or version. Turns any other message into a one-line [`Failure`].
 pub fn answer(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     match error.kind() {
@@ -21,8 +21,8 @@ pub fn answer(error: &clap::Error) -> Result<(), Failure> {
     }
 }
 
-/// The command and its subcommands, with options whose values may be negative numbers: a wrong value then, and no unknown
-/// option.
+/// The command and its subcommands. Values of options may be negative numbers, which are then wrong values and not
+/// unknown options.
 pub fn with_negative_values(command: Command) -> Command {
     command
         .mut_args(|argument| {
@@ -32,36 +32,36 @@ pub fn with_negative_values(command: Command) -> Command {
         .mut_subcommands(with_negative_values)
 }
 
-/// The help of an option that names one of these: `What runs it: sim, quic, …`.
+/// The help of an option that takes one of these names: `What runs it: sim, quic, …`.
 pub fn one_of(what: &str, all: &[impl Display]) -> String {
     let names: Vec<String> = all.iter().map(ToString::to_string).collect();
     format!("{what}: {}", names.join(", "))
 }
 
-/// A whole number, for options that take any.
+/// A whole number.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// A whole number above zero, for options that count what there is at least one of.
+/// A whole number above zero.
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
-/// A time that is not zero, for options that say how long something goes on.
+/// A time above zero.
 pub fn positive_time(text: &str) -> Result<Duration, String> {
     match text.parse::<Duration>() {
         Ok(span) if span.is_zero() => {
-            Err("nothing happens in no time; give one such as 30s".into())
+            Err("the time must be above zero; give one such as 30s".into())
         }
         Ok(span) => Ok(span),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// clap's message without its usage lines, which `--help` repeats better.
+/// clap's message without its usage lines, which `--help` shows better.
 fn one_line(text: &str) -> String {
     let (message, usage) = text.split_once("Usage:").unwrap_or((text, ""));
     let message = message
@@ -72,8 +72,8 @@ fn one_line(text: &str) -> String {
         .join(" ")
         .replace(" tip: ", "; ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
-    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command to ask for help. A command
-    // without options has no placeholder.
+    // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command whose help is named. A
+    // command without options has no placeholder.
     let line = usage.trim_start().lines().next().unwrap_or_default();
     let command = line
         .split_whitespace()

@@ -357,7 +357,7 @@ fn nothing_arrives_and_nothing_is_advised() {
         options.iter().chain(&path).copied(),
         1,
         &[
-            "nothing arrived, whoever sent",
+            "no data arrived, with any candidate",
             "a longer duration than 9s\n",
         ],
     );
@@ -379,6 +379,9 @@ fn one_candidate_and_one_path_have_no_table_and_no_interval() {
     assert!(one.contains("there is no other candidate"), "{one}");
     assert!(!one.contains("bbr1 over"), "{one}");
     let two = text(&["--paths", "1", "--controllers", "bbr3,reno"]);
-    assert!(two.contains("one path says nothing of chance"), "{two}");
+    assert!(
+        two.contains("one path does not show the effect of chance"),
+        "{two}"
+    );
     assert!(!two.contains("inf") && two.contains('–'), "{two}");
 }

@@ -142,9 +142,9 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         (
             vec!["--engines", "sim"],
             2,
-            &["--engines: it takes two"][..],
+            &["--engines: give two engines"][..],
         ),
-        (vec!["--engines", "sim,quic,sim"], 2, &["it takes two"]),
+        (vec!["--engines", "sim,quic,sim"], 2, &["give two engines"]),
         (
             vec!["--engines", "sim,warp"],
             2,
@@ -173,7 +173,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         (
             vec!["--engines", "sim,sim", "--out", "/"],
             2,
-            &["files that are not of runs like these"],
+            &["files of other runs"],
         ),
         (
             vec!["--engines", "sim,sim", "--out", &results],

@@ -114,7 +114,7 @@ fn a_document_that_says_something_else_is_told() {
         let (code, _, stderr) = claims(directory.path(), &check);
         assert_eq!(code, Some(1), "{stderr}");
         assert!(
-            stderr.contains("results.md is not what was found"),
+            stderr.contains("results.md differs from the results"),
             "{stderr}"
         );
         assert_eq!(fs::read_to_string(&page).expect("there"), changed);
@@ -170,7 +170,7 @@ fn what_makes_no_sense_is_answered() {
         ),
         (
             &["--engine", "quic"],
-            "--engine quic: these claims can be seen on sim only",
+            "--engine quic: only sim can show these claims",
         ),
         (&[""], "no claim is called \"\"; --list shows"),
         (&["--list", "--json"], "cannot be used with"),

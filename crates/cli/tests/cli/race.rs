@@ -217,7 +217,7 @@ fn nothing_but_a_report_is_replaced() {
         &[
             "--report",
             "link.html: leads to ",
-            "gone.html, which is not there",
+            "gone.html, which does not exist",
         ],
     );
     let nowhere = directory.path().join("none/race.html");

@@ -139,7 +139,7 @@ fn a_failed_run_is_named_and_the_others_are_done() {
         "{stderr}"
     );
     assert!(
-        stderr.ends_with("fullpipe: 1 of 2 runs failed; the same command tries again\n"),
+        stderr.ends_with("fullpipe: 1 of 2 runs failed; repeat the command to try again\n"),
         "{stderr}"
     );
     let page = fs::read_to_string(directory.path().join("small/sweep.html")).expect("a page");
@@ -159,7 +159,8 @@ fn ctrl_c_says_how_to_go_on() {
         "{stderr}"
     );
     assert!(
-        stderr.contains("fullpipe: interrupted; ") && stderr.contains("the same command goes on"),
+        stderr.contains("fullpipe: interrupted; ")
+            && stderr.contains("repeat the command to continue"),
         "{stderr}"
     );
 }
@@ -221,11 +222,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         (["--jobs", "0"], 2, &["--jobs"]),
         (["--plot", "speed"], 2, &["--plot", "goodput_share"]),
         (["--out", file], 2, &["--out", file]),
-        (
-            ["--out", "/"],
-            2,
-            &["has files that are not of runs like these", "--out"],
-        ),
+        (["--out", "/"], 2, &["has files of other runs", "--out"]),
     ] {
         refused(["sweep", file].into_iter().chain(options), code, parts);
     }

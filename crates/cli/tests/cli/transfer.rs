@@ -259,7 +259,11 @@ fn what_cannot_be_sent_is_named() {
         &["--name", "path"],
     );
     refused(["send", "Cargo.toml", "--name", "x", &ticket], 2, &["`-`"]);
-    refused(["send", "-", "--name", "x"], 2, &["stdin is what to send"]);
+    refused(
+        ["send", "-", "--name", "x"],
+        2,
+        &["stdin has the data to send"],
+    );
     refused(
         ["send", "no\u{1b}[2Jfile", &ticket],
         2,

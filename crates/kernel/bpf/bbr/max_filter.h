@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The greatest value of the last rounds, or cycles. The twin of `congestion::filter`, which says how it works. */
+/* The maximum over the last rounds or cycles. The twin of `congestion::filter`, which explains it. */
 #pragma once
 
 #include "../number.h"

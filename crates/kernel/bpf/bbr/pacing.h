@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How fast to send, and how much at once. The twin of `congestion::bbr::pacing` and `congestion::pacing`. */
+/* The pacing rate and the size of bursts. The twin of `congestion::bbr::pacing` and `congestion::pacing`. */
 #pragma once
 
 #include "../number.h"
@@ -14,8 +14,8 @@ struct pacing {
 	u64 rate;
 	u64 quantum;
 	ratio startup_gain;
-	ratio share; /* of the bandwidth: what the margin leaves */
-	u8 fewest; /* packets of the smallest burst */
+	ratio share; /* the share of the bandwidth that the margin leaves */
+	u8 fewest; /* the number of packets in the smallest burst */
 	bool has_seen_rtt;
 };
 

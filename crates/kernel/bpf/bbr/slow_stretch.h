@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* A stretch of the delivery curve during which the flow was slow on purpose. The twin of `congestion::bbr::slow_stretch`. */
+/* The part of the delivery curve in which the flow was slow on purpose. The twin of `congestion::bbr::slow_stretch`. */
 #pragma once
 
 #include "../number.h"

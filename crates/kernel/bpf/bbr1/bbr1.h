@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* BBRv1: the events. The twin of `congestion::bbr1`, which has the model, the states and why they are as they are. */
+/* The events of BBRv1. The twin of `congestion::bbr1`, which explains the model and the states. */
 #pragma once
 
 #include "btl_bw.h"
@@ -7,10 +7,10 @@
 #include "probe_rtt.h"
 #include "startup.h"
 
-/* The packets of the smallest burst. */
+/* The number of packets in the smallest burst. */
 #define FEWEST_PACKETS 1
 
-/* Begins with a state of zeros. */
+/* The state must be zero at the beginning. */
 static inline void controller_init(struct controller *bbr, const struct connection *connection)
 {
 	bbr->mss = max(connection->mss, 1);
@@ -71,12 +71,12 @@ static inline void on_recovery_entered(struct controller *bbr, u64 now UNUSED)
 	enter_recovery(bbr);
 }
 
-/* There is nothing to recover from. */
+/* The flow needs no recovery. */
 static inline void on_repaired_loss(struct controller *bbr UNUSED, u64 now UNUSED)
 {
 }
 
-/* Marks are not answered. */
+/* BBRv1 does not respond to marks. */
 static inline void on_marked(struct controller *bbr UNUSED)
 {
 }
@@ -106,7 +106,7 @@ static inline void on_timeout(struct controller *bbr, u64 now UNUSED, u64 inflig
 	collapse(bbr, &seen, inflight);
 }
 
-/* The parts of the model that only a trustworthy sample may change. */
+/* Only a trustworthy sample may change these parts of the model. */
 static inline void update_from_sample(struct controller *bbr, const struct ack *ack)
 {
 	bool is_app_limited =

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The settings. The twin of `congestion::bbr1::Config`, which says what each is for. Those that it has for other transports
- * or other versions are as in `Config::linux`; but recovery ends `WithTransport`, as the kernel tells of it (../kernel/translate.h).
+ * The settings. The twin of `congestion::bbr1::Config`, which explains them. The settings that exist for other
+ * transports or other versions are as in `Config::linux`, but recovery ends `WithTransport`, as the kernel reports it
+ * (../kernel/translate.h).
  *
- * The loader writes them as a table of these fields; its order is that of crates/kernel/src/parameters.rs.
+ * The loader writes them as a table of these fields, in the order of crates/kernel/src/parameters.rs.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How much may be in flight. The twin of `congestion::bbr1::cwnd`. */
+/* The bounds on inflight. The twin of `congestion::bbr1::cwnd`. */
 #pragma once
 
 #include "gains.h"
@@ -21,7 +21,7 @@ static inline u64 inflight_at(const struct controller *bbr, ratio gain)
 	return with_end_host_budget(bbr, bdp_of(btl_bw(bbr), bbr->rt_prop.least, gain, bbr->initial_cwnd));
 }
 
-/* What of `inflight` will be in the network when the next packet leaves. */
+/* The part of `inflight` that will be in the network when the next packet leaves. */
 static inline u64 in_network(const struct controller *bbr, const struct ack *ack, u64 inflight)
 {
 	u64 delivered = bytes_in(bw(bbr), since(ack->next_departure, ack->now));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* When a phase of ProbeBW is over. The twin of `congestion::bbr1::probe_bw`. */
+/* The end of a phase of ProbeBW. The twin of `congestion::bbr1::probe_bw`. */
 #pragma once
 
 #include "cwnd.h"

@@ -32,7 +32,7 @@ struct policer {
 	enum policer_phase phase;
 	u32 rounds;
 	bool has_previous;
-	u64 rate; /* of the interval before, in SAMPLING; the policer's, in POLICED */
+	u64 rate; /* SAMPLING: the rate of the previous interval; POLICED: the policer's rate */
 	u64 start;
 	u64 start_delivered;
 	u64 start_lost;
@@ -68,7 +68,7 @@ static inline void policer_end_interval(struct policer *policer, const struct ob
 {
 	if (policer->has_previous && policer_agree(rate, policer->rate)) {
 		policer->phase = POLICED;
-		/* The mean, rounded down, of numbers whose sum may not fit. */
+		/* The mean of two numbers, rounded down. Their sum may overflow. */
 		policer->rate = (rate & policer->rate) + ((rate ^ policer->rate) >> 1);
 		policer->rounds = 0;
 		return;
@@ -109,7 +109,7 @@ static inline void policer_sample(struct policer *policer, const struct observat
 	policer_end_interval(policer, seen, rate_of(delivered, length));
 }
 
-/* Takes what an ACK, or a timeout, has shown. Returns whether the belief in a policer has just ended. */
+/* Takes the result of an ACK or a timeout. Returns whether the flow has just stopped assuming a policer. */
 static inline bool policer_observe(struct policer *policer, const struct observation *seen)
 {
 	if (!is_policed(policer)) {

@@ -5,7 +5,7 @@
 #include "probe_bw.h"
 #include "recovery.h"
 
-/* Leaves if the time at the least window is over. */
+/* Leaves ProbeRTT when its time with the smallest window is over. */
 static inline void check_probe_rtt_done(struct controller *bbr, u64 now)
 {
 	if (bbr->mode != PROBE_RTT || !bbr->probe_rtt.is_at_least_window || now <= bbr->probe_rtt.end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What losses do to the congestion window. The twin of `congestion::bbr1::recovery`. */
+/* The effect of losses on the congestion window. The twin of `congestion::bbr1::recovery`. */
 #pragma once
 
 #include "probe_bw.h"
@@ -88,7 +88,7 @@ static inline void update_episode(struct controller *bbr, const struct ack *ack)
 	bbr->episode.is_round_lossy = has_losses;
 }
 
-/* Returns whether packets are being conserved, so that the window must not grow. */
+/* Returns whether packet conservation is in force, so that the window must not grow. */
 static inline bool conserve_packets(struct controller *bbr, const struct ack *ack)
 {
 	u64 conserved = add(ack->inflight, ack->newly_acked);

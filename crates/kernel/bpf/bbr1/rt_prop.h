@@ -26,7 +26,7 @@ static inline void rt_prop_update(struct rt_prop *rt_prop, u64 now, bool has_rtt
 	}
 }
 
-/* ProbeRTT has looked for it. */
+/* ProbeRTT has measured it. */
 static inline void rt_prop_mark_seen(struct rt_prop *rt_prop, u64 now)
 {
 	rt_prop->last_seen = now;

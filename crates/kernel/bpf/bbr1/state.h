@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* All that a connection keeps. The twin of `congestion::bbr1::Bbr1`; the parts have a file each. */
+/* The state of a connection. The twin of `congestion::bbr1::Bbr1`; each part has its own file. */
 #pragma once
 
 #include "../random.h"
@@ -41,7 +41,7 @@ struct loss_episode {
 	bool is_round_lossy;
 };
 
-/* The totals of the latest ACK, and of the losses since. */
+/* The totals at the latest ACK, and of the losses since. */
 struct totals {
 	u64 delivered_time;
 	u64 delivered;
@@ -82,7 +82,7 @@ static inline u64 btl_bw(const struct controller *bbr)
 	return max_filter_get(&bbr->btl_bw);
 }
 
-/* The bandwidth to send at: the bottleneck's, or what a policer lets through. */
+/* The bandwidth for sending: the bottleneck's, or the policer's. */
 static inline u64 bw(const struct controller *bbr)
 {
 	return is_policed(&bbr->policer) ? bbr->policer.rate : btl_bw(bbr);
@@ -93,7 +93,7 @@ static inline u64 min_cwnd(const struct controller *bbr)
 	return least_window(bbr->mss);
 }
 
-/* What `ack` has shown to be lost. */
+/* The losses that `ack` has shown. */
 static inline u64 lost_by(const struct controller *bbr, const struct ack *ack)
 {
 	return bbr->latest_losses.at == ack->now ? bbr->latest_losses.bytes : 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* BBRv3: the events. The twin of `congestion::bbr3`, which has the model, the states and why they are as they are. */
+/* The events of BBRv3. The twin of `congestion::bbr3`, which explains the model and the states. */
 #pragma once
 
 #include "marks.h"
 #include "probe_rtt.h"
 #include "undo.h"
 
-/* The packets of the smallest burst. */
+/* The number of packets in the smallest burst. */
 #define FEWEST_PACKETS 2
 
-/* Begins with a state of zeros. */
+/* The state must be zero at the beginning. */
 static inline void controller_init(struct controller *bbr, const struct connection *connection)
 {
 	bbr->mss = max(connection->mss, 1);
@@ -89,7 +89,7 @@ static inline void on_repaired_loss(struct controller *bbr, u64 now)
 	note_loss(bbr, now);
 }
 
-/* A round trip with marks begins, which may end in one with losses. */
+/* A round trip with marks begins. It may end as one with losses. */
 static inline void on_marked(struct controller *bbr)
 {
 	bbr->ecn.is_reduced = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How much may be in flight. The twin of `congestion::bbr3::cwnd`. */
+/* The bounds on inflight. The twin of `congestion::bbr3::cwnd`. */
 #pragma once
 
 #include "gains.h"
@@ -31,7 +31,7 @@ static inline u64 probe_rtt_cwnd(const struct controller *bbr)
 	return max(bdp(bbr, bw(bbr), config.probe_rtt_cwnd_gain), min_cwnd(bbr));
 }
 
-/* INFINITE without a bound. */
+/* INFINITE if there is no bound. */
 static inline u64 inflight_with_headroom(const struct controller *bbr)
 {
 	u64 bound = bbr->inflight_long_term;
@@ -52,7 +52,7 @@ static inline u64 model_bound(const struct controller *bbr)
 	return max(min(long_term, bbr->short_term.inflight), min_cwnd(bbr));
 }
 
-/* What will be in the network when the next packet leaves. */
+/* The data that will be in the network when the next packet leaves. */
 static inline u64 in_network(const struct controller *bbr, const struct ack *ack, u64 inflight)
 {
 	return sub(inflight, bytes_in(bw(bbr), since(ack->next_departure, ack->now)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The answer to ECN marks. The twin of `congestion::bbr3::ecn`, which says what Linux's BBRv3 has of it. */
+/* The response to ECN marks. The twin of `congestion::bbr3::ecn`, which says what it takes from Linux's BBRv3. */
 #pragma once
 
 #include "../event.h"
@@ -30,7 +30,7 @@ static inline void ecn_start_cycle(struct ecn *ecn)
 	ecn->is_loss_in_cycle = false;
 }
 
-/* Takes the share that was marked since the last time. Returns whether anything was delivered, so that there is one. */
+/* Sets the share of marked data since the last call. Returns false if nothing was delivered, because there is no share then. */
 static inline bool ecn_next_share(struct ecn *ecn, const struct rate_of_ack *rate, u64 *share)
 {
 	u64 marked = sub(rate->total_delivered_ce, ecn->delivered_ce);
@@ -49,7 +49,7 @@ static inline void ecn_average(struct ecn *ecn, u64 share)
 	ecn->alpha = ((ECN_UNIT - ECN_GAIN) * ecn->alpha + ECN_GAIN * share) / ECN_UNIT;
 }
 
-/* What is left of a bound. */
+/* A bound after the reduction. */
 static inline u64 ecn_cut(const struct ecn *ecn, u64 bound)
 {
 	return times(bound, ECN_UNIT - ecn->alpha * ECN_FACTOR / ECN_UNIT) / ECN_UNIT;
@@ -60,7 +60,7 @@ static inline bool ecn_is_marked_too_much(const struct ecn *ecn, const struct ra
 	return ecn->is_eligible && times(rate->delivered_ce, ECN_UNIT) > times(rate->delivered, ECN_THRESHOLD);
 }
 
-/* At the end of an ACK. The marks and losses of a probe count towards the cycle that its end begins, too. */
+/* To be called at the end of an ACK. The marks and losses of a probe also count for the cycle that begins at its end. */
 static inline void ecn_note_marks(struct ecn *ecn, const struct rate_of_ack *rate)
 {
 	ecn->is_in_cycle |= rate->delivered_ce != 0;

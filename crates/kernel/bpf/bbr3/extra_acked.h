@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How much more than expected is acknowledged at a time. The twin of `congestion::bbr3::extra_acked`. */
+/* The excess of acknowledged data over the expected amount. The twin of `congestion::bbr3::extra_acked`. */
 #pragma once
 
 #include "../bbr/max_filter.h"

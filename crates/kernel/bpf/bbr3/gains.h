@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What a state is: a choice of gains. The twin of `Bbr3::pacing_gain` and `Bbr3::cwnd_gain`. */
+/* The gains of each state. The twin of `Bbr3::pacing_gain` and `Bbr3::cwnd_gain`. */
 #pragma once
 
 #include "state.h"

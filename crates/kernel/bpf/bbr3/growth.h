@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How fast the long-term bound grows while probing. The twin of `congestion::bbr3::probe_bw::up::Growth`. */
+/* The growth of the long-term bound during a probe. The twin of `congestion::bbr3::probe_bw::up::Growth`. */
 #pragma once
 
 #include "state.h"
@@ -20,7 +20,7 @@ static inline void growth_raise_slope(struct growth *growth, u64 cwnd, u64 mss)
 	growth->acked_per_packet = max(share, mss);
 }
 
-/* Packets by which the bound grows now that so much was acknowledged. */
+/* The number of packets by which the bound grows for this acknowledged data. */
 static inline u64 growth_on_acked(struct growth *growth, u64 acked)
 {
 	u64 packets;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* How much may be in flight before too much of it is lost. The twin of `congestion::bbr3::long_term`. */
+/* The inflight above which losses are too high. The twin of `congestion::bbr3::long_term`. */
 #pragma once
 
 #include "up.h"
@@ -9,7 +9,7 @@ static inline bool is_inflight_too_high(u64 lost, u64 inflight_at_send)
 	return lost > scale(inflight_at_send, config.loss_threshold);
 }
 
-/* The inverse of what the threshold leaves. */
+/* The inverse of 1 minus the threshold. */
 static inline ratio per_kept(void)
 {
 	u64 all = denominator(config.loss_threshold);
@@ -17,7 +17,7 @@ static inline ratio per_kept(void)
 	return RATIO(all, max(sub(all, numerator(config.loss_threshold)), 1));
 }
 
-/* How much was in flight where the losses came to be too much. */
+/* The inflight at which the losses reached the threshold. */
 static inline u64 inflight_at_loss(u64 size, u64 inflight, u64 lost)
 {
 	u64 before = sub(inflight, size);
@@ -51,7 +51,7 @@ static inline void handle_lost_packet(struct controller *bbr, const struct lost 
 				 is_held_back(bbr, lost->is_app_limited, lost->prior_delivered));
 }
 
-/* What may be in flight after too many marks: what was, and at least a share of what the flow aims at with its budget. */
+/* The bound after too many marks: the inflight at sending, but at least a share of the target inflight. */
 static inline u64 bound_after_marks(const struct controller *bbr, const struct ack *ack)
 {
 	u64 target = min(inflight_at(bbr, bw(bbr)), bbr->cwnd);
@@ -59,7 +59,7 @@ static inline u64 bound_after_marks(const struct controller *bbr, const struct a
 	return max(ack->rate.inflight_at_send, scale(target, config.beta));
 }
 
-/* Returns whether it has changed the state. */
+/* Returns whether the state has changed. */
 static inline bool adapt_long_term_model(struct controller *bbr, const struct ack *ack)
 {
 	bool is_round_start = bbr->round.has_just_started;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What marks do to the state. The twin of the second half of `congestion::bbr3::ecn`. */
+/* The effect of marks on the state. The twin of the second half of `congestion::bbr3::ecn`. */
 #pragma once
 
 #include "refill.h"

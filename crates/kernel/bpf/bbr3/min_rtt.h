@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* The least RTT, on two clocks. The twin of `congestion::bbr3::min_rtt`. */
+/* The minimum RTT, over two windows of time. The twin of `congestion::bbr3::min_rtt`. */
 #pragma once
 
 #include "../bbr/window.h"

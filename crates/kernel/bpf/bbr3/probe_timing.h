@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* When to probe for bandwidth. The twin of `congestion::bbr3::probe_timing`. */
+/* The time of the next probe for bandwidth. The twin of `congestion::bbr3::probe_timing`. */
 #pragma once
 
 #include "cwnd.h"

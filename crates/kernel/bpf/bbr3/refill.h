@@ -6,7 +6,7 @@
 #include "probe_timing.h"
 #include "short_term.h"
 
-/* For a probe that begins to grow as one does after so many doublings. */
+/* Starts a probe whose growth begins as if it had already doubled this many times. */
 static inline void refill_and_grow_from(struct controller *bbr, u64 doublings)
 {
 	short_term_reset(&bbr->short_term);
@@ -22,7 +22,7 @@ static inline void start_refill(struct controller *bbr)
 	refill_and_grow_from(bbr, 0);
 }
 
-/* Whether marks alone have held this cycle back and are gone, so that the next probe begins at once. */
+/* Whether only marks have limited this cycle, and they have ended, so that the next probe begins at once. */
 static inline bool are_marks_over(const struct controller *bbr)
 {
 	const struct ecn *ecn = &bbr->ecn;
@@ -30,14 +30,14 @@ static inline bool are_marks_over(const struct controller *bbr)
 	return ecn->is_eligible && ecn->is_in_cycle && !ecn->is_loss_in_cycle && !ecn->is_reduced && !bbr->is_recovering;
 }
 
-/* Enough to grow by about half of the bound in the first round. */
+/* Enough doublings for a growth by about half of the bound in the first round. */
 static inline u64 doublings_after_marks(const struct controller *bbr)
 {
 	u64 bound = bbr->inflight_long_term == INFINITE ? 0 : bbr->inflight_long_term;
 	u64 packets = bound / bbr->mss / 2;
 	u64 doublings = 0;
 
-	/* More are not made use of. */
+	/* The growth uses no more doublings. */
 	for (int i = 0; i < GROWTH_MOST_DOUBLINGS && packets > 1; i++) {
 		packets /= 2;
 		doublings++;

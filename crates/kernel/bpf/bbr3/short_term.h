@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What the losses of the present cycle say is safe. The twin of `congestion::bbr3::short_term`. */
+/* The bounds from the losses of the present cycle. The twin of `congestion::bbr3::short_term`. */
 #pragma once
 
 #include "cwnd.h"

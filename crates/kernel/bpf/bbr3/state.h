@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* All that a connection keeps. The twin of `congestion::bbr3::Bbr3`; the parts have a file each. */
+/* The state of a connection. The twin of `congestion::bbr3::Bbr3`; each part has its own file. */
 #pragma once
 
 #include "../random.h"
@@ -14,7 +14,7 @@
 #include "extra_acked.h"
 #include "min_rtt.h"
 
-/* A bound that there is not. */
+/* The value of a bound that does not exist. */
 #define INFINITE U64_MAX
 
 #define MAX_BW_CYCLES_BEFORE 1
@@ -59,7 +59,7 @@ struct short_term {
 };
 
 struct latest {
-	bool is_known; /* if not, the others are zero */
+	bool is_known; /* if not, the other fields are zero */
 	u64 bw;
 	u64 inflight;
 };
@@ -188,7 +188,7 @@ static inline bool is_probing_bw(const struct controller *bbr)
 	return bbr->mode == STARTUP || bbr->mode == REFILL || bbr->mode == UP;
 }
 
-/* Whether a packet that left with so much delivered was held back by the application, or by ProbeRTT. */
+/* Whether the application or ProbeRTT held back a packet that left when this much had been delivered. */
 static inline bool is_held_back(const struct controller *bbr, bool is_app_limited, u64 delivered)
 {
 	return is_app_limited || is_in_slow_stretch(&bbr->slow_stretch, delivered);

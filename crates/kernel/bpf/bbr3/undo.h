@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What losses did, to be undone if there were none. The twin of `congestion::bbr3::undo`. */
+/* The effects of losses, which are undone if the losses were spurious. The twin of `congestion::bbr3::undo`. */
 #pragma once
 
 #include "refill.h"

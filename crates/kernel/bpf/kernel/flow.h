@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What is kept of a connection: too much for `icsk_ca_priv`, and so in socket storage. CONTROLLER is included before. */
+/* The state of a connection. It is too large for `icsk_ca_priv`, and is therefore in socket storage. CONTROLLER is included before. */
 #pragma once
 
 #include "helpers.h"
@@ -7,26 +7,26 @@
 #include "types.h"
 
 struct flow {
-	struct snapshot seen; /* first: programs outside look it up by the socket */
+	struct snapshot seen; /* first, because programs outside look it up by the socket */
 	struct controller controller;
-	/* Bytes since the controller began, as the kernel counts packets, and those may change their size. */
+	/* In bytes since the controller began. The kernel counts packets, whose size may change. */
 	u64 delivered;
 	u64 lost;
 	u64 newly_lost;
 	u64 delivered_ce;
-	/* The kernel's counters at the latest look. */
+	/* The kernel's counters when they were last read. */
 	u32 delivered_packets;
 	u32 lost_packets;
 	u64 losses_told_at;
 	u32 marked_packets;
-	/* The state of recovery, as the kernel has it and as the latest ACK found it; and when it was last CWR without marks. */
+	/* The kernel's state of recovery, now and at the latest ACK; and when it was last CWR without marks. */
 	u32 ca_state;
 	u32 told_ca_state;
 	u64 cwr_at;
-	/* Of the latest sample: how much had been delivered when its packet left, and whether the application had held it back. */
+	/* For the latest sample: the data that had been delivered when its packet left, and whether the application had limited it. */
 	u32 sampled_at;
 	bool was_app_limited;
-	u64 losses; /* how often there were any */
+	u64 losses; /* the number of loss reports */
 	struct history history;
 };
 

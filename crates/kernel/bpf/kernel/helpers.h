@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What the kernel does for a program, by number (<uapi/linux/bpf.h>). */
+/* The kernel's helper functions, by number (<uapi/linux/bpf.h>). */
 #pragma once
 
 #include "../number.h"

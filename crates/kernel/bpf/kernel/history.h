@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What had been lost when a packet left. Mainline's rate sample says of the newest acknowledged packet only how much had been
- * delivered then; so the losses are remembered by that, for as many moments as two windows need.
+ * The losses before a packet left. For the newest acknowledged packet, mainline's rate sample says only how much had
+ * been delivered when it left. The history therefore notes the losses by that number, for as many moments as two
+ * windows need.
  *
- * MOMENTS, a power of two, is the algorithm's: one that does not ask has a single one.
+ * The algorithm defines MOMENTS, a power of two. An algorithm that does not use the history has one moment.
  */
 #pragma once
 
@@ -20,8 +21,8 @@ struct history {
 };
 
 /*
- * With so much delivered, so much was lost until the next ACK, before which so much was in flight. With so many losses that the
- * moments would not do for two windows, some are left out.
+ * Notes the losses at this amount of delivered data, which hold until the next ACK. `inflight` is the data in flight
+ * before the ACK. If losses are so frequent that the moments do not cover two windows, some are left out.
  */
 static inline void history_note(struct history *history, u32 delivered, u32 lost, u32 inflight)
 {
@@ -35,7 +36,7 @@ static inline void history_note(struct history *history, u32 delivered, u32 lost
 	history->moments[history->count++ % MOMENTS] = (struct moment){ delivered, lost };
 }
 
-/* What had been lost at the latest moment that is not after so much was delivered, or else at the first that is known. */
+/* The losses at the latest moment with at most this amount of delivered data, or else at the first known moment. */
 static inline u32 history_lost_at(const struct history *history, u32 delivered)
 {
 	u32 low = sub(history->count, MOMENTS), high = history->count;
@@ -54,8 +55,8 @@ static inline u32 history_lost_at(const struct history *history, u32 delivered)
 }
 
 /*
- * What was in flight when a packet left, itself included: as much as was delivered and lost from then until it arrived itself,
- * unless packets have overtaken each other.
+ * The inflight when a packet left, including the packet. Without reordering, this is the data that was delivered and
+ * lost from then until the packet arrived.
  */
 static inline u32 inflight_at_send(u32 delivered_since_send, u32 lost_since_send)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * The hooks of a congestion controller (<net/tcp.h>, `struct tcp_congestion_ops`), with the algorithm that was included before.
- * The arguments of a hook are an array of words.
+ * The hooks of a congestion controller (<net/tcp.h>, `struct tcp_congestion_ops`), for the algorithm that was included
+ * before. The arguments of a hook are an array of words.
  */
 #pragma once
 
 #include "translate.h"
 
-/* What differs between kernels, and whose program it is. The loader sets it. */
+/* The differences between kernels, and the version of the program. The loader sets them. */
 struct load {
-	/* The argument of `cong_control` that is the rate sample: 3, before Linux 6.10 1. */
+	/* The number of the argument of `cong_control` that is the rate sample: 3, or 1 before Linux 6.10. */
 	u64 rate_sample_argument;
 	char version[32];
 };
@@ -24,7 +24,7 @@ static inline struct tcp_sock *socket_of(u64 *arguments)
 	return (struct tcp_sock *)arguments[0];
 }
 
-/* Loaded in one branch or the other: the verifier wants to see which argument it is. */
+/* Each branch has its own load, because the verifier must see which argument it is. */
 static inline const struct rate_sample *rate_sample_of(u64 *arguments)
 {
 	u64 sample;
@@ -40,9 +40,9 @@ static inline const struct rate_sample *rate_sample_of(u64 *arguments)
 }
 
 /*
- * Without FQ, TCP itself has to keep to the pacing rate. The kernel's own controllers ask for that by a compare-and-swap
- * (`bbr_init`), which no program may do here; should FQ have taken over between the two, it says so again with the next
- * packet.
+ * Without FQ, TCP itself must keep the pacing rate. The kernel's own controllers request this with a compare-and-swap
+ * (`bbr_init`), which no program may do here. If FQ takes over between the comparison and the store, FQ corrects the
+ * value with the next packet.
  */
 static inline void ask_for_pacing(struct tcp_sock *tp)
 {
@@ -52,7 +52,7 @@ static inline void ask_for_pacing(struct tcp_sock *tp)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
-/* The handshake's round trip, or what is known of a connection that had another controller. */
+/* Reports the handshake's round trip, or the RTTs of a connection that had another controller. */
 static inline void tell_rtt(const struct tcp_sock *tp, struct flow *flow, u64 now)
 {
 	u64 smoothed = (tp->srtt_us >> 3) * NANOS_PER_MICRO;
@@ -77,7 +77,7 @@ static inline void begin(struct tcp_sock *tp)
 	};
 	struct flow *flow;
 
-	/* What an earlier turn of this controller has left. */
+	/* Deletes the state of an earlier use of this controller. */
 	bpf_sk_storage_delete(&flows, tp);
 	flow = bpf_sk_storage_get(&flows, tp, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
@@ -115,7 +115,7 @@ SECTION("struct_ops") void cong_control(u64 *arguments)
 	u64 now = tp->tcp_clock_cache;
 
 	if (!flow) {
-		/* There was no memory for it before. */
+		/* There was no memory for the state before. */
 		begin(tp);
 		return;
 	}
@@ -149,7 +149,7 @@ SECTION("struct_ops") void set_state(u64 *arguments)
 	flow->ca_state = state;
 }
 
-/* The kernel takes what is returned for the window. */
+/* The kernel uses the returned value as the window. */
 SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 {
 	struct tcp_sock *tp = socket_of(arguments);
@@ -157,7 +157,7 @@ SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 
 	if (!flow)
 		return tp->snd_cwnd;
-	/* What a timer has found since the latest ACK. */
+	/* Losses that a timer has found since the latest ACK. */
 	tell_losses(tp, flow, tp->tcp_clock_cache, 0);
 	tell_recovery(flow, tp->tcp_clock_cache);
 	on_recovery_undone(&flow->controller);
@@ -166,7 +166,7 @@ SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 	return tp->snd_cwnd;
 }
 
-/* Of a window that was full, nobody wanted more. */
+/* Only an application-limited flow restarts: if the window was full, the flow was not idle. */
 static inline void restart_from_idle(struct tcp_sock *tp)
 {
 	struct flow *flow = tp->app_limited ? flow_of(tp) : 0;
@@ -184,27 +184,27 @@ SECTION("struct_ops") void cwnd_event(u64 *arguments)
 		restart_from_idle(socket_of(arguments));
 }
 
-/* Since Linux 7.1, in place of the event. */
+/* Since Linux 7.1, this hook replaces the event. */
 SECTION("struct_ops") void cwnd_event_tx_start(u64 *arguments)
 {
 	restart_from_idle(socket_of(arguments));
 }
 
-/* There is no threshold: the window is the algorithm's before and after a loss. */
+/* There is no threshold: the algorithm sets the window before and after a loss. */
 SECTION("struct_ops") u32 ssthresh(u64 *arguments)
 {
 	return socket_of(arguments)->snd_ssthresh;
 }
 
-/* In windows, as the window may grow during recovery, too (Linux `bbr_sndbuf_expand`). */
+/* In windows. The window may also grow during recovery (Linux `bbr_sndbuf_expand`). */
 SECTION("struct_ops") u32 sndbuf_expand(u64 *arguments UNUSED)
 {
 	return 3;
 }
 
 /*
- * There is no `min_tso_segs`: with one, even if it only returned 2, Linux 6.18 took another number about once a second, and sent all
- * that the window allowed as one burst. The kernel then has `net.ipv4.tcp_min_tso_segs`, which is 2.
+ * There is no hook `min_tso_segs`. With one that always returned 2, Linux 6.18 used another number about once a second,
+ * and sent a whole window as one burst. Without the hook, the kernel uses `net.ipv4.tcp_min_tso_segs`, which is 2.
  */
 #define HOOKS                                                                                                         \
 	.init = (void *)init, .release = (void *)release, .cong_control = (void *)cong_control,                       \

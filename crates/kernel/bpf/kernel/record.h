@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * For the test that replays what a kernel told the algorithm: each event, and what an observer sees after it. Only a program that is
- * compiled with RECORDED has any of it.
+ * Records for the test that replays the events of a kernel: each event, and the snapshot after it. Only a program that
+ * is compiled with RECORDED has them.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct {
 	int (*max_entries)[1 << 26];
 } records SECTION(".maps");
 
-/* Events that found no room. */
+/* The number of events that did not fit the ring. */
 u64 unrecorded;
 
 static inline struct record *record_of(struct flow *flow, u64 kind)
@@ -37,7 +37,7 @@ static inline struct record *record_of(struct flow *flow, u64 kind)
 	return record;
 }
 
-/* After an event; WHAT fills in what is known of it. */
+/* To be called after an event. WHAT fills in its fields. */
 #define RECORD(FLOW, KIND, WHAT)                                                                                      \
 	do {                                                                                                          \
 		struct record *record = record_of(FLOW, KIND);                                                        \

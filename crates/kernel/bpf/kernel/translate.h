@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* From the kernel's counters, in packets, to the events of the algorithm, in bytes. */
+/* Translates the kernel's counters, in packets, into the events of the algorithm, in bytes. */
 #pragma once
 
 #include "flow.h"
@@ -15,7 +15,7 @@ static inline u64 inflight(const struct tcp_sock *tp, const struct flow *flow)
 	return times(packets_in_flight(tp), flow->controller.mss);
 }
 
-/* The window and the rate are the algorithm's; the application, or an administrator, may have set bounds. */
+/* Applies the algorithm's window and rate, within the bounds of the application and the administrator. */
 static inline void obey(struct tcp_sock *tp, struct flow *flow)
 {
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
@@ -27,8 +27,8 @@ static inline void obey(struct tcp_sock *tp, struct flow *flow)
 }
 
 /*
- * Losses are told at once, as one packet of so many segments: of which packets they are, the kernel does not tell. They left
- * about when the newest acknowledged packet did.
+ * Reports losses at once, as one packet of this many segments. The kernel does not say which packets are lost. They
+ * left at about the same time as the newest acknowledged packet.
  */
 static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 packets)
 {
@@ -43,7 +43,7 @@ static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 n
 	flow->lost = add(flow->lost, lost.bytes);
 	flow->newly_lost = add(flow->newly_lost, lost.bytes);
 	flow->losses_told_at = now;
-	flow->losses += 2; /* none is beside the one before */
+	flow->losses += 2; /* by 2, so that no loss seems to follow the previous one directly */
 	lost_since = tp->lost - history_lost_at(&flow->history, flow->sampled_at);
 	delivered_since = tp->delivered - flow->sampled_at;
 	lost.sequence = flow->losses;
@@ -58,8 +58,8 @@ static inline void tell_lost(const struct tcp_sock *tp, struct flow *flow, u64 n
 }
 
 /*
- * Losses that the kernel has counted since the latest look. So many as `by_ack` were shown by the ACK that is being
- * processed; more than these were found by a timer before it.
+ * Reports losses that the kernel has counted since the last call. The ACK that is being processed showed `by_ack` of
+ * them. A timer found the others before it.
  */
 static inline void tell_losses(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 by_ack)
 {
@@ -71,7 +71,7 @@ static inline void tell_losses(const struct tcp_sock *tp, struct flow *flow, u64
 	tell_lost(tp, flow, now, lost - before);
 }
 
-/* What the ACK that has come says of packets sent since the one before, and of the one that it samples. */
+/* Takes from the ACK the data that was sent since the previous ACK, and the data of its sample. */
 static inline void note_sample(const struct tcp_sock *tp, struct flow *flow, const struct rate_sample *rs)
 {
 	history_note(&flow->history, flow->delivered_packets, tp->lost - rs->losses, rs->prior_in_flight);
@@ -125,7 +125,7 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 	ack.has_rtt = rs->rtt_us >= 0;
 	ack.rtt = ack.has_rtt ? rs->rtt_us * NANOS_PER_MICRO : 0;
 	ack.is_ack_delayed = rs->is_ack_delayed;
-	/* Of the window, a burst that waits for more may leave a part free (`tcp_tso_should_defer`). */
+	/* A burst that waits for more data may leave a part of the window free (`tcp_tso_should_defer`). */
 	ack.is_window_full = IS_SET(tp, is_cwnd_limited);
 	flow->newly_lost = 0;
 	on_ack(&flow->controller, &ack);
@@ -133,8 +133,8 @@ static inline void tell_ack(const struct tcp_sock *tp, struct flow *flow, u64 no
 }
 
 /*
- * Whether a retransmission timer has fired: it leaves a window of what is in flight and one packet (`tcp_enter_loss`). Others enter
- * the state and leave the window alone: a smaller path MTU, and a Fast Open whose data was not taken.
+ * Whether a retransmission timer has fired. It sets the window to the packets in flight plus one (`tcp_enter_loss`). A
+ * smaller path MTU, and Fast Open data that was not accepted, enter the same state but do not change the window.
  */
 static inline bool is_timeout(const struct tcp_sock *tp, u32 state)
 {
@@ -148,8 +148,9 @@ static inline void tell_timeout(const struct tcp_sock *tp, struct flow *flow, u6
 }
 
 /*
- * The state CWR is for marks, for a packet that the host's own queue has dropped (`__tcp_transmit_skb`), and for a loss that a probe
- * of the tail has repaired; this one is over within the ACK that shows it (`tcp_process_tlp_ack`).
+ * The kernel uses the state CWR for marks, for a packet that the host's own queue has dropped (`__tcp_transmit_skb`),
+ * and for a loss that a tail loss probe has repaired. In the last case, CWR ends within the ACK that shows the loss
+ * (`tcp_process_tlp_ack`).
  */
 static inline void tell_reduction(const struct tcp_sock *tp, struct flow *flow, u64 now, u32 state)
 {
@@ -164,7 +165,7 @@ static inline void tell_reduction(const struct tcp_sock *tp, struct flow *flow, 
 	}
 }
 
-/* What an ACK leaves of the recovery, and not what came and went within it (Linux `bbr_set_cwnd_to_recover_or_restore`). */
+/* Reports the state of recovery after an ACK, without changes within the ACK (Linux `bbr_set_cwnd_to_recover_or_restore`). */
 static inline void tell_recovery(struct flow *flow, u64 now)
 {
 	u32 before = flow->told_ca_state, state = flow->ca_state;

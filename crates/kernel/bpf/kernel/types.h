@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * What the programs use of the kernel's types. Where a field is, the loader finds out from the BTF of the kernel that runs
- * (CO-RE), so that only names matter here, and no more than these need to exist.
+ * The kernel's types, as far as the programs use them. The loader takes the offsets of fields from the BTF of the
+ * running kernel (CO-RE). Only names matter here, and only the fields in use are declared.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 #define SECTION(name) __attribute__((section(name), used))
 
-/* What `__builtin_preserve_field_info` is asked. */
+/* The queries of `__builtin_preserve_field_info`. */
 enum { BYTE_OFFSET = 0, BYTE_SIZE = 1, LEFT_SHIFT = 4, RIGHT_SHIFT = 5 };
 
-/* A bit of a structure: where it is, in the kernel that runs. */
+/* The position of a bit of a structure in the running kernel. */
 #define IS_SET(of, bit)                                                                                              \
 	({                                                                                                            \
 		const void *byte = (const void *)(of) + __builtin_preserve_field_info((of)->bit, BYTE_OFFSET);        \
@@ -87,7 +87,7 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u64 tcp_wstamp_ns;
 	u64 tcp_clock_cache;
-	u32 srtt_us; /* eight times */
+	u32 srtt_us; /* eight times the smoothed RTT */
 	struct minmax rtt_min;
 	u32 mss_cache;
 	u32 packets_out;
@@ -124,7 +124,7 @@ struct tcp_congestion_ops {
 	u32 (*ssthresh)(void *);
 	void (*set_state)(void *);
 	void (*cwnd_event)(void *);
-	void (*cwnd_event_tx_start)(void *); /* the third word: the loader clears it for kernels that lack it */
+	void (*cwnd_event_tx_start)(void *); /* the third word: the loader clears it for kernels without this hook */
 	void (*cong_control)(void *);
 	u32 (*undo_cwnd)(void *);
 	u32 (*sndbuf_expand)(void *);

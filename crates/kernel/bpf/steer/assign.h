@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Which arm a connection gets: the twin of `crates/experiment/src/assignment.rs`. A keyed hash of the unit that the connection
- * belongs to decides, so nothing has to be remembered, and nobody without the key can choose his arm.
+ * The arm of a connection. The twin of `crates/experiment/src/assignment.rs`. A keyed hash of the connection's unit
+ * decides. The program therefore stores nothing, and nobody without the key can choose an arm.
  */
 #pragma once
 
@@ -16,20 +16,20 @@ enum unit_kind {
 	UNIT_SLOT,
 };
 
-/* What is drawn as a whole. */
+/* The unit of randomisation. */
 struct unit {
 	u64 kind;
-	u64 v4_mask[2]; /* of an IPv4 address in an IPv6 one */
+	u64 v4_mask[2]; /* for an IPv4 address in an IPv6 address */
 	u64 v6_mask[2];
-	u64 slot; /* nanoseconds; of a prefix none: it is one for ever */
-	u64 boot; /* when the machine was started, in nanoseconds since 1970: slots are the calendar's, on each machine the same */
+	u64 slot; /* in nanoseconds; zero for a prefix, whose slot never ends */
+	u64 boot; /* the time of boot, in nanoseconds since 1970: slots follow the calendar, and are the same on each machine */
 };
 
-/* What is known of a connection; addresses are of IPv6, the upper half first, and IPv4 is ::ffff:a.b.c.d. */
+/* The data of a connection. Addresses are of IPv6, with the upper half first; IPv4 is ::ffff:a.b.c.d. */
 struct candidate {
 	u64 cookie;
 	u64 client[2];
-	u64 set_up; /* since boot */
+	u64 set_up; /* nanoseconds since boot */
 };
 
 struct subject {
@@ -110,7 +110,7 @@ static inline u64 draw(u64 key0, u64 key1, const struct subject *of)
 	return v0 ^ v1 ^ v2 ^ v3;
 }
 
-/* The first arm that ends behind the draw's upper half. */
+/* The first arm whose end is above the draw's upper half. */
 static inline u32 arm_of(u64 drawn, const u64 *ends)
 {
 	for (u32 arm = 0; arm < ARMS; arm++)

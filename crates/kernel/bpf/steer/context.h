@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What a program of a control group is told of a connection (<uapi/linux/bpf.h>, `struct bpf_sock_ops`), and what it may do. */
+/*
+ * The context of a control group's program for a connection (<uapi/linux/bpf.h>, `struct bpf_sock_ops`), and the
+ * helpers that it may call.
+ */
 #pragma once
 
 #include "../number.h"
 
 #define SECTION(name) __attribute__((section(name), used))
 
-/* Its layout is the kernel's promise. Reads are of one field each, as the verifier wants them. */
+/* The layout is part of the kernel's interface. Each read is of one field, because the verifier requires it. */
 struct bpf_sock_ops {
 	volatile u32 op;
 	volatile u32 args[4];
@@ -16,10 +19,10 @@ struct bpf_sock_ops {
 	volatile u32 remote_ip6[4];
 	volatile u32 local_ip6[4];
 	volatile u32 remote_port; /* in network order */
-	volatile u32 local_port; /* in the host's */
+	volatile u32 local_port; /* in host order */
 	volatile u32 is_fullsock;
 	volatile u32 snd_cwnd;
-	volatile u32 srtt_us; /* eight times */
+	volatile u32 srtt_us; /* eight times the smoothed RTT */
 	volatile u32 bpf_sock_ops_cb_flags;
 	volatile u32 unused[10];
 	volatile u32 packets_out;
@@ -73,7 +76,7 @@ struct tcp_sock {
 	u32 lost_out;
 	u32 sacked_out;
 	struct tcp_rack rack;
-	u32 srtt_us; /* eight times */
+	u32 srtt_us; /* eight times the smoothed RTT */
 	struct minmax rtt_min;
 	u32 mss_cache;
 	u32 data_segs_out;
@@ -107,7 +110,10 @@ static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
 #define BPF_F_NO_PREALLOC 1
 #define BPF_SK_STORAGE_GET_F_CREATE 1
 
-/* Its own load: the compiler would choose between two places first, and load from that, which the verifier does not want. */
+/*
+ * This load is a separate function. Otherwise the compiler first selects one of two addresses and then loads from it,
+ * which the verifier rejects.
+ */
 #define FIELD(CONTEXT, NAME)                                                                                          \
 	({                                                                                                            \
 		u32 field = (CONTEXT)->NAME;                                                                          \
@@ -121,7 +127,7 @@ static inline u32 from_network(u32 word)
 	return __builtin_bswap32(word);
 }
 
-/* The other side's address, as one of IPv6. */
+/* The remote address, as an IPv6 address. */
 static inline void client_of(const struct bpf_sock_ops *context, u64 *client)
 {
 	if (context->family == AF_INET) {

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * A connection's objects, told apart by what is sent and acknowledged, and its round-trip times.
+ * The objects of a connection, separated by what it sends and what is acknowledged, and its round-trip times.
  *
- * The kernel asks the program before each packet whether it wants room in the header. It wants none; but when nothing is
- * outstanding then, a burst of data begins here, and the last one ended when the kernel last noted a delivery.
+ * Before each packet, the kernel asks the program whether it needs room in the header. The program needs none. But if
+ * nothing is outstanding at that moment, a burst of data begins here, and the previous burst ended at the kernel's
+ * latest delivery.
  */
 #pragma once
 
 #include "context.h"
 #include "rounds.h"
 
-/* So long after everything was acknowledged new data is another object, whether it was asked for or not: in microseconds. */
+/*
+ * If this time has passed since everything was acknowledged, new data is another object, whether it was requested or
+ * not. In microseconds.
+ */
 #define QUIET 100000
 
-/* What goes on; times are microseconds of the kernel's monotonic clock. */
+/* The current object. Times are microseconds of the kernel's monotonic clock. */
 struct followed {
-	u64 begun; /* the object's first packet; zero: there is none */
-	u64 acknowledged; /* what had been, when it began; and so on */
+	u64 begun; /* when its first packet left; zero: no object */
+	u64 acknowledged; /* the total at that time; so are the next fields */
 	u64 received;
 	u64 packets;
 	u64 resent;
-	u64 paused; /* of its time, without anything outstanding */
-	u64 ended; /* its last burst, as long as nothing came after it */
-	u64 number; /* of objects before it */
+	u64 paused; /* the part of its time in which nothing was outstanding */
+	u64 ended; /* when its last burst ended, if nothing came after it */
+	u64 number; /* the number of earlier objects */
 	u64 min_rtt;
 	struct rounds rounds;
 };
@@ -56,7 +60,7 @@ static inline u64 micros(void)
 	return bpf_ktime_get_ns() / NANOS_PER_MICRO;
 }
 
-/* Tells of the object, as far as it was acknowledged; there must be one. */
+/* Reports the acknowledged part of the object. There must be one. */
 static inline void tell_object(struct bpf_sock_ops *context, struct followed *of, const struct tcp_sock *tp, u64 now, bool is_whole)
 {
 	struct steered *steered;
@@ -99,7 +103,7 @@ static inline void begin_object(struct followed *of, const struct tcp_sock *tp, 
 	of->paused = 0;
 }
 
-/* A packet is about to leave, and nothing is outstanding. */
+/* Called when a packet is about to leave and nothing is outstanding. */
 static inline void follow_packet(struct bpf_sock_ops *context)
 {
 	void *sk = context->sk;
@@ -120,12 +124,12 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 		return;
 	}
 	if (tp->bytes_acked == of->acknowledged)
-		/* The packet before this one could not leave. */
+		/* The previous packet could not leave. */
 		return;
 	if (!of->ended)
 		of->ended = tp->delivered_mstamp;
 	if (!context->skb_len)
-		/* An acknowledgement, or the end of the connection, which hides when the data before it was delivered. */
+		/* A pure ACK or a FIN. A FIN hides the time at which the data before it was delivered. */
 		return;
 	if (tp->bytes_received != of->received || now - of->ended >= QUIET) {
 		tell_object(context, of, tp, now, true);
@@ -137,9 +141,10 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 }
 
 /*
- * Whether the kernel is to ask before each packet. It need not while data waits to be sent and nothing is lost: the acknowledgement
- * of that data is of another round, which comes before everything is acknowledged. Only what was sent again may have no round
- * of its own (Karn), so that is told instead.
+ * Sets whether the kernel calls the program before each packet. It need not do so while data waits to be sent and
+ * nothing is lost: the acknowledgement of that data belongs to another round, which comes before everything is
+ * acknowledged. Only retransmitted data may have no round of its own (Karn), so the kernel reports retransmissions
+ * instead.
  */
 static inline void ask_before_packets(struct bpf_sock_ops *context, bool is_to)
 {
@@ -151,7 +156,7 @@ static inline void ask_before_packets(struct bpf_sock_ops *context, bool is_to)
 		bpf_sock_ops_cb_flags_set(context, wanted);
 }
 
-/* Once a round trip, and at the first acknowledgement of a burst. */
+/* Called once a round trip, and at the first acknowledgement of a burst. */
 static inline void follow_round(struct bpf_sock_ops *context)
 {
 	void *sk = context->sk;
@@ -165,12 +170,12 @@ static inline void follow_round(struct bpf_sock_ops *context)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!of || !tp)
 		return;
-	/* Before Linux 6.10 it is not told; then that of the packet that was acknowledged last. */
+	/* Before Linux 6.10, the argument is missing. The RTT of the latest acknowledged packet replaces it. */
 	rtt = FIELD(context, args[0]);
 	if (!rtt)
 		rtt = tp->rack.rtt_us;
 	add_round(&of->rounds, rtt);
-	/* The kernel's is of the last minutes. */
+	/* The kernel's minimum covers only the last minutes. */
 	rtt = tp->rtt_min.s[0].v;
 	if (rtt < of->min_rtt)
 		of->min_rtt = rtt;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
- * Round-trip times, counted in classes: eight to each doubling, so that the middle of a class is within 1/16 of what is in it, from
- * 128 microseconds on; below, classes are 16 microseconds wide.
+ * Round-trip times, counted in classes. From 128 microseconds on, there are eight classes for each doubling, so the
+ * middle of a class is within 1/16 of its values. Below, classes are 16 microseconds wide.
  */
 #pragma once
 
 #include "../number.h"
 
-/* Up to 16 seconds; what is longer is in the last class. */
+/* The classes reach up to 16 seconds. The last class also has longer times. */
 #define ROUNDS 144
 #define ROUND_UNIT 16 /* microseconds */
 
@@ -42,14 +42,14 @@ static inline void add_round(struct rounds *rounds, u64 rtt)
 
 	if (class >= ROUNDS)
 		return;
-	/* Full: earlier rounds count half from now on. */
+	/* The class is full. Earlier rounds count half from now on. */
 	if (rounds->counts[class] == 0xffff)
 		for (u32 at = 0; at < ROUNDS; at++)
 			rounds->counts[at] >>= 1;
 	rounds->counts[class]++;
 }
 
-/* In microseconds; zero: no round. */
+/* In microseconds; zero if there is no round. */
 static inline u64 median_round(const struct rounds *rounds)
 {
 	u32 all = 0, seen = 0;

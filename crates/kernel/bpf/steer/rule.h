@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
-/* What the loader tells: rules in order, the first that holds counts. All of it is constant for the verifier. */
+/* The settings that the loader passes: rules in order, of which the first match counts. They are constants for the verifier. */
 #pragma once
 
 #include "assign.h"
@@ -16,28 +16,28 @@ struct ports {
 	u64 last;
 };
 
-/* Empty ranges, with the first behind the last, stand for none. */
+/* An empty range, whose first port is above its last, stands for no range. */
 struct rule {
 	struct ports listen[PORTS];
 	struct ports connect[PORTS];
-	u64 rtt_from; /* of the handshake, in nanoseconds */
+	u64 rtt_from; /* RTT of the handshake, in nanoseconds */
 	u64 rtt_below; /* or ANY_RTT */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
-	char name[NAME]; /* for people */
+	char name[NAME]; /* the name for people */
 };
 
 struct steering {
 	u64 key[2];
 	struct unit unit;
 	u64 count;
-	u64 follow; /* whether its objects and round trips are told */
+	u64 follow; /* whether the program reports objects and round trips */
 	struct rule rules[RULES];
 };
 
 const volatile struct steering steering SECTION(".rodata.steering");
 
-/* Which rules hold for a network, a bit each. The most specific network counts. */
+/* The rules that match a network, one bit for each. The most specific network counts. */
 struct network {
 	u32 length;
 	u32 address[4]; /* in network order */
@@ -46,7 +46,7 @@ struct network {
 struct {
 	int (*type)[BPF_MAP_TYPE_LPM_TRIE];
 	int (*map_flags)[BPF_F_NO_PREALLOC];
-	int (*max_entries)[1]; /* the loader's */
+	int (*max_entries)[1]; /* set by the loader */
 	struct network *key;
 	u64 *value;
 } networks SECTION(".maps");
@@ -77,7 +77,7 @@ static inline bool has_port(const volatile struct ports *ports, u32 port)
 	return false;
 }
 
-/* Fast Open answers before there is an RTT: what is not known is within no bounds. */
+/* Fast Open sends data before there is an RTT. An unknown RTT matches no bounds. */
 static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
 {
 	if (!rtt)
@@ -85,7 +85,7 @@ static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
 	return rule->rtt_from <= rtt && rtt < rule->rtt_below;
 }
 
-/* The first rule that holds for a new connection; RULES if none does. */
+/* The first rule that matches a new connection, or RULES if none does. */
 static inline u32 rule_of(const struct bpf_sock_ops *context)
 {
 	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;

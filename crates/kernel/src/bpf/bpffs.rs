@@ -1,4 +1,4 @@
-//! Where a controller is kept when no program holds it: the BPF file system.
+//! The BPF file system, which keeps a controller that no process holds.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
@@ -15,13 +15,13 @@ use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 use crate::check::Requirement;
 use crate::{Algorithm, Error};
 
-/// Where systemd and others mount it.
+/// The usual mount point.
 const MOUNT: &str = "/sys/fs/bpf";
 
-/// The file whose lock says that somebody loads or unloads: root's alone, so that nobody else holds it.
+/// The lock file of processes that load or unload. Only root can open it, so nobody else can hold the lock.
 const LOCK: &str = "/run/fullpipe-kernel.lock";
 
-/// Whether it is mounted.
+/// Whether the BPF file system is mounted.
 pub(super) fn is_mounted() -> bool {
     statfs(MOUNT).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
@@ -41,7 +41,7 @@ pub(super) fn file(name: &str) -> PathBuf {
     directory().join(name)
 }
 
-/// Mounts it if it is not, and makes the directory of pins.
+/// Mounts the BPF file system if necessary, and makes the directory of pins.
 pub(super) fn prepare() -> Result<(), Error> {
     if !is_mounted() {
         mount(
@@ -65,7 +65,7 @@ pub(super) fn prepare() -> Result<(), Error> {
         _ => {}
     }
     let found = fs::symlink_metadata(&directory).map_err(cannot)?;
-    // Whoever may write there can take a controller away.
+    // A user who may write there can remove a controller.
     if !found.is_dir() || found.uid() != 0 || found.mode() & 0o022 != 0 {
         return Err(Error::Lacking(format!(
             "{} is not root's alone: remove it",
@@ -75,11 +75,11 @@ pub(super) fn prepare() -> Result<(), Error> {
     Ok(())
 }
 
-/// Held by whoever mounts, loads or unloads, so that nobody sees half of it.
+/// The lock of a process that mounts, loads or unloads, so that no other process sees an intermediate state.
 ///
 /// # Errors
 ///
-/// If somebody else has held it for ten seconds.
+/// Another process has held it for ten seconds.
 pub(super) fn lock() -> Result<Flock<File>, Error> {
     let cannot = |source| Error::system(format!("cannot lock {LOCK}"), source);
     let mut file = OpenOptions::new()
@@ -103,12 +103,12 @@ pub(super) fn lock() -> Result<Flock<File>, Error> {
     ))
 }
 
-/// Removes the directory of pins if there is none left in it.
+/// Removes the directory of pins if it is empty.
 pub(super) fn tidy() {
     let _ = fs::remove_dir(directory());
 }
 
-/// Where it is, or can be, mounted.
+/// The place where the BPF file system is, or can be, mounted.
 pub(super) fn requirement() -> Requirement {
     let lack = "no /sys/fs/bpf: mount /sys, in a kernel with CONFIG_BPF_SYSCALL";
     let is_there = is_mounted() || Path::new(MOUNT).is_dir();

@@ -1,4 +1,4 @@
-//! What the kernel that runs can do, as its own description of its types (BTF) tells.
+//! The features of the running kernel, from its type information (BTF).
 
 use std::path::Path;
 
@@ -8,17 +8,18 @@ use libbpf_rs::btf::{Btf, ReferencesType};
 use crate::Error;
 use crate::check::{Requirement, check};
 
-/// What differs between kernels.
+/// The differences between kernels.
 pub(super) struct Features {
     /// Whether links hold controllers.
     pub has_links: bool,
-    /// Which argument of `cong_control` the rate sample is.
+    /// The number of the argument of `cong_control` that is the rate sample.
     pub rate_sample_argument: u64,
     /// Whether the end of idleness has a hook of its own, `cwnd_event_tx_start` (Linux 7.1).
     pub has_tx_start: bool,
 }
 
-/// The structure that programs fill, the one in which the kernel keeps them, and since Linux 6.4 what holds them.
+/// The structure that programs fill, the structure in which the kernel keeps it, and the structure of links since Linux
+/// 6.4.
 const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 const OPERATIONS: &str = "tcp_congestion_ops";
 const KEPT: &str = "bpf_struct_ops_tcp_congestion_ops";
@@ -35,12 +36,12 @@ fn btf() -> Result<Btf<'static>, String> {
     })
 }
 
-/// Its description of itself, by which programs adapt themselves.
+/// The kernel's type information, by which programs adapt themselves.
 pub(super) fn has_btf() -> Requirement {
     Requirement::new("BTF", btf().err())
 }
 
-/// What the kernel must have.
+/// The requirements on the kernel.
 pub(crate) fn requirements() -> Vec<Requirement> {
     let kernel = btf();
     let has = |what, name: &str, lack: &str| {
@@ -61,7 +62,7 @@ pub(crate) fn requirements() -> Vec<Requirement> {
 }
 
 impl Features {
-    /// Those of a kernel that lacks nothing, asked by a process that may load.
+    /// The features of a kernel that meets them. The calling process may load programs.
     pub fn of_able() -> Result<Features, Error> {
         let lacking = check().into_iter().find_map(|required| {
             let lack = required.lack?;
@@ -88,7 +89,7 @@ impl Features {
         let function = FuncProto::try_from(pointer.referenced_type()).map_err(|_| lacking())?;
         Ok(Features {
             has_links: btf.type_by_name::<Struct<'_>>(LINK).is_some(),
-            // The socket, since 6.10 the acknowledged sequence number and flags, and the sample.
+            // The socket, the acknowledged sequence number and flags since 6.10, and the sample.
             rate_sample_argument: function.len().saturating_sub(1) as u64,
             has_tx_start,
         })

@@ -1,4 +1,4 @@
-//! From nothing to a controller that stays when the process has ended.
+//! Loads a controller that stays when the process has ended.
 
 use libbpf_rs::Object;
 
@@ -8,12 +8,13 @@ use super::{bpffs, registered};
 use crate::{Error, Keeping, Settings};
 
 /// Offers controllers to every program on the machine, under their kernel names, until they are
-/// [unloaded](crate::unload) or the machine restarts: all of them, or none. `version` is whose they are, for
-/// [`Registered`](crate::Registered).
+/// [unloaded](crate::unload) or the machine restarts. It offers all of them or none. `version` is the version of the
+/// loading program, for [`Registered`](crate::Registered).
 ///
 /// # Errors
 ///
-/// What the machine lacks; that one is loaded already; why the kernel refuses it; or that the BPF file system cannot be used.
+/// The machine lacks something; a controller is already loaded; the kernel refuses one; or the BPF file system cannot
+/// be used.
 pub fn keep(all: &[Settings], version: &str, keeping: Keeping) -> Result<(), Error> {
     let features = Features::of_able()?;
     let _lock = bpffs::lock()?;
@@ -47,10 +48,12 @@ fn keep_operations(all: &[Settings], version: &str, features: Features) -> Resul
     };
     for (place, settings) in all.iter().enumerate() {
         let path = bpffs::pin(settings.algorithm());
-        // What is offered must be found again, so its file comes first. Killed in between, it leaves a file.
+        // The file comes first, because a controller must be found again once it is offered. If the process is killed
+        // in between, only the file remains.
         let attach = |loaded: &mut Object| {
             operations(loaded)?.pin(&path)?;
-            // Without a link there is nothing to hold: what is called one here would take the controller away again.
+            // Without a link there is nothing to hold. libbpf's stand-in for a link would remove the controller when it
+            // is dropped.
             operations(loaded)?.attach_struct_ops()?.disconnect();
             Ok(())
         };

@@ -1,4 +1,4 @@
-//! From nothing to a controller that the kernel offers.
+//! Loads a controller that the kernel offers.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -11,18 +11,18 @@ use super::log::{self, Listener};
 use super::{CONFIG, LOAD, TX_START, VERSION, bpffs, registered};
 use crate::{Algorithm, Error, Settings};
 
-/// Controllers that the kernel offers for as long as this lives, however the process ends.
+/// Controllers that the kernel offers while this value lives. They are gone when the process ends, in whatever way.
 #[derive(Debug)]
 pub struct Loaded {
     all: Vec<(Algorithm, Link)>,
 }
 
-/// Offers controllers to every program on the machine, under their kernel names: all of them, or none. `version` is whose
-/// they are, for [`Registered`](crate::Registered).
+/// Offers controllers to every program on the machine, under their kernel names. It offers all of them or none.
+/// `version` is the version of the loading program, for [`Registered`](crate::Registered).
 ///
 /// # Errors
 ///
-/// What the machine lacks, such as links (Linux 6.4); that one is loaded already; or why the kernel refuses it.
+/// The machine lacks something, such as links (Linux 6.4); a controller is already loaded; or the kernel refuses one.
 pub fn load(all: &[Settings], version: &str) -> Result<Loaded, Error> {
     let features = Features::of_able()?;
     if !features.has_links {
@@ -40,11 +40,11 @@ pub fn load(all: &[Settings], version: &str) -> Result<Loaded, Error> {
 }
 
 impl Loaded {
-    /// The maps of what their connections keep, each of which begins with a [`Snapshot`](crate::Snapshot).
+    /// The maps of their connections' state, each of which begins with a [`Snapshot`](crate::Snapshot).
     ///
     /// # Errors
     ///
-    /// If this process may not look at it (CAP_SYS_ADMIN).
+    /// This process may not look at it (CAP_SYS_ADMIN).
     pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
         let flows = self.all.iter();
         flows
@@ -52,7 +52,7 @@ impl Loaded {
             .collect()
     }
 
-    /// Keeps them beyond the end of this process: all, or none.
+    /// Keeps them after the end of this process: all or none.
     pub(super) fn pin(mut self) -> Result<(), Error> {
         let mut kept = Vec::new();
         for (algorithm, link) in &mut self.all {
@@ -71,7 +71,7 @@ impl Loaded {
     }
 }
 
-/// Gives the kernel a controller; `attach` then has it offered.
+/// Loads a controller into the kernel. Then `attach` offers it.
 pub(super) fn register<T>(
     settings: &Settings,
     version: &str,
@@ -95,13 +95,13 @@ pub(super) fn register<T>(
     })
 }
 
-/// Programs that the kernel has accepted, and offers to nobody yet.
+/// Programs that the kernel has accepted but does not offer.
 fn verified(
     settings: &Settings,
     version: &str,
     features: &Features,
 ) -> Result<Object, libbpf_rs::Error> {
-    // The parser of object files wants them aligned, as what is allocated is.
+    // The parser requires aligned object files. Allocated memory is aligned.
     let object = object(settings.algorithm()).to_vec();
     let mut opened = ObjectBuilder::default().open_memory(&object)?;
     set(&mut opened, settings, version, features)?;
@@ -125,7 +125,7 @@ fn object(algorithm: Algorithm) -> &'static [u8] {
     }
 }
 
-/// Writes what the programs take for constants.
+/// Writes the constants of the programs.
 fn set(
     opened: &mut OpenObject,
     settings: &Settings,
@@ -158,7 +158,7 @@ fn set(
     Ok(())
 }
 
-/// The map of operations: the controller.
+/// The map of operations, which is the controller.
 pub(super) fn operations(loaded: &mut Object) -> Result<MapMut<'_>, libbpf_rs::Error> {
     let mut maps = loaded.maps_mut();
     let operations = maps.find(|map| map.map_type() == MapType::StructOps);
@@ -167,7 +167,7 @@ pub(super) fn operations(loaded: &mut Object) -> Result<MapMut<'_>, libbpf_rs::E
 
 fn refused(algorithm: Algorithm, error: &libbpf_rs::Error, listener: &Listener) -> Error {
     let log = listener.said();
-    // Whatever else fails, such as memory or the number of open files, the verifier has not said.
+    // The verifier has not decided if something else fails, such as memory or the number of open files.
     let by_verifier = matches!(
         error.kind(),
         libbpf_rs::ErrorKind::PermissionDenied | libbpf_rs::ErrorKind::InvalidInput

@@ -1,24 +1,24 @@
-//! What libbpf says meanwhile: it has one listener for the whole process.
+//! The messages of libbpf, which has one callback for the whole process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libbpf_rs::{PrintLevel, set_print};
 
-/// What has been said since [`listen`].
+/// The messages since [`listen`].
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// One loads at a time.
+/// Only one thread loads at a time.
 static LISTENER: Mutex<()> = Mutex::new(());
 
-/// Hears what libbpf says.
+/// Collects the messages of libbpf.
 pub(super) struct Listener(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
-/// Nothing goes to stderr.
+/// Nothing is printed to stderr.
 pub(super) fn silence() {
     set_print(None);
 }
 
-/// Begins to listen.
+/// Begins to collect messages.
 pub(super) fn listen() -> Listener {
     let guard = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     said().clear();
@@ -27,7 +27,7 @@ pub(super) fn listen() -> Listener {
 }
 
 impl Listener {
-    /// All that was said.
+    /// All collected messages.
     pub fn said(&self) -> String {
         said().clone()
     }
@@ -43,8 +43,7 @@ fn said() -> MutexGuard<'static, String> {
     SAID.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The verifier's last word: the line before the one that counts what it has looked at. Elsewhere, the last line that libbpf
-/// has said.
+/// The verifier's last message: the line before its statistics. Without a verifier's log, libbpf's last line.
 pub(super) fn reason(said: &str) -> Option<&str> {
     let log = said
         .split("-- BEGIN PROG LOAD LOG --")

@@ -1,4 +1,4 @@
-//! Programs in the kernel, by libbpf.
+//! Programs in the kernel, loaded with libbpf.
 
 mod bpffs;
 mod features;
@@ -23,13 +23,13 @@ pub(crate) use keep::keeping;
 pub(crate) use load::accepted;
 pub(crate) use steer::requirements as steering_requirements;
 
-/// What the loader tells a program, or knows of it later: `struct load` in `bpf/kernel/program.h`.
+/// Data that the loader passes to a program, or reads from it later: `struct load` in `bpf/kernel/program.h`.
 const LOAD: &str = ".rodata.load";
 
 /// The settings: `struct config`.
 const CONFIG: &str = ".rodata.config";
 
-/// The bytes of a version in `struct load`, behind one word.
+/// The length of a version in `struct load`, which follows one word.
 const VERSION: std::ops::Range<usize> = 8..40;
 
 /// The word of `cwnd_event_tx_start` in `struct tcp_congestion_ops` of `bpf/kernel/types.h`.
@@ -38,7 +38,7 @@ const TX_START: std::ops::Range<usize> = 24..32;
 fn failed(what: impl Into<String>) -> impl FnOnce(BpfError) -> Error {
     let what = what.into();
     |error| {
-        // The error's own text has the chain of what libbpf was doing.
+        // The error's text has the whole chain of libbpf's operations.
         Error::system(what, std::io::Error::other(error.to_string()))
     }
 }

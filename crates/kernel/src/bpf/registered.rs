@@ -1,7 +1,7 @@
-//! A controller that the kernel offers, found again by the file that keeps it.
+//! Finds a controller that the kernel offers, by the file that keeps it.
 //!
-//! The file holds the map of operations, or a link that names it; the map has the numbers of the programs; a program those of its
-//! maps, which hold what it was loaded with.
+//! The file holds the map of operations, or a link that names it. The map has the numbers of the programs. A program
+//! has the numbers of its maps, which hold the values that it was loaded with.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -36,7 +36,8 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
     let path = bpffs::pin(algorithm);
     let cannot = || failed(format!("cannot look at {}", path.display()));
     let kept = Kept::open(&path)?;
-    // A killed loader leaves a file whose controller was never offered, and a killed unloader one whose controller is gone.
+    // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose controller
+    // is gone.
     let name = algorithm.kernel_name();
     if !linux::controllers_here()?.iter().any(|here| here == name) {
         return Ok(None);
@@ -59,12 +60,13 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
     }))
 }
 
-/// Removes controllers, all or none: nobody can ask for them any more. Connections that have one keep it until they end, and so do
-/// listening sockets that asked for it, with the connections that they accept.
+/// Removes controllers, all or none, so that no new connection can request them. Connections that have one keep it
+/// until they end. Listening sockets that requested one keep it too, and so do the connections that they accept.
 ///
 /// # Errors
 ///
-/// [`Error::NotBuilt`]; if one is not [kept](crate::keep), if a namespace has it as its default, or if its file cannot be removed.
+/// [`Error::NotBuilt`]; a controller is not [kept](crate::keep); a namespace has it as its default; or its file cannot
+/// be removed.
 pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
     let _lock = bpffs::lock()?;
     for &algorithm in all {
@@ -74,7 +76,7 @@ pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
         remove(algorithm)?;
     }
     bpffs::tidy();
-    // Before 6.11, and where a map keeps it, the name is there for a moment after.
+    // Before 6.11, and if a map keeps it, the kernel lists the name for a moment longer.
     for _ in 0..100 {
         let offered = linux::controllers_here()?;
         if !all
@@ -88,7 +90,7 @@ pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it is kept here, and nobody's default.
+/// Checks that it is kept here and that no namespace has it as its default.
 fn is_free(algorithm: Algorithm) -> Result<(), Error> {
     let name = algorithm.kernel_name();
     if find(algorithm)?.is_none() {
@@ -108,25 +110,26 @@ fn is_free(algorithm: Algorithm) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes it away, and the file that keeps it.
+/// Removes the controller and the file that keeps it.
 pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
     let path = bpffs::pin(algorithm);
     let kept = Kept::open(&path)?;
-    // Once the file is gone, nobody would find it to take it away.
+    // Without the file, the controller could no longer be found and removed.
     if let Kept::Operations(map) = &kept {
-        // One that was never offered, as its loader was killed, is not taken away.
+        // If its loader was killed before it was offered, there is nothing to remove.
         let _ = map.delete(&[0; 4]);
     }
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
     if let Kept::Link(link) = &kept {
-        // With its last file the kernel removes it, but only in a while. Since 6.11 it does so at once if it is told to.
+        // The kernel removes the controller after its last file, but not at once. Since 6.11, `detach` removes it at
+        // once.
         let _ = link.detach();
     }
     Ok(())
 }
 
-/// Removes the file that a loader has left which was killed before its controller was offered.
+/// Removes the file of a loader that was killed before its controller was offered.
 pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
     if is_kept(algorithm)? && find(algorithm)?.is_none() {
         remove(algorithm)?;
@@ -134,15 +137,15 @@ pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the file holds.
+/// The content of the file.
 enum Kept {
     Link(Link),
     Operations(MapHandle),
 }
 
 impl Kept {
-    /// What else a file of the BPF file system may hold, libbpf takes for what it is asked to open: what it is, the kernel tells in
-    /// `/proc/self/fdinfo`.
+    /// Opens the file. libbpf takes every file of the BPF file system for the type that it is asked to open. The kernel
+    /// gives the real type in `/proc/self/fdinfo`.
     fn open(path: &Path) -> Result<Kept, Error> {
         let cannot = || failed(format!("cannot open {}", path.display()));
         let link = Link::open(path).map_err(cannot())?;
@@ -172,12 +175,12 @@ impl Kept {
     }
 }
 
-/// The map of what connections keep that have the controller, each of which begins with a [`Snapshot`](crate::Snapshot); `None`
-/// unless it was loaded and [kept](crate::keep).
+/// The map of the state of connections that have the controller, each of which begins with a
+/// [`Snapshot`](crate::Snapshot). `None` unless the controller was loaded and [kept](crate::keep).
 ///
 /// # Errors
 ///
-/// If this process may not look at it (CAP_SYS_ADMIN).
+/// This process may not look at it (CAP_SYS_ADMIN).
 pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
     if !is_kept(algorithm)? {
         return Ok(None);
@@ -187,7 +190,7 @@ pub fn flows(algorithm: Algorithm) -> Result<Option<OwnedFd>, Error> {
     flows_of(&kept.operations()?).map(Some)
 }
 
-/// The same, of a map of operations.
+/// The same for a map of operations.
 pub(super) fn flows_of(operations: &MapHandle) -> Result<OwnedFd, Error> {
     let program = program(operations)?;
     let program = program.ok_or_else(|| Error::Lacking(format!("{LOOK}: it has no program")))?;
@@ -212,7 +215,7 @@ pub(super) fn operations(link: &Link) -> Result<MapHandle, Error> {
     MapHandle::from_map_id(operations.map_id).map_err(failed(LOOK))
 }
 
-/// A program of a controller; `None` if the kernel never offered it, as its loader was killed.
+/// A program of a controller. `None` if the kernel never offered it, because its loader was killed.
 fn program(operations: &MapHandle) -> Result<Option<ProgramInfo>, Error> {
     let value = operations
         .lookup(&[0; 4], MapFlags::ANY)
@@ -220,8 +223,8 @@ fn program(operations: &MapHandle) -> Result<Option<ProgramInfo>, Error> {
     Ok(program_in(&value.unwrap_or_default()))
 }
 
-/// One of the programs whose numbers are in the kernel's value of a map of operations. They have a word each, where the
-/// function is in the structure; what else is there, counters and the name, is no number of a `cong_control`.
+/// One of the programs of a map of operations. The kernel's value has the number of each program in the word of its
+/// function. Other words, such as counters and the name, are no number of a `cong_control`.
 fn program_in(value: &[u8]) -> Option<ProgramInfo> {
     let ids: Vec<u64> = value
         .chunks_exact(8)
@@ -241,14 +244,14 @@ fn constants(program: &ProgramInfo, name: &str) -> Result<Vec<u8>, libbpf_rs::Er
     Ok(value.transpose()?.flatten().unwrap_or_default())
 }
 
-/// A program's map of this name.
+/// The program's map of this name.
 pub(super) fn map_of(
     program: &ProgramInfo,
     name: &str,
 ) -> Result<Option<MapHandle>, libbpf_rs::Error> {
     for &id in &program.map_ids {
         let map = MapHandle::from_map_id(id)?;
-        // The kernel cuts names at fifteen characters.
+        // The kernel truncates names to fifteen characters.
         let is = map.name().to_string_lossy();
         if *is == name[..name.len().min(15)] {
             return Ok(Some(map));

@@ -1,13 +1,14 @@
-//! Signals, which wait while the kernel looks at a program: it gives up as soon as one comes, and the program looks refused.
+//! Blocks signals while the kernel verifies a program. A signal would end the verification, which then looks like a
+//! refusal.
 
 use nix::sys::signal::{SigSet, SigmaskHow};
 
-/// This thread's signals wait as long as this lives.
+/// Blocks this thread's signals while this value lives.
 pub(super) struct Waiting(Option<SigSet>);
 
 impl Waiting {
     pub fn begin() -> Waiting {
-        // It fails for no thread.
+        // This cannot fail for a valid mask.
         Waiting(SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
     }
 }

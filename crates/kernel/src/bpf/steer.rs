@@ -1,4 +1,4 @@
-//! The program that gives connections of a control group their controllers.
+//! The program that sets the controllers of a control group's connections.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -25,21 +25,22 @@ use crate::{
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 
-/// A ring that nothing goes through: its size must be a power of two and of pages, of which 64 KB are the largest.
+/// The size of a ring that is not used. It must be a power of two and a multiple of the page size, which is at most 64
+/// KB.
 const LEAST_RING: u32 = 1 << 16;
 
-/// So many networks are given to the kernel at once.
+/// The number of networks that one call passes to the kernel.
 const BATCH: usize = 4096;
 
-/// The name of the program, with which those of its files begin.
+/// The program's name, and the prefix of its files.
 const PROGRAM: &str = "steer";
 
-/// The map of what it is told.
+/// The map of its settings.
 const RULES: &str = ".rodata.steering";
 
-/// A program that gives connections of a control group their controllers, for as long as this lives and its lease lasts.
+/// A program that sets the controllers of a control group's connections while this value lives and its lease lasts.
 pub struct Attached {
-    /// Of the program that runs. It goes with this process, however that ends.
+    /// The link of the running program. The program ends with this process, in whatever way.
     link: Link,
     object: Object,
     ring: RingBuffer<'static>,
@@ -53,11 +54,12 @@ impl std::fmt::Debug for Attached {
     }
 }
 
-/// Attaches the program to a control group: its open directory. It does nothing until its lease is [renewed](Attached::renew).
+/// Attaches the program to a control group, which is given as an open directory. The program does nothing until its
+/// lease is [renewed](Attached::renew).
 ///
 /// # Errors
 ///
-/// What the machine lacks, or why the kernel refuses it.
+/// The machine lacks something, or the kernel refuses the program.
 pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     let lack = check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
@@ -67,7 +69,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         return Err(Error::Lacking(lack));
     }
     let object = load(steering, |_, _| Ok(()))?;
-    // A link beside those of others: the kernel runs all of them.
+    // The link stands beside those of others. The kernel runs all of them.
     let link = entry(&object)?
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(failed(
@@ -81,7 +83,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     let mut builder = RingBufferBuilder::new();
     let heard = move |bytes: &[u8]| {
         if let Some(ended) = EndedConnection::parse(bytes, tick) {
-            // Whoever tells holds the other end.
+            // The receiver lives as long as the ring.
             let _ = tell.send(ended);
         }
         0
@@ -107,7 +109,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     })
 }
 
-/// Gives the kernel the program. `prepare` sees each map before that.
+/// Loads the program into the kernel. Before that, `prepare` is called for each map.
 fn load(
     steering: &Steering,
     prepare: impl Fn(&str, &mut libbpf_rs::OpenMapMut<'_>) -> Result<(), libbpf_rs::Error>,
@@ -121,7 +123,7 @@ fn load(
             log,
         }
     };
-    // The parser of object files wants them aligned, as what is allocated is.
+    // The parser requires aligned object files. Allocated memory is aligned.
     let bytes = OBJECT.to_vec();
     let mut opened = ObjectBuilder::default()
         .open_memory(&bytes)
@@ -155,7 +157,7 @@ fn load(
     Ok(object)
 }
 
-/// Notes networks, as `struct network` has them, and their rules.
+/// Writes networks and the bits of their rules, as in `struct network`.
 fn note(map: &MapHandle, networks: &[(Ipv6Addr, u8, u64)]) -> Result<(), libbpf_rs::Error> {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for (address, length, rules) in networks {
@@ -174,7 +176,7 @@ fn key(address: Ipv6Addr, length: u8) -> [u8; 20] {
     key
 }
 
-/// The program, of which the object has one.
+/// The only program of the object.
 fn entry(object: &Object) -> Result<ProgramMut<'_>, Error> {
     let mut programs = object.progs_mut();
     let entry = programs.find(|program| program.name() == PROGRAM);
@@ -188,7 +190,7 @@ fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
     MapHandle::try_from(&found).map_err(failed(format!("cannot hold the map {name}")))
 }
 
-/// How long one of the kernel's ticks is: what its coarse clock tells apart.
+/// The length of one tick of the kernel, which is the resolution of its coarse clock.
 fn tick() -> Result<Duration, Error> {
     let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE)
         .map_err(|source| Error::system("cannot ask for the kernel's tick", source))?;
@@ -196,7 +198,7 @@ fn tick() -> Result<Duration, Error> {
 }
 
 impl Attached {
-    /// From now on, the program works for this long, unless it is renewed again.
+    /// Lets the program work for this long from now on, unless the lease is renewed again.
     ///
     /// # Errors
     ///
@@ -208,11 +210,11 @@ impl Attached {
             .map_err(failed("cannot renew the lease"))
     }
 
-    /// Takes other rules, all at once. Connections that are there keep what they have.
+    /// Replaces all rules at once. Existing connections keep their controllers.
     ///
     /// # Errors
     ///
-    /// The kernel refuses: then the old rules hold.
+    /// The kernel refuses. The old rules then stay in force.
     pub fn replace(&mut self, steering: &Steering) -> Result<(), Error> {
         let kept = [
             "connections",
@@ -240,8 +242,9 @@ impl Attached {
         Ok(())
     }
 
-    /// Keeps the program when this process is gone: until it is [released](release) by this name, or, if nobody does that, doing
-    /// nothing from the end of its lease on. One that an earlier process has left under the name goes; whether there was one.
+    /// Keeps the program after the end of this process, until it is [released](release) by this name. If nobody
+    /// releases it, it does nothing after the end of its lease. Replaces a program that an earlier process has left
+    /// under this name. Returns whether there was one.
     ///
     /// # Errors
     ///
@@ -254,17 +257,17 @@ impl Attached {
         let (path, new) = (bpffs::file(name), bpffs::file(&new(name)));
         let cannot = failed(format!("cannot make {}", new.display()));
         self.link.pin(&new).map_err(cannot)?;
-        // At no time there is none: whose it was knows that somebody has taken over.
+        // There is always a file of this name, so an earlier owner sees that another process has taken over.
         fs::rename(&new, &path)
             .map_err(|source| Error::system(format!("cannot make {}", path.display()), source))?;
         if let Some((_, earlier)) = &earlier {
-            // With its last file the kernel removes it, but only in a while.
+            // The kernel removes a program after its last file, but not at once.
             let _ = earlier.detach();
         }
         Ok(earlier.is_some())
     }
 
-    /// Whose program is kept under this name.
+    /// The owner of the program that is kept under this name.
     ///
     /// # Errors
     ///
@@ -286,12 +289,13 @@ impl Attached {
         })
     }
 
-    /// Whether the kernel still runs it: not if its control group is gone, or somebody has taken it away.
+    /// Whether the kernel still runs the program. It does not if the control group is gone, or if the program was
+    /// detached.
     pub fn is_attached(&self) -> bool {
         LinkInfo::from_fd(self.link.as_fd()).is_ok_and(|info| has_group(&info))
     }
 
-    /// The connections that have ended since the last time.
+    /// The connections that have ended since the last call.
     ///
     /// # Errors
     ///
@@ -303,17 +307,17 @@ impl Attached {
         Ok(self.told.try_iter().collect())
     }
 
-    /// The objects that were whole, or whose connections have ended, when [`ended`](Attached::ended) was last asked; since the time before
-    /// that.
+    /// The objects that were complete, or whose connections had ended, at the last call of [`ended`](Attached::ended),
+    /// since the call before it.
     pub fn objects(&self) -> Vec<ToldObject> {
         self.objects.try_iter().collect()
     }
 
-    /// The map of what it keeps with connections, for sock_diag.
+    /// The map of the data that is stored with connections, for sock_diag.
     ///
     /// # Errors
     ///
-    /// The process may have no further file.
+    /// The process may not open another file.
     pub fn connections(&self) -> Result<OwnedFd, Error> {
         let map = map(&self.object, "connections")?;
         map.as_fd()
@@ -321,7 +325,7 @@ impl Attached {
             .map_err(|source| Error::system("cannot hold the map of connections", source))
     }
 
-    /// How often it did what.
+    /// The program's counters.
     ///
     /// # Errors
     ///
@@ -354,16 +358,17 @@ pub fn is_kept(name: &str) -> Result<bool, Error> {
     Ok(kept(name)?.is_some())
 }
 
-/// Whether the kernel runs a program on a control group: not any more where that was removed, or somebody has taken the program off.
+/// Whether the kernel runs the program on a control group. It does not if the group was removed, or if the program was
+/// detached.
 fn has_group(info: &LinkInfo) -> bool {
     matches!(&info.info, LinkTypeInfo::Cgroup(of) if of.cgroup_id != 0)
 }
 
-/// What the program has that is kept under this name and still on its control group, and what it finds for an address.
+/// The settings of the program that is kept under this name and still attached, and its rules for an address.
 ///
 /// # Errors
 ///
-/// This process may not look at it, or it is another version's.
+/// This process may not look at it, or it belongs to another version.
 pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     let Some((path, link)) = kept(name)? else {
         return Ok(None);
@@ -406,7 +411,7 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     )))
 }
 
-/// Takes away programs that are kept although their control groups were removed; how many there were.
+/// Removes programs that are kept although their control groups were removed. Returns their number.
 ///
 /// # Errors
 ///
@@ -425,7 +430,7 @@ pub fn sweep() -> Result<usize, Error> {
     for entry in entries {
         let path = entry.map_err(cannot)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Others are controllers; and what goes meanwhile is another process's.
+        // Other files are controllers. Another process may remove a file in the meantime.
         let info = name
             .starts_with(PROGRAM)
             .then(|| Link::open(&path).and_then(|link| link.info()));
@@ -440,7 +445,7 @@ pub fn sweep() -> Result<usize, Error> {
     Ok(swept)
 }
 
-/// What is kept under a name, and its file.
+/// The link that is kept under a name, and its file.
 fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     let path = bpffs::file(name);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
@@ -452,7 +457,7 @@ fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     Ok(Some((path, link)))
 }
 
-/// Takes away a program that is kept under this name. Whether there was one.
+/// Removes a program that is kept under this name. Returns whether there was one.
 ///
 /// # Errors
 ///
@@ -464,8 +469,8 @@ pub fn release(name: &str) -> Result<bool, Error> {
     Ok(was_begun || was_there)
 }
 
-/// Under which name a program is kept until it takes the place of another one; who is killed in between leaves it. The file system
-/// allows no dot.
+/// The name under which a program is kept until it replaces another one. A process that is killed in between leaves
+/// this file. The file system allows no dot in names.
 fn new(name: &str) -> String {
     format!("{name}-new")
 }
@@ -476,12 +481,12 @@ fn take_away(name: &str) -> Result<bool, Error> {
     };
     fs::remove_file(&path)
         .map_err(|source| Error::system(format!("cannot remove {}", path.display()), source))?;
-    // With its last file the kernel removes it, but only in a while.
+    // The kernel removes a program after its last file, but not at once.
     let _ = link.detach();
     Ok(true)
 }
 
-/// What the kernel must have.
+/// The requirements on the kernel.
 pub(crate) fn requirements() -> Vec<Requirement> {
     vec![super::features::has_btf()]
 }

@@ -1,4 +1,4 @@
-//! In place of programs for the kernel, where the feature `load` is off.
+//! Stand-ins for programs in the kernel, for builds without the feature `load`.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -13,22 +13,22 @@ use crate::{
     SteeringCounts, ToldObject,
 };
 
-/// What has been loaded; here nothing ever.
+/// Loaded controllers. There are none here.
 #[derive(Debug)]
 pub struct Loaded(Infallible);
 
 impl Loaded {
-    /// The maps of what its connections keep.
+    /// The maps of their connections' state.
     ///
     /// # Errors
     ///
-    /// None, as there are none.
+    /// Never.
     pub fn flows(&self) -> Result<Vec<OwnedFd>, Error> {
         match self.0 {}
     }
 }
 
-/// Loads controllers; here it only says why not.
+/// Loads controllers. Here it always fails.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn load(_all: &[Settings], _version: &str) -> Result<Loaded, Error> {
     Err(Error::NotBuilt)
 }
 
-/// Keeps controllers; here it only says why not.
+/// Keeps controllers. Here it always fails.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) fn keeping() -> Result<Keeping, Error> {
     Err(Error::NotBuilt)
 }
 
-/// The map of what connections keep.
+/// The map of connections' state.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub(crate) fn find(_algorithm: Algorithm) -> Result<Option<Registered>, Error> {
     Err(Error::NotBuilt)
 }
 
-/// Removes controllers; here there are none.
+/// Removes controllers. Here there are none.
 ///
 /// # Errors
 ///
@@ -87,11 +87,11 @@ pub(crate) fn requirements() -> Vec<Requirement> {
     )]
 }
 
-/// What steers connections; here nothing ever.
+/// A program that sets connections' controllers. There is none here.
 #[derive(Debug)]
 pub struct Attached(Infallible);
 
-/// Attaches the program to a control group; here it only says why not.
+/// Attaches the program to a control group. Here it always fails.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ pub fn attach(_cgroup: &File, _steering: &Steering) -> Result<Attached, Error> {
     Err(Error::NotBuilt)
 }
 
-/// Takes away what is kept under this name; here it only says why not.
+/// Removes the program that is kept under this name. Here it always fails.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub fn release(_name: &str) -> Result<bool, Error> {
     Err(Error::NotBuilt)
 }
 
-/// Whether a program is kept under this name; here none is.
+/// Whether a program is kept under this name. Here it always fails.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ pub fn is_kept(_name: &str) -> Result<bool, Error> {
     Err(Error::NotBuilt)
 }
 
-/// What a program has that is kept; here none is.
+/// The settings of a kept program. Here it always fails.
 ///
 /// # Errors
 ///
@@ -127,7 +127,7 @@ pub fn in_force(_name: &str, _address: IpAddr) -> Result<Option<InForce>, Error>
     Err(Error::NotBuilt)
 }
 
-/// Takes away what belongs to nothing any more; here there is nothing.
+/// Removes programs whose control groups are gone. Here it always fails.
 ///
 /// # Errors
 ///
@@ -137,43 +137,43 @@ pub fn sweep() -> Result<usize, Error> {
 }
 
 impl Attached {
-    /// It would be kept.
+    /// Keeps the program.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn keep(&mut self, _name: &str) -> Result<bool, Error> {
         match self.0 {}
     }
 
-    /// Whose would be kept.
+    /// The owner of the kept program.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn kept(&self, _name: &str) -> Result<Kept, Error> {
         match self.0 {}
     }
 
-    /// The program would work for this long.
+    /// Renews the lease.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn renew(&self, _span: Duration) -> Result<(), Error> {
         match self.0 {}
     }
 
-    /// It would take other rules.
+    /// Replaces the rules.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn replace(&mut self, _steering: &Steering) -> Result<(), Error> {
         match self.0 {}
     }
 
-    /// Whether the kernel still runs it.
+    /// Whether the kernel still runs the program.
     pub fn is_attached(&self) -> bool {
         match self.0 {}
     }
@@ -182,7 +182,7 @@ impl Attached {
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn ended(&self) -> Result<Vec<EndedConnection>, Error> {
         match self.0 {}
     }
@@ -192,20 +192,20 @@ impl Attached {
         match self.0 {}
     }
 
-    /// The map of what it would keep with connections.
+    /// The map of the data that is stored with connections.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn connections(&self) -> Result<OwnedFd, Error> {
         match self.0 {}
     }
 
-    /// How often it did what.
+    /// The program's counters.
     ///
     /// # Errors
     ///
-    /// None, as there is none.
+    /// Never.
     pub fn counts(&self) -> Result<SteeringCounts, Error> {
         match self.0 {}
     }

@@ -1,7 +1,7 @@
-//! Controllers in the kernel that runs: offered, used, found again, removed.
+//! Controllers in the running kernel: they are offered, used, found again and removed.
 //!
-//! What is offered is so to the whole machine, by one name: a lock lets one test program at a time. Pins and traffic stay in
-//! namespaces of the test's own.
+//! A controller is offered to the whole machine under one name, so a lock admits one test program at a time. Pins and
+//! traffic stay in namespaces of the test.
 
 mod soak;
 mod steered;
@@ -85,7 +85,7 @@ fn find(algorithm: Algorithm) -> Option<Registered> {
     Registered::find(algorithm).expect("a look")
 }
 
-/// Where one is refused, those before it go again.
+/// If one is refused, the earlier ones are removed again.
 fn all_are_kept_or_none() {
     for keeping in Keeping::ALL {
         keep(Algorithm::Bbr3, keeping);
@@ -118,7 +118,7 @@ fn is_kept_until_it_is_unloaded(algorithm: Algorithm, keeping: Keeping, network:
     carry(&mut client, &mut server, 3_000_000);
     kernel::unload(&[algorithm]).expect("it goes");
     assert!(!is_offered(algorithm) && find(algorithm).is_none());
-    // Whoever has it keeps it.
+    // A connection that has the controller keeps it.
     carry(&mut client, &mut server, 3_000_000);
     let users = network
         .near
@@ -137,7 +137,7 @@ fn connection(name: &str) -> (TcpStream, TcpStream) {
     let listener = socket::listen_here(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a listener");
     let client = TcpStream::connect(listener.address()).expect("a connection");
     socket::set_controller(&client, name).expect("its controller");
-    // Thousands that waited in TIME-WAIT would use up the ports.
+    // Thousands of sockets in TIME-WAIT would use up the ports.
     socket::abort_on_close(&client).expect("a socket");
     let server = loop {
         if let Ok((server, _)) = listener.accept() {
@@ -159,7 +159,7 @@ fn carry(client: &mut TcpStream, server: &mut TcpStream, bytes: usize) {
     });
 }
 
-/// The default is that of a namespace which is gone with its thread.
+/// The default belongs to a namespace that ends with its thread.
 fn the_default_is_not_unloaded(algorithm: Algorithm, keeping: Keeping) {
     keep(algorithm, keeping);
     let of_a_namespace = || {

@@ -1,5 +1,5 @@
-//! What must never leave anything behind: many connections, controllers that come and go under traffic, and loaders that are
-//! killed. Takes minutes: `cargo test --release -p fullpipe-kernel --features load --test loaded -- --ignored soak --nocapture`.
+//! Many connections, controllers that come and go under traffic, and killed loaders leave nothing behind. Takes
+//! minutes: `cargo test --release -p fullpipe-kernel --features load --test loaded -- --ignored soak --nocapture`.
 
 use std::env;
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,7 @@ const KILLS: u64 = 100;
 /// Names the controller that a process of this test loads, to be killed meanwhile.
 const LOADER: &str = "FULLPIPE_TEST_LOADER";
 
-/// The longest that the kernel may take to free what nobody has any more.
+/// The longest time that the kernel may take to free unused objects.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -38,7 +38,7 @@ fn soak_bbr3() {
     soak(Algorithm::Bbr3);
 }
 
-/// Not a test: what a process does that is killed.
+/// Not a test, but the code of the process that is killed.
 #[test]
 #[ignore = "a part of the others"]
 fn loader() {
@@ -59,7 +59,7 @@ fn soak(algorithm: Algorithm) {
     });
 }
 
-/// What the whole machine has of BPF that could be ours.
+/// The BPF objects of the whole machine that could be ours.
 #[derive(Debug, PartialEq, Eq)]
 struct Census {
     programs: usize,
@@ -76,7 +76,7 @@ impl Census {
         }
     }
 
-    /// How long the kernel took to free what is not ours any more.
+    /// The time that the kernel took to free our objects.
     fn is_reached_again(&self) -> Duration {
         let started = Instant::now();
         loop {
@@ -100,7 +100,7 @@ fn unload(algorithm: Algorithm) {
     assert!(!is_offered(algorithm));
 }
 
-/// Opened, used and closed, a hundred at a time.
+/// Opens, uses and closes connections, a hundred at a time.
 fn many_connections(algorithm: Algorithm, network: &Network) {
     keep(algorithm);
     let name = algorithm.kernel_name();
@@ -123,7 +123,7 @@ fn many_connections(algorithm: Algorithm, network: &Network) {
     unload(algorithm);
 }
 
-/// Connections take the controller whenever it is there; all that is sent arrives, whenever it goes.
+/// Connections take the controller whenever it is there. All sent data arrives, whenever the controller goes.
 fn comes_and_goes_under_traffic(algorithm: Algorithm, network: &Network) {
     let name = algorithm.kernel_name();
     let (is_over, with, without) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
@@ -159,7 +159,7 @@ fn comes_and_goes_under_traffic(algorithm: Algorithm, network: &Network) {
     assert!(with > TURNS / 2, "{with} connections");
 }
 
-/// Killed at any moment, a loader leaves the controller as a whole, or nothing that stands in the next one's way.
+/// A loader that is killed at any moment leaves a complete controller, or nothing that hinders the next loader.
 fn loaders_are_killed(algorithm: Algorithm) {
     let mut random = SplitMix64::seed_from_u64(17);
     let started = Instant::now();
@@ -183,7 +183,7 @@ fn loaders_are_killed(algorithm: Algorithm) {
     println!("{algorithm}: {KILLS} loaders killed within 1.2 × {usual:.1?}; {left} had loaded it");
 }
 
-/// What a killed loader held for a moment, the kernel frees in a while.
+/// The kernel needs some time to free the objects of a killed loader.
 fn next_loads(algorithm: Algorithm) {
     let started = Instant::now();
     let keeping = Keeping::of_this_kernel().expect("a kernel");

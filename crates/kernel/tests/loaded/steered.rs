@@ -1,4 +1,4 @@
-//! The program that steers connections, on a control group of the test's own.
+//! The program that sets connections' controllers, on a control group of the test.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -14,11 +14,12 @@ use signal_hook::consts::SIGUSR1;
 use signal_hook::flag;
 use units::Duration;
 
-/// A control group, which goes with this.
+/// A control group, which is removed with this value.
 struct Group(PathBuf);
 
 impl Group {
-    /// Nothing, and says so, where the kernel lacks something, there are none of version 2, or none may be made.
+    /// `None`, with a message, if the kernel lacks something, if there are no control groups of version 2, or if none
+    /// can be made.
     fn make(what: &str) -> Option<Group> {
         let mut lacks = kernel::check_steering().into_iter();
         if let Some(lack) = lacks.find_map(|required| required.lack) {
@@ -90,14 +91,14 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(attached.ended().expect("a ring").is_empty());
     assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
-    // Beside another one, as others may steer, too.
+    // There is another program beside it, because others may steer too.
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));
     let file = File::open("/").expect("a directory");
     let refused = kernel::attach(&file, &steering(1)).expect_err("no control group");
     assert!(refused.to_string().contains("control group"), "{refused}");
 }
 
-/// A kernel that verifies a program gives up when a signal comes.
+/// The kernel ends the verification of a program when a signal comes.
 #[test]
 fn a_flood_of_signals_is_no_refusal() {
     let Some(group) = Group::make("signals") else {

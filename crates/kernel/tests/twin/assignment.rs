@@ -1,4 +1,4 @@
-//! The same connection has the same arm in C and in Rust.
+//! A connection has the same arm in C and in Rust.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ use crate::host::Host;
 
 const QUESTIONS: usize = 100_000;
 
-/// What decides: a key, a unit, shares, and a connection.
+/// The input of a draw: a key, a unit, shares, and a connection.
 struct Question {
     key: Key,
     unit: Unit,
@@ -20,7 +20,7 @@ struct Question {
     cookie: u64,
     client: IpAddr,
     set_up: Duration,
-    /// When its machine was started, since 1970.
+    /// The machine's time of boot, since 1970.
     boot: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Question {
         }
     }
 
-    /// As `struct question` has it.
+    /// The input as `struct question`.
     fn words(&self) -> Vec<u64> {
         let unit = match self.unit {
             Unit::Connection => DrawnUnit::Connection,

@@ -1,4 +1,4 @@
-//! What a controller is told, in both languages.
+//! The events of a controller, in both languages.
 
 use congestion::{
     Ack, Bytes, Cause, Connection, Controller, Duration, Lost, RateSample, Recovery, Time,
@@ -18,7 +18,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Tells a controller, or begins with a new one.
+    /// Passes the event to a controller, or begins with a new one.
     pub fn happen<C: Controller>(&self, controller: &mut C, make: impl Fn(Connection) -> C) {
         match *self {
             Event::New(connection) => *controller = make(connection),
@@ -109,7 +109,7 @@ struct AckWords {
 }
 
 impl Words {
-    /// Which event it is.
+    /// The kind of event.
     #[cfg(feature = "load")]
     pub fn kind(&self) -> u64 {
         self.kind
@@ -133,7 +133,7 @@ impl Words {
         self.ack.ce_marked = ack.ce_marked.get();
     }
 
-    /// One after the other.
+    /// The events, one after the other.
     pub fn bytes(&self) -> Vec<u8> {
         let Words {
             kind,

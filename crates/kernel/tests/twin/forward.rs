@@ -1,6 +1,6 @@
-//! What a controller that has another one inside says as that one does.
+//! A macro for a controller that wraps another one.
 
-/// The questions to a controller, put to the field `controller`.
+/// Forwards the questions to a controller to the field `controller`.
 macro_rules! as_the_controller_says {
     () => {
         fn cwnd(&self) -> congestion::Bytes {

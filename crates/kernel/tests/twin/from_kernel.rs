@@ -1,5 +1,5 @@
-//! What a kernel tells a controller: its program writes down each event of real connections, and what an observer sees then. Rust,
-//! the program for the kernel, and the same C on the host show the same after every event.
+//! The events of real connections. The program in the kernel records each event and the snapshot after it. Rust, the
+//! program in the kernel, and the same C on the host show the same state after every event.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use crate::event::Event;
 use crate::heard::{Heard, RECORD};
 use crate::twins::{Twins, seen};
 
-/// How long connections run over each path.
+/// The time for which connections run over each path.
 const SPAN: Span = Span::from_secs(3);
 
-/// A program that writes down what it is told.
+/// A program that records its events.
 struct Recorder {
     object: Object,
     _link: Link,
@@ -79,7 +79,7 @@ impl Recorder {
         }
     }
 
-    /// What it writes down until `is_over`.
+    /// The records until `is_over`.
     fn listen(&self, is_over: &AtomicBool) -> Vec<Heard> {
         let heard = RefCell::new(Vec::new());
         let mut buffer = RingBufferBuilder::new();
@@ -116,7 +116,7 @@ impl Recorder {
     }
 }
 
-/// Of the kernel that runs.
+/// The features of the running kernel.
 fn release() -> (u32, u32) {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a release");
     let mut numbers = release.split(['.', '-']).map(|part| part.parse());
@@ -152,7 +152,7 @@ fn paths() -> [LinkConfig; 3] {
     ]
 }
 
-/// Says that something is over when it goes out of scope.
+/// Reports the end when it goes out of scope.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -161,8 +161,9 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Two connections with the recorded controller; the second sends later. Both are open before: a queue that marks every packet
-/// of the first, which does not heed it, would drop each SYN of the second, since SYNs cannot be marked (RFC 3168).
+/// Two connections with the recorded controller. The second one sends later. Both are open before that: a queue that
+/// marks every packet of the first connection, which does not respond, would drop each SYN of the second, because SYNs
+/// cannot be marked (RFC 3168).
 fn traffic(network: &Network, controller: &str) {
     let address = SocketAddr::new(network.far.address(0, Family::V4), 5_000);
     let listener = network
@@ -178,7 +179,7 @@ fn traffic(network: &Network, controller: &str) {
         senders.push(thread::spawn(move || {
             let (started, mut has_paused) = (Instant::now(), false);
             while socket::send(&sender, 1 << 18).is_ok() {
-                // So long that what it has sent has arrived.
+                // Waits so long that the sent data has arrived.
                 if !has_paused && started.elapsed() > SPAN / 8 {
                     thread::sleep(SPAN / 5);
                     has_paused = true;
@@ -211,7 +212,7 @@ fn connection(
     (sender, listener.accept().expect("its other end").0)
 }
 
-/// Runs connections of the controller in this kernel, and compares what they were told and showed.
+/// Runs connections of the controller in this kernel, and compares their events and snapshots.
 pub fn compare(name: &str, twins: &Twins) {
     let lack = kernel::check()
         .into_iter()
@@ -240,7 +241,7 @@ pub fn compare(name: &str, twins: &Twins) {
         let started = Instant::now();
         let heard = thread::scope(|scope| {
             scope.spawn(|| {
-                // Over also where the traffic panics: who listens would wait for ever.
+                // Ends also if the traffic panics. Otherwise the listener would wait for ever.
                 let _over = Ending(&is_over);
                 traffic(&network, &controller);
             });
@@ -262,7 +263,7 @@ pub fn compare(name: &str, twins: &Twins) {
     }
 }
 
-/// Connections in turn, each from its beginning on.
+/// The connections in turn, each from its beginning.
 fn by_connection(heard: Vec<Heard>) -> impl Iterator<Item = Vec<Heard>> {
     let mut all: HashMap<u64, Vec<Heard>> = HashMap::new();
     let mut over = Vec::new();

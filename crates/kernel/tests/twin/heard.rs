@@ -1,4 +1,4 @@
-//! An event as the kernel's program has written it down.
+//! An event as recorded by the kernel's program.
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
@@ -8,7 +8,7 @@ use congestion::{
 use crate::event::Event;
 use crate::host::{Seen, WORDS};
 
-/// The words of `struct record`: whose it is, the event, and what is seen after it.
+/// The words of `struct record`: the connection, the event, and the snapshot after it.
 pub const RECORD: usize = 1 + EVENT + WORDS;
 
 const EVENT: usize = 2 + CONNECTION + LOST + ACK;
@@ -16,7 +16,7 @@ const CONNECTION: usize = 4;
 const LOST: usize = 9;
 const ACK: usize = 22;
 
-/// What the kernel told a controller, and what that showed then.
+/// An event from the kernel, and the controller's snapshot after it.
 #[derive(Debug)]
 pub struct Heard {
     /// The connection.

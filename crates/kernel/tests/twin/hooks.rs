@@ -1,5 +1,5 @@
-//! The order in which a kernel calls the hooks, and what an algorithm is told then. The orders are those of `net/ipv4/tcp_input.c`,
-//! `tcp_output.c` and `tcp_timer.c`.
+//! The order in which a kernel calls the hooks, and the events that an algorithm then receives. The orders are those of
+//! `net/ipv4/tcp_input.c`, `tcp_output.c` and `tcp_timer.c`.
 
 use crate::host::Host;
 
@@ -8,7 +8,7 @@ const CWR: u8 = 2;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
 
-/// What is told of a connection that has begun, when the hooks are called so.
+/// The events of a connection that has begun, if the hooks are called in this order.
 fn told(script: &[String]) -> Vec<String> {
     let host = Host::compile("hooks.c", &[]);
     let script = format!("tcp_clock_cache 1000\ninit 0\n{}\n", script.join("\n"));
@@ -26,7 +26,7 @@ fn state(state: u8) -> String {
     format!("set_state {state}")
 }
 
-/// So many have arrived and are lost in all; the ACK has shown so many of both.
+/// The total numbers of arrived and lost packets, and the numbers that the ACK has shown.
 fn ack(clock: u64, delivered: u32, newly: u32, lost: u32, losses: u32) -> Vec<String> {
     vec![
         at(clock),
@@ -77,7 +77,7 @@ fn a_timeout_is_told_with_its_losses() {
     );
 }
 
-/// `tcp_simple_retransmit`, as the path takes smaller packets now.
+/// `tcp_simple_retransmit`, as if the path now takes only smaller packets.
 #[test]
 fn packets_sent_again_for_another_reason_are_no_timeout() {
     let again = lines(&["packets_out 8", "lost 6", "lost_out 6"]);
@@ -145,7 +145,7 @@ fn what_is_undone_has_been_told() {
     );
 }
 
-/// Its packet had left before the ACK that shows the losses.
+/// Its packet left before the ACK that shows the losses.
 #[test]
 fn losses_of_the_ack_that_enters_recovery_are_after_what_was_sent_before_it() {
     let script = [

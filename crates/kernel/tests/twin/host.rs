@@ -1,4 +1,4 @@
-//! The algorithm in C as a program of this machine.
+//! The algorithm in C as a program of the host.
 
 use std::env;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -13,7 +13,7 @@ use crate::event::Event;
 /// The words of `struct snapshot`.
 pub const WORDS: usize = 12;
 
-/// What an observer sees.
+/// The snapshot of a controller.
 pub type Seen = [u64; WORDS];
 
 /// The compiled program.
@@ -27,7 +27,7 @@ impl Host {
         Host::compile("host.c", &[&format!("-DCONTROLLER=\"{header}\"")])
     }
 
-    /// Compiles a program. What C leaves undefined ends it.
+    /// Compiles a program. Undefined behaviour ends it.
     pub fn compile(source: &str, definitions: &[&str]) -> Host {
         let directory = tempfile::tempdir().expect("a directory");
         let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
@@ -48,7 +48,7 @@ impl Host {
         Host { directory }
     }
 
-    /// What the program answers to all of its input.
+    /// The program's output for this input.
     pub fn answer(&self, input: &[u8]) -> Vec<u8> {
         let mut child = self.start();
         let mut pipe = child.stdin.take().expect("a pipe");
@@ -66,7 +66,7 @@ impl Host {
             .expect("the program starts")
     }
 
-    /// What the algorithm with these settings shows after each event.
+    /// The snapshots after each event, with these settings.
     pub fn run(&self, settings: &[u64], events: &[Event], mut see: impl FnMut(usize, Seen)) {
         let mut child = self.start();
         let input = child.stdin.take().expect("a pipe");

@@ -1,6 +1,6 @@
-//! The controllers in C against those in Rust: the same events, and after each the same snapshot, to the last bit.
+//! Compares the controllers in C with those in Rust: after each event, the snapshots are equal to the last bit.
 //!
-//! Both compute with the same integers, so no rounding is granted.
+//! Both compute with the same integers, so no rounding error is allowed.
 
 mod assignment;
 mod event;
@@ -23,7 +23,7 @@ use kernel::{Algorithm, Settings};
 
 use twins::Twins;
 
-/// The events of the ordinary tests, and of those that take their time.
+/// The number of events of ordinary tests, and of long tests.
 const SOME: usize = 100_000;
 const MANY: usize = 10_000_000;
 
@@ -98,7 +98,7 @@ fn the_settings_are_the_twins_unless_set() {
     }
 }
 
-/// The events of real connections, of both controllers in the kernel that runs.
+/// The events of real connections, of both controllers in the running kernel.
 #[cfg(feature = "load")]
 #[test]
 fn the_twins_are_equal_in_a_kernel() {
@@ -107,7 +107,7 @@ fn the_twins_are_equal_in_a_kernel() {
     from_kernel::compare("bbr3", &Twins::bbr3_with_ecn());
 }
 
-/// A test that compares must see a difference.
+/// A comparison must notice a difference.
 #[test]
 #[should_panic(expected = "event")]
 fn another_setting_shows() {
@@ -117,7 +117,7 @@ fn another_setting_shows() {
     recorded::compare(&twins, SOME);
 }
 
-/// Marks that only one of the two answers must show.
+/// Only one of the two responds to marks. The comparison must notice it.
 #[test]
 #[should_panic(expected = "event")]
 fn unanswered_marks_show() {
@@ -127,7 +127,7 @@ fn unanswered_marks_show() {
     recorded::compare(&twins, SOME);
 }
 
-/// So must a bound that only one of the two takes from its own slower sending.
+/// Only one of the two takes a bound from its own slower sending. The comparison must notice it.
 #[test]
 #[should_panic(expected = "event")]
 fn self_limited_samples_that_one_answers_show() {

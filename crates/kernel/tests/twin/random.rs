@@ -1,4 +1,4 @@
-//! Events that no network need ever have caused: first a stream that could be one's, then numbers of any size.
+//! Random events, which no real network needs to cause: first a plausible stream of events, then numbers of any size.
 
 use congestion::sampling::{Outstanding, Sampler};
 use congestion::{
@@ -11,11 +11,11 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use crate::event::Event;
 use crate::twins::Twins;
 
-/// The events of a connection, and of all that are compared at once.
+/// The number of events of a connection, and of all comparisons together.
 const LENGTH: usize = 1_000;
 const AT_ONCE: usize = 100_000;
 
-/// Compares over so many events.
+/// Compares over this many events.
 pub fn compare(twins: &Twins, count: usize) {
     let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(17));
     for _ in 0..count.div_ceil(AT_ONCE) {
@@ -38,17 +38,17 @@ impl Random {
         self.below(count) == 0
     }
 
-    /// Of any size, each as likely.
+    /// Numbers of any size, each size with the same probability.
     fn wild(&mut self) -> u64 {
         let size = self.below(64);
         self.0.next_u64() >> size
     }
 }
 
-/// A connection's totals, and what is in flight.
+/// A connection's totals and inflight.
 struct Stream {
     is_wild: bool,
-    /// The application limits every sample, so that the pipe is never found full.
+    /// The application limits every sample, so the pipe is never found full.
     is_limited: bool,
     now: Time,
     mss: u64,
@@ -118,7 +118,7 @@ impl Stream {
         }
     }
 
-    /// Mostly short; now and then longer than any window of time.
+    /// Mostly short times. Now and then, the time is longer than any window of time.
     fn pause(&self, random: &mut Random) -> Duration {
         let most = match random.below(300) {
             0 => 11_000_000_000,
@@ -145,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// Less than there is room for, as in C the greatest number is no bound at all.
+    /// Less than the maximum, because in C the greatest number means no bound.
     fn inflight_at_send(&self, random: &mut Random) -> Bytes {
         Bytes::new(if self.is_wild {
             random.wild() >> 2

@@ -1,4 +1,4 @@
-//! What mainline's rate sample does not say, and is remembered instead: against what the simulator knows.
+//! Compares the reconstructed state at sending, which mainline's rate sample does not have, with the simulator's.
 
 use congestion::{Ack, Bytes, Ratio};
 
@@ -10,15 +10,15 @@ use crate::twins::Twins;
 /// The payload of a packet in the simulator.
 const MSS: u64 = 1_448;
 
-/// The share of losses in a round that is too much, by which BBRv3 judges.
+/// The share of losses in a round that BBRv3 takes for too many.
 const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
 
-/// How far what is remembered is off.
+/// The error of the reconstruction.
 #[derive(Default)]
 struct Errors {
-    /// Of what was in flight, as a share of it.
+    /// The error of inflight, as a share of it.
     inflight: Vec<f64>,
-    /// How often the losses were, and would have been, judged.
+    /// How often the losses were judged too many, and how often they should have been.
     judged: usize,
     judged_otherwise: usize,
 }

@@ -1,4 +1,4 @@
-//! What the simulator tells a controller, on paths of every kind.
+//! The events that the simulator passes to a controller, on paths of every kind.
 
 use congestion::{Bytes, Duration, Rate, Ratio, Settings, Time};
 use path::{
@@ -14,7 +14,7 @@ use crate::twins::Twins;
 
 const LENGTH: Duration = Duration::from_secs(25);
 
-/// Compares over so many events, and some more.
+/// Compares over at least this many events.
 pub fn compare(twins: &Twins, count: usize) {
     let mut seen = 0;
     for seed in 0.. {
@@ -40,7 +40,7 @@ pub fn scripts(twins: &Twins) -> impl Iterator<Item = Vec<Event>> {
     })
 }
 
-/// Two flows, the second later, on the path of this number.
+/// Two flows, of which the second starts later, on the path of this number.
 fn run(twins: &Twins, scripts: &Scripts, number: usize, seed: u64) {
     let settings = twins.settings;
     let answers_marks = matches!(settings, Settings::Bbr3(config) if config.ecn.is_some());
@@ -109,7 +109,7 @@ fn path(number: usize, seed: u64) -> PathConfig {
     }
 }
 
-/// What happens to data, and to acknowledgements.
+/// The effects on data and on acknowledgements.
 fn effects() -> Vec<(Effects, Effects)> {
     let none = Effects::default;
     let loss = |permille| Effects {

@@ -1,4 +1,4 @@
-//! Writes down what a controller is told.
+//! Records the events of a controller.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::forward::as_the_controller_says;
 pub struct Scripts(Arc<Mutex<Vec<Vec<Event>>>>);
 
 impl Scripts {
-    /// A controller that is followed.
+    /// A controller whose events are recorded.
     pub fn follow(&self, connection: Connection, controller: AnyController) -> Followed {
         let mut scripts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         scripts.push(vec![Event::New(connection)]);
@@ -25,19 +25,19 @@ impl Scripts {
         }
     }
 
-    /// What has been written, all at once.
+    /// All recorded events.
     pub fn take(&self) -> Vec<Event> {
         self.take_each().into_iter().flatten().collect()
     }
 
-    /// What has been written of each connection.
+    /// The recorded events of each connection.
     pub fn take_each(&self) -> Vec<Vec<Event>> {
         let mut scripts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         scripts.drain(..).collect()
     }
 }
 
-/// A controller whose events are written down.
+/// A controller whose events are recorded.
 #[derive(Debug)]
 pub struct Followed {
     controller: AnyController,

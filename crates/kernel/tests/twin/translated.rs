@@ -1,4 +1,4 @@
-//! What BBRv3 does with what the kernel tells, against what it does with all that the simulator knows.
+//! Compares BBRv3 on the kernel's reports with BBRv3 on everything that the simulator knows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,15 +12,15 @@ use sim::{Config, FlowConfig, MakeController, Simulation, dumbbell};
 
 use crate::forward::as_the_controller_says;
 
-/// BBRv3, told all, or no more than `bpf/kernel/translate.h` makes of the kernel's counters.
+/// BBRv3 with all information, or only with what `bpf/kernel/translate.h` derives from the kernel's counters.
 ///
-/// Unlike there, every loss is remembered, and not those of 64 moments only.
+/// In contrast to that file, it remembers every loss, and not only those of 64 moments.
 #[derive(Debug)]
 struct Translated {
     controller: AnyController,
-    /// How much had been lost when so much had been delivered, by ACK.
+    /// The lost data at each amount of delivered data, by ACK.
     moments: Vec<(Bytes, Bytes)>,
-    /// What was lost since the latest look, and how much that is.
+    /// The losses since the last report, and their size.
     untold: Option<(Lost, Bytes)>,
     losses: u64,
     sampled_at: Bytes,
@@ -28,7 +28,7 @@ struct Translated {
     delivered: Bytes,
     lost: Bytes,
     told: Told,
-    /// What is delivered in the end.
+    /// The goodput at the end.
     total: Arc<AtomicU64>,
 }
 
@@ -139,11 +139,11 @@ impl Controller for Translated {
     as_the_controller_says!();
 }
 
-/// With 33 packets of BDP, each loss ends a probe, and chance decides how far a flow comes.
+/// With a BDP of 33 packets, each loss ends a probe, and chance determines a flow's goodput.
 const SEEDS: u64 = 15;
 
-/// The share of a link of so many Mbit/s that is delivered in 30 s, with an RTprop of so many milliseconds: of the seeds the
-/// median.
+/// The share of a link of this many Mbit/s that is delivered in 30 s, with an RTprop of this many milliseconds: the
+/// median over the seeds.
 fn share(told: Told, mbit: u64, rtt: u64, loss: Ratio) -> f64 {
     let length = Duration::from_secs(30);
     let rate = Rate::from_bits_per_sec(mbit * 1_000_000);

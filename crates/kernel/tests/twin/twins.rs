@@ -41,12 +41,12 @@ impl Twins {
         }
     }
 
-    /// What the draft fixes is constant in Rust, and so its words are here.
+    /// The draft's constants are constants in Rust too, so the words are here.
     pub fn bbr3() -> Twins {
         Twins::of_bbr3(bbr3::Config::tcp())
     }
 
-    /// BBRv3 that answers ECN marks, on longer paths too, so that more of them are eligible.
+    /// BBRv3 that responds to ECN marks, also on longer paths, so that more connections are eligible.
     pub fn bbr3_with_ecn() -> Twins {
         Twins::of_bbr3(bbr3::Config {
             ecn: Some(bbr3::EcnConfig {
@@ -56,7 +56,7 @@ impl Twins {
         })
     }
 
-    /// BBRv3 that leaves out what it has sent slowly on purpose.
+    /// BBRv3 that ignores losses while it sends slowly on purpose.
     pub fn bbr3_without_self_limited() -> Twins {
         Twins::of_bbr3(bbr3::Config {
             ignore_self_limited: true,
@@ -105,17 +105,17 @@ impl Twins {
         }
     }
 
-    /// The one in Rust.
+    /// The controller in Rust.
     pub fn make(&self, connection: Connection) -> AnyController {
         AnyController::on_host(self.settings, connection)
     }
 
-    /// One that knows nothing, for a place that is filled later.
+    /// A controller without history, as a placeholder.
     pub fn any(&self) -> AnyController {
         self.make(Connection::new(Time::ZERO, Bytes::new(1), Bytes::new(1)))
     }
 
-    /// Fails at the first event, a new connection's at the front, after which they differ.
+    /// Fails at the first event after which the two differ. A new connection begins with an event at the front.
     pub fn compare(&self, events: &[Event]) {
         let mut rust = self.any();
         let mut before = Seen::default();

@@ -9,7 +9,7 @@ units::named! {
         /// The most goodput, alone and beside a CUBIC flow.
         #[default]
         Throughput = "throughput",
-        /// The quickest small requests beside bulk flows of one's own.
+        /// The fastest small requests beside bulk flows of the same controller.
         Latency = "latency",
         /// The most goodput alone, of those that let others live.
         Fair = "fair",
@@ -59,11 +59,11 @@ impl Goal {
         match self {
             Goal::Throughput => "the most goodput, alone and beside CUBIC",
             Goal::Latency => {
-                "the quickest small requests beside one's own bulk flows, with at least half of the best goodput"
+                "the fastest small requests beside bulk flows of the same controller, with at least half of the best goodput"
             }
             Goal::Fair => {
-                "the most goodput alone, of those that leave CUBIC 0.7 of what another CUBIC leaves it and are even among \
-                 themselves"
+                "the most goodput alone, among candidates that leave CUBIC 0.7 of what another CUBIC leaves it and share evenly \
+                 with themselves"
             }
         }
     }

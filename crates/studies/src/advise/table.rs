@@ -39,7 +39,7 @@ pub fn rivals(choice: &Choice) -> Option<Table> {
         let unmet = if rival.is_met {
             ""
         } else {
-            ", but does not do what is asked for"
+            ", but does not meet the requirement"
         };
         vec![
             rival.controller.to_owned(),

@@ -44,7 +44,7 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     let unmet = if of.is_met {
         ""
     } else {
-        "nobody does what it asks for: "
+        "no candidate meets the requirement: "
     };
     let cost = cost(advice, of).map_or(String::new(), |cost| format!("; {cost}"));
     format!(
@@ -87,7 +87,7 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     let (dead, paths) = (advice.outcomes.dead(), advice.outcomes.paths());
     if dead > 0 {
         sentences.push(format!(
-            "nothing arrives on {dead} of {paths} paths, whoever sends: they are left out"
+            "no data arrives on {dead} of {paths} paths, with any candidate: they are left out"
         ));
     }
     if choice.goal != Goal::Throughput {
@@ -111,8 +111,8 @@ fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
         return format!("{how}{why}");
     }
     format!(
-        "not sure: runs of {} do not show what takes longer, such as ProbeRTT and CUBIC's return after a loss; those of \
-         {} do. In these, {why}",
+        "not sure: runs of {} do not show slower effects, such as ProbeRTT and CUBIC's recovery after a loss; runs of \
+         {} do. In these runs, {why}",
         rounded(sampling.duration),
         sampling.horizon(),
     )
@@ -132,14 +132,14 @@ fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
         names.collect::<Vec<_>>().join(", ")
     };
     if advice.outcomes.known() == 1 && advice.outcomes.controllers().len() > 1 {
-        let why = "one path says nothing of chance; give --paths 8 or more";
+        let why = "one path does not show the effect of chance; give --paths 8 or more";
         return ("not sure: ", why.into());
     }
     let better = format!("{name} is clearly better than {}", names(&clear));
     let equal = format!("no clear difference from {}", names(&unclear));
     match (clear.len(), unclear.len()) {
         (0, 0) if advice.outcomes.controllers().len() > 1 => {
-            let why = format!("no other candidate does what is asked for than {name}");
+            let why = format!("{name} is the only candidate that meets the requirement");
             ("sure: ", why)
         }
         (0, 0) => ("", format!("there is no other candidate than {name}")),
@@ -165,7 +165,7 @@ pub fn nothing(outcomes: &Outcomes, sampling: &Sampling) -> String {
         ""
     };
     format!(
-        "nothing arrived, whoever sent: there is nothing to advise; give a longer duration than {}{less}",
+        "no data arrived, with any candidate, so there is no advice; give a longer duration than {}{less}",
         sampling.duration
     )
 }
@@ -175,15 +175,15 @@ fn met(advice: &Advice<'_>, choice: &Choice) -> String {
     let nobody = if choice.is_met {
         ""
     } else {
-        "none of the candidates does what this asks for; "
+        "no candidate meets the requirement; "
     };
-    format!("{nobody}{name} does on {on} of {of} paths what this asks for")
+    format!("{nobody}{name} meets the requirement on {on} of {of} paths")
 }
 
 fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
     let name = choice.choice;
     if name == "cubic" {
-        return "harm: none, as harm is what a CUBIC flow has less than beside another CUBIC flow"
+        return "harm: none, because harm is the loss of a CUBIC flow compared with another CUBIC flow as its neighbour"
             .into();
     }
     let (goodput, delay) = harmed(advice, choice);

@@ -9,7 +9,7 @@ use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 /// How much BBR's model of policers saves.
 pub const POLICER: Figure = Figure::new(
     "policer",
-    "What BBR's model of policers saves",
+    "Retransmissions that BBR's policer model saves",
     After::Text(PAPER, "the section on token-bucket policers"),
     policer,
 );
@@ -17,7 +17,7 @@ pub const POLICER: Figure = Figure::new(
 /// Which objects take longer with BBR on an idle path.
 pub const OBJECT_SIZE: Figure = Figure::new(
     "object-size",
-    "The time of an object on an idle path, by its size",
+    "Completion time of an object on an idle path, by size",
     After::Text(CDN, "the section on small objects"),
     object_size,
 );
@@ -33,7 +33,7 @@ pub const SHORT_PATHS: Figure = Figure::new(
 /// On which cells a flow with small queues is stuck at low rates.
 pub const CELL: Figure = Figure::new(
     "cell",
-    "Goodput on a cell that grants what the queue asks for",
+    "Goodput on a cell that grants the rate that the queue requests",
     After::Text(PAPER, "the section on mobile cellular"),
     cell,
 );

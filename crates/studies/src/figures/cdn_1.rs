@@ -8,7 +8,7 @@ use draw::{Axis, Cell, Cells, Chart, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-1-sizes-and-times",
-    "Requests by the size of their object and by how long it takes",
+    "Requests by object size and completion time",
     After::Figure(CDN, 1),
     draw,
 );

@@ -8,7 +8,7 @@ use draw::{Axis, Chart, Curve, Mark, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-3-time-and-jitter",
-    "Mean completion time and jitter for wireline clients, by the size of the object",
+    "Mean completion time and jitter for wireline clients, by object size",
     After::Figure(CDN, 3),
     draw,
 );

@@ -7,7 +7,7 @@ use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-6-time-by-size",
-    "Completion time by the size of the object, in the network that gains from BBR",
+    "Completion time by object size, in the network that gains from BBR",
     After::Figure(CDN, 6),
     draw,
 )

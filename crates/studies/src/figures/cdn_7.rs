@@ -7,7 +7,7 @@ use draw::{Axis, BLUE, Chart, Colour, Drawing, GREEN, Node, PURPLE, Picture, VER
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-7-testbed",
-    "The testbed: three paths, each between hosts of its own",
+    "The testbed: three paths, each between its own hosts",
     After::Figure(CDN, 7),
     draw,
 )

@@ -10,7 +10,7 @@ use draw::{
 
 pub const FIGURE: Figure = Figure::new(
     "paper-1-operating-point",
-    "The operating point: delivery rate, round-trip time and power over what is in flight",
+    "The operating point: delivery rate, round-trip time and power over inflight",
     After::Figure(PAPER, 1),
     draw,
 );

@@ -7,7 +7,7 @@ use draw::{Axis, BLUE, Chart, Curve, Dash, Look, Mark, ORANGE, Picture, Rule, Un
 
 pub const FIGURE: Figure = Figure::new(
     "paper-4-first-second",
-    "The first second of BBR and of CUBIC, each alone: what is sent, and the RTT",
+    "The first second of BBR and of CUBIC, each alone: data sent, and RTT",
     After::Figure(PAPER, 4),
     draw,
 )

@@ -62,9 +62,9 @@ fn draw(findings: &[Findings]) -> Picture {
         .with(reduction),
     ];
     Picture::of("", 1, 260.0, charts).explained(
-        "Access networks drawn from the distributions in scenarios/population.toml, which tells their sources and \
-         what is assumed; each once with either controller, watching a minute of video. The median over a region's \
-         users of their median RTTs. \"2.5G\" is no place: it stands for the mobile users of all regions with 8 to 114 \
-         kbit/s behind deep buffers, of whom the paper speaks in its text only.",
+        "Access networks drawn from the distributions in scenarios/population.toml, which names their sources and the \
+         assumptions; each runs once with each controller, for a minute of video. Medians over a region's users of \
+         their median RTTs. \"2.5G\" is not a region: it stands for the mobile users of all regions with 8 to 114 \
+         kbit/s behind deep buffers, whom the paper mentions only in its text.",
     )
 }

@@ -9,7 +9,7 @@ use draw::{Axis, Cells, Chart, Picture, Unit};
 
 pub const FIGURE: Figure = Figure::new(
     "time-shares",
-    "Which times objects of each size take: BBR's share minus CUBIC's",
+    "Completion times of objects by size: BBR's share minus CUBIC's",
     After::Text(CDN, "sizes and times (figure 1)"),
     draw,
 );

@@ -1,4 +1,4 @@
-//! What is sent, what is delivered, and what is in flight between.
+//! Rules for sent data, delivered data and inflight.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
 use crate::witness::Told;
 
-/// What is told as in flight, compared.
+/// The comparison of reported and expected inflight.
 #[derive(Default)]
 struct Wrong {
     all: usize,
     wrong: usize,
-    /// What was told, and what was expected.
+    /// The first wrong report: the reported and the expected inflight.
     example: Option<(Bytes, i128)>,
 }
 
@@ -31,12 +31,12 @@ impl Wrong {
 }
 
 impl Judge<'_> {
-    /// Every packet is told, and everything that was delivered; once.
+    /// Every packet and all delivered data is reported, once.
     pub(crate) fn accounts(&mut self) {
         let left: Bytes = self.departures.iter().map(|it| it.size).sum();
         let sent: Bytes = self.sents().map(|(_, sent)| sent.bytes).sum();
         let acked: Bytes = self.all_acks().map(|ack| ack.newly_acked).sum();
-        // Headers are not told, and much of a small packet.
+        // Reports do not count headers, which are a large part of small packets.
         let told = sent + self.headers() * self.departures.len() as u64;
         self.find_if(
             (told.get() as f64) < 0.85 * left.get() as f64,
@@ -44,43 +44,43 @@ impl Judge<'_> {
             || format!("{left} left, {sent} told"),
         );
         let received = self.received as f64;
-        // What is on its way back is not told yet.
+        // Data whose ACK is on its way back is not reported yet.
         let on_the_way = PACE.bytes_in(RTPROP * 3).get() as f64;
         self.find_if(
             (acked.get() as f64) < 0.95 * received - on_the_way,
             Fault::DeliveredNotCounted,
-            || format!("the application received {received} bytes, told {acked}"),
+            || format!("the application received {received} bytes, {acked} reported"),
         );
         self.find_if(acked > sent, Fault::DeliveredTwice, || {
-            format!("{sent} sent, {acked} told as delivered")
+            format!("{sent} sent, {acked} reported as delivered")
         });
         let total = self.all_acks().last().map(|ack| ack.rate.total_delivered);
         if let Some(total) = total {
             let off = (total.get() as f64 / acked.get().max(1) as f64 - 1.0).abs();
             self.find_if(off > 0.02, Fault::DeliveredNotCounted, || {
-                format!("{acked} told by acknowledgements, the sampler counted {total}")
+                format!("acknowledgements report {acked}, the sampler counted {total}")
             });
         }
     }
 
-    /// Where little leaves, a probe that the books do not know would not show among everything else: each packet is told.
+    /// Each packet is reported. On these courses few packets leave, so that a single probe without a report shows.
     pub(crate) fn each_sent_told(&mut self) {
         let headers = self.headers();
         let largest = self.largest_told();
         let left = self.departures.iter().filter(|it| it.at >= self.from);
         let left: Bytes = left.map(|it| it.size - headers).sum();
         let sents = self.sents().filter(|(at, _)| *at >= self.from);
-        // As on the wire: smaller ones are no data.
+        // The kit takes smaller packets on the wire for ACKs.
         let sents = sents.filter(|(_, sent)| (sent.bytes + headers) * 2 >= largest);
         let told: Bytes = sents.map(|(_, sent)| sent.bytes).sum();
         let missing = left - told;
         self.find_if(missing > largest * 2, Fault::SentNotTold, || {
-            format!("{left} left, {told} told")
+            format!("{left} left, {told} reported")
         });
     }
 
-    /// Between pauses, the packets that leave are told one by one when they do. Where a host's queue comes between, the
-    /// acknowledgements say how far it has given departures away.
+    /// Between pauses, each packet is reported when it leaves. If the host has a queue, the acknowledgements say how far ahead
+    /// it has scheduled departures.
     pub(crate) fn told_when_they_leave(&mut self) {
         let given_away = self.all_acks().map(|ack| ack.next_departure.since(ack.now));
         let allowed = given_away.max().unwrap_or_default() + Duration::from_millis(1);
@@ -88,7 +88,7 @@ impl Judge<'_> {
         let mut portions = BTreeMap::<u64, (Vec<Time>, Vec<Time>)>::new();
         let largest = self.sents().map(|(_, sent)| sent.bytes).max();
         for (at, sent) in self.sents().filter(|(at, _)| *at >= self.from) {
-            // As on the wire: smaller ones are no data.
+            // The kit takes smaller packets on the wire for ACKs.
             if Some(sent.bytes * 2) >= largest {
                 portions.entry(second(at)).or_default().0.push(at);
             }
@@ -105,37 +105,37 @@ impl Judge<'_> {
         let early = leads.iter().filter(|lead| **lead > allowed).count();
         let longest = leads.iter().max().copied().unwrap_or_default();
         self.find_if(share(early, leads.len()) > 0.05, Fault::SentEarly, || {
-            format!("{early} of {}, up to {longest} before", leads.len())
+            format!("{early} of {} packets, up to {longest} early", leads.len())
         });
     }
 
-    /// Without losses, all that was sent is told as delivered, once the application has been silent for long.
+    /// Without losses, all sent data is reported as delivered once the application has been silent for long.
     pub(crate) fn all_acked_told(&mut self) {
         let sents = self.sents().filter(|(at, _)| *at >= self.from);
         let sent: Bytes = sents.map(|(_, sent)| sent.bytes).sum();
         let acked: Bytes = self.acks().map(|ack| ack.newly_acked).sum();
         let largest = self.sents().map(|(_, sent)| sent.bytes).max();
         let missing = sent - acked;
-        // A few may need no answer.
+        // A few packets may need no ACK.
         self.find_if(
             missing > largest.unwrap_or_default() * 3,
             Fault::AckedForgotten,
-            || format!("{missing} of {sent}, on a path that loses nothing"),
+            || format!("{missing} of {sent}, on a path without losses"),
         );
     }
 
-    /// What is in flight is what was sent and is not settled. Some stacks settle a few packets without a word.
+    /// Inflight is the sent data that is neither acknowledged nor lost. Some stacks forget a few packets without a report.
     pub(crate) fn inflight(&mut self) {
         let mut dropped = BTreeMap::new();
         for departure in self.departures {
             *dropped.entry(departure.at).or_insert(0) += u32::from(!departure.has_arrived);
         }
-        // The bytes of losses that were none. They leave the flight as lost, and do not when they are acknowledged later.
+        // The bytes of spurious losses. They leave inflight when they are declared lost, and not again when they are acknowledged.
         let mut arrived = 0_i128;
         let mut expected = 0_i128;
         let (mut acks, mut losses, mut recoveries) = Default::default();
         for (index, (at, told)) in self.told.iter().enumerate() {
-            // What an ACK acknowledges may have left the flight before what it shows to be lost.
+            // The data that an ACK acknowledges may leave inflight before the losses that the ACK shows.
             let mut coming = 0;
             let counts: &mut Wrong = match told {
                 Told::Sent(sent) => {
@@ -148,7 +148,7 @@ impl Judge<'_> {
                     match dropped.get_mut(&lost.packet.sent_time) {
                         Some(0) => arrived += bytes,
                         Some(count) => *count -= 1,
-                        // Its time of departure is not the wire's.
+                        // Its state has another time of departure than the wire.
                         None => {}
                     }
                     coming = self.acked_by_the_next(index);
@@ -181,16 +181,16 @@ impl Judge<'_> {
             };
             let right = match u64::try_from(expected) {
                 Ok(expected) => format!("not {}", Bytes::new(expected)),
-                Err(_) => "while more was told as settled than as sent".to_owned(),
+                Err(_) => "but more was reported as settled than as sent".to_owned(),
             };
             let Wrong { wrong, all, .. } = counts;
-            let figure = format!("{wrong} of {all} {who}; the first {told}, {right}");
+            let figure = format!("{wrong} of {all} {who}; the first reports {told}, {right}");
             self.find(Fault::InflightWrong, figure);
         }
         self.flight_of_acks();
     }
 
-    /// What the ACK acknowledges that is told later in the same instant, before a packet leaves.
+    /// The bytes that an ACK acknowledges which is reported later in the same instant, before a packet leaves.
     fn acked_by_the_next(&self, index: usize) -> i128 {
         let instant = self.told.get(index).map(|(at, _)| *at);
         let later = self.told.get(index + 1..).unwrap_or_default().iter();
@@ -203,7 +203,7 @@ impl Judge<'_> {
         i128::from(acked.unwrap_or_default().get())
     }
 
-    /// What an acknowledgement leaves in flight is there when the next packet leaves.
+    /// The inflight after an acknowledgement is the inflight before the next packet leaves.
     fn flight_of_acks(&mut self) {
         let (mut all, mut wrong, mut example) = (0, 0, None);
         for (index, (at, told)) in self.told.iter().enumerate() {
@@ -222,14 +222,13 @@ impl Judge<'_> {
         if let Some((told, before)) = example
             && share(wrong, all) > 0.5
         {
-            let figure = format!(
-                "{wrong} of {all}; the first {told}, and {before} when the next packet left"
-            );
+            let figure =
+                format!("{wrong} of {all}; the first reports {told}, and the next packet {before}");
             self.find(Fault::AckInflightWrong, figure);
         }
     }
 
-    /// What was in flight before the next packet left, and the size of that packet, if nothing else was told between.
+    /// The inflight before the next packet left, and the size of that packet, if nothing else was reported in between.
     fn flight_before_next(&self, index: usize) -> Option<(Bytes, Bytes)> {
         match self.told.get(index + 1)? {
             (_, Told::Sent(sent)) => Some((sent.inflight - sent.bytes, sent.bytes)),
@@ -237,8 +236,8 @@ impl Judge<'_> {
         }
     }
 
-    /// What was in flight before an acknowledgement is no more than when the latest packet left, or after the acknowledgement
-    /// before: nothing else adds to it.
+    /// The inflight before an acknowledgement is at most that of the latest packet or acknowledgement, because nothing else adds
+    /// to it.
     pub(crate) fn prior_inflight_is_fresh(&mut self) {
         let few = self.largest_told() * 5;
         let (mut wrong, mut example, mut latest) = (0, None, None);
@@ -255,14 +254,15 @@ impl Judge<'_> {
             }
         }
         if let Some((told, latest)) = example {
-            let figure =
-                format!("{wrong} times; the first {told}, and {latest} was the latest told");
+            let figure = format!(
+                "{wrong} times; the first reports {told}, and the report before it {latest}"
+            );
             self.find(Fault::PriorInflightStale, figure);
         }
     }
 
-    /// What was in flight before an acknowledgement is what it leaves, delivers and shows to be lost. For paths on which nothing
-    /// that was lost arrives.
+    /// The inflight before an acknowledgement is the sum of the inflight after it, the data that it delivers, and the losses that
+    /// it shows. This rule is for paths without spurious losses.
     pub(crate) fn prior_inflight(&mut self) {
         let (mut all, mut wrong, mut example) = (0, 0, None);
         let mut lost: Option<(Time, Bytes)> = None;
@@ -277,7 +277,7 @@ impl Judge<'_> {
                     let Some((_, lost)) = lost.take().filter(|(lost_at, _)| lost_at == at) else {
                         continue;
                     };
-                    // The acknowledgement's own word for what it leaves may be what is wrong.
+                    // The inflight that the acknowledgement reports may itself be wrong, so the next packet's report is used.
                     let Some((left, _)) = self.flight_before_next(index) else {
                         continue;
                     };
@@ -294,7 +294,7 @@ impl Judge<'_> {
         if let Some((told, least)) = example
             && share(wrong, all) > 0.5
         {
-            let figure = format!("{wrong} of {all}; the first {told}, not {least}");
+            let figure = format!("{wrong} of {all}; the first reports {told}, not {least}");
             self.find(Fault::PriorInflightWrong, figure);
         }
     }

@@ -1,4 +1,4 @@
-//! Losses, the recoveries that they begin, timeouts, and whether the flow goes on after them.
+//! Rules for losses, recoveries and timeouts, and for the flow after them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::report::Fault;
 use crate::witness::Told;
 use crate::world::Departure;
 
-/// What may be left in flight at the end: a packet that needs no answer.
+/// The most that may be in flight at the end: a packet that needs no ACK.
 const AT_REST: Bytes = Bytes::new(1_500);
 
-/// Within this time a timer finds a loss: twice what RFC 6298 has as the least retransmission timeout.
+/// A timer finds a loss within this time: twice the smallest retransmission timeout of RFC 6298.
 const FOUND: Duration = Duration::from_secs(2);
 
 impl Judge<'_> {
@@ -22,20 +22,20 @@ impl Judge<'_> {
         self.find_if(lost > 0, Fault::LossInvented, || format!("{lost}"));
     }
 
-    /// Each lost packet is told, once, before the acknowledgement.
+    /// Each lost packet is reported once, before the acknowledgement.
     pub(crate) fn losses(&mut self) {
-        // Of the last ones it is not known yet.
+        // The transport does not know yet whether the last packets are lost.
         let truly = self.truly_lost(self.until - RTPROP * 2).count() as u64;
         let told: Vec<u64> = self.losts().map(|lost| lost.packet.sequence).collect();
         let distinct: BTreeSet<u64> = told.iter().copied().collect();
         let (count, twice) = (distinct.len() as f64, told.len() - distinct.len());
         self.find_if(count < 0.8 * truly as f64, Fault::LossNotTold, || {
-            format!("{count} told, {truly} packets were lost")
+            format!("{count} reported, {truly} packets were lost")
         });
         self.find_if(
             count > 1.3 * truly as f64 + 20.0,
             Fault::LossInvented,
-            || format!("{count} told, {truly} packets were lost"),
+            || format!("{count} reported, {truly} packets were lost"),
         );
         self.find_if(twice > 0, Fault::LossToldTwice, || {
             format!("{twice} of {}", told.len())
@@ -47,12 +47,12 @@ impl Judge<'_> {
             self.find_if(
                 sampled < lost - Bytes::new(15_000),
                 Fault::LossNotSampled,
-                || format!("{lost} told as lost, the sampler counted {sampled}"),
+                || format!("{lost} reported as lost, the sampler counted {sampled}"),
             );
         }
     }
 
-    /// A loss is told with the state of a packet that is lost. Not judged is what was not sent at the time that its state has.
+    /// A loss is reported with the state of a packet that was lost. States with a time at which no packet left are not judged.
     pub(crate) fn whose_losses(&mut self) {
         let mut dropped = BTreeMap::new();
         for departure in self.departures {
@@ -75,7 +75,7 @@ impl Judge<'_> {
             && share(wrong, all) > 0.2
         {
             let figure = format!(
-                "{wrong} of {all}; the first with that of a packet which left at {at} and arrived"
+                "{wrong} of {all}; the first with the state of a packet that left at {at} and arrived"
             );
             self.find(Fault::LossOfAnother, figure);
         }
@@ -87,34 +87,36 @@ impl Judge<'_> {
         self.departures.iter().filter(has_left)
     }
 
-    /// Losses at the end of the data, which no later acknowledgement shows. At least `share` of `of` are told; what they took
-    /// away arrives, and leaves nothing in flight.
+    /// Losses at the end of the data, which no later acknowledgement shows. At least `least` of `of` losses are reported. Their
+    /// data arrives, and nothing stays in flight.
     pub(crate) fn found_by_timer(&mut self, least: usize, of: usize) {
         let truly = self.truly_lost(self.until).filter(|it| it.at >= self.from);
         let truly = truly.count();
         if truly == 0 {
-            self.note("no packet of 600 bytes or more left when one was to be lost");
+            self.note("no packet of 600 bytes or more left when the kit wanted to lose one");
         }
         let lost: BTreeSet<u64> = self.losts().map(|lost| lost.packet.sequence).collect();
         let told = lost.len();
         self.find_if(told * of < truly * least, Fault::LossNotTold, || {
-            format!("{told} told, {truly} packets were lost at the end of the data")
+            format!("{told} reported, {truly} packets were lost at the end of the data")
         });
         let age = |lost: &Lost| lost.now.since(lost.packet.sent_time);
         let late = self.losts().filter(|lost| age(lost) > FOUND).count();
         self.find_if(late > 0, Fault::Stalled, || {
-            format!("{late} of {told} losses were found more than {FOUND} after they had left")
+            format!(
+                "{late} of {told} losses were found more than {FOUND} after the packet had left"
+            )
         });
         self.all_arrived();
         let rests = self.all_acks().last().map(|ack| ack.inflight);
         let rests = rests.filter(|rests| *rests > AT_REST);
         if let Some(rests) = rests {
-            let figure = format!("{rests} when all had been acknowledged");
+            let figure = format!("{rests} in flight when everything had been acknowledged");
             self.find(Fault::InflightWrong, figure);
         }
     }
 
-    /// Everything that was written has been received.
+    /// All written data has been received.
     pub(crate) fn all_arrived(&mut self) {
         let (received, written) = (self.received, self.written);
         self.find_if(received < written, Fault::Stalled, || {
@@ -122,8 +124,8 @@ impl Judge<'_> {
         });
     }
 
-    /// A loss that is told at the instant of an acknowledgement comes before it. Of several ACKs that are read at one instant, each
-    /// may have its own before it.
+    /// If a loss and an acknowledgement are reported at the same instant, the loss comes first. If several ACKs are read at one
+    /// instant, each may have its own losses before it.
     fn order_of_losses(&mut self) {
         let (mut late, mut open, mut acked_at) = (0, 0, None);
         for (at, told) in self.told {
@@ -149,11 +151,11 @@ impl Judge<'_> {
         });
     }
 
-    /// Recoveries have a beginning and an end, last a round trip, and come at most once in one.
+    /// Recoveries begin and end, last a round trip, and begin at most once a round trip.
     pub(crate) fn recoveries(&mut self) {
         let (mut entered, mut is_on) = (0, false);
         let (mut twice, mut often, mut last) = (0, 0, None);
-        // Of those that a loss began and that were not taken back.
+        // These count recoveries that a loss began and that were not undone.
         let (mut ended, mut short, mut since) = (0, 0, None);
         for (at, told) in self.told {
             match told {
@@ -177,7 +179,7 @@ impl Judge<'_> {
             }
         }
         self.find_if(share(short, ended) > 0.1, Fault::RecoveryTooShort, || {
-            format!("{short} of {ended} left within half a round trip")
+            format!("{short} of {ended} ended within half a round trip")
         });
         let lost = self.losts().count();
         self.find_if(lost > 0 && entered == 0, Fault::RecoveryNotTold, || {
@@ -187,23 +189,23 @@ impl Judge<'_> {
             format!("{twice} of {entered}")
         });
         self.find_if(share(often, entered) > 0.1, Fault::RecoveryTooOften, || {
-            format!("{often} of {entered} within half a round trip of the one before")
+            format!("{often} of {entered} within half a round trip of the previous one")
         });
         let left = self.count_recoveries(|recovery| !matches!(recovery, Recovery::Entered(_)));
         self.find_if(
             entered > 0 && left < entered / 2,
             Fault::RecoveryNeverEnds,
-            || format!("{entered} entered, {left} left"),
+            || format!("{entered} began, {left} ended"),
         );
     }
 
-    /// The recovery that a loss begins is told with it: before the acknowledgement, before the next packet leaves, and, if a timer
-    /// found the loss, without waiting for an acknowledgement. Not judged is what was sent before the latest recovery began or
-    /// while one goes on.
+    /// The recovery that a loss begins is reported with the loss: before the acknowledgement, before the next packet leaves, and,
+    /// if a timer found the loss, without waiting for an acknowledgement. Packets that were sent before the latest recovery
+    /// began, and losses during a recovery, are not judged.
     pub(crate) fn settlements(&mut self) {
         let (mut all, mut after_ack, mut late) = (0, 0, Vec::new());
         let (mut began, mut is_on) = (None, false);
-        // When a loss was told whose recovery has not been, and whether an acknowledgement was told since.
+        // The time of a loss whose recovery has not been reported, and whether an acknowledgement was reported since.
         let mut open: Option<(Time, bool)> = None;
         for (at, told) in self.told {
             match told {
@@ -235,38 +237,38 @@ impl Judge<'_> {
         });
         let longest = late.iter().max().copied().unwrap_or_default();
         self.find_if(share(late.len(), all) > 0.1, Fault::LossNotSettled, || {
-            format!("{} of {all}, up to {longest} later", late.len())
+            format!("{} of {all}, up to {longest} late", late.len())
         });
     }
 
-    /// Without a real loss, every recovery is taken back.
+    /// Without a real loss, recoveries are undone.
     pub(crate) fn undone(&mut self) {
         let entered = self.count_recoveries(|it| matches!(it, Recovery::Entered(_)));
         let undone = self.count_recoveries(|it| *it == Recovery::Undone);
         if entered < 3 {
-            self.note("no packet was taken for lost, so there was nothing to undo");
+            self.note("no packet was declared lost, so there was nothing to undo");
             return;
         }
         self.find_if(undone * 2 < entered, Fault::UndoMissing, || {
-            format!("{entered} entered without a loss, {undone} undone")
+            format!("{entered} began without a real loss, {undone} undone")
         });
     }
 
-    /// The flow goes on after a silence.
+    /// The flow continues after a silence.
     pub(crate) fn resumed(&mut self) {
         let acked = self.acks().map(|ack| ack.newly_acked).sum::<Bytes>();
         let expected = PACE.bytes_in(self.until.since(self.from));
         self.find_if(acked * 4 < expected, Fault::Stalled, || {
-            format!("{acked} since the path is back, {expected} would be usual")
+            format!("{acked} delivered since the path is back, {expected} expected")
         });
     }
 
-    /// A probe timeout is none.
+    /// A probe timeout is not reported as a timeout.
     pub(crate) fn no_timeouts(&mut self) {
         let is_timeout = |(_, told): &&(Time, Told)| matches!(told, Told::Timeout(..));
         let timeouts = self.told.iter().filter(is_timeout).count();
         self.find_if(timeouts > 0, Fault::TimeoutFalse, || {
-            format!("{timeouts} told, and no silence was longer than 200 ms")
+            format!("{timeouts} reported, but no silence was longer than 200 ms")
         });
     }
 
@@ -293,7 +295,7 @@ impl Judge<'_> {
         });
     }
 
-    /// The first timeout comes after losses that a timer declared, or that an ACK showed.
+    /// Losses that a timer or an ACK found are reported before the first timeout.
     fn losses_of_timeouts(&mut self) {
         let is_timeout = |(_, told): &(Time, Told)| matches!(told, Told::Timeout(..));
         let Some(first) = self.told.iter().position(is_timeout) else {
@@ -301,14 +303,14 @@ impl Judge<'_> {
         };
         let (before, after) = self.told.split_at(first);
         let Some((at, _)) = after.first() else { return };
-        // An ACK that showed the losses may be told between.
+        // The ACK that showed the losses may be reported in between.
         let is_ack = |told: &Told| matches!(told, Told::Ack(_));
         let since = before.iter().rev();
         let mut since = since.take_while(|(told_at, told)| told_at == at || !is_ack(told));
         let has_losses = since.any(|(_, told)| matches!(told, Told::Lost(_)));
         let when = at.since(Time::ZERO);
         self.find_if(!has_losses, Fault::TimeoutWithoutLoss, || {
-            format!("at {when}, with no loss since the acknowledgement before")
+            format!("at {when}, with no loss since the previous acknowledgement")
         });
     }
 }

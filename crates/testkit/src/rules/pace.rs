@@ -1,4 +1,4 @@
-//! When packets leave, and how many at once.
+//! Rules for the rate and the bursts of departures.
 
 use congestion::{Bytes, Duration, Time};
 
@@ -11,11 +11,11 @@ use crate::world::Departure;
 /// A burst of the initial window is always allowed (RFC 9002, "Pacing").
 const INITIAL_WINDOW: u64 = 10;
 
-/// So long after a change of the rate, departures are looked at.
+/// Departures are counted until this time after a change of the rate.
 const FOLLOWS: Duration = Duration::from_millis(140);
 
 impl Judge<'_> {
-    /// Departures keep the rate, in bursts of a quantum or the initial window.
+    /// Departures keep the pacing rate. Bursts are at most a quantum or the initial window.
     pub(crate) fn pacing(&mut self) {
         let departures = self.departures.iter().filter(|it| it.at >= self.from);
         let headers = self.headers();
@@ -35,7 +35,7 @@ impl Judge<'_> {
         self.bursts(Fault::BurstsTooLarge);
     }
 
-    /// No more leaves at once than the pacing rate, a quantum or the initial window allows.
+    /// Bursts are no larger than the pacing rate, a quantum or the initial window allows.
     fn bursts(&mut self, fault: Fault) {
         let departures = self.departures.iter().filter(|it| it.at >= self.from);
         let Some(largest) = departures.clone().map(|it| it.size).max() else {
@@ -56,7 +56,7 @@ impl Judge<'_> {
         self.find_if(most > allowed.get() as f64, fault, || {
             let quantum = largest * QUANTUM;
             format!(
-                "{most:.0} bytes ahead of the pacing rate; the quantum is {quantum}, and {allowed} may always leave"
+                "{most:.0} bytes ahead of the pacing rate, at most {allowed} allowed; the quantum is {quantum}"
             )
         });
     }
@@ -64,7 +64,7 @@ impl Judge<'_> {
     /// When the pacing rate changes, departures follow within a round trip.
     pub(crate) fn pacing_follows(&mut self, rates: Rates) {
         let headers = self.headers();
-        // Of each of the two rates: what left while it was to be kept, and what it allows.
+        // For each of the two rates: the bytes that left while the rate applied, and the bytes that it allows.
         let mut sums = [(0.0, 0.0); 2];
         let mut change = Time::ZERO;
         for which in [0, 1].into_iter().cycle() {
@@ -97,7 +97,7 @@ impl Judge<'_> {
         });
     }
 
-    /// A burst of losses is repeated at the pacing rate.
+    /// Retransmissions after a burst of losses are paced.
     pub(crate) fn repeats_are_paced(&mut self) {
         self.bursts(Fault::RepeatsUnpaced);
     }

@@ -1,4 +1,4 @@
-//! Rounds, round-trip times and delivery rates.
+//! Rules for rounds, round-trip times and delivery rates.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use super::{Judge, quantile, share};
 use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
 
-/// Longer than an answer takes, and shorter than the application's pauses.
+/// Longer than the transfer of a request, and shorter than the application's pauses.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl Judge<'_> {
-    /// Packet-timed rounds, counted as a controller counts them, and the round-trip times.
+    /// Checks packet-timed rounds, counted as a controller counts them, and round-trip times.
     pub(crate) fn round_trips(&mut self) {
         let (mut rounds, mut end) = (0_u32, Bytes::ZERO);
         for ack in self.acks() {
@@ -31,7 +31,7 @@ impl Judge<'_> {
         let rtts = self.acks().filter_map(|ack| ack.rtt);
         let rtts: Vec<f64> = rtts.map(|sample| sample.rtt.as_millis_f64()).collect();
         match quantile(rtts, 0.5) {
-            None => self.find(Fault::RttMissing, "none".to_owned()),
+            None => self.find(Fault::RttMissing, "no acknowledgement has one".to_owned()),
             Some(median) => {
                 let most = RTPROP.as_millis_f64() * 1.2;
                 self.find_if(median > most, Fault::RttTooLong, || {
@@ -51,8 +51,8 @@ impl Judge<'_> {
         }
     }
 
-    /// At half of the path's rate, everything is delivered at the rate at which it was sent. Of several ACKs at one instant, the
-    /// last knows all of it. `most` is the greatest share of that rate.
+    /// At half of the path's rate, data is delivered at the rate at which it was sent. If several ACKs arrive at one instant, the
+    /// highest of their rates counts. A delivery rate may be at most `most` times the pacing rate.
     pub(crate) fn delivery_rates(&mut self, most: f64) {
         let (mut all, mut have) = (0, 0);
         let mut rates = BTreeMap::new();
@@ -69,7 +69,7 @@ impl Judge<'_> {
             .map(|rate| rate.bits_per_sec() as f64)
             .collect();
         self.find_if(share(have, all) < 0.5, Fault::RateMissing, || {
-            format!("{have} of {all} have one")
+            format!("{have} of {all} acknowledgements have one")
         });
         let (Some(low), Some(high)) = (quantile(rates.clone(), 0.5), quantile(rates, 0.95)) else {
             return;
@@ -80,7 +80,7 @@ impl Judge<'_> {
             Fault::RateWrong,
             || {
                 format!(
-                    "median {:.2} and 95th percentile {:.2} Mbit/s of what is sent at {PACE}",
+                    "the median is {:.2} and the 95th percentile {:.2} Mbit/s, at a pacing rate of {PACE}",
                     low / 1e6,
                     high / 1e6
                 )
@@ -88,7 +88,7 @@ impl Judge<'_> {
         );
     }
 
-    /// Time in which the application was silent is in no sample.
+    /// No sample includes a time in which the application was silent.
     pub(crate) fn no_sample_spans_a_pause(&mut self) {
         let all = self.acks().count();
         let is_long = |ack: &&Ack| ack.rate.interval > PAUSE;
@@ -96,7 +96,7 @@ impl Judge<'_> {
         let longest = self.acks().map(|ack| ack.rate.interval).max();
         let longest = longest.unwrap_or_default();
         self.find_if(long > 2, Fault::RateSpansPause, || {
-            format!("{long} samples of {all} are of more than {PAUSE}, up to {longest}")
+            format!("{long} of {all} samples are longer than {PAUSE}, up to {longest}")
         });
     }
 }

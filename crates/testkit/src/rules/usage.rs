@@ -1,4 +1,4 @@
-//! What is told of the window's use and of the application's pauses.
+//! Rules for reports of the window's use and of the application's pauses.
 
 use congestion::{Bytes, Time};
 
@@ -6,18 +6,18 @@ use super::{Judge, share};
 use crate::report::Fault;
 use crate::witness::Told;
 
-/// What is told of one instant.
+/// What the acknowledgements of one instant report.
 struct Usage {
     is_full: bool,
     is_used: bool,
     is_unused: bool,
-    /// Nothing is in flight any more.
+    /// Nothing is in flight after it.
     is_last: bool,
     is_app_limited: bool,
 }
 
 impl Judge<'_> {
-    /// What is told of the window and of the application, by the instant: where several ACKs are read at one, one of them has it.
+    /// The reports by instant. If several ACKs are read at one instant, it is enough that one of them has the report.
     fn usage(&self) -> Vec<Usage> {
         let mut usages: Vec<(Time, Usage)> = Vec::new();
         for ack in self.acks() {
@@ -42,7 +42,7 @@ impl Judge<'_> {
         usages.into_iter().map(|(_, usage)| usage).collect()
     }
 
-    /// An application that always has data is held back by pacing, or by the window.
+    /// Pacing or the window limits an application that always has data.
     pub(crate) fn full_use(&mut self, by_window: bool) {
         let usage = self.usage();
         let count = |is: fn(&Usage) -> bool| usage.iter().filter(|it| is(it)).count();
@@ -68,7 +68,7 @@ impl Judge<'_> {
     pub(crate) fn pauses(&mut self) {
         let all = self.acks().count();
         let marked = self.acks().filter(|ack| ack.rate.is_app_limited).count();
-        // A request takes two round trips: the mark that its packets begin with ends in its midst.
+        // A request takes two round trips. Only its first packets are marked.
         self.find_if(share(marked, all) < 0.25, Fault::AppLimitNotMarked, || {
             format!("{marked} of {all} acknowledgements")
         });
@@ -83,8 +83,8 @@ impl Judge<'_> {
         );
     }
 
-    /// Restarts are told after a pause, and only where nothing was in flight. A transport may send by itself in a pause, and tells
-    /// more of them then.
+    /// Restarts are reported after a pause, and only if nothing was in flight. A transport that sends by itself in a pause reports
+    /// more restarts.
     pub(crate) fn idle_restarts(&mut self, least: usize) {
         let (mut restarts, mut wrong, mut flight) = (0, 0, Bytes::ZERO);
         for (_, told) in self.told {
@@ -95,22 +95,22 @@ impl Judge<'_> {
             flight = told.flight().unwrap_or(flight);
         }
         self.find_if(restarts < least, Fault::IdleRestartMissing, || {
-            format!("{restarts} told, there were at least {least}")
+            format!("{restarts} reported, at least {least} expected")
         });
-        // What a handshake leaves behind may be forgotten without a word.
+        // Packets of the handshake may leave inflight without a report.
         self.find_if(wrong > 2, Fault::IdleRestartFalse, || {
-            format!("{wrong} of {restarts} told with something in flight")
+            format!("{wrong} of {restarts} reported with data in flight")
         });
     }
 
-    /// Data that does not end has no pause.
+    /// Endless data has no restart from idle.
     pub(crate) fn no_idle_restarts(&mut self) {
         self.idle_restarts(0);
         let restarts = self.told.iter().filter(|(at, _)| *at >= self.from);
         let restarts = restarts.filter(|(_, told)| matches!(told, Told::IdleRestart(_)));
         let restarts = restarts.count();
         self.find_if(restarts > 0, Fault::IdleRestartFalse, || {
-            format!("{restarts} told, and the application always had data")
+            format!("{restarts} reported, but the application always had data")
         });
     }
 }

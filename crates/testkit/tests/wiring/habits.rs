@@ -1,11 +1,11 @@
-//! What right transports do in their own ways.
+//! Correct transports with unusual behaviour.
 
 use std::collections::VecDeque;
 
 use congestion::{Bytes, Duration, Time};
 use testkit::{End, Transport};
 
-/// Reads ACKs at ticks of a clock, all that wait with the same time.
+/// Reads ACKs only at ticks of a clock. All ACKs of a tick have the same time.
 pub struct InBatches<T: Transport> {
     inner: T,
     tick: Duration,
@@ -67,7 +67,7 @@ impl<T: Transport> Transport for InBatches<T> {
     }
 }
 
-/// Sends a packet of its own when none has left for a while.
+/// Sends a keep-alive packet when no packet has left for a while.
 pub struct KeptAlive<T> {
     inner: T,
     after: Duration,

@@ -1,4 +1,4 @@
-//! Deliberate faults are found; right transports have none.
+//! The kit finds deliberate faults, and finds nothing in correct transports.
 
 mod habits;
 mod raw;
@@ -12,7 +12,7 @@ use testkit::{Fault, Knows, Report, check};
 use habits::{InBatches, KeptAlive};
 use raw::{Raw, Slip};
 
-/// Each of these is what somebody's port of BBR has done.
+/// Each of these faults occurred in a real port of BBR.
 const FAULTS: &[Fault] = &[
     Fault::PacingNotEngaged,
     Fault::PacingTooSlow,
@@ -77,7 +77,7 @@ fn each_deliberate_fault_is_found() {
     assert!(missed.is_empty(), "{missed:?}");
 }
 
-/// The course on which what goes wrong first goes wrong: whoever reads the report looks there.
+/// A fault of a timer is found on the courses for timers, where a reader of the report looks first.
 #[test]
 fn what_timers_do_wrong_is_found_on_their_courses() {
     let of_timers = ["loss timer", "lost tail", "short silence"];
@@ -100,7 +100,7 @@ fn found_on(report: &Report, fault: Fault) -> Vec<&'static str> {
     found.map(|it| it.course).collect()
 }
 
-/// Each on the course that is there for it, and nowhere else.
+/// Each fault is found only on the course that is made for it.
 #[test]
 fn what_one_course_is_for_is_found_there() {
     for (fault, course) in [
@@ -137,7 +137,7 @@ fn other_ways_to_a_fault_are_found_too() {
     }
 }
 
-/// A loss that was none leaves the flight once, and its acknowledgement delivers it all the same.
+/// A packet that was wrongly declared lost leaves inflight once, and its acknowledgement still delivers it.
 #[test]
 fn spurious_losses_that_are_told_rightly_are_not_taken_for_a_wrong_flight() {
     let fault = Some(Fault::LossInvented);
@@ -157,7 +157,7 @@ fn a_right_wiring_of_events_has_no_finding() {
     assert!(report.findings.is_empty(), "{report}");
 }
 
-/// Each of a batch of ACKs is settled for itself.
+/// Each ACK of a batch is settled by itself.
 #[test]
 fn acks_that_are_read_in_batches_have_no_finding() {
     for tick in [1, 4].map(Duration::from_millis) {

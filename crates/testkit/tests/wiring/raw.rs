@@ -1,4 +1,4 @@
-//! A sender that drives the controller's events itself, rightly or with one deliberate fault.
+//! A sender that calls the controller's events itself, either correctly or with one deliberate fault.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -15,24 +15,24 @@ const HEADERS: u64 = 40;
 const MSS: Bytes = Bytes::new(CHUNK);
 const THRESHOLD: u64 = 3;
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// As long after a later packet has arrived, a packet is lost even if fewer than [`THRESHOLD`] have.
+/// A packet is declared lost this long after the arrival of a later one, even if fewer than [`THRESHOLD`] later ones have arrived.
 const REORDERING: Duration = Duration::from_millis(20);
-/// As long nothing is heard before the newest chunk is sent once more.
+/// After this time without an ACK, the newest chunk is sent again.
 const PROBE: Duration = Duration::from_millis(100);
 
-/// The number of a probe that is not told.
+/// The number of a probe that is not reported.
 const UNTOLD: u64 = u64::MAX;
 
-/// A second way to a fault.
+/// Another way to make a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slip {
-    /// The pacing rate is that of the beginning.
+    /// The pacing rate is read only at the beginning.
     RateReadOnce,
-    /// Probes leave beside the books.
+    /// Probes leave without a report.
     ProbeNotTold,
-    /// Losses are told with nothing in flight.
+    /// Losses are reported with nothing in flight.
     LossesWithoutFlight,
-    /// Recoveries are told with nothing in flight.
+    /// Recoveries are reported with nothing in flight.
     RecoveriesWithoutFlight,
 }
 
@@ -54,12 +54,12 @@ pub struct Raw {
     next_number: u64,
     next_chunk: u64,
     chunks: u64,
-    /// When the pacer lets the next burst leave, and what may leave until then.
+    /// The time of the next burst, and the bytes that may leave until then.
     next_burst: Time,
     burst: Bytes,
     min_rtt: Duration,
     recovery_start: u64,
-    /// Losses of the recovery that have not arrived.
+    /// The number of lost packets of the recovery that have not arrived.
     missing: u64,
     is_recovering: bool,
     is_app_limited: bool,
@@ -68,17 +68,17 @@ pub struct Raw {
     newest_acked: u64,
     loss_timer: Option<Time>,
     has_probed: bool,
-    /// Losses were told that begin a recovery, which is not told yet, for the fault.
+    /// Whether losses were reported whose recovery has not been reported yet. For a fault.
     is_recovery_due: bool,
     last_state: Option<PacketState>,
     last_acked: Option<PacketState>,
-    /// Told, and waiting for the pacer, for the fault.
+    /// Packets that were reported and wait for the pacer. For a fault.
     early: VecDeque<Packet>,
-    /// A pacing rate, and when it was read, for the fault.
+    /// A pacing rate, and the time when it was read. For a fault.
     rate: Option<(Time, Rate)>,
-    /// Probes that are not told, for the fault.
+    /// Probes that are not reported. For a fault.
     untold: VecDeque<Packet>,
-    /// What was in flight when all of it was lost, for the fault.
+    /// The inflight when all of it was declared lost. For a fault.
     stale_inflight: Bytes,
     now: Time,
     acks: VecDeque<u64>,
@@ -224,7 +224,7 @@ impl Raw {
         }
         let number = self.next_number;
         self.next_number += 1;
-        // All is told rightly of these losses, but that they are none: the packets are on their way, and arrive.
+        // These losses are reported correctly, but they are not losses: the packets are on their way, and arrive.
         if self.has(Fault::LossInvented) && number.is_multiple_of(50) && number > 0 {
             self.lose(now, number - 5..number - 4);
             self.enter_due_recovery(now);
@@ -354,7 +354,7 @@ impl Raw {
         }
     }
 
-    /// For what left before the newest packet acknowledged, and is not.
+    /// Sets the timer for packets that left before the newest acknowledged packet and are not acknowledged.
     fn set_loss_timer(&mut self, now: Time) {
         let waits = self.in_flight.range(..self.newest_acked).next().is_some();
         let running = self.loss_timer.filter(|_| waits);

@@ -9,18 +9,18 @@ use crate::terminal::output;
 /// Offer controllers to every program on the machine
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Which of them
+    /// The controllers to load
     #[arg(required = true, value_name = "CONTROLLER")]
     controllers: Vec<Algorithm>,
-    /// Set a parameter: bbr1.cwnd-gain=1.8; `status` shows which there are
+    /// Set a parameter: bbr1.cwnd-gain=1.8; `status` lists the parameters
     #[arg(long = "set", value_name = "CONTROLLER.NAME=VALUE")]
     set: Vec<String>,
-    /// If the kernel refuses a controller, print all that its verifier has said
+    /// If the kernel refuses a controller, print the whole log of the verifier
     #[arg(long)]
     log: bool,
 }
 
-/// All of them, or none.
+/// Loads all of them, or none.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let mut all: Vec<Settings> = Vec::new();
     for &controller in &options.controllers {

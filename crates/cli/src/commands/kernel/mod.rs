@@ -11,7 +11,7 @@ use kernel::{Algorithm, Error, Registered};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Let the kernel's TCP use Fullpipe's controllers, for every program on the machine
+/// Load Fullpipe's controllers into the kernel's TCP, for every program on the machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A controller is a BPF program: no kernel is rebuilt, no machine restarted. What is loaded stays after the command, until it is \
@@ -31,25 +31,25 @@ pub struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Say what this machine lacks to load a controller, and change nothing
+    /// Print what this machine lacks to load a controller; change nothing
     Check,
     Load(load::Options),
     /// Remove controllers; connections that have one keep it until they end
     Unload {
-        /// Which of them [default: all that are loaded]
+        /// The controllers to remove [default: all that are loaded]
         #[arg(value_name = "CONTROLLER")]
         controllers: Vec<Algorithm>,
     },
     Status(status::Options),
-    /// Make a controller the default of this network namespace: bbr1, bbr3, or any other by the kernel's name for it
+    /// Make a controller the default of this network namespace: bbr1, bbr3, or another one by the kernel's name
     Default {
-        /// Its name; without it, the present one is shown
+        /// Its name; without a name, print the present default
         #[arg(value_name = "CONTROLLER")]
         name: Option<String>,
     },
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         Action::Check => check(),
@@ -93,10 +93,10 @@ fn check() -> Result<(), Failure> {
     match lacks {
         0 => Ok(()),
         1 => Err(Failure::failed(
-            "a controller cannot be loaded: one thing is lacking",
+            "a controller cannot be loaded: one requirement is not met",
         )),
         more => Err(Failure::failed(format_args!(
-            "a controller cannot be loaded: {more} things are lacking"
+            "a controller cannot be loaded: {more} requirements are not met"
         ))),
     }
 }
@@ -119,7 +119,7 @@ fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
     all.into_iter().try_for_each(tell_users)
 }
 
-/// Says that it is unloaded, and who has it still.
+/// Prints that it is unloaded, and which connections still have it.
 fn tell_users(algorithm: Algorithm) -> Result<(), Failure> {
     let name = algorithm.kernel_name();
     let users = kernel::users(name).map_err(Failure::failed)?;

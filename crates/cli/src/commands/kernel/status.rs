@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Show what is loaded: since when, with which parameters, and who uses it
+/// Print which controllers are loaded, since when, with which parameters, and who uses them
 #[derive(Debug, Args)]
 pub struct Options {
     /// Print the status as JSON
@@ -17,7 +17,7 @@ pub struct Options {
     json: bool,
 }
 
-/// Shows it.
+/// Prints the status.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let all: Result<Vec<Status>, kernel::Error> =
         Algorithm::ALL.iter().map(|&one| Status::of(one)).collect();
@@ -32,9 +32,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 struct Status {
     name: &'static str,
     registered: Option<Registered>,
-    /// The kernel offers it all the same: somebody has loaded it for himself, or keeps it where this process does not see it.
+    /// The kernel still offers it: another process has loaded it for itself, or keeps it where this process cannot see
+    /// it.
     is_elsewhere: bool,
-    /// Also of one that is not loaded any more.
+    /// The users, also of a controller that is not loaded any more.
     users: Vec<Users>,
 }
 

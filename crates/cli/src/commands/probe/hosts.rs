@@ -1,4 +1,4 @@
-//! Hosts, where somebody receives.
+//! Probes hosts that run a receiver.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::output;
 
-/// So many failed probes of a round are named.
+/// The most failed probes of a round whose names are printed.
 const NAMED: usize = 10;
 
 pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
@@ -43,9 +43,9 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
         runtime.block_on(probe::run_hosts(spec, &hosts, first, &cancel, keep));
     probed.map_err(Failure::failed)?;
     probing.conclude(&results)?;
-    // Without an end of its own, this is how it ends.
+    // A target without a number of rounds ends in this way.
     if cancel.is_cancelled() && spec.rounds.is_some() {
-        return Err(Failure::interrupted("these are the rounds that were whole"));
+        return Err(Failure::interrupted("these are the complete rounds"));
     }
     if results.is_all_failed() {
         return Err(Failure::failed("every probe failed"));
@@ -53,7 +53,7 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says how the round went, and each reason of a failure when it comes up first: `said` has the earlier ones.
+/// Prints the result of a round, and each reason of a failure when it first occurs. `said` has the earlier reasons.
 fn report_round(rows: &[Row], said: &mut HashSet<String>) {
     let failed = rows.iter().filter(|row| row.failure.is_some());
     let round = rows.first().map_or(0, |row| row.round);

@@ -1,4 +1,4 @@
-//! `fullpipe probe`: the same bytes again and again, over connections that are kept open.
+//! `fullpipe probe`: sends the same bytes repeatedly over connections that stay open.
 
 mod hosts;
 mod paths;
@@ -22,10 +22,10 @@ use crate::options::input::Input;
 use crate::options::usage;
 use crate::terminal::output;
 
-/// More rounds would be a mistake.
+/// A greater number of rounds would be a mistake.
 const MOST: u64 = 100_000;
 
-/// Rounds of paths, if nothing is said.
+/// The default number of rounds on paths.
 const ROUNDS: u64 = 10;
 
 /// Probe paths or hosts with each controller, round by round
@@ -41,50 +41,51 @@ is 1 if every probe of a host failed.
 A receiver that a network can reach needs a token: --token FILE, or the environment variable FULLPIPE_PROBE_TOKEN on both \
 sides. docs/probe.md says more.")]
 pub struct Options {
-    /// The file with the destinations, or - for stdin
+    /// File with the destinations; - for stdin
     #[arg(required_unless_present = "serve", conflicts_with = "serve")]
     probe: Option<PathBuf>,
-    /// The number of rounds, in place of the file's [default: 10 on paths; with hosts until Ctrl-C]
+    /// Number of rounds, instead of the file's [default: 10 on paths; with hosts until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = rounds, conflicts_with_all = ["duration", "serve"])]
     rounds: Option<u64>,
-    /// Run every round that begins within this time: 1s, 90min
+    /// Run the rounds that begin within this time: 1s, 90min
     #[arg(long, value_name = "TIME", conflicts_with = "serve")]
     duration: Option<Duration>,
-    /// Where rows go [default: the file's name without .toml, in this directory]
+    /// Directory for the rows [default: the file's name without .toml, in this directory]
     #[arg(long, value_name = "DIR", conflicts_with = "serve")]
     out: Option<PathBuf>,
-    /// Draw how goodputs, and their ratio, are distributed over the destinations, as SVG into this file
+    /// Draw the distributions of goodputs, and of their ratio, over the destinations, as SVG into this file
     #[arg(long, value_name = "FILE", conflicts_with = "serve")]
     picture: Option<PathBuf>,
-    /// Paths at a time [default: as many as there are processors; 1 for linux, which measures in real time]
+    /// Number of paths at a time [default: the number of processors; 1 for linux, which measures in real time]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one, conflicts_with = "serve")]
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// Print the results on stdout as JSON, and nothing else there
+    /// Print only the results on stdout, as JSON
     #[arg(long, conflicts_with = "serve")]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
-    /// Receive what others send, until Ctrl-C: over QUIC, or with --tcp over the kernel's TCP
+    /// Receive probes of others until Ctrl-C: over QUIC, or with --tcp over the kernel's TCP
     #[arg(long, requires = "listen")]
     serve: bool,
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free port
     #[arg(long, value_name = "ADDR", value_parser = resolve, requires = "serve")]
     listen: Option<SocketAddr>,
     /// Receive over TCP
     #[arg(long, requires = "serve", conflicts_with = "identity")]
     tcp: bool,
-    /// Keep the certificate in this file, so that its fingerprint outlasts a restart
+    /// Keep the certificate in this file, so that its fingerprint stays the same after a restart
     #[arg(long, value_name = "FILE", requires = "serve")]
     identity: Option<PathBuf>,
-    /// Receive only from senders that know the token in this file; a new one is put there if it does not exist
+    /// Receive only from senders that know the token in this file; if the file does not exist, write a new token into
+    /// it
     #[arg(long, value_name = "FILE", requires = "serve")]
     token: Option<PathBuf>,
 }
 
-/// Probes, or receives.
+/// Probes or receives.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match (&options.probe, options.listen) {
         (Some(file), _) => send(options, file),
@@ -140,7 +141,7 @@ fn rounds(text: &str) -> Result<u64, String> {
     rounds.ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
-/// What is probed, and where its rows go.
+/// The target of the probes, and the directory for its rows.
 struct Probing<'o> {
     options: &'o Options,
     picture: Option<OwnFile>,
@@ -159,7 +160,7 @@ impl Probing<'_> {
         Results::new(self.spec.controllers.iter().map(ToString::to_string))
     }
 
-    /// Keeps a round.
+    /// Stores a round.
     fn keep(
         &self,
         rows: &[Row],
@@ -179,17 +180,17 @@ impl Probing<'_> {
         let (options, spec) = (self.options, &self.spec);
         let table = |width| {
             let mut text = probe::table(results, width);
-            // Without --quiet, those of hosts were told when they happened.
+            // Without --quiet, the failures of hosts were printed when they happened.
             if options.quiet || matches!(spec.target, Target::Paths { .. }) {
                 text += &probe::failures(results);
             }
-            // Reasons of failures may be the words of a peer.
+            // A reason of a failure may be text from a peer.
             output::printable(&text)
         };
         output::show(options.json, || results.json(&spec.name), table)?;
         if let Some(file) = &self.picture {
             let written = file.write(&probe::picture(results, &spec.name).svg())?;
-            // Nobody would look for it there.
+            // The user would not look for the file there.
             if written.is_elsewhere() {
                 output::note(format_args!("picture: {written}"));
             }

@@ -1,4 +1,4 @@
-//! Paths, which an engine runs.
+//! Probes paths, which an engine runs.
 
 use lab::EngineKind;
 use studies::probe;
@@ -21,7 +21,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
         }
         Ok(plan)
     };
-    // Whether the paths make sense is known before anything is made.
+    // The paths are checked before any file is made.
     plan(0)?;
     let mut dataset = probing.dataset()?;
     let first = dataset.next_round();
@@ -40,7 +40,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     drop(bar);
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(
-            "no round is whole, and nothing is kept of them",
+            "no round is complete, and nothing is kept",
         ));
     }
     let mut results = probing.results();

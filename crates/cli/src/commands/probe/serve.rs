@@ -1,4 +1,4 @@
-//! The receiving side of probes.
+//! The receiver of probes.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {
             over_quic(options, listen, &token).await
         }
     });
-    // Connections that somebody still uses must not hold up the end.
+    // Connections that are still in use must not delay the end.
     runtime.shutdown_background();
     outcome
 }
@@ -55,13 +55,13 @@ async fn over_quic(options: &Options, listen: SocketAddr, token: &Token) -> Resu
     );
     say(options, server.address(), &over)?;
     interrupt.wait().await;
-    // Senders that know of the end need not wait for it.
+    // Senders that are informed of the end need not wait for it.
     drop(server);
     sleep(FAREWELL).await;
     Ok(())
 }
 
-/// Prints what the sender's file needs.
+/// Prints the values that the sender's file needs.
 fn say(options: &Options, address: SocketAddr, over: &str) -> Result<(), Failure> {
     let token = options.token.as_deref().and_then(Path::file_name);
     let token = token.map(|name| format!("\ntoken = {:?}", name.to_string_lossy()));
@@ -70,7 +70,7 @@ fn say(options: &Options, address: SocketAddr, over: &str) -> Result<(), Failure
         token.unwrap_or_default()
     ))?;
     if !options.quiet {
-        output::note("receiving; the sender's file needs the above; Ctrl-C ends it");
+        output::note("receiving; the sender's file needs the lines above; Ctrl-C ends the command");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What senders must know of a receiver.
+//! The token of a receiver, which senders must know.
 
 use std::env::VarError;
 use std::fmt::Display;
@@ -13,10 +13,11 @@ use studies::probe::Host;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// The environment variable for a receiver's token. A process's environment is its owner's only (proc(5), "environ").
+/// The environment variable for a receiver's token. Only the owner of a process can read its environment (proc(5),
+/// "environ").
 const VARIABLE: &str = "FULLPIPE_PROBE_TOKEN";
 
-/// The hosts, with the token of the environment for those that have none of their own.
+/// The hosts. Hosts without a token of their own get the token of the environment.
 pub fn for_all(hosts: &[Host]) -> Result<Vec<Host>, Failure> {
     let mut hosts = hosts.to_vec();
     if let Some(token) = of_environment()? {
@@ -27,7 +28,8 @@ pub fn for_all(hosts: &[Host]) -> Result<Vec<Host>, Failure> {
     Ok(hosts)
 }
 
-/// The token of a receiver at `listen`: from this file, or from the environment, or none where no network can reach it.
+/// The token of a receiver at `listen`: from this file, or from the environment, or none if no network can reach the
+/// address.
 pub fn of_receiver(file: Option<&Path>, listen: SocketAddr) -> Result<Token, Failure> {
     let token = match file {
         Some(file) => Some(of_file(file)?),
@@ -43,7 +45,7 @@ pub fn of_receiver(file: Option<&Path>, listen: SocketAddr) -> Result<Token, Fai
     }
 }
 
-/// Says so if others can read the file.
+/// Warns if others can read the file.
 fn of_file(file: &Path) -> Result<Token, Failure> {
     let token = Token::in_file_or_new(file)
         .map_err(|error| Failure::usage(format_args!("--token: {error}")))?;

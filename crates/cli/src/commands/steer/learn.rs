@@ -10,7 +10,7 @@ use fleet::study::read;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Write a policy from what a study has found, with the evidence beside each rule
+/// Write a policy from the results of a study, with the evidence beside each rule
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Groups of clients get a rule where another controller than that of the rest is better beyond doubt, after correction for all groups, \
@@ -20,15 +20,15 @@ Examples:
   fullpipe steer learn clients > policy.toml
   fullpipe steer learn clients --earlier policy.toml > next.toml")]
 pub struct Options {
-    /// The study's directory; of a study on several machines, the directory of each
+    /// Directory of the study; for a study on several machines, the directory of each
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
-    /// Keep the rules of this policy that the study does not speak against
+    /// Keep the rules of this policy that the study does not contradict
     #[arg(long, value_name = "POLICY.toml")]
     earlier: Option<PathBuf>,
 }
 
-/// Writes it.
+/// Writes the policy.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let earlier = options.earlier.as_deref().map(super::read).transpose()?;
     let read = read(&options.directories, Vec::new()).map_err(Failure::usage)?;
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let text = learn::policy(&read.place.plan, &findings, earlier.as_ref());
     let text = text.map_err(|nothing| match nothing {
         Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
-        Nothing::TooLittle => Failure::failed("no policy: the study has too little data yet"),
+        Nothing::TooLittle => Failure::failed("no policy: the study has too few data yet"),
     })?;
     if let Ok(policy) = Policy::parse(&text) {
         super::tell_of_explorers(&policy);

@@ -1,4 +1,4 @@
-//! `fullpipe steer`: a policy in force.
+//! `fullpipe steer`: puts a policy in force.
 
 mod learn;
 mod pace;
@@ -19,7 +19,7 @@ use scenario::regular;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Give the connections of a server the controllers that a policy says, by client network, port and round-trip time
+/// Set the controllers of a server's connections by a policy: by client network, port and round-trip time
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -54,7 +54,7 @@ enum Action {
     Stop(stop::Options),
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),
@@ -65,18 +65,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// Says so if a policy is to explore, and cannot.
+/// Warns if a policy is to explore but cannot.
 fn tell_of_explorers(policy: &Policy) {
     let mut rules = policy.rules.iter().filter_map(|rule| rule.explore);
     let is_asked = policy.explore.numerator() > 0 || rules.any(|share| share.numerator() > 0);
     if is_asked && !policy.has_explorers() {
         output::note(
-            "all rules have one controller, or no part in it: nothing is explored, and no rule is found stale",
+            "all rules have the same controller or do not explore, so nothing is explored and stale rules are not found",
         );
     }
 }
 
-/// What a policy's own text has at most, in bytes: as it is read, it takes many times as much memory.
+/// The most bytes of a policy's text. Parsing it takes many times as much memory.
 const LARGEST: u64 = 4 << 20;
 
 /// Reads a policy.
@@ -96,7 +96,7 @@ fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether a policy's text is no longer than one may be.
+/// Whether a policy's text is no longer than the maximum.
 fn check_length(text: &str) -> io::Result<()> {
     if text.len() as u64 <= LARGEST {
         return Ok(());
@@ -107,19 +107,20 @@ fn check_length(text: &str) -> io::Result<()> {
     )))
 }
 
-/// Reads a policy, and the networks of the files and the autonomous systems that it names. Files are found beside the policy.
+/// Reads a policy, and the networks of the files and autonomous systems that it names. Paths of files are relative to
+/// the policy.
 fn read_with(path: &Path, systems: Option<&Path>) -> Result<Policy, Failure> {
     with_networks(read(path)?, path, systems)
 }
 
-/// The networks of a list that a policy or a plan names, beside which it is found.
+/// The networks of a list that a policy or a plan names. Its path is relative to that file.
 pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
     let beside = of.parent().unwrap_or(Path::new(""));
     let opened = regular::open(&beside.join(list)).map_err(Into::into);
     opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
 }
 
-/// A policy that was read from there, with its networks.
+/// A policy that was read from this file, with its networks.
 fn with_networks(
     mut policy: Policy,
     path: &Path,
@@ -134,7 +135,7 @@ fn with_networks(
     }
     let Some(file) = systems else {
         return Err(Failure::usage(format_args!(
-            "{}: names autonomous systems; give the file that tells their networks: --as FILE",
+            "{}: names autonomous systems; give a file with their networks: --as FILE",
             path.display()
         )));
     };

@@ -1,11 +1,12 @@
-//! How often the policy is read again: reading a large one takes seconds, and anybody's script may send signals in a loop.
+//! Limits how often the policy is read again. Reading a large policy takes seconds, and a script may send signals in a
+//! loop.
 
 use std::time::{Duration, Instant};
 
-/// From one time to the next, at least.
+/// The shortest time between two reads.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// What is asked for again and again, and done in between.
+/// A request that may come repeatedly, and is served at limited intervals.
 #[derive(Debug, Default)]
 pub struct Pace {
     is_asked: bool,
@@ -13,7 +14,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// It is asked for, or not. Whether it is to be done now: the first time at once, and what is asked for meanwhile once, later.
+    /// Notes whether there is a request, and returns whether to serve it now. The first request is served at once.
+    /// Requests during the interval are served once, after it.
     pub fn is_due(&mut self, is_asked: bool, now: Instant) -> bool {
         self.is_asked |= is_asked;
         let has_waited = |last: Instant| now.saturating_duration_since(last) >= BETWEEN;

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
 
-/// Put the policy in force again that was before the last one, as the journal has it
+/// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The file gets that policy, and the process that has a policy in force reads it. Twice is back again: then the last policy is the one \
@@ -23,15 +23,15 @@ before.
 Example:
   fullpipe steer rollback policy.toml --journal steer.jsonl")]
 pub struct Options {
-    /// The policy's file
+    /// File of the policy
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
-    /// The journal of the process that has it in force
+    /// Journal of the process that has the policy in force
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (file, journal) = (options.policy.as_path(), options.journal.as_path());
     let wrong =
@@ -39,18 +39,19 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let history = steer::history(journal).map_err(|error| wrong(&error))?;
     let before = history
         .before
-        .ok_or_else(|| wrong(&"has no policy before the last one"))?;
-    check_length(&before).map_err(|error| wrong(&format_args!("the policy before {error}")))?;
+        .ok_or_else(|| wrong(&"has no policy before the present one"))?;
+    check_length(&before).map_err(|error| wrong(&format_args!("the previous policy {error}")))?;
     let policy = Policy::parse(&before).map_err(|error| wrong(&error))?;
     let last = Policy::parse(&history.last).map_err(|error| wrong(&error))?;
     if policy.cgroup != last.cgroup {
-        return Err(wrong(&"the policy before was for another control group"));
+        return Err(wrong(&"the previous policy was for another control group"));
     }
     replace(file, &policy, &history.last)?;
     tell(file, &policy)
 }
 
-/// Gives the file that policy. What it has is kept if it is nowhere else: if the journal does not have it.
+/// Writes the policy into the file. If the journal does not have the file's present content, a copy of that content is
+/// kept.
 fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
     let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
     whole::check(file).map_err(|error| wrong(&error))?;
@@ -60,19 +61,19 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => {
             return Err(wrong(&format_args!(
-                "{error}; it is left as it is: move it away first"
+                "{error}; it was not changed: move it away first"
             )));
         }
     };
     if let Some(text) = text.filter(|text| *text != last && *text != policy.text) {
         if Policy::group_in(&text).is_some_and(|group| group != policy.cgroup) {
             return Err(wrong(
-                &"is for another control group than the journal's policies; it is left as it is",
+                &"is for another control group than the journal's policies; it was not changed",
             ));
         }
         let kept = whole::keep_beside(file, text.as_bytes())?;
         output::note(format_args!(
-            "{} was changed since it was in force; what it said is in {}",
+            "{} was changed after it was put in force; a copy of it is in {}",
             file.display(),
             kept.display()
         ));
@@ -80,17 +81,17 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
     whole::write(file, policy.text.as_bytes())
 }
 
-/// Has all processes read it that have a policy in force for its control group.
+/// Lets all processes read the file that have a policy in force for its control group.
 fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
     let file = file.display();
     let steerers = steer::steers(policy).map_err(|error| {
         Failure::failed(format_args!(
-            "{file} has the policy before again, but who has one in force cannot be told: {error}"
+            "{file} has the previous policy again, but the processes that have a policy in force cannot be found: {error}"
         ))
     })?;
     if steerers.is_empty() {
         output::note(format_args!(
-            "{file} has the policy before again; nobody has one in force: `fullpipe steer {file}` does"
+            "{file} has the previous policy again; no process has a policy in force: run `fullpipe steer {file}`"
         ));
     }
     let mut untold = None;
@@ -98,11 +99,11 @@ fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
         let process = steerer.process();
         match steerer.reload() {
             Ok(()) => output::note(format_args!(
-                "{file} has the policy before again; process {process} reads it, and its journal says what came of it"
+                "{file} has the previous policy again; process {process} reads it, and its journal has the result"
             )),
             Err(error) => {
                 untold = Some(Failure::failed(format_args!(
-                    "{file} has the policy before again, but process {process} is not told to read it: {error}"
+                    "{file} has the previous policy again, but process {process} cannot be asked to read it: {error}"
                 )));
             }
         }

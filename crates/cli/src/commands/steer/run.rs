@@ -24,31 +24,33 @@ use crate::files::whole;
 use crate::options::usage;
 use crate::terminal::output;
 
-/// So often the lease is renewed, and what has ended taken in: the kernel holds 20,000 ends in between.
+/// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
+/// in between.
 const STEP: Duration = Duration::from_millis(200);
 
-/// The shortest lease: some steps.
+/// The shortest lease: a few of these intervals.
 const SHORTEST: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Options {
-    /// The policy
+    /// File of the policy
     #[arg(value_name = "POLICY.toml", required = true)]
     policy: Option<PathBuf>,
-    /// How long the policy stays in force when this command is killed or hangs
+    /// Time for which the policy stays in force if this command is killed or hangs
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = lease)]
     lease: Duration,
-    /// Append to this file, as lines of JSON, what happens to the policy
+    /// Append events of the policy to this file, as lines of JSON
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Find networks of autonomous systems in this file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
+    /// Find networks of autonomous systems in this file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with
+    /// gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Serve metrics for Prometheus at this address, at /metrics
     #[arg(long, value_name = "ADDR:PORT")]
     prometheus: Option<SocketAddr>,
-    /// Say what the policy would do and what the machine lacks for it, and change nothing
+    /// Print what the policy would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -57,13 +59,13 @@ fn lease(text: &str) -> Result<Duration, String> {
     let span = usage::positive_time(text)?;
     if span < SHORTEST {
         return Err(format!(
-            "the shortest is {SHORTEST}: the command must be able to renew it"
+            "the shortest lease is {SHORTEST}: the command must be able to renew it"
         ));
     }
     Ok(span)
 }
 
-/// Has a policy in force until somebody ends it.
+/// Keeps a policy in force until the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let Some(file) = &options.policy else {
         return Err(Failure::usage(
@@ -83,12 +85,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Steer::check(&policy).map_err(|error| told(file, error))?;
         study::kernel_is_able()?;
-        return output::result("this machine can have it in force");
+        return output::result("this machine can put the policy in force");
     }
     study::kernel_is_able()?;
     let count = policy.rules.len() as u64;
     let journal = options.journal.as_deref();
-    // Before the policy is in force: no signal may leave it there with nobody to look after it.
+    // This comes before the policy is in force, because a signal must not leave a policy in force without a process
+    // that looks after it.
     let ended = watch::ended_by(&[SIGINT, SIGTERM, SIGQUIT])?;
     let again = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGHUP, Arc::clone(&again))
@@ -104,7 +107,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
         .map_err(|error| told(file, error))?;
     let place = if steer.took_over() {
-        ", in place of what a process has left that did not end it"
+        ", in place of a policy that another process left in force"
     } else {
         ""
     };
@@ -137,13 +140,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         output::note(format_args!("{assigned} connections were steered; {why}"));
     } else {
         output::note(format_args!(
-            "{assigned} connections were steered; new ones have the default"
+            "{assigned} connections were steered; new ones have the default controller"
         ));
     }
     Ok(())
 }
 
-/// Whether lines can be appended to a file, which need not be there yet.
+/// Whether lines can be appended to a file, which may not exist yet.
 fn can_append(path: &Path) -> io::Result<()> {
     if path.exists() {
         return regular::append_own(path).map(drop);
@@ -167,7 +170,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
             );
             if !left_out.is_empty() {
                 text += &format!(
-                    "; left out, as they were taken back: {}",
+                    "; left out because they were taken back: {}",
                     left_out.join(", ")
                 );
             }
@@ -176,7 +179,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
         Err(error) => {
             steer.refused(&error.to_string(), study::unix_s());
             output::note(format_args!(
-                "fullpipe: {error}; the policy that was in force stays so"
+                "fullpipe: {error}; the old policy stays in force"
             ));
         }
     }
@@ -195,7 +198,7 @@ fn told(file: &Path, error: SteerError) -> Failure {
     }
 }
 
-/// A rule in a line.
+/// A rule in one line.
 fn words(policy: &Policy, rule: &Rule) -> String {
     let (names, shares) = policy.arms(rule);
     let arms: Vec<String> = names

@@ -10,30 +10,32 @@ use crate::failure::Failure;
 use crate::terminal::output;
 use fleet::steer::Stopped;
 
-/// Take away at once what a killed `steer` has left in force until its lease is over
+/// Remove a policy at once that a killed `steer` has left in force until the end of its lease
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Its policy: the control group is what counts
+    /// File of the policy, for the name of the control group
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
 }
 
-/// Takes it away.
+/// Removes the policy.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
-    // Who may not look would find nothing.
+    // A process without permission would find nothing.
     study::kernel_is_able()?;
     match fleet::steer::stop(&policy).map_err(Failure::failed)? {
-        Stopped::Taken => output::note("it is taken away; new connections have the default"),
+        Stopped::Taken => {
+            output::note("the policy was removed; new connections have the default controller")
+        }
         Stopped::TakenFromProcess => {
             return Err(Failure::failed(
-                "it was taken away, but the process that has it in force runs, and puts it in force again: end that one",
+                "the policy was removed, but its process is running and puts it in force again: end that process",
             ));
         }
         Stopped::Gone => output::note(
-            "there is no such control group any more; what was kept for removed ones is taken away",
+            "the control group does not exist any more; policies of removed groups were removed",
         ),
-        Stopped::Nothing => output::note("there is nothing to take away"),
+        Stopped::Nothing => output::note("there is no policy to remove"),
     }
     Ok(())
 }

@@ -13,30 +13,30 @@ use super::{read, with_networks};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Say which controller the policy in force gives a connection, and by which rule
+/// Print which controller the policy in force gives a connection, and by which rule
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The other side's address
+    /// Remote address
     #[arg(value_name = "ADDR")]
     address: IpAddr,
-    /// The policy: its control group is what counts; where none is in force there, what it says is said
+    /// File of the policy, for the name of the control group; if no policy is in force there, the file's policy is used
     #[arg(value_name = "POLICY.toml")]
     policy: PathBuf,
-    /// The port: this side's, or with --outgoing the other side's
+    /// Local port, or with --outgoing the remote port
     #[arg(long, value_name = "PORT", default_value = "443")]
     port: u16,
-    /// The round-trip time of its handshake; 0s if it is not known
+    /// Round-trip time of the connection's handshake; 0s if it is unknown
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
-    /// Find networks of autonomous systems in this file, as `watch --as` takes it
+    /// Find networks of autonomous systems in this file, as with `watch --as`
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
-    /// It goes out
+    /// The connection is outgoing
     #[arg(long)]
     outgoing: bool,
 }
 
-/// Says it.
+/// Prints the decision.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
@@ -49,17 +49,19 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .unwrap_or_default()
             .into(),
     };
-    // What is in force can be asked for even where what the file says cannot be read.
+    // The policy in force can be read even if the file is invalid.
     let said = with_networks(policy.clone(), &options.policy, options.systems.as_deref());
     let in_force = match steer::in_force(said.as_ref().unwrap_or(&policy), &of) {
         Ok(Some(in_force)) if !in_force.lease.is_zero() => in_force,
         other => {
             let said = said?;
             output::note(match other {
-                Ok(Some(_)) => format!("a policy's lease is over, and this is what {file} says"),
-                Ok(None) => format!("no policy is in force; this is what {file} says"),
+                Ok(Some(_)) => {
+                    format!("the lease of a policy is over; this is the decision of {file}")
+                }
+                Ok(None) => format!("no policy is in force; this is the decision of {file}"),
                 Err(error) => {
-                    format!("this is what {file} says, and not what is in force: {error}")
+                    format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
             let given = by_file(&said, &of);
@@ -69,17 +71,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     show(&policy, in_force.given.as_ref())?;
     match said {
         Err(error) => output::note(format_args!(
-            "this is in force; whether the file says the same cannot be told: {error}"
+            "this is in force; the file cannot be compared with it: {error}"
         )),
         Ok(_) if !in_force.is_of_policy => output::note(format_args!(
-            "this is in force; {file} says something else: it was changed since, or rules were taken back, which the journal tells"
+            "this is in force; {file} differs: it was changed, or rules were taken back, which the journal shows"
         )),
         Ok(_) => {}
     }
     Ok(())
 }
 
-/// What a connection gets by the policy's file.
+/// The decision of the policy in the file.
 fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
     policy.decide(of).map(|decision| Given {
         rule: decision.rule.name.clone(),
@@ -91,15 +93,15 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
     })
 }
 
-/// Says what it gets: names and evidence may have anything in them.
+/// Prints the decision. Names and evidence may contain any characters.
 fn show(policy: &Policy, given: Option<&Given>) -> Result<(), Failure> {
     output::result(output::word(&words(policy, given)))
 }
 
-/// In a line, with the evidence of the file's rule of that name and controller.
+/// The decision in one line, with the evidence of the file's rule with this name and controller.
 fn words(policy: &Policy, given: Option<&Given>) -> String {
     let Some(given) = given else {
-        return "no rule holds: it has the default".to_owned();
+        return "no rule matches: the connection has the default controller".to_owned();
     };
     let mut text = format!("{}: rule \"{}\"", given.controller, given.rule);
     if let Some(share) = given.explores {

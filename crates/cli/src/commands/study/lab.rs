@@ -18,7 +18,7 @@ use crate::options::{command_line, usage};
 use crate::terminal::work_bar::WorkBar;
 use crate::terminal::{interrupt, output};
 
-/// Study a small CDN of which the truth is known, and put that beside what the study says
+/// Study a small CDN whose true effects are known, and compare them with the results of the study
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each client network is simulated with each controller, so that the truth is known: what the other controller would have been for \
@@ -33,39 +33,40 @@ Examples:
   fullpipe study lab scenarios/cdn.toml --out cdn
   fullpipe study lab scenarios/cdn-linux.toml --engine linux --out cdn")]
 pub struct Options {
-    /// The CDN: its networks, what is fetched, and the controllers
+    /// File of the CDN: its networks, the objects and the controllers
     #[arg(value_name = "CDN.toml")]
     file: PathBuf,
-    /// Where the study's data and its policy go; there must be no study yet
+    /// Directory for the study's data and its policy; it must not contain a study yet
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How it is run: sim, or linux for the kernel's own TCP in real time
+    /// Engine: sim, or linux for the kernel's own TCP in real time
     #[arg(long, value_name = "ENGINE", default_value_t)]
     engine: EngineKind,
-    /// What all random choices derive from, in place of the file's
+    /// Seed of every random choice, instead of the file's
     #[arg(long, value_name = "N", value_parser = usage::whole)]
     seed: Option<u64>,
-    /// Runs of the simulator at a time [default: as many as there are processors]
+    /// Number of simulator runs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     jobs: Option<NonZeroUsize>,
-    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`, with --engine linux of `cdn-linux`
+    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`; with --engine
+    /// linux, those of `cdn-linux`
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
     #[command(flatten)]
     awake: AwakeOption,
-    /// Print everything as JSON
+    /// Print all results as JSON
     #[arg(long)]
     json: bool,
-    /// Print only the result and what went wrong
+    /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
 }
 
-/// Runs everything, and shows what was found.
+/// Runs everything, and shows the results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     if options.engine == EngineKind::Quic {
         return Err(Failure::usage(
-            "--engine quic: a study is of TCP; give sim or linux",
+            "--engine quic: studies are for TCP; give sim or linux",
         ));
     }
     let name = options.file.display().to_string();
@@ -101,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The directory of the results, which has none yet.
+/// The directory for the results, which has no study yet.
 fn make_directory(options: &Options) -> Result<(), Failure> {
     whole::make_directory("--out", &options.out)?;
     if options.out.join(STUDY).exists() {

@@ -16,7 +16,7 @@ pub use run::{kernel_is_able, unix_s};
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Find out by a randomised experiment which controller suits the connections of a server
+/// Find out which controller suits a server's connections, by a randomised experiment
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -48,7 +48,7 @@ enum Action {
     Stop(stop::Options),
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),
@@ -59,15 +59,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The argument with which this program starts itself to undo a study by route when that is gone.
+/// The argument with which this program starts itself to undo a study by route after the study's process has gone.
 pub const UNDO: &str = "undo-of-a-study";
 
-/// What this program does then.
+/// The code of that process.
 pub fn undo() -> ExitCode {
     match undo_at_end() {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => {
-            output::note("fullpipe: the study's process is gone: its rules and routes are removed");
+            output::note(
+                "fullpipe: the study's process is gone; its rules and routes were removed",
+            );
             ExitCode::SUCCESS
         }
         Err(error) => {

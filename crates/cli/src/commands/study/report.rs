@@ -16,16 +16,16 @@ use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
 use crate::terminal::output;
 
-/// Show what a study has found: effects with their intervals, and a verdict in words
+/// Show the results of a study: effects with their intervals, and a verdict in words
 #[derive(Debug, Args)]
 pub struct Options {
-    /// The study's directory; of a study on several machines, the directory of each
+    /// Directory of the study; for a study on several machines, the directory of each
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
-    /// Take sizes of objects from an access log, which gzip may have compressed; may be given several times
+    /// Take the sizes of objects from an access log, plain or compressed with gzip; can be given several times
     #[arg(long = "log", value_name = "FILE")]
     logs: Vec<PathBuf>,
-    /// How the logs are written: nginx, caddy, json:address=KEY,…, or a pattern such as nginx's log_format
+    /// Format of the logs: nginx, caddy, json:address=KEY,…, or a pattern such as nginx's log_format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -33,15 +33,15 @@ pub struct Options {
         requires = "logs"
     )]
     log_format: Format,
-    /// Write a page as well, with pictures: it holds everything it needs
+    /// Also write a page with pictures, which works offline
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
-    /// Print everything as JSON
+    /// Print all results as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Shows it.
+/// Shows the results.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let page = options.report.as_deref();
     let page = page

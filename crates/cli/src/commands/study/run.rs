@@ -19,39 +19,39 @@ use super::UNDO;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// So often what has ended is taken in.
+/// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Options {
-    /// The plan of the study
+    /// File of the plan
     #[arg(value_name = "PLAN.toml", required = true)]
     plan: Option<PathBuf>,
-    /// Where its data goes; the same command goes on with it
+    /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]
     out: Option<PathBuf>,
-    /// Keep no more than this of data: the oldest files go
+    /// Keep at most this much data; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
-    /// Name the networks of clients, from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
+    /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
-    /// Say what the study would do and what the machine lacks for it, and change nothing
+    /// Print what the study would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// By the calendar: seconds since 1970.
+/// The calendar time: seconds since 1970.
 pub fn unix_s() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_secs_f64()
 }
 
-/// Runs a study until its time is over, a guard breaks, or somebody ends it.
+/// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (Some(file), Some(out)) = (&options.plan, &options.out) else {
-        return Err(Failure::usage("a study takes PLAN.toml and --out DIR"));
+        return Err(Failure::usage("give PLAN.toml and --out DIR"));
     };
     let text = regular::open(file)
         .and_then(io::read_to_string)
@@ -70,12 +70,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
     });
     let systems = systems.transpose()?;
-    // Asked before anything is made.
+    // This is checked before any file is made.
     is_able(file, &plan)?;
     let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
     if let Some(ended) = &place.about.ended {
         return Err(Failure::usage(format_args!(
-            "the study in {} is over ({ended}); `fullpipe study report` shows what it has found",
+            "the study in {} is over ({ended}); `fullpipe study report` shows the results",
             out.display()
         )));
     }
@@ -100,22 +100,22 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .map_err(Failure::failed)?;
     match over {
         Some(why) => output::note(format_args!("the study is over: {why}")),
-        None => output::note("the study is interrupted; the same command goes on with it"),
+        None => output::note("the study was interrupted; repeat the command to continue it"),
     }
     if lost > 0 {
         output::note(format_args!(
-            "{lost} rows could not be written, and are lost"
+            "{lost} rows could not be written and are lost"
         ));
     }
     output::note(format_args!(
-        "{} connections got an arm; new ones have the default. `fullpipe study report {}` shows what was found",
+        "{} connections got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
         counts.assigned,
         out.display()
     ));
     Ok(())
 }
 
-/// Whether this machine and this process can do what a plan takes.
+/// Whether this machine and this process meet the requirements of a plan.
 fn is_able(file: &Path, plan: &Plan) -> Result<(), Failure> {
     match plan.cgroup {
         Some(_) => kernel_is_able(),
@@ -152,10 +152,10 @@ fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
-    output::result("this machine can run it")
+    output::result("this machine can run the study")
 }
 
-/// What a study by route changes, in a line.
+/// The changes of a study by route, in one line.
 fn by_route(plan: &Plan) -> String {
     let networks = match plan.connections.prefix.len() {
         1 => "1 network".to_owned(),
@@ -168,7 +168,7 @@ fn by_route(plan: &Plan) -> String {
     )
 }
 
-/// What a plan does, in a line.
+/// The plan in one line.
 fn words(plan: &Plan) -> String {
     let arms = plan.names().into_iter().zip(plan.shares().shares());
     let arms: Vec<String> = arms
@@ -198,7 +198,7 @@ fn words(plan: &Plan) -> String {
     )
 }
 
-/// As a plan says it: nobody writes 168h as 604800s.
+/// The duration as a plan gives it: 168h and not 604800s.
 fn span(duration: Duration) -> String {
     let hours = duration.as_nanos() / 3_600_000_000_000;
     if hours > 0 && Duration::from_secs(hours * 3600) == duration {

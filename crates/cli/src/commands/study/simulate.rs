@@ -12,27 +12,27 @@ use crate::failure::Failure;
 use crate::options::usage;
 use crate::terminal::output;
 
-/// So often who looks often looks.
+/// The interval between looks at a study, for results at any time.
 const LOOKS: usize = 50;
 
-/// The effect of the studies that have one, and how much it differs from unit to unit.
+/// The effect of the studies that have one, and how much it differs between units.
 const EFFECT: f64 = 0.08;
 const SPREAD: f64 = 0.1;
 
-/// What is randomised, with the number of it in a study.
+/// The unit of randomisation, and the number of units in a study.
 const ALL: [(&str, Units); 3] = [
     ("connections", Units::Connections(3000)),
     ("client prefixes", Units::Prefixes(500)),
     ("slots", Units::Slots(250)),
 ];
 
-/// Count in simulated studies, of which the truth is known, how often intervals are right
+/// Count how often intervals are right in simulated studies whose truth is known
 #[derive(Debug, Args)]
 pub struct Options {
-    /// So many studies of each kind
+    /// Number of studies of each kind
     #[arg(long, value_name = "N", default_value = "200", value_parser = usage::at_least_one)]
     studies: NonZeroUsize,
-    /// The first study's seed
+    /// Seed of the first study
     #[arg(long, value_name = "N", default_value = "0", value_parser = usage::whole)]
     seed: u64,
     /// Print the counts as JSON
@@ -110,7 +110,7 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
         kinds.iter().map(row),
     );
     let notes = vec![format!(
-        "{} studies of each kind; of 95 % intervals, 5 % are to miss. Careless: connections taken for independent.",
+        "{} studies of each kind; 5 % of the 95 % intervals should miss the truth. Careless: intervals that take connections for independent.",
         kinds
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)

@@ -6,15 +6,18 @@ use fleet::study::stop_routes;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Remove the rules and routes of a study by route that was killed together with the process that would have removed them
+/// Remove the rules and routes of a study by route if both its process and the process that should remove them were
+/// killed
 #[derive(Debug, Args)]
 pub struct Options {}
 
-/// Removes them.
+/// Removes the rules and routes.
 pub fn run(_options: &Options) -> Result<(), Failure> {
     match stop_routes().map_err(Failure::failed)? {
         0 => output::note("there is nothing to remove"),
-        _ => output::note("its rules and routes are removed; new connections have the default"),
+        _ => output::note(
+            "the study's rules and routes were removed; new connections have the default controller",
+        ),
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ pub struct Options {
     /// OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-    /// Give this many groups series of their own; all others count as `other`
+    /// Give this many groups series of their own; all other groups count as `other`
     #[arg(long, value_name = "N", default_value = "100", value_parser = usage::at_least_one, requires = "metrics")]
     labels: NonZeroUsize,
 }

@@ -39,7 +39,7 @@ with nothing known of it; on some engines, or on all that can show it.
 
 Where engines differ, the simulator counts, and the claim names the engines on which it differs. Most publications are of
 2016: a statement is shown if BBR of that time shows it. A row in *italics* asks the same of something that the publication
-does not speak of, such as today's BBR; it is counted apart.
+does not speak of, such as the current BBR; it is counted apart.
 
 This page is made of [`docs/statements.toml`](statements.toml). To change it, change that file, and run
 `STATEMENTS=write cargo test -p fullpipe --test house statements`. The test fails if a file, an item, a claim or a test is

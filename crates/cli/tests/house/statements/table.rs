@@ -37,7 +37,7 @@ pub struct Statement {
     pub id: String,
     /// What is stated, in our own words.
     pub says: String,
-    /// Whether the publication does not state it, and it asks the same of something else, such as today's Linux.
+    /// Whether the publication does not state it, and it asks the same of something else, such as the current Linux.
     #[serde(default)]
     pub beyond: bool,
     /// What implements it: a file, or `file#item`.
