@@ -1,15 +1,19 @@
 //! `fullpipe study simulate`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use experiment::proof::{Count, Coverage, Peeking, coverage, peeking};
 use experiment::simulated::{Model, Units};
-use report::{Table, below};
+use lab::EngineKind;
+use report::{Marks, Table, below};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::options::usage;
+use crate::files::document::Document;
+use crate::files::machine;
+use crate::options::{command_line, usage};
 use crate::terminal::output;
 
 /// So often who looks often looks.
@@ -35,6 +39,9 @@ pub struct Options {
     /// The first study's seed
     #[arg(long, value_name = "N", default_value = "0", value_parser = usage::whole)]
     seed: u64,
+    /// Replace the counts in this document, between `<!-- coverage: begin -->` and `<!-- coverage: end -->`
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
     /// Print the counts as JSON
     #[arg(long)]
     json: bool,
@@ -49,6 +56,7 @@ struct Kind {
 
 /// Counts.
 pub fn run(options: &Options) -> Result<(), Failure> {
+    let document = Document::asked(options.document.as_deref(), Marks("coverage"))?;
     let seeds = || (options.seed..=u64::MAX).take(options.studies.get());
     let kind = |(name, units): (&'static str, Units)| {
         let model = |effect, spread| Model {
@@ -64,10 +72,19 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     };
     let kinds: Vec<Kind> = ALL.into_iter().map(kind).collect();
+    if let Some(document) = document {
+        let origin = format!(
+            "Made with `{}`; {}.",
+            command_line::again(),
+            machine::version(EngineKind::Sim)
+        );
+        let [table, note] = [table(&kinds).markdown(), note(&kinds)];
+        document.write(&format!("{origin}\n\n{table}\n{note}\n"))?;
+    }
     output::show(
         options.json,
         || json_of(&kinds),
-        |width| text(&kinds, width),
+        |width| below(&[table(&kinds).lines(width)], vec![note(&kinds)]),
     )
 }
 
@@ -83,7 +100,7 @@ fn json_of(kinds: &[Kind]) -> serde_json::Value {
     kinds.iter().map(kind).collect()
 }
 
-fn text(kinds: &[Kind], width: Option<usize>) -> String {
+fn table(kinds: &[Kind]) -> Table {
     let share = |share: f64| format!("{:.1} %", share * 100.0);
     let alarms = |count: Count| share(1.0 - count.share());
     let row = |kind: &Kind| {
@@ -97,7 +114,7 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
             share(kind.looks.always.share()),
         ]
     };
-    let table = Table::new(
+    Table::new(
         [
             "randomised",
             "false alarms",
@@ -108,12 +125,14 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
             "50 looks, at any time",
         ],
         kinds.iter().map(row),
-    );
-    let notes = vec![format!(
+    )
+}
+
+fn note(kinds: &[Kind]) -> String {
+    format!(
         "{} studies of each kind; of 95 % intervals, 5 % are to miss. Careless: connections taken for independent.",
         kinds
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)
-    )];
-    below(&[table.lines(width)], notes)
+    )
 }
