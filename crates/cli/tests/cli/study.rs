@@ -150,13 +150,23 @@ fn simulated_studies_are_counted() {
     let directory = tempfile::tempdir().expect("a directory");
     let page = directory.path().join("page.md");
     let name = page.to_str().expect("a name");
-    let around = ["# Page\n\n<!-- coverage: begin -->\n", "<!-- coverage: end -->\n\nEnd.\n"];
+    let around = [
+        "# Page\n\n<!-- coverage: begin -->\n",
+        "<!-- coverage: end -->\n\nEnd.\n",
+    ];
     fs::write(&page, around.concat()).expect("a page");
     let output = fullpipe(["study", "simulate", "--studies", "3", "--document", name]).output();
     assert!(output.expect("runs").status.success());
     let text = fs::read_to_string(&page).expect("a page");
-    assert!(text.starts_with(around[0]) && text.ends_with(around[1]), "{text}");
-    for part in ["--studies 3 --document", "| client prefixes |", "3 studies of each kind"] {
+    assert!(
+        text.starts_with(around[0]) && text.ends_with(around[1]),
+        "{text}"
+    );
+    for part in [
+        "--studies 3 --document",
+        "| client prefixes |",
+        "3 studies of each kind",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     refused(

@@ -305,7 +305,15 @@ fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none
         // Two routers, one of which may not answer.
         for (router, metric) in [("2", "10"), ("3", "20")] {
             let router = format!("2001:db8:ffff::{router}");
-            let to = ["-6", "route", "add", "2001:db8::/48", "via", &router, "metric"];
+            let to = [
+                "-6",
+                "route",
+                "add",
+                "2001:db8::/48",
+                "via",
+                &router,
+                "metric",
+            ];
             ip(&[&to[..], &[metric]].concat());
         }
         others.push(first_v6);
@@ -326,7 +334,14 @@ fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none
     assert!(!one("10.1.2.0/24").contains("198.51.100.2"));
     let all = one("10.1.3.0/24");
     let congctl = format!("congctl lock {}", wanted[3]);
-    for metric in ["lock 1400", "rto_min lock 50ms", "initcwnd 30", "ecn", "quickack 1", &congctl] {
+    for metric in [
+        "lock 1400",
+        "rto_min lock 50ms",
+        "initcwnd 30",
+        "ecn",
+        "quickack 1",
+        &congctl,
+    ] {
         assert!(all.contains(metric), "{metric}: {all}");
     }
     let log = || fs::read_to_string(path.join("log")).expect("a log");

@@ -293,8 +293,8 @@ fn ways(routes: &[RouteMessage]) -> BTreeMap<Network, Option<Way>> {
         // The kernel leaves a router that does not answer: with IPv6 for any other route (`find_rr_leaf` in
         // net/ipv6/route.c), with IPv4 for a route of the same priority (`fib_select_default` in
         // net/ipv4/fib_semantics.c).
-        let is_choice = known.0 == this.0
-            || (network.0.is_ipv6() && known.1.is_some() && this.1.is_some());
+        let is_choice =
+            known.0 == this.0 || (network.0.is_ipv6() && known.1.is_some() && this.1.is_some());
         if is_choice && known.1 != this.1 {
             not_one.insert(network);
         }
@@ -619,7 +619,7 @@ mod tests {
         let ways = ways(routes).into_values();
         let ways = ways.map(|way| {
             let mut of = routes.iter().map(Way::of);
-            of.position(|one| one == way.clone()?)
+            of.position(|one| Some(one) == way)
         });
         ways.collect()
     }

@@ -66,7 +66,9 @@ pub const UNDO: &str = "undo-of-a-study";
 /// What this program does then.
 pub fn undo() -> ExitCode {
     let late = || {
-        output::note("fullpipe: the study's process has not worked for a minute: its rules and routes are removed until it does");
+        output::note(
+            "fullpipe: the study's process has not worked for a minute: its rules and routes are removed until it does",
+        );
     };
     match undo_at_end(LEASE, late) {
         Ok(0) => ExitCode::SUCCESS,
