@@ -1,47 +1,40 @@
 //! `fullpipe study simulate`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use clap::Args;
 use experiment::proof::{Count, Coverage, Peeking, coverage, peeking};
 use experiment::simulated::{Model, Units};
-use lab::EngineKind;
-use report::{Marks, Table, below};
+use report::{Table, below};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::files::document::Document;
-use crate::files::machine;
-use crate::options::{command_line, usage};
+use crate::options::usage;
 use crate::terminal::output;
 
-/// So often who looks often looks.
+/// The interval between looks at a study, for results at any time.
 const LOOKS: usize = 50;
 
-/// The effect of the studies that have one, and how much it differs from unit to unit.
+/// The effect of the studies that have one, and how much it differs between units.
 const EFFECT: f64 = 0.08;
 const SPREAD: f64 = 0.1;
 
-/// What is randomised, with the number of it in a study.
+/// The unit of randomisation, and the number of units in a study.
 const ALL: [(&str, Units); 3] = [
     ("connections", Units::Connections(3000)),
     ("client prefixes", Units::Prefixes(500)),
     ("slots", Units::Slots(250)),
 ];
 
-/// Count in simulated studies, of which the truth is known, how often intervals are right
+/// Count how often intervals are right in simulated studies whose truth is known
 #[derive(Debug, Args)]
 pub struct Options {
-    /// So many studies of each kind
+    /// Number of studies of each kind
     #[arg(long, value_name = "N", default_value = "200", value_parser = usage::at_least_one)]
     studies: NonZeroUsize,
-    /// The first study's seed
+    /// Seed of the first study
     #[arg(long, value_name = "N", default_value = "0", value_parser = usage::whole)]
     seed: u64,
-    /// Replace the counts in this document, between `<!-- coverage: begin -->` and `<!-- coverage: end -->`
-    #[arg(long, value_name = "FILE")]
-    document: Option<PathBuf>,
     /// Print the counts as JSON
     #[arg(long)]
     json: bool,
@@ -56,7 +49,6 @@ struct Kind {
 
 /// Counts.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let document = Document::asked(options.document.as_deref(), Marks("coverage"))?;
     let seeds = || (options.seed..=u64::MAX).take(options.studies.get());
     let kind = |(name, units): (&'static str, Units)| {
         let model = |effect, spread| Model {
@@ -72,19 +64,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     };
     let kinds: Vec<Kind> = ALL.into_iter().map(kind).collect();
-    if let Some(document) = document {
-        let origin = format!(
-            "Made with `{}`; {}.",
-            command_line::again(),
-            machine::version(EngineKind::Sim)
-        );
-        let [table, note] = [table(&kinds).markdown(), note(&kinds)];
-        document.write(&format!("{origin}\n\n{table}\n{note}\n"))?;
-    }
     output::show(
         options.json,
         || json_of(&kinds),
-        |width| below(&[table(&kinds).lines(width)], vec![note(&kinds)]),
+        |width| text(&kinds, width),
     )
 }
 
@@ -100,7 +83,7 @@ fn json_of(kinds: &[Kind]) -> serde_json::Value {
     kinds.iter().map(kind).collect()
 }
 
-fn table(kinds: &[Kind]) -> Table {
+fn text(kinds: &[Kind], width: Option<usize>) -> String {
     let share = |share: f64| format!("{:.1} %", share * 100.0);
     let alarms = |count: Count| share(1.0 - count.share());
     let row = |kind: &Kind| {
@@ -114,7 +97,7 @@ fn table(kinds: &[Kind]) -> Table {
             share(kind.looks.always.share()),
         ]
     };
-    Table::new(
+    let table = Table::new(
         [
             "randomised",
             "false alarms",
@@ -125,14 +108,12 @@ fn table(kinds: &[Kind]) -> Table {
             "50 looks, at any time",
         ],
         kinds.iter().map(row),
-    )
-}
-
-fn note(kinds: &[Kind]) -> String {
-    format!(
-        "{} studies of each kind; of 95 % intervals, 5 % are to miss. Careless: connections taken for independent.",
+    );
+    let notes = vec![format!(
+        "{} studies of each kind; 5 % of the 95 % intervals should miss the truth. Careless: intervals that take connections for independent.",
         kinds
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)
-    )
+    )];
+    below(&[table.lines(width)], notes)
 }
