@@ -188,13 +188,14 @@ fn shrinks(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much.
+/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much. Much
+/// less is no sign: something else limits the flow.
 fn boldness(signs: &Signs) -> Option<Evidence> {
     let times = signs.mathis / 1.22;
     let weights = match times {
         2.5.. => [3.0, 2.5, -2.0, -3.0],
         1.9.. => [1.5, 1.5, 0.0, -0.5],
-        ..1.2 => [-2.5, -1.2, 0.0, 0.0],
+        0.6..1.2 => [-2.5, -1.2, 0.0, 0.0],
         _ => return None,
     };
     (signs.cuts >= 5).then(|| Evidence {
@@ -219,4 +220,39 @@ fn bdp(signs: &Signs) -> Option<Evidence> {
         weights,
         words: format!("had {share:.2} BDP in flight (median)"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::Probes;
+
+    fn unknown() -> Signs {
+        Signs {
+            rounds: LEAST_ROUNDS,
+            probes: Probes::of(&[]),
+            cuts: 0,
+            cut_share: f64::NAN,
+            steps: 0,
+            growth: f64::NAN,
+            shrinks: f64::NAN,
+            of_bdp: f64::NAN,
+            mathis: f64::NAN,
+            lost: 0.01,
+        }
+    }
+
+    #[test]
+    fn much_less_in_flight_than_losses_allow_is_no_sign() {
+        let of = |times: f64| {
+            boldness(&Signs {
+                cuts: 5,
+                mathis: 1.22 * times,
+                ..unknown()
+            })
+        };
+        assert!(of(3.0).is_some_and(|three| three.weights[0] > three.weights[3]));
+        assert!(of(1.0).is_some_and(|one| one.weights[0] < one.weights[3]));
+        assert!(of(0.3).is_none());
+    }
 }

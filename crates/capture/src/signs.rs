@@ -31,7 +31,7 @@ pub struct Signs {
     pub growth: f64,
     /// The share of these pairs in which the data in flight shrank.
     pub shrinks: f64,
-    /// The median data in flight, as a share of the path's BDP.
+    /// The median data in flight, as a share of the path's BDP. The BDP is known only if the flow filled the pipe.
     pub of_bdp: f64,
     /// The data in flight, in packets, times the square root of the recoveries per packet: about 1.2 for Reno (Mathis et
     /// al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
@@ -45,25 +45,26 @@ impl Signs {
     pub fn of(flow: &Flow, is_at_sender: bool) -> Signs {
         let mss = flow.mss() as f64;
         let packets = |round: &Round| round.most().get() as f64 / mss;
-        let is_free = |round: &&Round| !round.is_held && !round.most().is_zero();
-        let rounds: Vec<Round> = flow.rounds.done().iter().filter(is_free).copied().collect();
+        let rounds = free(flow.rounds.done());
         let later = rounds.get(FIRST_ROUNDS..).unwrap_or_default();
         let steps: Vec<f64> = clean(later)
-            .map(|[_, second, third]| packets(third) - packets(second))
+            .map(|[_, (_, second), (_, third)]| packets(third) - packets(second))
             .collect();
         let shrinks = steps.iter().filter(|step| **step < -NOISE).count();
-        let course: Vec<(Time, f64)> = rounds.iter().map(|one| (one.at, packets(one))).collect();
+        let course = rounds.iter().map(|(_, one)| (one.at, packets(one)));
+        let course: Vec<(Time, f64)> = course.collect();
         let cuts = if is_at_sender {
             cuts_of_recoveries(flow, mss)
         } else {
             cuts_of_rounds(later, packets)
         };
-        let windows: Vec<f64> = later.iter().map(packets).collect();
+        let windows: Vec<f64> = later.iter().map(|(_, one)| packets(one)).collect();
         let window = median(&windows);
         let sent = flow.totals.packets.max(1) as f64;
         let bdp = flow
             .model
             .bdp()
+            .filter(|_| flow.model.is_filled())
             .map_or(f64::NAN, |bdp| bdp.get() as f64 / mss);
         Signs {
             rounds: rounds.len(),
@@ -80,10 +81,22 @@ impl Signs {
     }
 }
 
+/// A round and its number.
+type Numbered = (usize, Round);
+
+/// The rounds that neither the application nor the receiver limited.
+fn free(rounds: &[Round]) -> Vec<Numbered> {
+    let all = rounds.iter().copied().enumerate();
+    let free = all.filter(|(_, round)| !round.is_held && !round.most().is_zero());
+    free.collect()
+}
+
 /// Each three consecutive rounds without a loss.
-fn clean(rounds: &[Round]) -> impl Iterator<Item = &[Round; 3]> {
+fn clean(rounds: &[Numbered]) -> impl Iterator<Item = &[Numbered; 3]> {
     let threes = rounds.windows(3).filter_map(|three| three.first_chunk());
-    threes.filter(|three| three.iter().all(|round| round.repeats == 0))
+    threes.filter(|three: &&[Numbered; 3]| {
+        three[2].0 == three[0].0 + 2 && three.iter().all(|(_, round)| round.repeats == 0)
+    })
 }
 
 /// For each recovery, the data in flight after it as a share of the data in flight before it.
@@ -97,12 +110,18 @@ fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
 }
 
 /// The same from rounds, for captures away from the sender.
-fn cuts_of_rounds(rounds: &[Round], packets: impl Fn(&Round) -> f64) -> Vec<f64> {
+fn cuts_of_rounds(rounds: &[Numbered], packets: impl Fn(&Round) -> f64) -> Vec<f64> {
     let mut cuts = Vec::new();
     let mut before = None;
     let mut has_lost = false;
     for two in rounds.windows(2) {
-        let [first, second] = two else { continue };
+        let [(number, first), (next, second)] = two else {
+            continue;
+        };
+        if *next != number + 1 {
+            (before, has_lost) = (None, false);
+            continue;
+        }
         match (first.repeats > 0, second.repeats > 0) {
             (false, true) => {
                 before.get_or_insert(packets(first));
@@ -127,4 +146,42 @@ pub fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+    use crate::connection::{Room, Rounds};
+
+    /// Rounds with these numbers of one-byte packets. `None` is a round that the application limited. With `has_losses`, the
+    /// second round has a loss.
+    fn rounds(packets: &[Option<u64>], has_losses: bool) -> Vec<Numbered> {
+        let mut rounds = Rounds::new(Time::ZERO);
+        for (number, packets) in packets.iter().enumerate() {
+            match packets {
+                Some(packets) => rounds.on_flight(Bytes::new(*packets)),
+                None => rounds.on_hold(),
+            }
+            if has_losses && number == 1 {
+                rounds.on_repeat();
+            }
+            rounds.begin(Time::ZERO, Room::Plenty);
+        }
+        free(rounds.done())
+    }
+
+    #[test]
+    fn rounds_with_a_pause_between_them_do_not_follow_each_other() {
+        let row = [10, 11, 12, 13].map(Some);
+        assert_eq!(clean(&rounds(&row, false)).count(), 2);
+        let pause = [Some(10), Some(11), None, Some(30), Some(31)];
+        assert_eq!(clean(&rounds(&pause, false)).count(), 0);
+        let packets = |round: &Round| round.most().get() as f64;
+        let cut = [10, 10, 5, 5].map(Some);
+        assert_eq!(cuts_of_rounds(&rounds(&cut, true), packets), [0.5]);
+        let pause = [Some(10), Some(10), None, Some(5), Some(5)];
+        assert!(cuts_of_rounds(&rounds(&pause, true), packets).is_empty());
+    }
 }

@@ -58,6 +58,7 @@ pub mod sampling;
 pub mod state;
 mod usage;
 
+pub use bbr::aggregation;
 pub use controller::{
     Ack, Cause, Connection, Controller, Lost, Recovery, RttSample, Sent, Snapshot,
 };

@@ -32,6 +32,8 @@ pub use losses::{Loss, Losses};
 pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;
 pub use rounds::Round;
+#[cfg(test)]
+pub(crate) use rounds::Rounds;
 pub use series::Sample;
 
 use crate::memory::Holder;
@@ -223,7 +225,7 @@ impl Connection {
         // A sender's RTprop includes its handshake, whose packets have no serialization time (Linux `tcp_synack_rtt_meas`).
         let is_known = vantage == Vantage::Sender || side.has_timestamps;
         if let Some(rtt) = handshake.filter(|_| is_known) {
-            flow.model.on_rtt(opened, rtt);
+            flow.model.on_rtt(opened, rtt, Duration::ZERO);
         }
         flow.cues = (!self.is_quic).then(Cues::new);
         flow.refresh(vantage);

@@ -113,7 +113,8 @@ impl Model {
         self.bottleneck.thin();
     }
 
-    /// The propagation delay, if any RTT was measured.
+    /// The propagation delay as BBR estimates it at this time, if any RTT was measured. It includes a queue that lasts
+    /// longer than the window. For the whole connection, `rtt_min` counts.
     pub fn rt_prop(&self) -> Option<Duration> {
         self.rt_prop.get()
     }
@@ -134,7 +135,7 @@ impl Model {
         let bottleneck = self.bottleneck();
         self.is_filled = bottleneck.is_some();
         self.best = bottleneck.unwrap_or_else(|| self.peaks.get());
-        let bdp = self.rt_prop().map(|rt_prop| self.best.bytes_in(rt_prop));
+        let bdp = self.rtt_min.map(|least| self.best.bytes_in(least));
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
@@ -201,9 +202,18 @@ impl Model {
         self.jitter.get()
     }
 
-    pub fn on_rtt(&mut self, at: Time, rtt: Duration) {
+    /// An RTT was measured from an acknowledgement that the receiver delayed by `delay`. The least RTT includes the delay.
+    /// The other RTTs exclude it, unless that makes them less than the least (RFC 9002, sections 5.2 and 5.3). Returns the
+    /// RTT without the delay.
+    pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
         self.rt_prop.update(at, rtt);
-        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));
+        self.rtt_min = Some(least);
+        let rtt = if rtt >= least + delay {
+            rtt.saturating_sub(delay)
+        } else {
+            rtt
+        };
         self.rtt_max = Some(self.rtt_max.map_or(rtt, |most| most.max(rtt)));
         self.rtts.add(rtt);
         if let Some(last) = self.last_rtt {
@@ -211,16 +221,18 @@ impl Model {
                 .add(rtt.saturating_sub(last).max(last.saturating_sub(rtt)));
         }
         self.last_rtt = Some(rtt);
+        rtt
     }
 
-    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet.
-    pub fn on_queue(&mut self, rtt: Duration, mark: Mark, mss: u64) {
+    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet. The RTT may be too
+    /// long by `blur`.
+    pub fn on_queue(&mut self, rtt: Duration, blur: Duration, mark: Mark, mss: u64) {
         let Some(least) = self.rtt_min else {
             return;
         };
         // The least RTT may be the handshake's, whose packets have no serialization time. Two packets back to back are not
         // a queue.
-        let clear = least + least / CLEAR;
+        let clear = least + (least / CLEAR).max(blur);
         let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
         if rtt <= clear || rtt <= clear + pair() {
             self.busy.cut();

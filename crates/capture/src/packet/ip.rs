@@ -146,7 +146,7 @@ fn udp<'f>(walk: Walk<'f>, header: &Header, data: &'f [u8]) -> Seen<'f> {
         return Seen::Short;
     };
     let payload = data.get(8..).unwrap_or_default();
-    if let Some(seen) = tunnel::of_port(walk, to, payload) {
+    if let Some(seen) = tunnel::of_ports(walk, (from, to), payload) {
         return seen;
     }
     let len = u32::from(len).saturating_sub(8);

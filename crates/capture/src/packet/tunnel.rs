@@ -10,6 +10,12 @@ use super::link::Walk;
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 
+/// WireGuard's usual port. Either end may have it.
+const WIREGUARD: u16 = 51_820;
+
+/// The port of ESP in UDP, and of the IKE packets that negotiate its keys (RFC 3948, section 2).
+const NAT_TRAVERSAL: u16 = 4_500;
+
 units::named! {
     /// The tunnel that carried a packet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,10 +54,11 @@ pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f>
     }
 }
 
-/// Decodes the payload of a datagram to this port, if it is a tunnel's port.
-pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>> {
-    match port {
-        4789 if data.first()? & 0x08 != 0 => {
+/// Decodes the payload of a datagram between these ports, if one of them is a tunnel's port.
+pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> Option<Seen<'f>> {
+    match to {
+        // 8472 is the default of Linux.
+        4789 | 8472 if data.first()? & 0x08 != 0 => {
             let inner = data.get(8..)?;
             Some(within(walk, Tunnel::Vxlan, |walk| walk.ethernet(inner)))
         }
@@ -62,7 +69,14 @@ pub fn of_port<'f>(walk: Walk<'f>, port: u16, data: &'f [u8]) -> Option<Seen<'f>
             Some(within(walk, Tunnel::Geneve, |walk| walk.typed(kind, inner)))
         }
         2152 => gtp(walk, data),
-        51820 => matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard)),
+        _ if [from, to].contains(&WIREGUARD) => {
+            matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard))
+        }
+        _ if [from, to].contains(&NAT_TRAVERSAL) => match data {
+            // IKE, or a keepalive.
+            [0, 0, 0, 0, ..] | [_] | [] => None,
+            _ => Some(Seen::Opaque(Tunnel::Esp)),
+        },
         _ => None,
     }
 }

@@ -24,9 +24,6 @@ const MOST_INITIALS: u8 = 16;
 /// When a client's Initial packet comes this long after the first one, it is a retransmission.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The default ACK delay exponent (RFC 9000, section 18.2).
-const DELAY_EXPONENT: u8 = 3;
-
 /// One direction.
 #[derive(Debug, Clone, Default)]
 pub struct Way {
@@ -279,6 +276,7 @@ impl QuicConnection {
                     ..*packet
                 });
                 course.tcp.first = self.first;
+                course.delays[0] = hello.delays;
                 Opening::Open(Box::new((keys, course)))
             }
             None => Opening::Closed,
@@ -330,7 +328,7 @@ impl QuicConnection {
         }
         way.largest_number = way.largest_number.max(Some(number));
         let mut frames = Vec::new();
-        frames::read(&payload, DELAY_EXPONENT, &mut frames);
+        frames::read(&payload, course.delays[side].exponent, &mut frames);
         for frame in &frames {
             if let Frame::NewId(id) = frame {
                 told.push((*id, side));

@@ -11,6 +11,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use units::{Duration, Time};
 
+use super::delays::Delays;
 use super::frames::Frame;
 use crate::connection::{Connection, Ranges, Room};
 use crate::memory::Holder;
@@ -50,6 +51,8 @@ struct Side {
 struct Sent {
     at: Option<Time>,
     places: Vec<Range<u64>>,
+    /// The places of a stream that this packet resets. Its sender does not send them again.
+    given_up: Vec<Range<u64>>,
     is_acked: bool,
     is_eliciting: bool,
 }
@@ -66,6 +69,8 @@ struct Piece {
 pub struct Course {
     /// The TCP connection.
     pub tcp: Connection,
+    /// The sides' parameters of ACK delays.
+    pub delays: [Delays; 2],
     sides: [Side; 2],
 }
 
@@ -102,6 +107,7 @@ impl Course {
         };
         let mut course = Course {
             tcp,
+            delays: Default::default(),
             sides: [side(), side()],
         };
         course.shake(packet, 0, Flags::SYN);
@@ -165,7 +171,8 @@ impl Course {
                     other.edge = Some(other.edge.map_or(edge, |old| old.max(edge)));
                 }
                 Frame::Reset(id) => {
-                    self.sides[opened.side].streams.remove(id);
+                    let given_up = self.sides[opened.side].give_up(*id);
+                    sent.given_up.extend(given_up);
                 }
                 Frame::MaxStreamData(..) | Frame::NewId(_) | Frame::Other => {}
             }
@@ -226,7 +233,7 @@ impl Course {
         room: Room,
     ) {
         if let Some(flow) = self.tcp.sides[1 - side].flow.as_deref_mut() {
-            flow.ack_delay = Duration::from_micros(delay_us);
+            flow.ack_delay = Duration::from_micros(delay_us).min(self.delays[side].longest);
         }
         let [own, other] = pair(&mut self.sides, side);
         let Some(&(_, largest)) = ranges.first() else {
@@ -237,11 +244,7 @@ impl Course {
             && !sent.is_acked
             && let Some(at) = sent.at
         {
-            let span = packet
-                .at
-                .since(at)
-                .saturating_sub(Duration::from_micros(delay_us));
-            self.tcp.on_measured(side, span);
+            self.tcp.on_measured(side, packet.at.since(at));
         }
         let (mut new, mut again) = (Vec::new(), Vec::new());
         other.hear(ranges, &mut new, &mut again);
@@ -341,6 +344,14 @@ impl Side {
         self.end += grown;
     }
 
+    /// Removes a stream that its sender resets. Returns its places.
+    fn give_up(&mut self, id: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let pieces = self.streams.remove(&id).unwrap_or_default();
+        self.pieces = self.pieces.saturating_sub(pieces.len());
+        let places = pieces.into_iter();
+        places.map(|piece| piece.place..piece.place + piece.len)
+    }
+
     fn of(&self, number: u64) -> Option<&Sent> {
         let index = number.checked_sub(self.first)?;
         self.sent.get(usize::try_from(index).ok()?)
@@ -400,6 +411,9 @@ impl Side {
                     if fresh == 0 {
                         again.push(place);
                     }
+                }
+                for place in std::mem::take(&mut sent.given_up) {
+                    self.arrived.add(place, |_| ());
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The ClientHello (RFC 8446, section 4.1.2). Its Initial packets can always be decrypted, because their keys are public.
 
+use super::delays::Delays;
 use super::wire::Reader;
 
 /// The longest ClientHello that is read.
@@ -30,6 +31,8 @@ pub struct ClientHello {
     pub server_name: Option<String>,
     /// The offered protocols.
     pub protocols: Vec<String>,
+    /// The client's parameters of ACK delays.
+    pub(super) delays: Delays,
 }
 
 impl ClientHello {
@@ -133,6 +136,8 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
                     hello.protocols.extend(text(body.bytes(len.into())?));
                 }
             }
+            // quic_transport_parameters (RFC 9001, section 8.2).
+            57 => hello.delays = Delays::of(body.data),
             _ => {}
         }
     }
@@ -147,8 +152,11 @@ fn text(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use units::Duration;
+
     use super::{ClientHello, LONGEST_NAME, MOST, MOST_PROTOCOLS, Pieces};
 
+    /// A ClientHello with a `max_ack_delay` of 50 ms.
     fn hello(name: &[u8], protocols: usize) -> Vec<u8> {
         let half = |len: usize| u16::try_from(len).expect("short").to_be_bytes();
         let mut extensions = Vec::new();
@@ -160,6 +168,7 @@ mod tests {
         let [a, b] = half(name.len());
         extend(0, &[0, 0, 0, a, b], name);
         extend(16, &[0, 0], &b"\x02h3".repeat(protocols));
+        extend(57, &[], &[0x0b, 1, 50]);
         let mut body = vec![3; 34];
         body.extend([0, 0, 0, 0]);
         body.extend(half(extensions.len()));
@@ -188,8 +197,10 @@ mod tests {
         let ClientHello {
             server_name,
             protocols,
+            delays,
             ..
         } = whole.expect("all of it");
+        assert_eq!(delays.longest, Duration::from_millis(50));
         assert_eq!(server_name.as_deref(), Some("example.org"));
         assert_eq!(protocols, ["h3", "h3"]);
     }

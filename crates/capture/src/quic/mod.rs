@@ -3,6 +3,7 @@
 mod connection;
 mod copies;
 mod course;
+mod delays;
 mod frames;
 mod hello;
 mod key_log;

@@ -1,5 +1,7 @@
 //! Packet protection (RFC 9001): keys from secrets, header protection, and payload encryption.
 
+use std::ops::Range;
+
 use ring::aead::quic::HeaderProtectionKey;
 use ring::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{self, KeyType, Prk, Salt};
@@ -22,6 +24,10 @@ const SAMPLE: usize = 16;
 
 /// The key phase bit of a short header.
 const KEY_PHASE: u8 = 0x04;
+
+/// The protected bits of a short header's first byte: five; or three if loss bits are used
+/// (draft-ferrieux-hamchaoui-quic-lossbits, "Header Protection").
+const PROTECTED: [u8; 2] = [0x1f, 0x07];
 
 /// A cipher suite.
 #[derive(Clone, Copy)]
@@ -63,6 +69,8 @@ pub struct Keys {
     /// The present keys, and the keys after the next key update.
     generations: [Generation; 2],
     phase: bool,
+    /// The protected bits of a short header's first byte.
+    protected: u8,
 }
 
 impl std::fmt::Debug for Keys {
@@ -147,6 +155,7 @@ impl Keys {
             header: HeaderProtectionKey::new(suite.header, &header).ok()?,
             generations: [present, next],
             phase: false,
+            protected: PROTECTED[0],
         })
     }
 
@@ -186,12 +195,39 @@ impl Keys {
         largest: Option<u64>,
         buffer: &'b mut Vec<u8>,
     ) -> Option<(u64, &'b [u8])> {
+        let is_long = packet.first()? & 0x80 != 0;
+        let mut opened = None;
+        if is_long {
+            opened = self.unprotect(packet, number_at, 0x0f, largest, buffer);
+        } else {
+            let other = PROTECTED.into_iter().find(|bits| *bits != self.protected);
+            for bits in [self.protected].into_iter().chain(other) {
+                opened = self.unprotect(packet, number_at, bits, largest, buffer);
+                if opened.is_some() {
+                    self.protected = bits;
+                    break;
+                }
+            }
+        }
+        let (number, payload) = opened?;
+        Some((number, &buffer[payload]))
+    }
+
+    /// The same, with these bits of the first byte protected.
+    fn unprotect(
+        &mut self,
+        packet: &[u8],
+        number_at: usize,
+        bits: u8,
+        largest: Option<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Option<(u64, Range<usize>)> {
         let sample = packet.get(number_at + SAMPLE_AT..number_at + SAMPLE_AT + SAMPLE)?;
         let mask = self.header.new_mask(sample).ok()?;
         buffer.clear();
         buffer.extend_from_slice(packet);
         let is_long = packet[0] & 0x80 != 0;
-        buffer[0] ^= mask[0] & if is_long { 0x0f } else { 0x1f };
+        buffer[0] ^= mask[0] & bits;
         let first = buffer[0];
         let len = usize::from(first & 3) + 1;
         let mut truncated = 0;
@@ -203,17 +239,18 @@ impl Keys {
             truncated = truncated << 8 | u64::from(*byte);
         }
         let number = whole_number(truncated, len, largest);
-        let (header, payload) = buffer.split_at_mut(number_at + len);
+        let from = number_at + len;
+        let (header, payload) = buffer.split_at_mut(from);
         let is_next = !is_long && (first & KEY_PHASE != 0) != self.phase;
         let generation = &self.generations[usize::from(is_next)];
-        let opened = generation.open(number, header, payload)?;
+        let opened = generation.open(number, header, payload)?.len();
         if is_next {
             let after = self.generations[1].next(self.suite, self.version)?;
             self.generations.swap(0, 1);
             self.generations[1] = after;
             self.phase = !self.phase;
         }
-        Some((number, opened))
+        Some((number, from..from + opened))
     }
 }
 
@@ -275,5 +312,37 @@ mod tests {
             [None, Some((654_360_564, vec![1]))],
             "a PING"
         );
+    }
+
+    #[test]
+    fn packets_with_loss_bits_are_opened_too() {
+        let secret = [7; 32];
+        let [keys, _] = &mut Keys::of_secret(Version::V1, &secret)[..] else {
+            panic!("two ciphers have keys of this length");
+        };
+        for number in 0..32_u8 {
+            // A short header with both loss bits, a packet number of one byte, and 20 bytes of padding.
+            let header = [0x40 | 0x18, number];
+            let mut payload = vec![0; 20];
+            let mut nonce = keys.generations[0].iv;
+            nonce[NONCE_LEN - 1] ^= number;
+            let nonce = Nonce::assume_unique_for_key(nonce);
+            let key = &keys.generations[0].key;
+            let sealed = key.seal_in_place_append_tag(nonce, Aad::from(header), &mut payload);
+            sealed.expect("short");
+            let mut packet = [&header[..], &payload].concat();
+            let sample = &packet[1 + SAMPLE_AT..1 + SAMPLE_AT + SAMPLE];
+            let mask = keys.header.new_mask(sample).expect("a sample");
+            packet[0] ^= mask[0] & 0x07;
+            packet[1] ^= mask[1];
+            let mut buffer = Vec::new();
+            let opened = keys.open(
+                &packet,
+                1,
+                number.checked_sub(1).map(u64::from),
+                &mut buffer,
+            );
+            assert_eq!(opened, Some((number.into(), &[0; 20][..])));
+        }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use units::{Bytes, Duration, Time};
 
 use super::course::{Course, Opened};
+use super::delays::Delays;
 use super::frames::Frame;
 use crate::connection::Connection;
 use crate::memory::Memory;
@@ -120,6 +121,8 @@ struct Log {
     course: Option<Course>,
     ends: Option<[Endpoint; 2]>,
     packets: u64,
+    /// The parameters of ACK delays, of the client and of the server.
+    delays: [Delays; 2],
     /// The bytes that [`Memory`] has counted for it.
     counted: usize,
 }
@@ -283,6 +286,11 @@ impl Log {
         match name {
             Some("packet_sent") => self.packet(own, data, memory),
             Some("packet_received") => self.packet(1 - own, data, memory),
+            Some("parameters_set") => {
+                let is_remote = data["owner"].as_str() == Some("remote");
+                let side = if is_remote { 1 - own } else { own };
+                self.delays[side].set_longest(data["max_ack_delay"].as_u64());
+            }
             Some("connection_started") => self.ends = self.ends.or(ends(data, is_server)),
             _ => {}
         }
@@ -341,6 +349,7 @@ impl Log {
             len,
             frames: &frames,
         };
+        course.delays = self.delays;
         course.on_packet(&packet, &opened, memory.room());
         memory.release(self.counted);
         self.counted = course.held();

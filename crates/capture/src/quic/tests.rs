@@ -68,7 +68,7 @@ fn with_keys_or_a_log_it_is_as_tcp() {
         let rtprop = flow.rtprop_ms.expect("RTprop");
         assert!(rtprops.contains(&rtprop), "{what}: {rtprop}");
         let rate = flow.btl_bw_ip_bps.expect("BtlBw") as f64 / 1e6;
-        assert!(rate < 4.2, "{what}: {rate}");
+        assert!((3.0..4.2).contains(&rate), "{what}: {rate}");
     }
 }
 
@@ -93,14 +93,13 @@ fn other_keys_open_nothing() {
     assert_eq!(summary.quic.len(), 1);
 }
 
-/// From the client's log: the packets with data that were never acknowledged, and (`LOGGED`) the least RTT less the ACK
-/// delay, in milliseconds.
+/// From the client's log: the packets with data that were never acknowledged, and (`LOGGED`) `min_rtt` in milliseconds.
 const LOST: u64 = 19;
 
 /// The client closes before the acknowledgement of the last hole arrives. The log has no acknowledgement beyond this byte.
 const LAST: u64 = 94_392;
 
-const LOGGED: f64 = 54.25;
+const LOGGED: f64 = 56.236;
 
 #[test]
 fn a_log_that_is_none_is_answered_in_a_line() {
@@ -120,7 +119,7 @@ fn a_log_that_is_none_is_answered_in_a_line() {
 
 #[test]
 fn damaged_connections_have_an_answer() {
-    let mut random = 1_u64;
+    let (mut random, mut opened) = (1_u64, 0);
     for _ in 0..300 {
         let mut file = CAPTURE.to_vec();
         for _ in 0..40 {
@@ -134,9 +133,10 @@ fn damaged_connections_have_an_answer() {
         let mut trace = Trace::new();
         trace.read_keys(KEYS).expect("secrets");
         if trace.read(&file[..], &|| true).is_ok() {
-            let _ = Summary::of(trace);
+            opened += Summary::of(trace).0.connections.len();
         }
     }
+    assert!(opened > 100, "{opened} of 300 were opened all the same");
 }
 
 /// The claimed length of these datagrams is impossible.
@@ -188,4 +188,40 @@ fn a_log_that_is_cut_is_read_as_far_as_it_goes() {
         let delivered = only(&summary).delivered_bytes;
         assert!((20_000..=LAST).contains(&delivered), "{delivered}");
     }
+}
+
+#[test]
+fn a_stream_that_is_given_up_leaves_no_hole() {
+    let event = |name: &str, at: u32, number: u32, frames: &str| {
+        format!(
+            r#"{{"name": "t:packet_{name}", "time": {at}, "data": {{"header": {{"packet_number": {number}}},
+             "raw": {{"length": 1200}}, "frames": [{frames}]}}}}"#
+        )
+    };
+    let stream = |id: u32, offset: u32| {
+        format!(
+            r#"{{"frame_type": "stream", "stream_id": {id}, "offset": {offset}, "length": 1000}}"#
+        )
+    };
+    let ack = |ranges: &str| format!(r#"{{"frame_type": "ack", "acked_ranges": [{ranges}]}}"#);
+    let events = [
+        event("sent", 1, 1, &stream(0, 0)),
+        event("sent", 2, 2, &stream(4, 0)),
+        event("sent", 3, 3, &stream(0, 1_000)),
+        event("received", 41, 1, &ack("[1, 1], [3, 3]")),
+        event(
+            "sent",
+            42,
+            4,
+            r#"{"frame_type": "reset_stream", "stream_id": 4}"#,
+        ),
+        event("sent", 43, 5, &stream(0, 2_000)),
+        event("received", 83, 2, &ack("[1, 1], [3, 5]")),
+    ]
+    .join(",");
+    let log = format!(r#"{{"qlog_version": "0.3", "traces": [{{"events": [{events}]}}]}}"#);
+    let summary = summary(log.as_bytes(), None);
+    let flow = only(&summary);
+    assert_eq!((flow.sent_bytes, flow.delivered_bytes), (4_000, 4_000));
+    assert_eq!((flow.lost, flow.rtprop_ms), (Some(0), Some(38.0)));
 }

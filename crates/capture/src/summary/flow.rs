@@ -84,6 +84,9 @@ pub struct FlowSummary {
     pub duplicated: u64,
     /// Payload that was acknowledged but not captured.
     pub missed_bytes: u64,
+    /// Packets that were forgotten before they were acknowledged, because too many were outstanding. Their RTTs, losses and
+    /// retransmissions are unknown.
+    pub unfollowed: u64,
     /// Packets with a congestion mark.
     pub marked: u64,
     /// The number of recoveries.
@@ -198,7 +201,7 @@ impl FlowSummary {
                 is_known.then_some(sample.inflight.get() as f64)
             }),
             queue_ms: spread(samples, |sample| {
-                let queue = sample.rtt?.saturating_sub(sample.rt_prop?);
+                let queue = sample.rtt?.saturating_sub(rtprop?);
                 Some(queue.as_millis_f64())
             }),
             retransmitted: flow.retransmitted(),
@@ -211,6 +214,7 @@ impl FlowSummary {
             reordered: totals.reordered,
             duplicated: flow.repeats.duplicated,
             missed_bytes: totals.missed,
+            unfollowed: totals.unfollowed,
             marked: totals.marked,
             recoveries: flow.recoveries.count,
             timeouts: flow.recoveries.timeouts,

@@ -309,3 +309,39 @@ fn a_block_that_is_told_twice_arrived_twice() {
     let flow = line.flow();
     assert_eq!((flow.duplicated, flow.spurious), (1, 0));
 }
+
+#[test]
+fn what_is_acknowledged_sooner_than_a_round_trip_after_its_repeat_had_arrived() {
+    for (has_block, span_us, spurious) in [
+        (false, 5_000, 1),
+        (false, 20_000, 0),
+        (true, 5_000, 1),
+        (true, 20_000, 0),
+    ] {
+        let mut line = Line::new();
+        line.has_timestamps = false;
+        line.shake(20_000);
+        for _ in 0..4 {
+            line.data(ACK, FULL);
+        }
+        line.wait(20_000);
+        line.ack(3 * FULL, 500);
+        // After a long silence, the second packet is sent again; or the third one, before the second.
+        line.wait(300_000);
+        let from = 1 + FULL * if has_block { 2 } else { 1 };
+        line.say(true, (from, 1), ACK, 500, FULL, &[]);
+        line.wait(span_us);
+        if has_block {
+            let block = [(from, from + FULL)];
+            line.say(false, (1, 1 + FULL), ACK, 500, 0, &block);
+        } else {
+            line.ack(2 * FULL, 500);
+        }
+        line.wait(40_000);
+        line.ack(0, 500);
+        let flow = line.flow();
+        let counted = (flow.retransmitted, flow.spurious, flow.lost);
+        let what = format!("{has_block} {span_us}: {flow:?}");
+        assert_eq!(counted, (1, spurious, Some(1 - spurious)), "{what}");
+    }
+}

@@ -127,6 +127,17 @@ fn pcapng() -> Vec<u8> {
     writer.finish().expect("a vector takes everything")
 }
 
+/// The headers of Ethernet frames in VXLAN, in datagrams to this port.
+fn vxlan(port: u16) -> Vec<u8> {
+    let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
+    let ip = [
+        0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+    ];
+    let udp = [12_345, port, 0, 0].map(u16::to_be_bytes).concat();
+    let head = [8, 0, 0, 0, 0, 0, 5, 0];
+    [&ethernet[..], &ip, &udp, &head, &ethernet].concat()
+}
+
 /// Small captures in each format, with each link type.
 fn corpus() -> Vec<Vec<u8>> {
     let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
@@ -143,20 +154,6 @@ fn corpus() -> Vec<Vec<u8>> {
     .concat();
     let sll = [&[0_u8; 14][..], &[0x08, 0x00]].concat();
     let sll2 = [&[0x08, 0x00][..], &[0; 18]].concat();
-    let vxlan = {
-        let udp = [0x30, 0x39, 0x12, 0xb5, 0, 0, 0, 0];
-        let ip = [
-            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
-        ];
-        [
-            &ethernet[..],
-            &ip,
-            &udp,
-            &[8, 0, 0, 0, 0, 0, 5, 0],
-            &ethernet,
-        ]
-        .concat()
-    };
     let gre = {
         let ip = [
             0x45, 0, 0, 0, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
@@ -180,7 +177,7 @@ fn corpus() -> Vec<Vec<u8>> {
         pcap(276, &sll2, false, false),
         pcap(101, &[], false, false),
         pcap(0, &[2, 0, 0, 0], false, false),
-        pcap(1, &vxlan, false, false),
+        pcap(1, &vxlan(4_789), false, false),
         pcap(101, &gre, false, false),
         pcap(101, &erspan, false, false),
         pcap(9, &[0xff, 3, 0, 0x21], false, false),
@@ -249,6 +246,33 @@ fn check(summary: &Summary) {
 fn each_format_and_link_says_the_same() {
     for capture in corpus() {
         check(&summary(&capture));
+    }
+}
+
+#[test]
+fn tunnels_have_more_ports_than_one() {
+    check(&summary(&pcap(1, &vxlan(8_472), false, false)));
+    for (ports, payload, name) in [
+        ([51_820, 4_000], &[4, 0, 0, 0, 1][..], Some("wireguard")),
+        ([4_000, 51_820], &[4, 0, 0, 0, 1], Some("wireguard")),
+        ([4_500, 4_000], &[1, 2, 3, 4, 5], Some("esp")),
+        ([4_000, 4_500], &[1, 2, 3, 4, 5], Some("esp")),
+        // IKE.
+        ([4_500, 4_500], &[0, 0, 0, 0, 5], None),
+        ([4_000, 4_001], &[1, 2, 3, 4, 5], None),
+    ] {
+        let mut packet = vec![
+            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+        ];
+        let len = 8 + payload.len() as u16;
+        packet.extend([ports[0], ports[1], len, 0].map(u16::to_be_bytes).concat());
+        packet.extend(payload);
+        let mut writer = Writer::new(Vec::new(), "tunnel").expect("a vector takes everything");
+        let written = writer.raw(Time::ZERO, &packet, 0);
+        written.expect("a vector takes everything");
+        let read = summary(&writer.finish().expect("a vector takes everything")).read;
+        let opaque = read.opaque.keys().next().map(|name| &**name);
+        assert_eq!(opaque, name, "{ports:?}");
     }
 }
 

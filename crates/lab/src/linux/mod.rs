@@ -54,13 +54,14 @@ use ours::Ours;
 use side::Side;
 use watch::Watch;
 
-/// How often queues and sockets are looked at.
-const LOOK: Duration = Duration::from_millis(2);
+/// How often queues and sockets are looked at. An application that writes at a round interval is so not always seen in the
+/// same part of it.
+const LOOK: Duration = Duration::from_micros(1_930);
 
 /// Sockets less often if they are so many that it would take more than this part of the time: a tenth.
 const DUMP_PART: u64 = 10;
 
-/// At every twenty-fifth look, progress is told: twenty times a second.
+/// At every twenty-fifth look, progress is told: about twenty times a second.
 const LOOKS_PER_PROGRESS: u64 = 25;
 
 /// The engine `linux`.

@@ -93,6 +93,7 @@ pub fn connections(
         Table::whole("spurious", |row| Some(row.flow.spurious)),
         Table::whole("reordered", |row| Some(row.flow.reordered)),
         Table::whole("duplicated", |row| Some(row.flow.duplicated)),
+        Table::whole("unfollowed", |row| Some(row.flow.unfollowed)),
         Table::whole("recoveries", |row| Some(row.flow.recoveries)),
         Table::whole("timeouts", |row| Some(row.flow.timeouts)),
         Table::whole("marked", |row| Some(row.flow.marked)),

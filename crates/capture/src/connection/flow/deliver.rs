@@ -1,7 +1,7 @@
 //! What an acknowledgement shows of the path.
 
 use congestion::sampling::Sampler;
-use congestion::{Duration, Time};
+use congestion::{Bytes, Duration, Time};
 
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
@@ -10,11 +10,18 @@ use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
+/// A paced burst has the data of this time (Linux `sk_pacing_shift`), but at least this many packets.
+const BURST: Duration = Duration::from_millis(1);
+const BURST_PACKETS: u64 = 2;
+
+/// This many bursts wait below TCP for their departure (Linux `tcp_small_queue_check`).
+const BELOW: u64 = 2;
+
 impl Flow {
     /// The receiver has acknowledged new data.
     pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
         let at = news.at;
-        let far = news.rtt.map(|far| far.saturating_sub(self.ack_delay));
+        let far = news.rtt;
         if let Some(far) = far {
             self.far = Some(self.far.map_or(far, |least| least.min(far)));
         }
@@ -22,9 +29,7 @@ impl Flow {
             Vantage::Sender => far,
             Vantage::Elsewhere => far.zip(self.near).map(|(far, near)| far + near),
         };
-        if let Some(rtt) = rtt {
-            self.model.on_rtt(at, rtt);
-        }
+        let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.ack_delay));
         let least = match vantage {
             Vantage::Sender => self.model.rt_prop(),
             // Without timestamps, nothing tells what the sender knew.
@@ -37,7 +42,8 @@ impl Flow {
                 sent: news.sent,
                 delivered: sample.total_delivered,
             };
-            self.model.on_queue(rtt, mark, self.mss());
+            let blur = self.blur(vantage);
+            self.model.on_queue(rtt, blur, mark, self.mss());
         }
         let begins_round = self.model.on_sample(&sample);
         self.extra.on_ack(at, news.bytes, self.model.btl_bw());
@@ -62,6 +68,20 @@ impl Flow {
                 retransmitted: self.retransmitted(),
                 limit: self.present_limit,
             });
+        }
+    }
+}
+
+impl Flow {
+    /// How much an RTT may exceed the path's without a queue. Away from the sender, it is measured by timestamps, which the
+    /// sender sets before a paced packet waits below TCP.
+    fn blur(&self, vantage: Vantage) -> Duration {
+        match vantage {
+            Vantage::Sender => Duration::ZERO,
+            Vantage::Elsewhere => {
+                let fewest = Bytes::new(self.mss() * BURST_PACKETS);
+                BURST.max(self.model.btl_bw().time_for(fewest)) * BELOW
+            }
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The aggregation of acknowledgements.
 
-use congestion::{Rate, Time};
+use congestion::aggregation::Episode;
+use congestion::{Bytes, Rate, Time};
 
 /// The bytes acknowledged beyond what BtlBw allows: the aggregation of acknowledgements, as BBR measures it
 /// (draft-ietf-ccwg-bbr, "BBR.extra_acked").
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Extra {
-    since: Time,
-    delivered: u64,
+    episode: Episode,
     of_round: u64,
     sum: u64,
     rounds: u64,
@@ -16,8 +16,7 @@ pub struct Extra {
 impl Extra {
     pub fn new(at: Time) -> Extra {
         Extra {
-            since: at,
-            delivered: 0,
+            episode: Episode::new(at),
             of_round: 0,
             sum: 0,
             rounds: 0,
@@ -31,13 +30,9 @@ impl Extra {
 
     /// An acknowledgement of this many bytes.
     pub fn on_ack(&mut self, at: Time, bytes: u64, btl_bw: Rate) {
-        self.delivered += bytes;
-        let expected = btl_bw.bytes_in(at.since(self.since)).get();
-        if self.delivered <= expected {
-            (self.since, self.delivered) = (at, 0);
-            return;
-        }
-        self.of_round = self.of_round.max(self.delivered - expected);
+        let expected = |span| btl_bw.bytes_in(span);
+        let extra = self.episode.on_ack(at, Bytes::new(bytes), expected);
+        self.of_round = self.of_round.max(extra.get());
     }
 
     pub fn end_round(&mut self) {

@@ -8,7 +8,7 @@ use super::deliver::News;
 use super::{FARTHEST, Flow, Vantage};
 use crate::connection::Room;
 use crate::connection::losses::micros;
-use crate::connection::scoreboard::Status;
+use crate::connection::scoreboard::{Entry, Status};
 use crate::packet::Segment;
 
 /// The most pieces that one SACK block passes over.
@@ -146,6 +146,7 @@ impl Flow {
     }
 
     fn hear_sack(&mut self, range: Range<u64>, vantage: Vantage, news: &mut News) {
+        let least = self.least_far();
         // The round-trip time from the capture to the sender.
         let near = match vantage {
             Vantage::Sender => Duration::ZERO,
@@ -154,6 +155,7 @@ impl Flow {
         let (scoreboard, totals) = (&mut self.scoreboard, &mut self.totals);
         let (sampler, repeats_out) = (&mut self.sampler, &mut self.repeats_out);
         let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
+        let repeats = &mut self.repeats;
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
             let mut over = None;
@@ -163,6 +165,11 @@ impl Flow {
                 }
                 if entry.repeats == 0 && entry.status == Status::Sent {
                     over.get_or_insert(news.at.since(entry.state.sent_time) + near);
+                }
+                // The timestamp does not help: an acknowledgement with SACK blocks echoes the last packet in order (RFC
+                // 7323, section 4.3).
+                if is_too_soon(entry, news.at, least) {
+                    repeats.on_needless(&(entry.seq..entry.end));
                 }
                 news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
@@ -175,19 +182,25 @@ impl Flow {
         });
     }
 
+    /// The least time from a packet to its acknowledgement. The handshake's may be shorter than those of data, because its
+    /// packets are short.
+    fn least_far(&self) -> Option<Duration> {
+        let far = self.far?;
+        Some(self.model.rtt_min.map_or(far, |least| least.min(far)))
+    }
+
     fn hear_cumulative(&mut self, ack: u64, news: &mut News) {
-        let una = self.una;
+        let (una, least) = (self.una, self.least_far());
         while let Some(entry) = self.scoreboard.pop_before(ack, self.full.size()) {
             if entry.status == Status::Sacked {
                 continue;
             }
             // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
             // 3522).
-            if entry.repeats > 0
-                && entry.seq == una
-                && let (Some(echo), Some(value)) = (news.echo, entry.repeat_value)
-                && echo.wrapping_sub(value).cast_signed() < 0
-            {
+            let is_older = |(echo, value): (u32, u32)| echo.wrapping_sub(value).cast_signed() < 0;
+            let echoes_older =
+                entry.seq == una && news.echo.zip(entry.repeat_value).is_some_and(is_older);
+            if entry.repeats > 0 && echoes_older || is_too_soon(&entry, news.at, least) {
                 self.repeats.on_needless(&(entry.seq..entry.end));
             }
             news.arrived(
@@ -207,4 +220,11 @@ impl Flow {
             self.limits.on_idle(news.at);
         }
     }
+}
+
+/// Whether the acknowledgement comes sooner after the retransmission than the least round trip. It is then the original's
+/// (RFC 8985, section 6.2, step 2).
+fn is_too_soon(entry: &Entry, at: Time, least: Option<Duration>) -> bool {
+    let is_sooner = |least| at.since(entry.state.sent_time) < least;
+    entry.repeats > 0 && entry.status == Status::Sent && least.is_some_and(is_sooner)
 }

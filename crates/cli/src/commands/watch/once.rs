@@ -113,7 +113,7 @@ fn groups(watching: &Watching, by: GroupBy, top: usize, is_json: bool) -> Result
         }),
         rows,
     );
-    let table = table.sparing(&["min RTT", "p95", "deliv/s", "limited by"]);
+    let table = table.sparing(&["min RTT", "p95", "deliv/s"]);
     show(
         table,
         all.is_empty(),
