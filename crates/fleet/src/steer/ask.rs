@@ -4,7 +4,7 @@ use std::io;
 
 use experiment::policy::{Connection, Policy};
 use experiment::{Key, Shares};
-use kernel::{DrawnUnit, since_boot};
+use kernel::{DrawnUnit, SteeringRule, since_boot};
 use units::Duration;
 
 use super::{SteerError, steering};
@@ -34,6 +34,22 @@ pub struct Given {
     pub explores: Option<f64>,
 }
 
+impl Given {
+    /// What a rule gives a connection with this draw.
+    fn of(rule: &SteeringRule, draw: u64) -> Given {
+        let arm = rule.arm(draw);
+        let name = |place: usize| rule.arms.get(place).map(|(_, name)| name.clone());
+        let ends: Vec<u64> = rule.arms.iter().map(|(end, _)| *end).collect();
+        let own = Shares::of_ends(ends).shares().first().copied();
+        Given {
+            rule: rule.name.clone(),
+            controller: name(arm).unwrap_or_default(),
+            own: name(0).unwrap_or_default(),
+            explores: (arm > 0).then_some(1.0 - own.unwrap_or(1.0)),
+        }
+    }
+}
+
 /// What the kernel has in force for the policy's control group; nothing if there is no program.
 ///
 /// # Errors
@@ -55,20 +71,8 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     let subject = policy.unit().subject(0, of.client, now);
     let draw = Key::of_words(told.key).draw(subject);
     let rule = found.rule(of.is_incoming, of.port, of.rtt);
-    let given = rule.map(|rule| {
-        let arm = rule.arm(draw);
-        let name = |place: usize| rule.arms.get(place).map(|(_, name)| name.clone());
-        let ends: Vec<u64> = rule.arms.iter().map(|(end, _)| *end).collect();
-        let own = Shares::of_ends(ends).shares().first().copied();
-        Given {
-            rule: rule.name.clone(),
-            controller: name(arm).unwrap_or_default(),
-            own: name(0).unwrap_or_default(),
-            explores: (arm > 0).then_some(1.0 - own.unwrap_or(1.0)),
-        }
-    });
     Ok(Some(InForce {
-        given,
+        given: rule.map(|rule| Given::of(rule, draw)),
         is_of_policy: found.is_of(&steering(policy, boot), of.client),
         lease: found.lease,
     }))
@@ -85,5 +89,33 @@ pub fn steers(policy: &Policy) -> io::Result<Vec<Steerer>> {
         Ok(group) => group.steers(),
         // No process has a policy in force for a group that does not exist.
         Err(_) => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explorers_are_told_with_their_share() {
+        let shares = Shares::of(&[0.98, 0.02]);
+        let names = ["bbr", "cubic"].map(str::to_owned);
+        let rule = SteeringRule {
+            name: "one".to_owned(),
+            listen: Vec::new(),
+            connect: Vec::new(),
+            rtt: Duration::ZERO..Duration::MAX,
+            arms: shares.ends().iter().copied().zip(names).collect(),
+        };
+        let given = |draw| Given::of(&rule, draw);
+        let own = given(0);
+        let told = [&own.rule, &own.controller, &own.own];
+        assert_eq!(told, ["one", "bbr", "bbr"]);
+        assert_eq!(own.explores, None);
+        let exploring = given(u64::MAX);
+        let told = [&exploring.controller, &exploring.own];
+        assert_eq!(told, ["cubic", "bbr"]);
+        let share = exploring.explores.expect("it explores");
+        assert!((share - 0.02).abs() < 1e-6, "{share}");
     }
 }

@@ -374,4 +374,35 @@ mod tests {
             assert_eq!(bits(&table, "2001:db8::1"), v6, "{prefix}");
         }
     }
+
+    #[test]
+    fn the_program_gets_the_rules_as_they_are_in_order() {
+        let policy = Policy::parse(
+            "cgroup = \"a\"\nexplore = \"2%\"\n\
+             [[rule]]\nname = \"one\"\nlisten = [443]\nconnect = [\"80-81\"]\nrtt_from = \"1ms\"\nrtt_below = \"9ms\"\n\
+             controller = \"kernel:bbr\"\n\
+             [[rule]]\nname = \"rest\"\nlisten = [443]\nexplore = \"0%\"\ncontroller = \"cubic\"\n",
+        );
+        let boot = Duration::from_secs(7);
+        let Steering { unit, rules, .. } = steering(&policy.unwrap(), boot);
+        assert!(
+            matches!(unit, kernel::DrawnUnit::PrefixInSlot { boot: of, .. } if of == boot),
+            "{unit:?}"
+        );
+        let [one, rest] = &rules[..] else {
+            panic!("{rules:?}");
+        };
+        assert_eq!((one.name.as_str(), rest.name.as_str()), ("one", "rest"));
+        assert_eq!(one.listen, [(443, 443)]);
+        assert_eq!(one.connect, [(80, 81)]);
+        assert_eq!(one.rtt, Duration::from_millis(1)..Duration::from_millis(9));
+        assert_eq!(rest.rtt, Duration::ZERO..Duration::MAX);
+        // One in fifty explores, and gets the other controller.
+        let names: Vec<&str> = one.arms.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["bbr", "cubic"]);
+        let shares = experiment::Shares::of_ends(one.arms.iter().map(|(end, _)| *end).collect());
+        assert!((shares.shares()[0] - 0.98).abs() < 1e-9, "{shares:?}");
+        assert_eq!(rest.arms.len(), 1);
+        assert_eq!(rest.arms[0].1, "cubic");
+    }
 }

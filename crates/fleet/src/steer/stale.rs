@@ -211,4 +211,31 @@ mod tests {
             alike(100..160).find_map(|of| keeper.add(&policy, &ended(0, &of, later), later));
         assert_ne!(&again.unwrap().rule.name, name);
     }
+
+    #[test]
+    fn a_rule_of_systems_stays_out_when_their_networks_change() {
+        let text = POLICY.replacen("prefix = [\"192.0.2.0/24\"]", "as = [64500]", 1);
+        let policy = |network: &str| {
+            let mut policy = Policy::parse(&text).unwrap();
+            let networks = vec![network.parse().unwrap()];
+            policy.place_systems(&[(64500, networks)].into()).unwrap();
+            policy
+        };
+        let mut keeper = Keeper::new(&policy("192.0.2.0/24"), Duration::ZERO);
+        keeper.taken_back = policy("192.0.2.0/24").rules[..2].to_vec();
+        let mut later = policy("198.51.100.0/24");
+        assert_eq!(keeper.leave_out(&mut later), ["one", "two"]);
+        // A network that the rule names itself is a change.
+        let mut changed = Policy::parse(&POLICY.replace("192.0.3.0", "192.0.4.0")).unwrap();
+        assert!(keeper.leave_out(&mut changed).is_empty());
+    }
+
+    #[test]
+    fn the_first_connection_of_the_present_rules_counts() {
+        let policy = Policy::parse(POLICY).unwrap();
+        let keeper = Keeper::new(&policy, Duration::from_secs(5));
+        let of = alike(0..1).next().unwrap();
+        let is_of_these = |at| keeper.is_of_these(&ended(0, &of, Duration::from_nanos(at)));
+        assert!(is_of_these(5_000_000_000) && !is_of_these(4_999_999_999));
+    }
 }

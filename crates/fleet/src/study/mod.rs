@@ -36,7 +36,7 @@ pub(crate) use lock::Claim;
 pub use object::ObjectRow;
 pub use place::{Missing, Place, PlaceError};
 pub(crate) use program::drawn_unit;
-pub use route::{RouteError, stop_routes};
+pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;
 pub(crate) use running::booted;
 pub use running::{Step, Study, StudyError};

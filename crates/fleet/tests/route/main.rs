@@ -1,6 +1,7 @@
 //! A study by route, between two network namespaces that the test makes. Tests that connections have the arm of their
-//! client network, as the kernel reports it; that the study's routes follow the table `main`; and that everything is
-//! undone when the study ends, is killed, or is killed together with its keeper process.
+//! client network, as the kernel reports it; that the study's routes follow the table `main`, except routes that they
+//! cannot copy; and that everything is undone when the study ends, is stopped, is killed, or is killed together with its
+//! keeper process.
 //!
 //! The study runs in another process, so that it can be killed. That process is this program, which runs the test
 //! `runs_a_study`.
@@ -10,6 +11,7 @@ mod process;
 mod world;
 
 use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +24,9 @@ use units::Bytes;
 
 use process::Running;
 use world::{BESIDE, CLIENTS, PORT, World, ip};
+
+/// The lease of the rules and routes. The study renews it every five seconds.
+const LEASE: Duration = Duration::from_secs(12);
 
 /// The timeout for steps that take a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -54,7 +59,7 @@ fn runs_a_study() {
 #[ignore = "the process that the one above starts"]
 fn undoes_a_study() {
     if process::directory().is_some() {
-        linux::routing::undo_at_end().expect("it can");
+        linux::routing::undo_at_end(LEASE, || eprintln!("LATE")).expect("it can");
     }
 }
 
@@ -107,6 +112,57 @@ fn left() -> Vec<String> {
     left
 }
 
+/// Writes the plan of a study of all clients.
+fn write_plan(path: &Path, world: &World, except: &str) {
+    let text = format!(
+        "name = \"test\"\nassign = \"route\"\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
+         [connections]\nlisten = [{PORT}]\nprefix = {:?}\nexcept = [{except}]\n\
+         [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n",
+        world.networks()
+    );
+    fs::write(path.join("given.toml"), text).expect("a plan");
+}
+
+/// The controllers of the clients' connections while the study runs. The clients with these indices have the default.
+fn wanted(path: &Path, world: &World, others: &[usize]) -> Vec<String> {
+    let data = path.join("data");
+    wait_until("it begins", || {
+        Place::find(&data).map_err(|error| error.to_string())?;
+        Ok(())
+    });
+    let place = Place::find(&data).expect("a place");
+    let (key, shares) = (place.key(), place.plan.shares());
+    let default = kernel::default().expect("a default");
+    let name = |(number, &client)| {
+        let unit = place.plan.unit.subject(0, client, units::Duration::ZERO);
+        let arm = ["cubic", "reno"][shares.arm(key.draw(unit))];
+        let is_other = others.contains(&number);
+        if is_other { &default } else { arm }.to_owned()
+    };
+    world.clients.iter().enumerate().map(name).collect()
+}
+
+/// Waits until the clients' connections have these controllers.
+fn has(what: &str, world: &World, wanted: &[String]) {
+    wait_until(what, || {
+        let found = world.controllers(PORT);
+        let is_so = found == wanted;
+        is_so
+            .then_some(())
+            .ok_or_else(|| format!("{found:?}, and not {wanted:?}"))
+    });
+}
+
+/// Waits until no rules and routes are left.
+fn gone(what: &str) {
+    wait_until(what, || {
+        let left = left();
+        left.is_empty()
+            .then_some(())
+            .ok_or_else(|| format!("{left:?}"))
+    });
+}
+
 #[test]
 fn a_study_by_route_begins_follows_and_leaves_nothing() {
     let Some(world) = World::make() else {
@@ -114,50 +170,16 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     };
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path();
-    let text = format!(
-        "name = \"test\"\nassign = \"route\"\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
-         [connections]\nlisten = [{PORT}]\nprefix = {:?}\nexcept = [\"10.1.0.0/24\"]\n\
-         [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n",
-        world.networks()
-    );
-    fs::write(path.join("given.toml"), &text).expect("a plan");
+    write_plan(path, &world, "\"10.1.0.0/24\"");
     let default = kernel::default().expect("a default");
-    let before = vec![default.clone(); world.clients.len()];
+    let before = vec![default; world.clients.len()];
     assert_eq!(world.controllers(PORT), before);
     let rules = [ip(&["-4", "rule", "show"]), ip(&["-6", "rule", "show"])];
 
     let running = Running::start(path);
-    wait_until("it begins", || {
-        let place = Place::find(&path.join("data")).map_err(|error| error.to_string())?;
-        drop(place);
-        Ok(())
-    });
-    let place = Place::find(&path.join("data")).expect("a place");
-    let (key, shares) = (place.key(), place.plan.shares());
-    let arm = |client| {
-        let unit = place.plan.unit.subject(0, client, units::Duration::ZERO);
-        shares.arm(key.draw(unit))
-    };
-    let wanted = |number: usize| {
-        // The first client is excepted.
-        let is_in = number > 0;
-        let name = ["cubic", "reno"][arm(world.clients[number])];
-        if is_in {
-            name.to_owned()
-        } else {
-            default.clone()
-        }
-    };
-    let wanted: Vec<String> = (0..world.clients.len()).map(wanted).collect();
-    let has = |what: &str, wanted: &[String]| {
-        wait_until(what, || {
-            let found = world.controllers(PORT);
-            let is_so = found == wanted;
-            is_so
-                .then_some(())
-                .ok_or_else(|| format!("{found:?}, and not {wanted:?}"))
-        });
-    };
+    // The first client is excepted.
+    let wanted = wanted(path, &world, &[0]);
+    let has = |what: &str, wanted: &[String]| has(what, &world, wanted);
     has("arms", &wanted);
     // In 24 draws, one of two arms has two or fewer in one of 27,000 seeds.
     for name in ["cubic", "reno"] {
@@ -206,12 +228,7 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     });
 
     let gone = |what: &str| {
-        wait_until(what, || {
-            let left = left();
-            left.is_empty()
-                .then_some(())
-                .ok_or_else(|| format!("{left:?}"))
-        });
+        gone(what);
         assert_eq!(world.controllers(PORT), before, "{what}");
     };
     // The study is killed.
@@ -249,4 +266,99 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     );
     let log = fs::read_to_string(path.join("log")).expect("a log");
     assert!(!log.contains("faster than"), "{log}");
+}
+
+/// The lines of the study's table for this network.
+fn lines(network: &str) -> Vec<String> {
+    let is_of = |line: &String| line.split(' ').any(|word| word == network);
+    left().into_iter().filter(is_of).collect()
+}
+
+#[test]
+fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none() {
+    let Some(world) = World::make() else {
+        return;
+    };
+    for arguments in [
+        "link add beside type veth peer name beyond",
+        "link set beside up",
+        "link set beyond up",
+        "addr add 198.51.100.1/24 dev beside",
+        // By a nexthop object.
+        "nexthop add id 7 via 192.0.2.2 dev near",
+        "route add 10.1.0.0/24 nhid 7",
+        // Some packets go another way.
+        "route add 10.1.1.0/24 tos 0x10 via 192.0.2.3",
+        // One of two hops goes down.
+        "route add 10.1.2.0/24 nexthop via 192.0.2.2 nexthop via 198.51.100.2",
+        "link set beside down",
+        // All metrics stay.
+        "route add 10.1.3.0/24 via 192.0.2.2 mtu lock 1400 rto_min 50ms initcwnd 30 features ecn quickack 1 congctl lock cubic",
+        // It comes before the study's rules.
+        "rule add pref 32765 fwmark 0x77 lookup main",
+    ] {
+        ip(&arguments.split(' ').collect::<Vec<_>>());
+    }
+    let mut others = vec![1];
+    let first_v6 = usize::from(CLIENTS);
+    if world.clients.len() > first_v6 {
+        // Two routers, one of which may not answer.
+        for (router, metric) in [("2", "10"), ("3", "20")] {
+            let router = format!("2001:db8:ffff::{router}");
+            let to = [
+                "-6",
+                "route",
+                "add",
+                "2001:db8::/48",
+                "via",
+                &router,
+                "metric",
+            ];
+            ip(&[&to[..], &[metric]].concat());
+        }
+        others.push(first_v6);
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    write_plan(path, &world, "");
+    let running = Running::start(path);
+    let wanted = wanted(path, &world, &others);
+    has("arms", &world, &wanted);
+    let one = |network: &str| {
+        let found = lines(network);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    };
+    assert!(one("10.1.0.0/24").contains("nhid 7"));
+    assert!(one("10.1.1.0/24").starts_with("throw"));
+    assert!(!one("10.1.2.0/24").contains("198.51.100.2"));
+    let all = one("10.1.3.0/24");
+    let congctl = format!("congctl lock {}", wanted[3]);
+    for metric in [
+        "lock 1400",
+        "rto_min lock 50ms",
+        "initcwnd 30",
+        "ecn",
+        "quickack 1",
+        &congctl,
+    ] {
+        assert!(all.contains(metric), "{metric}: {all}");
+    }
+    let log = || fs::read_to_string(path.join("log")).expect("a log");
+    for warning in [
+        "or not one for all packets, to 10.1.1.0/24",
+        "the first has priority 32765",
+    ] {
+        assert!(log().contains(warning), "{warning}: {}", log());
+    }
+
+    running.send(Signal::STOP);
+    gone("stopped for long");
+    assert_eq!(log().matches("LATE").count(), 1, "{}", log());
+    running.send(Signal::CONT);
+    has("it goes on", &world, &wanted);
+    assert!(log().contains("rules were removed"), "{}", log());
+    kill_both(running);
+    stop_routes().expect("it can");
+    gone("killed");
 }

@@ -133,7 +133,7 @@ impl Netlink {
     /// Sends one request and waits for the kernel's word on it.
     pub(super) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_REQUEST | NLM_F_ACK | flags)?;
-        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = self.receive()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
             .map_err(io::Error::other)?;
         match answer.payload {
@@ -166,7 +166,7 @@ impl Netlink {
         let (mut all, mut is_whole) = (Ok(Vec::new()), true);
         // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
         loop {
-            let (datagram, _) = self.socket.recv_from_full()?;
+            let datagram = self.receive()?;
             let mut rest = datagram.as_slice();
             while !rest.is_empty() {
                 let about = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
@@ -188,6 +188,22 @@ impl Netlink {
                     Err(error) => all = Err(io::Error::other(error)),
                 }
                 rest = rest.get(length..).unwrap_or_default();
+            }
+        }
+    }
+
+    /// The next datagram that answers the last request. An answer to an earlier request, which was not read to its end, is
+    /// skipped.
+    fn receive(&self) -> io::Result<Vec<u8>> {
+        loop {
+            let datagram = match self.socket.recv_from_full() {
+                Ok((datagram, _)) => datagram,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let about = NetlinkBuffer::new_checked(&datagram).map_err(io::Error::other)?;
+            if about.sequence_number() == self.sequence {
+                return Ok(datagram);
             }
         }
     }
@@ -217,5 +233,28 @@ pub(super) fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
         IpAddr::V6(address) => RouteAddress::Inet6(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netlink_packet_route::rule::RuleMessage;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_was_not_read_is_not_the_next_one() {
+        let mut netlink = Netlink::open().unwrap();
+        // A route that is in no table.
+        let mut route = RouteMessage::default();
+        route.header.address_family = AddressFamily::Inet;
+        route.header.destination_prefix_length = 32;
+        route.attributes = vec![RouteAttribute::Table(1)];
+        let request = RouteNetlinkMessage::DelRoute(route);
+        netlink.send(request, NLM_F_REQUEST | NLM_F_ACK).unwrap();
+        let mut rules = RuleMessage::default();
+        rules.header.family = AddressFamily::Inet;
+        let found = netlink.dump(&RouteNetlinkMessage::GetRule(rules)).unwrap();
+        assert!(!found.is_empty());
     }
 }

@@ -5,10 +5,12 @@
 //! connection, and `tcp_ca_dst_init` for an outgoing one (`net/ipv4/tcp_minisocks.c`, `net/ipv4/tcp_output.c`).
 //! Existing connections keep their controllers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NetlinkBuffer};
 use netlink_packet_route::route::{
@@ -19,8 +21,9 @@ use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage, RulePor
 use netlink_packet_route::{AddressFamily, IpProtocol, RouteNetlinkMessage};
 use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
-use nix::unistd::setsid;
+use nix::unistd::{read, setsid};
 
 use super::netlink::{Netlink, family, route_address};
 use crate::Error;
@@ -86,47 +89,36 @@ impl Routing {
         Ok(Routing { netlink })
     }
 
-    /// The routes of the table `main`: for each network the way that the kernel prefers; nothing if the preferred route
-    /// is not a unicast route.
+    /// The routes of the table `main`: for each network the way of all packets; nothing if there is no such way. This is so
+    /// if the preferred route is not a unicast route, if a route is for a type of service or for source addresses, or if
+    /// the kernel chooses between several routes.
     ///
     /// # Errors
     ///
     /// The kernel cannot list the routes.
     pub fn main(&mut self) -> Result<BTreeMap<Network, Option<Way>>, Error> {
-        let mut found: BTreeMap<Network, (u32, Option<Way>)> = BTreeMap::new();
-        for message in self.routes(RouteHeader::RT_TABLE_MAIN.into())? {
-            let header = &message.header;
-            // Routes that hold for some packets only are ignored.
-            let is_special = header.tos != 0 || header.source_prefix_length != 0;
-            if is_special || header.flags.contains(RouteFlags::Dead) {
-                continue;
-            }
-            let priority = message.attributes.iter().find_map(|one| match one {
-                RouteAttribute::Priority(priority) => Some(*priority),
-                _ => None,
-            });
-            let priority = priority.unwrap_or(0);
-            let network = network(&message);
-            if found
-                .get(&network)
-                .is_some_and(|(known, _)| *known <= priority)
-            {
-                continue;
-            }
-            let way = (header.kind == RouteType::Unicast).then(|| Way::of(&message));
-            found.insert(network, (priority, way));
-        }
-        let found = found.into_iter();
-        Ok(found.map(|(network, (_, way))| (network, way)).collect())
+        Ok(ways(&self.routes(RouteHeader::RT_TABLE_MAIN.into())?))
     }
 
-    /// The networks that have a route in our table.
+    /// Checks that this process may change routes. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The process may not.
+    pub fn check(&mut self) -> Result<(), Error> {
+        // The kernel checks the permission first. No client has this address.
+        self.remove((Ipv4Addr::UNSPECIFIED.into(), 32))
+    }
+
+    /// The networks that have a route of ours in our table.
     ///
     /// # Errors
     ///
     /// The kernel cannot list the routes.
     pub fn own(&mut self) -> Result<Vec<Network>, Error> {
-        Ok(self.routes(TABLE)?.iter().map(network).collect())
+        let routes = self.routes(TABLE)?.into_iter();
+        let own = routes.filter(|route| route.header.protocol == OWN);
+        Ok(own.map(|route| network(&route)).collect())
     }
 
     /// Adds or replaces the route to a network in our table, with this way and this controller.
@@ -155,19 +147,16 @@ impl Routing {
         done.context(format!("cannot add a route to {}/{}", network.0, network.1))
     }
 
-    /// Removes the route to a network from our table.
+    /// Removes our route to a network from our table.
     ///
     /// # Errors
     ///
     /// The kernel refuses to remove the route.
     pub fn remove(&mut self, network: Network) -> Result<(), Error> {
         let mut message = own_route(network, RouteType::Unspec);
-        message.header.protocol = RouteProtocol::Unspec;
         // This matches any scope.
         message.header.scope = RouteScope::NoWhere;
-        let request = RouteNetlinkMessage::DelRoute(message);
-        let done = self.netlink.request(request, 0);
-        done.or_else(gone).context("cannot remove a route")
+        self.delete(RouteNetlinkMessage::DelRoute(message))
     }
 
     /// Adds a rule if it does not exist.
@@ -185,26 +174,14 @@ impl Routing {
         done.context("cannot add a rule (it takes CAP_NET_ADMIN)")
     }
 
-    /// The number of rules that lead to our table, and the priorities of other rules before them, except the rule with
-    /// priority 0, which is for the machine's own addresses.
+    /// The number of rules that lead to our table, and the priorities of other rules that come before them, except the
+    /// rule with priority 0, which is for the machine's own addresses.
     ///
     /// # Errors
     ///
     /// The kernel cannot list the rules.
     pub fn rules(&mut self) -> Result<(usize, Vec<u32>), Error> {
-        let (mut own, mut others) = (0, Vec::new());
-        for rule in self.all_rules()? {
-            let priority = rule.attributes.iter().find_map(|one| match one {
-                RuleAttribute::Priority(priority) => Some(*priority),
-                _ => None,
-            });
-            match priority.unwrap_or(0) {
-                _ if is_own(&rule) => own += 1,
-                priority if (1..PRIORITY).contains(&priority) => others.push(priority),
-                _ => {}
-            }
-        }
-        Ok((own, others))
+        Ok(in_order(&self.all_rules()?))
     }
 
     /// Removes all rules that lead to our table, and then the table's routes. Returns how many rules and routes it
@@ -214,24 +191,26 @@ impl Routing {
     ///
     /// The kernel refuses to remove a rule or a route.
     pub fn clear(&mut self) -> Result<usize, Error> {
-        let rules = self.all_rules()?;
-        let rules = rules.into_iter().filter(is_own);
-        let rules: Vec<_> = rules.map(RouteNetlinkMessage::DelRule).collect();
-        self.remove_all(rules).and_then(|rules| {
-            let routes = self.routes(TABLE)?.into_iter();
-            let routes = routes.filter(|route| route.header.protocol == OWN);
-            let routes = self.remove_all(routes.map(RouteNetlinkMessage::DelRoute).collect())?;
-            Ok(rules + routes)
-        })
-    }
-
-    fn remove_all(&mut self, all: Vec<RouteNetlinkMessage>) -> Result<usize, Error> {
-        let count = all.len();
-        for message in all {
-            let done = self.netlink.request(message, 0).or_else(gone);
-            done.context("cannot remove a rule or a route (it takes CAP_NET_ADMIN)")?;
+        let mut count = 0;
+        for rule in self.all_rules()?.into_iter().filter(is_own) {
+            self.delete(RouteNetlinkMessage::DelRule(rule))?;
+            count += 1;
+        }
+        for network in self.own()? {
+            self.remove(network)?;
+            count += 1;
         }
         Ok(count)
+    }
+
+    /// Deletes a rule or a route, if it exists.
+    fn delete(&mut self, message: RouteNetlinkMessage) -> Result<(), Error> {
+        let done = self.netlink.request(message, 0);
+        let done = done.or_else(|error| match error.raw_os_error() {
+            Some(nix::libc::ESRCH | nix::libc::ENOENT) => Ok(()),
+            _ => Err(error),
+        });
+        done.context("cannot remove a rule or a route (it takes CAP_NET_ADMIN)")
     }
 
     fn routes(&mut self, table: u32) -> Result<Vec<RouteMessage>, Error> {
@@ -288,12 +267,68 @@ impl Routing {
     }
 }
 
-/// A rule or route that does not exist need not be removed.
-fn gone(error: io::Error) -> io::Result<()> {
-    match error.raw_os_error() {
-        Some(nix::libc::ESRCH | nix::libc::ENOENT) => Ok(()),
-        _ => Err(error),
+/// See [`Routing::main`].
+fn ways(routes: &[RouteMessage]) -> BTreeMap<Network, Option<Way>> {
+    let mut found: BTreeMap<Network, (u32, Option<Way>)> = BTreeMap::new();
+    let mut not_one = BTreeSet::new();
+    for route in routes {
+        let (header, network) = (&route.header, network(route));
+        if header.flags.contains(RouteFlags::Dead) {
+            continue;
+        }
+        if header.tos != 0 || header.source_prefix_length != 0 {
+            not_one.insert(network);
+            continue;
+        }
+        let priority = route.attributes.iter().find_map(|one| match one {
+            RouteAttribute::Priority(priority) => Some(*priority),
+            _ => None,
+        });
+        let way = (header.kind == RouteType::Unicast).then(|| Way::of(route));
+        let this = (priority.unwrap_or(0), way);
+        let Some(known) = found.get_mut(&network) else {
+            found.insert(network, this);
+            continue;
+        };
+        // The kernel leaves a router that does not answer: with IPv6 for any other route (`find_rr_leaf` in
+        // net/ipv6/route.c), with IPv4 for a route of the same priority (`fib_select_default` in
+        // net/ipv4/fib_semantics.c).
+        let is_choice =
+            known.0 == this.0 || (network.0.is_ipv6() && known.1.is_some() && this.1.is_some());
+        if is_choice && known.1 != this.1 {
+            not_one.insert(network);
+        }
+        if this.0 < known.0 {
+            *known = this;
+        }
     }
+    let mut found: BTreeMap<Network, Option<Way>> = found
+        .into_iter()
+        .map(|(network, (_, way))| (network, way))
+        .collect();
+    found.extend(not_one.into_iter().map(|network| (network, None)));
+    found
+}
+
+/// See [`Routing::rules`]. The kernel lists rules in the order of their evaluation.
+fn in_order(rules: &[RuleMessage]) -> (usize, Vec<u32>) {
+    let (mut own, mut others) = (0, Vec::new());
+    for family in FAMILIES {
+        let mut before = Vec::new();
+        for rule in rules.iter().filter(|rule| rule.header.family == family) {
+            let priority = rule.attributes.iter().find_map(|one| match one {
+                RuleAttribute::Priority(priority) => Some(*priority),
+                _ => None,
+            });
+            if is_own(rule) {
+                own += 1;
+                others.append(&mut before);
+            } else {
+                before.extend(priority.filter(|&priority| priority > 0));
+            }
+        }
+    }
+    (own, others)
 }
 
 /// A route of our table.
@@ -338,6 +373,8 @@ impl Way {
             }
             let mut attribute = attribute.clone();
             if let RouteAttribute::MultiPath(hops) = &mut attribute {
+                // The kernel does not use a hop whose device is down, and does not accept it in a new route.
+                hops.retain(|hop| !hop.flags.contains(RouteNextHopFlags::Dead));
                 for hop in hops {
                     // The kernel does not accept the flags that it sets itself.
                     hop.flags &= RouteNextHopFlags::Onlink;
@@ -483,25 +520,41 @@ impl Changes {
     }
 }
 
-/// The task of a process that removes the rules and routes when another process has ended. It waits until the other end
-/// of its standard input is closed, and ignores signals. Returns how many rules and routes it removed.
+/// The task of a process that removes the rules and routes when another process has ended. The other process writes to
+/// the standard input of this one from time to time. If it writes nothing for the time of `lease`, the rules and routes
+/// are removed meanwhile, and `late` is called. Ignores signals. Returns how many rules and routes it removed at the
+/// end.
 ///
 /// # Errors
 ///
 /// The rules and routes cannot be removed.
-pub fn undo_at_end() -> Result<usize, Error> {
+pub fn undo_at_end(lease: Duration, mut late: impl FnMut()) -> Result<usize, Error> {
     // The signals of a terminal or a service manager are meant for the other process.
     let _ = setsid();
     SigSet::all()
         .thread_block()
         .context("cannot put signals off")?;
-    let waited = io::copy(&mut io::stdin().lock(), &mut io::sink());
-    waited.context("cannot wait for the other process")?;
-    Routing::open_here()?.clear()
+    let clear = || Routing::open_here()?.clear();
+    let input = io::stdin();
+    let lease = PollTimeout::try_from(lease).unwrap_or(PollTimeout::MAX);
+    loop {
+        let mut ready = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+        if poll(&mut ready, lease) == Ok(0) {
+            // If this fails, the next turn tries it again.
+            if clear().is_ok_and(|count| count > 0) {
+                late();
+            }
+        } else if !read(&input, &mut [0; 64]).is_ok_and(|length| length > 0) {
+            return clear();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use netlink_packet_route::route::RouteNextHop;
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
     use super::*;
 
     #[test]
@@ -541,5 +594,140 @@ mod tests {
         let own = Way::of(&route).with(to, "reno");
         assert_eq!(own.attributes[2], RouteAttribute::NhId(7));
         assert_eq!(own.attributes.len(), 4);
+    }
+
+    /// A route to a network. A gateway is an address on the device 2.
+    fn route(to: &str, priority: u32, gateway: &str) -> RouteMessage {
+        let (address, length) = to.split_once('/').unwrap();
+        let (address, gateway): (IpAddr, IpAddr) =
+            (address.parse().unwrap(), gateway.parse().unwrap());
+        let mut route = RouteMessage::default();
+        route.header.address_family = family(address);
+        route.header.destination_prefix_length = length.parse().unwrap();
+        route.header.kind = RouteType::Unicast;
+        route.attributes = vec![
+            RouteAttribute::Destination(route_address(address)),
+            RouteAttribute::Priority(priority),
+            RouteAttribute::Gateway(route_address(gateway)),
+            RouteAttribute::Oif(2),
+        ];
+        route
+    }
+
+    /// The way of each network, as the route that it is the way of.
+    fn all(routes: &[RouteMessage]) -> Vec<Option<usize>> {
+        let ways = ways(routes).into_values();
+        let ways = ways.map(|way| {
+            let mut of = routes.iter().map(Way::of);
+            of.position(|one| Some(one) == way)
+        });
+        ways.collect()
+    }
+
+    #[test]
+    fn the_preferred_route_is_the_way() {
+        let far = route("192.0.2.0/24", 200, "10.0.0.2");
+        let near = route("192.0.2.0/24", 100, "10.0.0.1");
+        assert_eq!(all(&[far.clone(), near.clone()]), [Some(1)]);
+        assert_eq!(all(&[near.clone(), far.clone()]), [Some(0)]);
+        let mut none = near.clone();
+        none.header.kind = RouteType::BlackHole;
+        assert_eq!(all(&[none.clone(), far.clone()]), [None]);
+        none.header.flags = RouteFlags::Dead;
+        assert_eq!(all(&[none, far]), [Some(1)]);
+    }
+
+    #[test]
+    fn where_the_kernel_chooses_there_is_no_way() {
+        let two = |to, priority: [u32; 2], gateway: [&str; 2]| {
+            all(&[0, 1].map(|one| route(to, priority[one], gateway[one])))
+        };
+        let four = ["10.0.0.1", "10.0.0.2"];
+        assert_eq!(two("0.0.0.0/0", [0, 0], four), [None]);
+        assert_eq!(two("0.0.0.0/0", [1, 2], four), [Some(0)]);
+        // With IPv6, a router that does not answer is left for one with another priority.
+        let six = ["fe80::1", "fe80::2"];
+        assert_eq!(two("::/0", [1024, 1024], six), [None]);
+        assert_eq!(two("::/0", [1024, 2048], six), [None]);
+        assert_eq!(two("::/0", [1024, 2048], [six[0]; 2]), [Some(0)]);
+        // There is nothing to choose between a router and no route.
+        let mut unreachable = route("::/0", 4096, six[0]);
+        unreachable.header.kind = RouteType::Unreachable;
+        let router = route("::/0", 1024, six[1]);
+        assert_eq!(all(&[router, unreachable]), [Some(0)]);
+    }
+
+    #[test]
+    fn a_route_for_some_packets_leaves_no_way_for_all() {
+        let general = route("192.0.2.0/24", 100, "10.0.0.1");
+        let mut special = route("192.0.2.0/24", 200, "10.0.0.2");
+        special.header.tos = 0x10;
+        assert_eq!(all(&[general.clone(), special.clone()]), [None]);
+        assert_eq!(all(&[special.clone(), general]), [None]);
+        assert_eq!(all(&[special]), [None]);
+        let mut special = route("::/0", 100, "fe80::1");
+        special.header.source_prefix_length = 48;
+        assert_eq!(all(&[special, route("::/0", 100, "fe80::1")]), [None]);
+    }
+
+    #[test]
+    fn a_hop_whose_device_is_down_is_left_out() {
+        let mut route = RouteMessage::default();
+        let hop = |device: u32, flags| {
+            let mut hop = RouteNextHop::default();
+            (hop.interface_index, hop.flags) = (device, flags);
+            hop
+        };
+        let down = RouteNextHopFlags::Dead | RouteNextHopFlags::Linkdown;
+        let hops = vec![hop(1, RouteNextHopFlags::Linkdown), hop(2, down)];
+        route.attributes = vec![RouteAttribute::MultiPath(hops)];
+        let left = vec![hop(1, RouteNextHopFlags::empty())];
+        assert_eq!(
+            Way::of(&route).0.attributes,
+            [RouteAttribute::MultiPath(left)]
+        );
+    }
+
+    #[test]
+    fn rules_that_come_before_are_told() {
+        let own = |is_v6| {
+            let side = Side::Local(80..=80);
+            Rule { is_v6, side }.message()
+        };
+        let other = |is_v6, priority| {
+            let mut rule = RuleMessage::default();
+            rule.header.family = FAMILIES[usize::from(is_v6)];
+            if priority > 0 {
+                rule.attributes = vec![RuleAttribute::Priority(priority)];
+            }
+            rule
+        };
+        let v4 = [
+            other(false, 0),
+            other(false, 7),
+            // `ip rule add` takes this priority for the first rule.
+            other(false, PRIORITY),
+            own(false),
+            other(false, PRIORITY),
+            own(false),
+            other(false, 32_766),
+        ];
+        assert_eq!(in_order(&v4), (2, vec![7, PRIORITY, PRIORITY]));
+        // Rules for a version without rules of ours do not matter.
+        let both = [&v4[2..5], &[other(true, 0), other(true, 8)]].concat();
+        assert_eq!(in_order(&both), (1, vec![PRIORITY]));
+    }
+
+    #[test]
+    fn who_may_not_change_routes_is_told_so() {
+        // Capabilities belong to a thread.
+        let without = std::thread::spawn(|| {
+            let mut held = capabilities(None).unwrap();
+            held.effective.remove(CapabilitySet::NET_ADMIN);
+            set_capabilities(None, held).unwrap();
+            Routing::open_here().unwrap().check()
+        });
+        let error = without.join().unwrap().unwrap_err().to_string();
+        assert!(error.contains("CAP_NET_ADMIN"), "{error}");
     }
 }

@@ -9,6 +9,7 @@ mod stop;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use fleet::study::LEASE;
 use linux::routing::undo_at_end;
 
 pub use run::{kernel_is_able, unix_s};
@@ -64,7 +65,12 @@ pub const UNDO: &str = "undo-of-a-study";
 
 /// The code of that process.
 pub fn undo() -> ExitCode {
-    match undo_at_end() {
+    let late = || {
+        output::note(
+            "fullpipe: the study's process has not worked for a minute: its rules and routes are removed until it does",
+        );
+    };
+    match undo_at_end(LEASE, late) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => {
             output::note(

@@ -1,33 +1,52 @@
-//! The process that removes the study's rules and routes when the study's process has ended.
+//! The process that removes the study's rules and routes when the study's process has ended, or does not work.
 
 use std::fs::File;
-use std::io;
-use std::process::{Child, Command, Stdio};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command};
 
 use linux::command::Init;
 
 /// A process that [undoes](linux::routing::undo_at_end) the study's changes when this process ends, for whatever
 /// reason, or when the keeper is dropped.
-pub(super) struct Keeper(Child);
+pub(super) struct Keeper {
+    process: Child,
+    input: Option<UnixStream>,
+}
 
 impl Keeper {
     /// Starts the process. The process holds the lock, too: while it is at work, no other study can begin.
     pub fn start(undo: &Init, lock: File) -> io::Result<Keeper> {
+        let (input, far) = UnixStream::pair()?;
+        // A keeper that does not read must not stop the study.
+        input.set_nonblocking(true)?;
         let mut command = Command::new(&undo.program);
         command.args(&undo.arguments);
-        command.stdin(Stdio::piped()).stdout(lock);
-        command.spawn().map(Keeper)
+        command.stdin(OwnedFd::from(far)).stdout(lock);
+        Ok(Keeper {
+            process: command.spawn()?,
+            input: Some(input),
+        })
     }
 
     /// Whether the process is running.
     pub fn is_there(&mut self) -> bool {
-        matches!(self.0.try_wait(), Ok(None))
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Renews the lease of the rules and routes.
+    pub fn renew(&mut self) {
+        if let Some(input) = &mut self.input {
+            // If the process has ended, the next look finds that.
+            let _ = input.write(&[1]);
+        }
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+        drop(self.input.take());
+        let _ = self.process.wait();
     }
 }

@@ -39,6 +39,10 @@ use table::{Arms, Table};
 const WAIT: u32 = 50;
 const WAITED: StdDuration = StdDuration::from_millis(100);
 
+/// How long the rules and routes stay if the study's process does not synchronise them with the table `main`, because
+/// it is stopped, waits for a disk, or cannot read `main`.
+pub const LEASE: StdDuration = StdDuration::from_secs(60);
+
 /// Why arms cannot be assigned by routes.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
@@ -79,8 +83,9 @@ pub(super) struct Routed {
 pub(super) fn check(plan: &Plan) -> Result<(), RouteError> {
     Members::of(plan).networks(plan.unit)?;
     hold().map(drop)?;
-    Routing::open_here()?.main()?;
-    Ok(())
+    let mut routing = Routing::open_here()?;
+    routing.main()?;
+    Ok(routing.check()?)
 }
 
 /// Removes the rules and routes of a study that was killed together with its keeper process. Returns how many rules and
@@ -152,7 +157,11 @@ impl Assigner for Routed {
             });
             self.keeper = again.ok();
         }
-        self.table.tend(now.boot, &mut troubles);
+        if self.table.tend(now.boot, &mut troubles)
+            && let Some(keeper) = &mut self.keeper
+        {
+            keeper.renew();
+        }
         let ended = self.sockets.ended(maker, now, &mut troubles);
         Heard {
             ended,

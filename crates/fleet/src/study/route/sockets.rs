@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use experiment::{Key, Members, Ports, Prefix, Shares, Unit};
 use kernel::SteeredConnection;
 use linux::Error;
-use linux::diag::{Diag, Ends, Filter, TcpState};
+use linux::diag::{Diag, EndedSocket, Ends, Filter, TcpState};
 use units::Duration;
 
 use crate::study::place::Place;
@@ -43,6 +43,13 @@ impl Drawing {
         (draw, self.shares.arm(draw))
     }
 
+    /// Whether the socket was connected when it ended. The kernel counts the SYN of an outgoing connection as acknowledged
+    /// payload (`tcp_snd_una_update` in net/ipv4/tcp_input.c).
+    fn was_connected(&self, socket: &EndedSocket) -> bool {
+        let is_incoming = has(&self.listen, socket.local.port());
+        socket.info.segs_in > 0 && (is_incoming || !socket.info.bytes_acked.is_zero())
+    }
+
     /// The assignment of a connection that was set up at this time; nothing if the connection takes no part.
     fn steered(
         &self,
@@ -50,7 +57,6 @@ impl Drawing {
         remote: SocketAddr,
         set_up: Duration,
     ) -> Option<SteeredConnection> {
-        let has = |ports: &[Ports], port| ports.iter().any(|ports| ports.has(port));
         let client = remote.ip().to_canonical();
         let network = Prefix::around(client, u8::MAX);
         let has_port = has(&self.listen, local.port()) || has(&self.connect, remote.port());
@@ -67,6 +73,10 @@ impl Drawing {
             ports: [local.port(), remote.port()],
         })
     }
+}
+
+fn has(ports: &[Ports], port: u16) -> bool {
+    ports.iter().any(|ports| ports.has(port))
 }
 
 /// What is known of an open connection.
@@ -136,8 +146,8 @@ impl Sockets {
                     set_up: Some(set_up),
                     ..
                 }) => steered.set_up = set_up,
-                // A connection attempt that got no answer was no connection.
-                None if socket.info.segs_in == 0 => return,
+                // An attempt that was refused, or got no answer, was no connection.
+                None if !self.drawing.was_connected(socket) => return,
                 None => self.count += 1,
             }
             found.push((steered, maker.gone(&steered, socket, now)));
@@ -198,5 +208,52 @@ impl Sockets {
         self.known.retain(|_, known| known.look + 1 >= look);
         self.looked = now.boot;
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::Plan;
+
+    use super::*;
+
+    /// A socket that has ended, as the kernel reports it.
+    fn ended(ports: [u16; 2], segs_in: u32, bytes_acked: u64) -> EndedSocket {
+        let mut info = [0; 280];
+        info[0] = 7;
+        info[120..128].copy_from_slice(&bytes_acked.to_ne_bytes());
+        info[140..144].copy_from_slice(&segs_in.to_ne_bytes());
+        let mut about = [0; 72];
+        about[0] = 2;
+        about[4..6].copy_from_slice(&ports[0].to_be_bytes());
+        about[6..8].copy_from_slice(&ports[1].to_be_bytes());
+        let attribute = [284_u16.to_ne_bytes(), 2_u16.to_ne_bytes()].concat();
+        let length = 16 + 72 + 284_u32;
+        let header = [length.to_ne_bytes().as_slice(), &[0; 12]].concat();
+        let message = [header.as_slice(), &about, &attribute, &info].concat();
+        EndedSocket::parse(&message).unwrap()
+    }
+
+    #[test]
+    fn who_was_refused_was_not_connected() {
+        let text = "name = 'a'\nassign = 'route'\nunit = 'prefix'\nduration = '1h'\n\
+             connections = { listen = [443], connect = [80], prefix = ['192.0.2.0/24'] }\n\
+             arm = [{ controller = 'cubic', share = '1%' }, { controller = 'bbr', share = '1%' }]\n";
+        let plan = Plan::parse(text).unwrap();
+        let drawing = Drawing {
+            members: Members::of(&plan),
+            unit: plan.unit,
+            key: Key::of_seed("1"),
+            shares: plan.shares(),
+            listen: plan.connections.listen,
+            connect: plan.connections.connect,
+        };
+        let was = |ports, segs_in, acked| drawing.was_connected(&ended(ports, segs_in, acked));
+        // A client that has sent nothing yet.
+        assert!(was([443, 7], 1, 0));
+        // The SYN was acknowledged; there was no answer; there was a reset.
+        assert!(was([7, 80], 2, 1));
+        assert!(!was([7, 80], 0, 0));
+        assert!(!was([7, 80], 1, 0));
     }
 }

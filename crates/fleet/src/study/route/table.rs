@@ -34,6 +34,8 @@ pub(super) struct Table {
     /// The entries that were put into it.
     put: BTreeMap<Prefix, Wanted<Way>>,
     synced: Option<Duration>,
+    /// Whether the rules have been added once.
+    has_rules: bool,
 }
 
 fn network(prefix: Prefix) -> Network {
@@ -78,22 +80,23 @@ impl Table {
             changes: Changes::listen_here()?,
             put: BTreeMap::new(),
             synced: None,
+            has_rules: false,
         };
         table.sync(now, troubles)?;
         Ok(table)
     }
 
-    /// Synchronises the table if it is time.
-    pub fn tend(&mut self, now: Duration, troubles: &mut Vec<String>) {
+    /// Synchronises the table if it is time. Returns whether it did.
+    pub fn tend(&mut self, now: Duration, troubles: &mut Vec<String>) -> bool {
         let since = self.synced.map(|synced| now.saturating_sub(synced));
         let is_early = since.is_some_and(|since| since < PAUSE);
         // A change during the pause is handled after the pause.
         if is_early || !(self.changes.any() || since.is_none_or(|since| since >= SYNC)) {
-            return;
+            return false;
         }
-        if let Err(error) = self.sync(now, troubles) {
-            troubles.push(error.to_string());
-        }
+        let done = self.sync(now, troubles);
+        troubles.extend(done.as_ref().err().map(ToString::to_string));
+        done.is_ok()
     }
 
     fn sync(&mut self, now: Duration, troubles: &mut Vec<String>) -> Result<(), Error> {
@@ -141,25 +144,30 @@ impl Table {
         if let Some((first, _)) = without.next() {
             let others = without.count();
             troubles.push(format!(
-                "the table main has no route to {first} and {others} other networks of the study: their connections have the default"
+                "the table main has no route, or not one for all packets, to {first} and {others} other networks of the study: their \
+                 connections have the default"
             ));
         }
         self.keep_rules(troubles)
     }
 
     fn keep_rules(&mut self, troubles: &mut Vec<String>) -> Result<(), Error> {
-        let (own, others) = self.routing.rules()?;
+        let (own, mut others) = self.routing.rules()?;
+        if own != self.rules.len() {
+            if self.has_rules {
+                troubles.push("the study's rules were removed: they are there again".to_owned());
+            }
+            for rule in &self.rules {
+                self.routing.add_rule(rule)?;
+            }
+            self.has_rules = true;
+            (_, others) = self.routing.rules()?;
+        }
         if let Some(first) = others.first() {
             troubles.push(format!(
                 "other rules come before the study's (the first has priority {first}, and the study's {PRIORITY}): connections that \
                  they route have the default"
             ));
-        }
-        if own == self.rules.len() {
-            return Ok(());
-        }
-        for rule in &self.rules {
-            self.routing.add_rule(rule)?;
         }
         Ok(())
     }
