@@ -97,12 +97,12 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.driver.desk().shut(self.host);
         let guests = self.guests.get_mut();
         guests.close();
         while let Ok(guest) = guests.try_recv() {
             self.driver.desk().decide(self.host, guest, Verdict::Refuse);
         }
+        self.driver.desk().shut(self.host);
     }
 }
 

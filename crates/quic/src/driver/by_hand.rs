@@ -1,7 +1,7 @@
 //! Hosts whose datagrams are moved by the test, with a clock of their own.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::mem::take;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -52,6 +52,8 @@ pub(super) struct Held {
     came: VecDeque<Datagram>,
     /// Bursts, each with the size of its datagrams.
     sent: Vec<(usize, Vec<u8>)>,
+    /// The number of bytes that were sent to each address.
+    bytes: HashMap<SocketAddr, usize>,
     /// How many sends still fail for lack of room.
     full: usize,
     /// The time that it takes to send a burst.
@@ -109,6 +111,7 @@ impl Port for Wire {
         }
         let size = transmit.segment_size.unwrap_or(contents.len());
         held.sent.push((size, contents.to_vec()));
+        *held.bytes.entry(transmit.destination).or_default() += contents.len();
         Ok(())
     }
 
@@ -309,6 +312,80 @@ fn flows_do_not_wait_for_strangers() {
     assert!(!server.host.has_rest());
 }
 
+/// Whoever forges the address of a client does not make the client's datagrams wait.
+#[test]
+fn a_flow_does_not_wait_for_those_who_forge_its_address() {
+    let (mut client, mut server, _) = pair(0);
+    exchange(&mut client, &mut server, 100);
+    give_strangers(30, &server, &Identity::generate().unwrap());
+    server.wire.give(client.address, vec![vec![0xe0; 100]]);
+    client.connection().ping();
+    for session in client.host.sessions.values_mut() {
+        session.look(clock());
+    }
+    server.wire.give(client.address, client.turn());
+    let mut heard = 0;
+    server.host.receive(|_| heard += 1);
+    assert_eq!(heard, 1);
+}
+
+/// Accepts a client, and writes to it.
+struct Giver(Option<Writer>);
+
+impl Door for Giver {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        let writer = self.0.take().unwrap();
+        Some((incoming, Verdict::Accept(Box::new(writer))))
+    }
+}
+
+/// Somebody on the path passes a client's datagrams on with another source. The client is not heard again. noq sends a
+/// whole datagram if three times what was received is not exhausted, however little is left.
+#[test]
+fn a_forged_migration_gets_one_datagram_more_than_three_times_what_was_sent() {
+    let identity = Identity::generate().unwrap();
+    let (writer, _) = Writer::of(1_900_000);
+    let mut server = End::server(&identity, Giver(Some(writer)));
+    let mut client = End::client(7, &server, &identity, Nobody);
+    exchange(&mut client, &mut server, 6);
+    pass(us(1_000));
+    let datagrams = client.turn();
+    let given: usize = datagrams.iter().map(Vec::len).sum();
+    let victim = (Ipv4Addr::LOCALHOST, 9).into();
+    server.wire.give(victim, datagrams);
+    for _ in 0..5_000 {
+        pass(us(1_000));
+        server.turn();
+    }
+    let got = server.wire.held().bytes[&victim];
+    assert!(got > 0 && got <= 3 * given + 1_200, "{got} of {given}");
+}
+
+/// A client sends from many addresses, which may not be its own.
+#[test]
+fn many_forged_migrations_get_no_more_than_one() {
+    let (mut client, mut server, _) = pair(0);
+    exchange(&mut client, &mut server, 100);
+    let mut given = 0;
+    for port in 1_000..1_900 {
+        pass(us(1_000));
+        client.connection().ping();
+        for session in client.host.sessions.values_mut() {
+            session.look(clock());
+        }
+        let datagrams = client.turn();
+        given += datagrams.iter().map(Vec::len).sum::<usize>();
+        server
+            .wire
+            .give((Ipv4Addr::LOCALHOST, port).into(), datagrams);
+        server.turn();
+    }
+    let held = server.wire.held();
+    let others = held.bytes.iter().filter(|(to, _)| **to != client.address);
+    let got: usize = others.map(|(_, bytes)| bytes).sum();
+    assert!(got > 0 && got <= 3 * given + 1_200, "{got} of {given}");
+}
+
 /// An application whose beginning takes a tenth of a millisecond.
 struct Costly(Arc<AtomicUsize>);
 
@@ -336,7 +413,7 @@ fn flows_do_not_wait_for_those_who_are_let_in() {
     let identity = Identity::generate().unwrap();
     let (keep, guests) = mpsc::channel();
     let mut server = End::server(&identity, Keeper(keep));
-    give_strangers(10, &server, &identity);
+    give_strangers(12, &server, &identity);
     server.host.receive(|_| {});
     let (commands, orders) = mpsc::channel();
     let mut worker = Worker::new(orders, clock);
@@ -353,6 +430,24 @@ fn flows_do_not_wait_for_those_who_are_let_in() {
         assert_eq!(worker.turn(), Some(Some(clock())));
         assert_eq!(count.load(Ordering::Relaxed), seen);
     }
+    // Nor do other commands wait.
+    commands.send(Command::Stop).unwrap();
+    assert_eq!(worker.turn(), None);
+    assert_eq!(count.load(Ordering::Relaxed), 10);
+}
+
+/// A listener that is closed stays closed.
+#[test]
+fn whoever_is_let_in_after_the_end_is_refused() {
+    let identity = Identity::generate().unwrap();
+    let (keep, guests) = mpsc::channel();
+    let mut server = End::server(&identity, Keeper(keep));
+    give_strangers(1, &server, &identity);
+    server.host.receive(|_| {});
+    server.host.shut();
+    let accept = Verdict::Accept(Box::new(Nobody));
+    let decided = server.host.decide(guests.recv().unwrap(), accept, clock());
+    assert_eq!((decided, server.wire.sent().len()), (None, 1));
 }
 
 /// The kernel has no buffers, and does not report when it has some.

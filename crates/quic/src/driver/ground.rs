@@ -1,6 +1,6 @@
 //! The environment of a driver: sockets, a clock, and a thread or another source of turns.
 
-use std::io;
+use std::io::{self, PipeReader};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -129,15 +129,23 @@ impl Ground for System {
     }
 
     fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        let (ear, rope) = io::pipe()?;
+        let (ear, bell) = hang()?;
         let thread = thread::Builder::new().name("quic".to_owned());
         let thread = thread.spawn(move || worker.run(&ear))?;
-        let bell = move || {
-            // This fails only if the thread has panicked. Those who wait for its connections find out themselves.
-            let _ = io::Write::write(&mut &rope, &[0]);
-        };
-        Ok((Arc::new(bell), Some(thread)))
+        Ok((bell, Some(thread)))
     }
+}
+
+/// A bell, and where it is heard. It may ring on the thread that hears it, so it never waits.
+fn hang() -> io::Result<(PipeReader, Bell)> {
+    let (ear, rope) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&rope, true)?;
+    let bell = move || {
+        // This fails if the pipe is full of rings, which is enough, or if the thread has panicked. Those who wait for
+        // its connections find out themselves.
+        let _ = io::Write::write(&mut &rope, &[0]);
+    };
+    Ok((ear, Arc::new(bell)))
 }
 
 #[cfg(test)]
@@ -170,6 +178,22 @@ mod tests {
             };
             assert_eq!(datagram.may_be_answered(), may_be, "{from} {to:?}");
         }
+    }
+
+    /// More rings than a pipe holds.
+    #[test]
+    fn a_bell_does_not_wait_for_who_hears_it() {
+        let (mut ear, bell) = hang().unwrap();
+        let (tell, done) = std::sync::mpsc::channel();
+        let ring = bell.clone();
+        thread::spawn(move || {
+            (0..1 << 21).for_each(|_| ring());
+            tell.send(()).unwrap();
+        });
+        done.recv_timeout(std::time::Duration::from_secs(60))
+            .unwrap();
+        let heard = io::Read::read(&mut ear, &mut [0; 64]);
+        assert_eq!(heard.unwrap(), 64);
     }
 
     #[test]

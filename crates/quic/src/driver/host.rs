@@ -191,7 +191,7 @@ impl Host {
         match event {
             DatagramEvent::ConnectionEvent(handle, event) => {
                 let session = self.sessions.get_mut(&handle)?;
-                session.hear(event, at);
+                session.hear(event, path.remote(), at);
                 if session.is_noted {
                     return None;
                 }
@@ -231,6 +231,10 @@ impl Host {
         self.answers.clear();
         let answers = &mut self.answers;
         let response = match verdict {
+            // The decision came after the end.
+            Verdict::Accept(_) if !self.is_open => {
+                Some(lock(&self.endpoint).refuse(incoming, answers))
+            }
             Verdict::Accept(application) => {
                 let accepted = lock(&self.endpoint).accept(incoming, at, answers, None);
                 match accepted {

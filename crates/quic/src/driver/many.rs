@@ -4,10 +4,10 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use congestion::Rate;
-use noq_proto::Incoming;
+use noq_proto::{Connection, Event, Incoming};
 
 use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
 use super::{
@@ -166,6 +166,43 @@ fn what_has_come_does_not_wait_long_for_what_is_due() {
         assert_eq!(clock() - before, us(200), "{cost}");
         world.run(50);
     }
+    drop(calls);
+}
+
+/// An application with a deadline that takes this long to handle.
+struct Sleeper(Option<Instant>, Duration);
+
+impl Application for Sleeper {
+    fn on_event(&mut self, _: Event, _: &mut Connection, _: Instant) {}
+
+    fn deadline(&self) -> Option<Instant> {
+        self.0
+    }
+
+    fn on_deadline(&mut self, _: &mut Connection, _: Instant) {
+        pass(self.1);
+        self.0 = None;
+    }
+}
+
+#[test]
+fn what_is_due_does_not_wait_long_for_timers() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let deadline = clock() + us(1_000_000);
+    let calls: Vec<_> = (0..30)
+        .map(|_| world.call(&outlet, Sleeper(Some(deadline), us(50))))
+        .collect();
+    world.run(300);
+    pass(deadline - clock());
+    let mut turns = 0;
+    while clock() < deadline + us(30 * 50) {
+        let before = clock();
+        world.worker.turn().unwrap();
+        assert!(clock() - before <= us(200));
+        turns += 1;
+    }
+    assert_eq!(turns, 8);
     drop(calls);
 }
 

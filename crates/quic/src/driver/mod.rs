@@ -20,14 +20,16 @@
 //!   than it is.
 //! - **No connection waits long for strangers.** A socket is read for at most a fifth of a millisecond before the next
 //!   bursts leave. Datagrams of handshakes wait behind all others, and are processed for a tenth of a millisecond.
+//!   Whoever forges the address of a client does not make the client's datagrams wait. Timers are handled for a fifth of
+//!   a millisecond, and so are commands. Decisions on new clients wait behind all other commands.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before
 //!   anything else happens to the connection.
 //! - **Packets are marked as ECN-capable only if the controller responds to ECN marks**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
-//! - **Strangers** get what noq's state machine provides: three times the data that they sent until their address is
-//!   validated, a stateless reset, or a version negotiation for a datagram as large as a first one. A [`Door`] decides
-//!   who may connect, and who must validate its address first. Datagrams from an address that no host can have are
-//!   ignored.
+//! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
+//!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
+//!   first one. A client's address changes at most once in a second. A [`Door`] decides who may connect, and who must validate its address first. Datagrams from an address
+//!   that no host can have are ignored.
 //! - **If the kernel has no room for a datagram**, an answer to a stranger is lost, and a connection's datagram is kept
 //!   and sent later. A datagram that the kernel refuses counts as lost on the path. A refused answer to a stranger does
 //!   not affect others.

@@ -1,36 +1,51 @@
 //! The order in which datagrams are processed.
 
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
 
 use super::ground::Datagram;
 
-/// How many bytes of handshakes may wait. Further datagrams are lost, as with a full socket buffer.
+/// How much memory the waiting datagrams of handshakes may take. Further datagrams are lost, as with a full socket
+/// buffer.
 const ROOM: usize = 2 << 20;
 
+/// What a waiting datagram takes in addition to its payload. Without this, datagrams of one byte would take a hundred
+/// times the room.
+const OVERHEAD: usize = 256;
+
+/// The length of the connection IDs that our endpoints choose.
+const ID: usize = 8;
+
 /// Datagrams that were read, and are not processed yet. A handshake takes a hundred times as long as another datagram,
-/// and anyone can begin one. So handshakes wait behind all other datagrams. The datagrams of one address keep their
-/// order.
+/// and anyone can begin one. So handshakes wait behind all other datagrams. The datagrams of one connection keep their
+/// order. The connection ID tells the connection: strangers may forge an address, but do not know the IDs of others.
 #[derive(Default)]
 pub(super) struct Queue {
     others: VecDeque<Datagram>,
-    /// Datagrams of handshakes, and later datagrams from the same addresses.
+    /// Datagrams of handshakes, and later datagrams to the same connection IDs.
     handshakes: VecDeque<Datagram>,
-    /// The total size of the datagrams in `handshakes`.
+    /// The memory that `handshakes` takes.
     bytes: usize,
-    /// The number of waiting datagrams of each address in `handshakes`.
-    counts: HashMap<SocketAddr, usize>,
+    /// The number of waiting datagrams to each connection ID in `handshakes`.
+    counts: HashMap<[u8; ID], usize>,
 }
 
 impl Queue {
     pub(super) fn push(&mut self, datagram: Datagram) {
-        let from = datagram.path.remote();
-        if !is_long(&datagram.payload) && !self.counts.contains_key(&from) {
+        let payload = &datagram.payload[..];
+        let id = destination(payload);
+        if !is_long(payload) && !id.is_some_and(|id| self.counts.contains_key(&id)) {
             self.others.push_back(datagram);
-        } else if self.bytes + datagram.payload.len() <= ROOM {
-            self.bytes += datagram.payload.len();
-            *self.counts.entry(from).or_default() += 1;
-            self.handshakes.push_back(datagram);
+        } else if self.bytes + OVERHEAD + payload.len() <= ROOM {
+            self.bytes += OVERHEAD + payload.len();
+            if let Some(id) = id {
+                *self.counts.entry(id).or_default() += 1;
+            }
+            // Memory of its own: what may wait long does not keep the rest of its message.
+            let payload = payload.into();
+            self.handshakes.push_back(Datagram {
+                payload,
+                ..datagram
+            });
         }
     }
 
@@ -42,12 +57,13 @@ impl Queue {
     /// The next datagram of a handshake.
     pub(super) fn pop_handshake(&mut self) -> Option<Datagram> {
         let datagram = self.handshakes.pop_front()?;
-        self.bytes -= datagram.payload.len();
-        let from = datagram.path.remote();
-        if let Some(count) = self.counts.get_mut(&from) {
+        self.bytes -= OVERHEAD + datagram.payload.len();
+        if let Some(id) = destination(&datagram.payload)
+            && let Some(count) = self.counts.get_mut(&id)
+        {
             *count -= 1;
             if *count == 0 {
-                self.counts.remove(&from);
+                self.counts.remove(&id);
             }
         }
         Some(datagram)
@@ -63,54 +79,99 @@ pub(super) fn is_long(payload: &[u8]) -> bool {
     payload.first().is_some_and(|first| first & 0x80 != 0)
 }
 
+/// The ID of the connection to which a datagram goes, if it has the length of ours (RFC 9000, "Packet Formats").
+fn destination(payload: &[u8]) -> Option<[u8; ID]> {
+    let id = if is_long(payload) {
+        let (length, rest) = payload.get(5..)?.split_first()?;
+        rest.get(..usize::from(*length))?
+    } else {
+        payload.get(1..=ID)?
+    };
+    id.try_into().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
 
+    use bytes::BytesMut;
     use noq_proto::FourTuple;
 
     use super::*;
 
-    fn datagram(port: u16, payload: &[u8]) -> Datagram {
+    fn datagram(payload: &[u8]) -> Datagram {
         Datagram {
             at: Instant::now(),
-            path: FourTuple::new(([192, 0, 2, 1], port).into(), None),
+            path: FourTuple::new(([192, 0, 2, 1], 1).into(), None),
             ecn: None,
             payload: payload.into(),
         }
     }
 
+    /// A datagram to a connection ID, with a number at its end.
+    fn to(is_handshake: bool, id: u8, number: u8) -> Datagram {
+        let mut payload = if is_handshake {
+            vec![0xe0, 0, 0, 0, 1, 8]
+        } else {
+            vec![0x40]
+        };
+        payload.extend([id; ID]);
+        payload.push(number);
+        datagram(&payload)
+    }
+
     #[test]
-    fn handshakes_wait_behind_the_rest_and_each_address_keeps_its_order() {
+    fn handshakes_wait_behind_the_rest_and_each_connection_keeps_its_order() {
         let mut queue = Queue::default();
-        for (port, payload) in [
-            (1, [0xc0, 1]),
-            (2, [0x40, 2]),
-            (1, [0x40, 3]),
-            (3, [0xe0, 4]),
-        ] {
-            queue.push(datagram(port, &payload));
-        }
-        let seconds = |datagram: Datagram| datagram.payload[1];
-        assert_eq!(queue.pop_other().map(seconds), Some(2));
+        queue.push(to(true, 1, 1));
+        queue.push(to(false, 2, 2));
+        queue.push(to(false, 1, 3));
+        queue.push(to(true, 3, 4));
+        let number = |datagram: Datagram| *datagram.payload.last().unwrap();
+        assert_eq!(queue.pop_other().map(number), Some(2));
         assert!(queue.pop_other().is_none());
-        assert_eq!(queue.pop_handshake().map(seconds), Some(1));
-        assert_eq!(queue.pop_handshake().map(seconds), Some(3));
-        // No datagram of this address waits any more.
-        queue.push(datagram(1, &[0x40, 5]));
-        assert_eq!(queue.pop_other().map(seconds), Some(5));
+        assert_eq!(queue.pop_handshake().map(number), Some(1));
+        assert_eq!(queue.pop_handshake().map(number), Some(3));
+        // No datagram to this ID waits any more.
+        queue.push(to(false, 1, 5));
+        assert_eq!(queue.pop_other().map(number), Some(5));
         assert!(!queue.is_empty());
-        assert_eq!(queue.pop_handshake().map(seconds), Some(4));
+        assert_eq!(queue.pop_handshake().map(number), Some(4));
         assert!(queue.is_empty() && queue.counts.is_empty());
         assert_eq!(queue.bytes, 0);
     }
 
     #[test]
     fn what_waits_has_an_end() {
+        for length in [1, 6, 14, 1_200] {
+            let mut queue = Queue::default();
+            let long = datagram(&vec![0xc0; length]);
+            for _ in 0..10_000 {
+                let payload = long.payload.clone();
+                queue.push(Datagram { payload, ..long });
+            }
+            let size = OVERHEAD + length;
+            assert_eq!(queue.bytes, (ROOM / size) * size);
+            let count = std::iter::from_fn(|| queue.pop_handshake()).count();
+            assert_eq!(count, ROOM / size);
+        }
+        // The room is for what a datagram takes, too.
+        assert!(size_of::<Datagram>() <= OVERHEAD / 2);
+    }
+
+    /// Datagrams of one message share memory.
+    #[test]
+    fn what_waits_keeps_nothing_else() {
+        let mut message = BytesMut::from(&[0xc0; 16_000][..]);
         let mut queue = Queue::default();
-        (0..4_000).for_each(|port| queue.push(datagram(port, &[0xc0; 1_200])));
-        assert!(queue.bytes <= ROOM && queue.bytes > ROOM - 1_200);
-        let count = std::iter::from_fn(|| queue.pop_handshake()).count();
-        assert_eq!(count, ROOM / 1_200);
+        let payload = message.split_to(1_000);
+        queue.push(Datagram {
+            payload,
+            ..datagram(&[])
+        });
+        let mut kept = queue.pop_handshake().unwrap().payload;
+        drop(message);
+        kept.clear();
+        assert!(!kept.try_reclaim(1_001));
     }
 }

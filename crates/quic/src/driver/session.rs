@@ -1,9 +1,10 @@
 //! A connection with its application.
 
 use std::io;
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use noq_proto::{
     Connection, ConnectionError, ConnectionEvent, ConnectionHandle, Event, PathId, Transmit, VarInt,
@@ -19,6 +20,17 @@ use super::pace::Pace;
 /// without end, and nothing would leave.
 const REFILLS: usize = 8;
 
+/// How long a peer stays at a new address before it may move on. For each new address noq sends a whole datagram, also in
+/// answer to a small one (RFC 9000, "Initiating Path Validation"). A client that forges many addresses would make us send
+/// them thirty times as much as it sends.
+const STAY: Duration = Duration::from_secs(1);
+
+/// Where a connection's peer is.
+fn remote(connection: &Connection) -> Option<SocketAddr> {
+    let path = connection.network_path(PathId::ZERO);
+    path.ok().map(|path| path.remote())
+}
+
 /// A connection.
 pub(super) struct Session {
     line: Line,
@@ -28,6 +40,8 @@ pub(super) struct Session {
     pace: Pace,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
+    /// When the peer last moved to a new address, and where it was before.
+    moved: Option<(Instant, SocketAddr)>,
     /// Whether it is in the list of connections with events.
     pub(super) is_noted: bool,
     /// Whether its handshake is complete.
@@ -50,6 +64,7 @@ impl Session {
             flow,
             pace: Pace::new(now),
             ready: Some(now),
+            moved: None,
             is_noted: false,
             is_proven: false,
             is_over: false,
@@ -66,9 +81,24 @@ impl Session {
         self.line.is(line)
     }
 
-    /// Handles a datagram or a message from the endpoint, which arrived at `at`.
-    pub(super) fn hear(&mut self, event: ConnectionEvent, at: Instant) {
-        self.line.lock().handle_event(event);
+    /// Handles a datagram, which arrived at `at` from this address. A peer that has just moved to a new address may move
+    /// back, but nowhere else for a while.
+    pub(super) fn hear(&mut self, event: ConnectionEvent, from: SocketAddr, at: Instant) {
+        let mut connection = self.line.lock();
+        let before = remote(&connection);
+        let may_move = self
+            .moved
+            .is_none_or(|(last, home)| from == home || at >= last + STAY);
+        if before == Some(from) || may_move {
+            connection.handle_event(event);
+        }
+        if let Some(before) = before
+            && remote(&connection) != Some(before)
+            && self.moved.is_none_or(|(_, home)| from != home)
+        {
+            self.moved = Some((at, before));
+        }
+        drop(connection);
         self.wake(at);
     }
 

@@ -1,5 +1,7 @@
 //! A UDP socket that reads and writes in batches.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -39,8 +41,10 @@ pub(super) enum Arrivals {
 pub(super) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
-    /// The state for answers to strangers. A failed send may turn off features of a state for all its users.
+    /// The state for strangers. A failed send may turn off features of a state for all its users.
     plain: UdpSocketState,
+    /// Own addresses from which the system has sent.
+    sources: RefCell<BTreeSet<IpAddr>>,
     /// Whether packets are sent as ECN-capable.
     ecn: bool,
     /// The last time at which the socket was known to be empty.
@@ -78,10 +82,35 @@ impl Socket {
             socket,
             state,
             plain,
+            sources: RefCell::default(),
             ecn,
             empty: Present::look(),
             inbox: Inbox::new(),
         })
+    }
+}
+
+impl Socket {
+    /// Sends from this address of ours. The first time, the datagrams are sent one by one: a stranger who sends to a
+    /// broadcast address makes us answer from an address that the system refuses.
+    fn send_from(&self, source: Option<IpAddr>, transmit: &udp::Transmit<'_>) -> io::Result<()> {
+        let socket = || UdpSockRef::from(&self.socket);
+        let Some(source) = source.filter(|source| !self.sources.borrow().contains(source)) else {
+            return self.state.try_send(socket(), transmit);
+        };
+        let size = transmit.segment_size.unwrap_or(transmit.contents.len());
+        for contents in transmit.contents.chunks(size.max(1)) {
+            let one = udp::Transmit {
+                destination: transmit.destination,
+                ecn: transmit.ecn,
+                contents,
+                segment_size: None,
+                src_ip: transmit.src_ip,
+            };
+            self.plain.try_send(socket(), &one)?;
+        }
+        self.sources.borrow_mut().insert(source);
+        Ok(())
     }
 }
 
@@ -120,7 +149,7 @@ impl Port for Socket {
             segment_size: transmit.segment_size,
             src_ip: transmit.src_ip,
         };
-        let send = || self.state.try_send((&self.socket).into(), &transmit);
+        let send = || self.send_from(transmit.src_ip, &transmit);
         let sent = match send() {
             // The kernel reports an ICMP "port unreachable" for an earlier datagram instead of sending this one.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
@@ -288,7 +317,7 @@ mod tests {
 
     /// Addresses that the system refuses do not affect other sends.
     #[test]
-    fn an_answer_that_cannot_be_sent_costs_others_nothing() {
+    fn what_cannot_be_sent_costs_others_nothing() {
         let mut peer = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let to = peer.local_addr().unwrap();
         let socket = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -307,6 +336,8 @@ mod tests {
                 src_ip,
             };
             socket.answer(&transmit, b"abcabc");
+            // For a client that was accepted.
+            assert!(src_ip.is_none() || socket.send(&transmit, b"abcabc").is_err());
         }
         assert_eq!(socket.most_datagrams(1000), before);
         send(&socket, to, b"abcabc", Some(3));

@@ -1,6 +1,6 @@
 //! The driver's thread: waits for datagrams, timers and departure times, and moves packets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{PipeReader, Read};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -21,8 +21,12 @@ type Key = (HostId, ConnectionHandle);
 /// times, but do not open a window.
 const SENDING: Duration = Duration::from_micros(200);
 
-/// How long commands are carried out before packets have their turn. To accept a client takes as long as a handshake.
+/// How long commands are carried out before packets have their turn.
 const OBEYING: Duration = Duration::from_micros(200);
+
+/// How long expired timers are handled before packets have their turn. Strangers may begin thousands of handshakes whose
+/// timers expire together.
+const EXPIRING: Duration = Duration::from_micros(200);
 
 /// Commands to a driver.
 pub(super) enum Command {
@@ -55,6 +59,8 @@ pub struct Worker {
     timers: Agenda<Key>,
     /// Connections with events.
     noted: Vec<Key>,
+    /// Decisions on clients, which wait behind all other commands: each may take as long as a handshake.
+    decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
     /// Whether there may be commands.
     is_rung: bool,
     /// The burst that is being sent.
@@ -70,6 +76,7 @@ impl Worker {
             departures: Agenda::new(),
             timers: Agenda::new(),
             noted: Vec::new(),
+            decisions: VecDeque::new(),
             is_rung: false,
             contents: Vec::new(),
         }
@@ -98,7 +105,8 @@ impl Worker {
 
     /// Does what is due. Returns whether it continues.
     fn work(&mut self) -> bool {
-        if self.is_rung && self.obey() {
+        let is_asked = self.is_rung || !self.decisions.is_empty();
+        if is_asked && self.obey() {
             let now = (self.clock)();
             for host in self.hosts.values_mut() {
                 host.close(now);
@@ -115,7 +123,7 @@ impl Worker {
     /// When the next work is due.
     fn next(&self) -> Option<Instant> {
         let now = (self.clock)();
-        if self.is_rung || !self.noted.is_empty() {
+        if self.is_rung || !self.noted.is_empty() || !self.decisions.is_empty() {
             return Some(now);
         }
         let next = [self.departures.next(), self.timers.next()];
@@ -187,19 +195,10 @@ impl Worker {
                         self.noted.push(line.id());
                     }
                 }
-                Command::Decide(id, decision) => {
-                    let now = (self.clock)();
-                    let (incoming, verdict) = *decision;
-                    let host = self.hosts.get_mut(&id);
-                    let come = host.and_then(|host| host.decide(incoming, verdict, now));
-                    self.noted.extend(come.map(|handle| (id, handle)));
-                }
+                Command::Decide(id, decision) => self.decisions.push_back((id, decision)),
                 Command::Shut(id) => {
                     if let Some(host) = self.hosts.get_mut(&id) {
                         host.shut();
-                        if host.is_done() {
-                            self.hosts.remove(&id);
-                        }
                     }
                 }
                 Command::Close(id, code) => {
@@ -220,7 +219,23 @@ impl Worker {
                 Command::Stop => return true,
             }
         }
+        self.decide(until);
         false
+    }
+
+    /// Carries out decisions on clients, at least one of them. Then removes the sockets that are done.
+    fn decide(&mut self, until: Instant) {
+        while let Some((id, decision)) = self.decisions.pop_front() {
+            let now = (self.clock)();
+            let (incoming, verdict) = *decision;
+            let host = self.hosts.get_mut(&id);
+            let come = host.and_then(|host| host.decide(incoming, verdict, now));
+            self.noted.extend(come.map(|handle| (id, handle)));
+            if (self.clock)() >= until {
+                return;
+            }
+        }
+        self.hosts.retain(|_, host| !host.is_done());
     }
 
     fn session(&mut self, (id, handle): Key) -> Option<&mut Session> {
@@ -229,12 +244,16 @@ impl Worker {
 
     /// Handles the timers that have expired.
     fn expire(&mut self) {
-        let now = (self.clock)();
-        while let Some(key) = self.timers.pop(now) {
+        let mut now = (self.clock)();
+        let until = now + EXPIRING;
+        while now < until
+            && let Some(key) = self.timers.pop(now)
+        {
             if let Some(session) = self.session(key) {
                 session.expire(now);
                 self.noted.push(key);
             }
+            now = (self.clock)();
         }
     }
 

@@ -1,11 +1,16 @@
 //! Who may talk to whom.
 
 use std::net::Ipv4Addr;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Instant;
 
 use noq_proto::congestion::CubicConfig;
 use noq_proto::crypto::rustls::QuicServerConfig;
-use noq_proto::{ConnectionError, ServerConfig, TransportConfig};
+use noq_proto::{
+    ConnectionError, DatagramEvent, Endpoint, EndpointConfig, FourTuple, ServerConfig,
+    TransportConfig,
+};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use super::identity::provider;
@@ -66,6 +71,38 @@ async fn a_copied_certificate_is_not_enough() {
     tls.alpn_protocols = vec![ALPN.to_vec()];
     let server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
     assert!(meet(server, &own, own.fingerprint(), ALPN).await.is_err());
+}
+
+/// What strangers make a server keep before somebody looks at them has a limit.
+#[test]
+fn what_nobody_has_looked_at_has_an_end() {
+    let identity = Identity::generate().unwrap();
+    let settings = Arc::new(identity.endpoint_config());
+    let config = Arc::new(server_config(&identity, ALPN, quiet()).unwrap());
+    let mut server = Endpoint::new(settings, Some(config), true);
+    let mut client = Endpoint::new(Arc::new(EndpointConfig::default()), None, true);
+    let config = client_config(identity.fingerprint(), ALPN, quiet()).unwrap();
+    let now = Instant::now();
+    let path = FourTuple::from_remote((Ipv4Addr::LOCALHOST, 1).into());
+    let mut waiting = Vec::new();
+    for _ in 0..1_100 {
+        let connected = client.connect(now, config.clone(), path.remote(), SERVER_NAME);
+        let mut datagram = Vec::new();
+        let (_, mut connection) = connected.unwrap();
+        let sent = connection.poll_transmit(now, NonZeroUsize::MIN, &mut datagram);
+        assert!(sent.is_some());
+        for _ in 0..20 {
+            let datagram = datagram.as_slice().into();
+            let event = server.handle(now, path, None, datagram, &mut Vec::new());
+            if let Some(DatagramEvent::NewConnection(incoming)) = event {
+                waiting.push(incoming);
+            }
+        }
+    }
+    assert_eq!(waiting.len(), 1_024);
+    let kept = server.incoming_buffer_bytes();
+    assert!(kept > 0 && kept <= 1 << 20, "{kept}");
+    waiting.into_iter().for_each(|one| server.ignore(one));
 }
 
 #[test]

@@ -13,6 +13,10 @@ use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
 use super::identity::{Identity, provider};
 
+/// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
+const MAX_INCOMING: usize = 1024;
+const INCOMING_BUFFER: u64 = 16 << 10;
+
 /// A server that shows `identity` and speaks only the protocol `alpn`.
 pub fn server_config(
     identity: &Identity,
@@ -22,7 +26,11 @@ pub fn server_config(
     let mut tls = identity.tls()?;
     tls.alpn_protocols = vec![alpn.to_vec()];
     let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls)?));
-    config.transport_config(transport);
+    config
+        .transport_config(transport)
+        .max_incoming(MAX_INCOMING)
+        .incoming_buffer_size(INCOMING_BUFFER)
+        .incoming_buffer_size_total(INCOMING_BUFFER * 64);
     Ok(config)
 }
 

@@ -17,10 +17,6 @@ use quic::Ground;
 use quic::connection::Listener;
 use quic::endpoint::{self, EndpointError, Identity};
 
-/// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
-const MAX_INCOMING: usize = 1024;
-const INCOMING_BUFFER: u64 = 16 << 10;
-
 /// Listens with the identity from `before`, or a new one, which is then kept.
 pub fn listen(
     ground: Arc<dyn Ground>,
@@ -40,11 +36,7 @@ pub fn listen(
     };
     let mut transport = transport(Arc::new(CubicConfig::default()));
     transport.receive_window(GUEST_WINDOW);
-    let mut server = endpoint::server_config(&identity, wire::ALPN, Arc::new(transport))?;
-    server
-        .max_incoming(MAX_INCOMING)
-        .incoming_buffer_size(INCOMING_BUFFER)
-        .incoming_buffer_size_total(INCOMING_BUFFER * 64);
+    let server = endpoint::server_config(&identity, wire::ALPN, Arc::new(transport))?;
     let port = before.as_ref().map(|saved| saved.port);
     let listener = bind(ground, config.listen, port, &(server, &identity))?;
     let address = listener.local_addr();
