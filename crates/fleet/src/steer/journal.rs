@@ -202,6 +202,7 @@ mod tests {
         journal.note(1.0, "began", &policy("a"));
         assert_eq!(history(&journal).before, None);
         journal.note(2.0, "reloaded", &policy("b\n"));
+        assert_eq!(history(&journal).last, "b\n");
         journal.note(3.0, "refused", &policy("c"));
         journal.note(4.0, "reloaded", &json!({ "rules": [] }));
         journal.note(5.0, "ended", &Value::Null);
@@ -267,6 +268,13 @@ mod tests {
             journal.note(1.0, "reloaded", &text);
         }
         assert_eq!((journal.waiting.len(), journal.lost), (3, 7));
+        // A line that is longer than that waits alone.
+        journal.waiting.clear();
+        let text = Value::from("x".repeat(BYTES));
+        for _ in 0..2 {
+            journal.note(1.0, "reloaded", &text);
+        }
+        assert_eq!((journal.waiting.len(), journal.lost), (1, 8));
     }
 
     #[test]
@@ -280,6 +288,7 @@ mod tests {
         }
         assert!(troubles[0].contains("its lines wait"), "{troubles:?}");
         assert!(troubles[troubles.len() - 1].contains("lines are lost"));
+        assert_eq!(journal.waiting.len(), WAITING);
         let lost = journal.lost;
         assert!(lost > 0);
         // The disk gets a little room at a time.

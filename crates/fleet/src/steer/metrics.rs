@@ -119,6 +119,8 @@ mod tests {
         metrics.taken_back();
         let counts = SteeringCounts {
             assigned: 9,
+            refused: 4,
+            untold: 5,
             ..SteeringCounts::default()
         };
         let text = metrics.text(2, counts);
@@ -129,6 +131,8 @@ mod tests {
             "fullpipe_steer_taken_back_total 1",
             "fullpipe_steer_rules 2",
             "fullpipe_steer_assigned 9",
+            "fullpipe_steer_refused 4",
+            "fullpipe_steer_untold 5",
         ] {
             assert!(text.contains(line), "{line}: {text}");
         }

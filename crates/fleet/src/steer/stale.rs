@@ -185,6 +185,7 @@ mod tests {
             let old = ended(0, &of, second(999));
             assert!(keeper.add(&policy, &old, second(2000)).is_none());
         }
+        assert_eq!(keeper.watch.counts(0), [0, 0]);
         let mut taken = Vec::new();
         let mut now = second(2000);
         for of in alike(0..60) {
@@ -231,11 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_connection_of_the_present_rules_counts() {
+    fn only_connections_of_the_present_rules_count() {
         let policy = Policy::parse(POLICY).unwrap();
-        let keeper = Keeper::new(&policy, Duration::from_secs(5));
+        let second = Duration::from_secs;
+        let mut keeper = Keeper::new(&policy, second(5));
         let of = alike(0..1).next().unwrap();
-        let is_of_these = |at| keeper.is_of_these(&ended(0, &of, Duration::from_nanos(at)));
-        assert!(is_of_these(5_000_000_000) && !is_of_these(4_999_999_999));
+        let at = |nanos| ended(0, &of, Duration::from_nanos(nanos));
+        assert!(keeper.is_of_these(&at(5_000_000_000)));
+        assert!(!keeper.is_of_these(&at(4_999_999_999)));
+        for of in alike(0..1) {
+            keeper.add(&policy, &ended(0, &of, second(6)), second(6));
+        }
+        assert!(keeper.watch.counts(0)[0] > 0);
+        keeper.begin(&policy, second(7));
+        assert_eq!(keeper.watch.counts(0), [0, 0]);
+        assert!(!keeper.is_of_these(&at(6_999_999_999)));
     }
 }
