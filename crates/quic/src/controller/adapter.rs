@@ -19,6 +19,9 @@ use crate::observer::{Limit, Observer, Sample};
 /// adds, 14 720, does not bind for packets of QUIC's first size.
 pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 
+/// A packet is lost if one that was sent so many later is acknowledged (RFC 9002, "Packet Threshold").
+const PACKET_THRESHOLD: u64 = 3;
+
 /// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how. Its methods
 /// are noq's hooks, with the same names.
 #[derive(Clone)]
@@ -36,6 +39,8 @@ pub(super) struct Adapter<C: Controller> {
     /// noq's count as of the last ACK, with what has been sent and lost since.
     inflight: u64,
     mtu: u16,
+    /// The number and the size of the probe of the path MTU that is in flight, if it is larger than two packets.
+    probe: Option<(u64, u64)>,
     initial_window: u64,
     /// The shortest round-trip time measured so far.
     min_rtt: Option<Duration>,
@@ -125,6 +130,7 @@ impl<C: Controller> Adapter<C> {
             packets: Packets::default(),
             inflight: 0,
             mtu,
+            probe: None,
             initial_window,
             min_rtt: None,
             srtt: None,
@@ -259,6 +265,9 @@ impl<C: Controller> Adapter<C> {
         let out = Outstanding::without_lost(self.inflight());
         let state = self.sampler.on_packet_sent(now, size, out);
         self.packets.insert(pn, state);
+        if u64::from(bytes) > 2 * u64::from(self.mtu) {
+            self.probe = Some((pn, bytes.into()));
+        }
         self.inflight = self.inflight.saturating_add(bytes.into());
         self.counts.last_sequence = state.sequence;
         self.counts.packets_sent += 1;
@@ -274,7 +283,7 @@ impl<C: Controller> Adapter<C> {
         let inflight = self.inflight();
         // What fills the window is limited by the window (BBR draft, "Application-limited": C.inflight < C.cwnd; in packets).
         let with_another = self.inflight.saturating_add(self.mtu.into());
-        if with_another > self.controller.cwnd().get() {
+        if with_another > self.window() {
             return;
         }
         self.sampler.mark_app_limited(inflight);
@@ -306,6 +315,9 @@ impl<C: Controller> Adapter<C> {
         let now = self.acked_at(now);
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
         self.ack.packets += 1;
+        // noq is about to find it lost, and has one packet less in flight from then on.
+        let is_late = |(number, _): &(u64, u64)| pn >= number.saturating_add(PACKET_THRESHOLD);
+        self.probe = self.probe.filter(|probe| !is_late(probe));
         let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
             return;
         };
@@ -330,6 +342,9 @@ impl<C: Controller> Adapter<C> {
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
+        self.probe = self
+            .probe
+            .filter(|(number, size)| self.packets.has(*number, *size));
         let rtt = self
             .ack
             .newest
@@ -425,7 +440,11 @@ impl<C: Controller> Adapter<C> {
     pub(super) fn window(&mut self) -> u64 {
         self.settle();
         // noq sends only if a whole datagram fits, so a smaller window would never open again.
-        self.controller.cwnd().get().max(self.mtu.into())
+        let window = self.controller.cwnd().get().max(self.mtu.into());
+        // noq sends a probe of the path MTU whatever the window is, and counts it as in flight. It may be larger than the
+        // window. Without room of its own, it would hold back all that could tell that it is lost.
+        let probe = self.probe.map_or(0, |(_, size)| size);
+        window.saturating_add(probe)
     }
 
     pub(super) fn metrics(&mut self) -> ControllerMetrics {
@@ -448,6 +467,7 @@ impl<C: Controller> Adapter<C> {
         copy.inflight = 0;
         copy.ack = PendingAck::default();
         copy.lost = None;
+        copy.probe = None;
         copy
     }
 
