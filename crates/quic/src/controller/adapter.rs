@@ -39,8 +39,8 @@ pub(super) struct Adapter<C: Controller> {
     /// noq's count as of the last ACK, with what has been sent and lost since.
     inflight: u64,
     mtu: u16,
-    /// The number and the size of the probe of the path MTU that is in flight, if it is larger than two packets.
-    probe: Option<(u64, u64)>,
+    /// The probe of the path MTU that is in flight, if it is larger than two packets.
+    probe: Option<Probe>,
     initial_window: u64,
     /// The shortest round-trip time measured so far.
     min_rtt: Option<Duration>,
@@ -60,6 +60,15 @@ pub(super) struct Adapter<C: Controller> {
     /// Nothing is in flight, because the application has nothing to send.
     is_idle: bool,
     counts: Counts,
+}
+
+/// A probe of the path MTU. It is not the controller's: noq sends it whatever the window is, and is silent when it is lost.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    number: u64,
+    size: u64,
+    /// noq has found it lost, though its latest count of bytes in flight has it.
+    is_lost: bool,
 }
 
 /// What the hooks have said so far of the ACK that is being processed.
@@ -166,7 +175,8 @@ impl<C: Controller> Adapter<C> {
     }
 
     fn inflight(&self) -> Bytes {
-        Bytes::new(self.inflight)
+        let probe = self.probe.map_or(0, |probe| probe.size);
+        Bytes::new(self.inflight.saturating_sub(probe))
     }
 
     /// A packet was lost or marked, and the controller has not yet been told of this round trip's congestion by this
@@ -262,11 +272,15 @@ impl<C: Controller> Adapter<C> {
             self.controller.on_idle_restart(now);
         }
         // noq does not report a packet as acknowledged that it has declared lost.
-        let out = Outstanding::without_lost(self.inflight());
+        let out = Outstanding::without_lost(Bytes::new(self.inflight));
         let state = self.sampler.on_packet_sent(now, size, out);
         self.packets.insert(pn, state);
         if u64::from(bytes) > 2 * u64::from(self.mtu) {
-            self.probe = Some((pn, bytes.into()));
+            self.probe = Some(Probe {
+                number: pn,
+                size: bytes.into(),
+                is_lost: false,
+            });
         }
         self.inflight = self.inflight.saturating_add(bytes.into());
         self.counts.last_sequence = state.sequence;
@@ -315,9 +329,10 @@ impl<C: Controller> Adapter<C> {
         let now = self.acked_at(now);
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
         self.ack.packets += 1;
-        // noq is about to find it lost, and has one packet less in flight from then on.
-        let is_late = |(number, _): &(u64, u64)| pn >= number.saturating_add(PACKET_THRESHOLD);
-        self.probe = self.probe.filter(|probe| !is_late(probe));
+        if let Some(probe) = &mut self.probe {
+            // noq finds it lost right after this ACK's hooks.
+            probe.is_lost |= pn >= probe.number.saturating_add(PACKET_THRESHOLD);
+        }
         let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
             return;
         };
@@ -342,9 +357,9 @@ impl<C: Controller> Adapter<C> {
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
-        self.probe = self
-            .probe
-            .filter(|(number, size)| self.packets.has(*number, *size));
+        let packets = &self.packets;
+        let probe = self.probe.take();
+        self.probe = probe.filter(|probe| packets.has(probe.number, probe.size));
         let rtt = self
             .ack
             .newest
@@ -443,7 +458,8 @@ impl<C: Controller> Adapter<C> {
         let window = self.controller.cwnd().get().max(self.mtu.into());
         // noq sends a probe of the path MTU whatever the window is, and counts it as in flight. It may be larger than the
         // window. Without room of its own, it would hold back all that could tell that it is lost.
-        let probe = self.probe.map_or(0, |(_, size)| size);
+        let probe = self.probe.filter(|probe| !probe.is_lost);
+        let probe = probe.map_or(0, |probe| probe.size);
         window.saturating_add(probe)
     }
 

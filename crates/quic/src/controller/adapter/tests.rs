@@ -137,6 +137,7 @@ fn a_probe_of_the_path_mtu_takes_no_room_in_the_window() {
         adapter.on_packet_sent(now, bytes, number);
     }
     assert_eq!(adapter.window(), window + 30_000);
+    assert_eq!(adapter.inflight().get(), 2_400);
     adapter.on_application_limit();
     assert!(adapter.sampler.is_app_limited());
     acknowledge(&mut adapter, now, at(40), 0, 31_200);
