@@ -19,7 +19,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use noq_proto::crypto::ExportKeyingMaterialError;
-use noq_proto::{ClientConfig, ConnectionError, ConnectionStats, Dir, PathId, StreamId, VarInt};
+use noq_proto::{
+    ClientConfig, ConnectionError, ConnectionStats, Dir, PathId, PathStats, StreamId, VarInt,
+};
 use tokio::sync::Notify;
 
 use crate::driver::{Driver, Flow, Line};
@@ -180,6 +182,12 @@ impl Connection {
     /// The largest datagram frame that the peer takes; nothing if it takes none.
     pub fn max_datagram_size(&self) -> Option<usize> {
         self.0.line.lock().datagrams().max_size()
+    }
+
+    /// What is known of its path; nothing but zeros once there is none any more.
+    pub fn path_stats(&self) -> PathStats {
+        let stats = self.0.line.lock().path_stats(PathId::ZERO);
+        stats.unwrap_or_default()
     }
 
     /// Fills `to` with what this TLS session alone has (RFC 8446, "Exporters").

@@ -19,6 +19,9 @@ use crate::observer::{Limit, Observer, Sample};
 /// adds, 14 720, does not bind for packets of QUIC's first size.
 pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 
+/// A packet is lost if one that was sent so many later is acknowledged (RFC 9002, "Packet Threshold").
+const PACKET_THRESHOLD: u64 = 3;
+
 /// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how. Its methods
 /// are noq's hooks, with the same names.
 #[derive(Clone)]
@@ -36,6 +39,8 @@ pub(super) struct Adapter<C: Controller> {
     /// noq's count as of the last ACK, with what has been sent and lost since.
     inflight: u64,
     mtu: u16,
+    /// The probe of the path MTU that is in flight, if it is larger than two packets.
+    probe: Option<Probe>,
     initial_window: u64,
     /// The shortest round-trip time measured so far.
     min_rtt: Option<Duration>,
@@ -55,6 +60,15 @@ pub(super) struct Adapter<C: Controller> {
     /// Nothing is in flight, because the application has nothing to send.
     is_idle: bool,
     counts: Counts,
+}
+
+/// A probe of the path MTU. It is not the controller's: noq sends it whatever the window is, and is silent when it is lost.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    number: u64,
+    size: u64,
+    /// noq has found it lost, though its latest count of bytes in flight has it.
+    is_lost: bool,
 }
 
 /// What the hooks have said so far of the ACK that is being processed.
@@ -125,6 +139,7 @@ impl<C: Controller> Adapter<C> {
             packets: Packets::default(),
             inflight: 0,
             mtu,
+            probe: None,
             initial_window,
             min_rtt: None,
             srtt: None,
@@ -160,7 +175,8 @@ impl<C: Controller> Adapter<C> {
     }
 
     fn inflight(&self) -> Bytes {
-        Bytes::new(self.inflight)
+        let probe = self.probe.map_or(0, |probe| probe.size);
+        Bytes::new(self.inflight.saturating_sub(probe))
     }
 
     /// A packet was lost or marked, and the controller has not yet been told of this round trip's congestion by this
@@ -256,9 +272,16 @@ impl<C: Controller> Adapter<C> {
             self.controller.on_idle_restart(now);
         }
         // noq does not report a packet as acknowledged that it has declared lost.
-        let out = Outstanding::without_lost(self.inflight());
+        let out = Outstanding::without_lost(Bytes::new(self.inflight));
         let state = self.sampler.on_packet_sent(now, size, out);
         self.packets.insert(pn, state);
+        if u64::from(bytes) > 2 * u64::from(self.mtu) {
+            self.probe = Some(Probe {
+                number: pn,
+                size: bytes.into(),
+                is_lost: false,
+            });
+        }
         self.inflight = self.inflight.saturating_add(bytes.into());
         self.counts.last_sequence = state.sequence;
         self.counts.packets_sent += 1;
@@ -274,7 +297,7 @@ impl<C: Controller> Adapter<C> {
         let inflight = self.inflight();
         // What fills the window is limited by the window (BBR draft, "Application-limited": C.inflight < C.cwnd; in packets).
         let with_another = self.inflight.saturating_add(self.mtu.into());
-        if with_another > self.controller.cwnd().get() {
+        if with_another > self.window() {
             return;
         }
         self.sampler.mark_app_limited(inflight);
@@ -306,6 +329,10 @@ impl<C: Controller> Adapter<C> {
         let now = self.acked_at(now);
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
         self.ack.packets += 1;
+        if let Some(probe) = &mut self.probe {
+            // noq finds it lost right after this ACK's hooks.
+            probe.is_lost |= pn >= probe.number.saturating_add(PACKET_THRESHOLD);
+        }
         let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
             return;
         };
@@ -330,6 +357,9 @@ impl<C: Controller> Adapter<C> {
         let prior_inflight = self.inflight();
         self.inflight = in_flight;
         self.packets.prune(in_flight);
+        let packets = &self.packets;
+        let probe = self.probe.take();
+        self.probe = probe.filter(|probe| packets.has(probe.number, probe.size));
         let rtt = self
             .ack
             .newest
@@ -425,7 +455,12 @@ impl<C: Controller> Adapter<C> {
     pub(super) fn window(&mut self) -> u64 {
         self.settle();
         // noq sends only if a whole datagram fits, so a smaller window would never open again.
-        self.controller.cwnd().get().max(self.mtu.into())
+        let window = self.controller.cwnd().get().max(self.mtu.into());
+        // noq sends a probe of the path MTU whatever the window is, and counts it as in flight. It may be larger than the
+        // window. Without room of its own, it would hold back all that could tell that it is lost.
+        let probe = self.probe.filter(|probe| !probe.is_lost);
+        let probe = probe.map_or(0, |probe| probe.size);
+        window.saturating_add(probe)
     }
 
     pub(super) fn metrics(&mut self) -> ControllerMetrics {
@@ -448,6 +483,7 @@ impl<C: Controller> Adapter<C> {
         copy.inflight = 0;
         copy.ack = PendingAck::default();
         copy.lost = None;
+        copy.probe = None;
         copy
     }
 

@@ -63,6 +63,15 @@ impl Packets {
         self.take(number, |state| state.bytes.get() == bytes)
     }
 
+    /// Whether a packet with this number and size is in flight.
+    pub(super) fn has(&self, number: u64, bytes: u64) -> bool {
+        self.lanes.iter().any(|lane| {
+            let place = position(lane, number);
+            let packet = place.and_then(|place| lane.get(place));
+            packet.is_some_and(|packet| packet.is_outstanding && packet.state.bytes.get() == bytes)
+        })
+    }
+
     /// Forgets the oldest packets until no more than `in_flight` bytes are left. Packets leave noq's own table without
     /// a word when their space is discarded and when a probe for a larger MTU is lost; by the next ACK, they are older
     /// than whatever else is in flight in their space.

@@ -11,6 +11,7 @@ use bytes::BytesMut;
 use noq_proto::{EcnCodepoint, FourTuple, Transmit};
 use rustix::io::Errno;
 
+use super::mtu;
 use super::socket::Socket;
 use super::worker::Worker;
 
@@ -100,6 +101,12 @@ pub trait Ground: Send + Sync {
     /// The socket cannot be opened.
     fn sending(&self, peer: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>>;
 
+    /// The largest UDP payload that may reach `peer` without fragmentation; nothing if that is not known.
+    fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
+        let _ = peer;
+        None
+    }
+
     /// The clock.
     fn clock(&self) -> fn() -> Instant;
 
@@ -122,6 +129,10 @@ impl Ground for System {
 
     fn sending(&self, peer: SocketAddr, ecn: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
         Ok(Box::new(Socket::sending(peer, ecn)?))
+    }
+
+    fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
+        mtu::largest_datagram(peer)
     }
 
     fn clock(&self) -> fn() -> Instant {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;
-use noq_proto::{Connection, Event, Incoming};
+use noq_proto::{Connection, Event, Incoming, MtuDiscoveryConfig};
 
 use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
 use super::{
@@ -89,9 +89,21 @@ impl World {
     }
 
     fn call(&self, outlet: &Outlet, application: impl Application + 'static) -> (Call, Arc<Flow>) {
-        let fixed = |connection| Fixed::new(Rate::from_bytes_per_sec(RATE), connection);
+        self.call_at(RATE, MtuDiscoveryConfig::default(), outlet, application)
+    }
+
+    fn call_at(
+        &self,
+        rate: u64,
+        discovery: MtuDiscoveryConfig,
+        outlet: &Outlet,
+        application: impl Application + 'static,
+    ) -> (Call, Arc<Flow>) {
+        let fixed = move |connection| Fixed::new(Rate::from_bytes_per_sec(rate), connection);
         let (controllers, flow) = paced(factory_with(fixed, 1, None));
-        let transport = Arc::new(endpoint::transport(controllers));
+        let mut transport = endpoint::transport(controllers);
+        transport.mtu_discovery_config(Some(discovery));
+        let transport = Arc::new(transport);
         let config = endpoint::client_config(self.identity.fingerprint(), ALPN, transport);
         let to = self.server.address;
         let call = outlet.call(to, config.unwrap(), flow.clone(), Box::new(application));
@@ -204,6 +216,25 @@ fn what_is_due_does_not_wait_long_for_timers() {
     }
     assert_eq!(turns, 8);
     drop(calls);
+}
+
+#[test]
+fn a_large_datagram_takes_at_most_a_millisecond_of_the_rate() {
+    for (rate, sizes) in [
+        (1_000_000, 1_200..=1_452),
+        (10_000_000, 1_453..=10_000),
+        (100_000_000, 10_001..=60_000),
+    ] {
+        let mut world = World::new();
+        let outlet = world.outlet();
+        let mut discovery = MtuDiscoveryConfig::default();
+        discovery.upper_bound(60_000);
+        let (writer, _) = Writer::of(1_000_000);
+        let (call, _) = world.call_at(rate, discovery, &outlet, writer);
+        world.run(5_000);
+        let size = call.line.lock().current_mtu();
+        assert!(sizes.contains(&size), "{size} at {rate}");
+    }
 }
 
 #[test]

@@ -26,6 +26,11 @@
 //!   anything else happens to the connection.
 //! - **Packets are marked as ECN-capable only if the controller responds to ECN marks**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
+//! - **Datagrams are as large as the path carries**, if the user of a connection wants that
+//!   ([`Client::with_large_datagrams`](crate::endpoint::Client::with_large_datagrams)). The path MTU is searched with
+//!   probes, up to the MTU of the kernel's route. A datagram that an Ethernet does not carry takes at most a
+//!   millisecond of the pacing rate. So a slow path gets no large datagrams, even over loopback. A probe that is too
+//!   large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
 //!   first one. A client's address changes at most once in a second. A [`Door`] decides who may connect, and who must validate its address first. Datagrams from an address
@@ -43,6 +48,9 @@
 //! The thread keeps the departure times. The kernel could keep them (`SO_TXTIME`) if its queue discipline were `fq` or
 //! `etf`, but loopback has neither. A socket that asks for arrival times reads datagrams one by one, up to eight in a
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
+//!
+//! noq sends a probe of the path MTU only when nothing else waits, or the window is full, and does not report how far
+//! its search is. A flow that is limited by pacing alone finds a larger MTU in its next pause, or in BBR's next ProbeRTT.
 
 mod agenda;
 mod application;
@@ -55,6 +63,7 @@ mod host;
 mod line;
 #[cfg(test)]
 mod many;
+mod mtu;
 mod pace;
 mod queue;
 mod session;
@@ -195,6 +204,11 @@ impl Driver {
         let host = Host::new((id, self.desk.clone()), port, endpoint.clone(), door);
         self.desk.ask(Command::Add(id, Box::new(host)));
         (id, endpoint)
+    }
+
+    /// The largest UDP payload that may reach `peer`, if that is known; see [`Ground::largest_datagram`].
+    pub(crate) fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
+        self.ground.largest_datagram(canonical(peer))
     }
 
     /// Whether the thread is running. It ends without a stop only after a panic.

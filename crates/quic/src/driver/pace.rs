@@ -144,7 +144,7 @@ impl Pace {
 }
 
 /// The bytes that a rate in bytes per second carries in a time.
-fn carried(span: Duration, rate: u64) -> u64 {
+pub(super) fn carried(span: Duration, rate: u64) -> u64 {
     let bytes = span.as_nanos().saturating_mul(u128::from(rate)) / 1_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -14,7 +14,7 @@ use super::application::Application;
 use super::flow::Flow;
 use super::host::{Shared, lock};
 use super::line::{HostId, Line};
-use super::pace::Pace;
+use super::pace::{Pace, carried};
 
 /// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
 /// without end, and nothing would leave.
@@ -30,6 +30,14 @@ fn remote(connection: &Connection) -> Option<SocketAddr> {
     let path = connection.network_path(PathId::ZERO);
     path.ok().map(|path| path.remote())
 }
+
+/// The largest datagram that an Ethernet with an MTU of 1500 bytes carries over IPv6. Without a reason to do otherwise,
+/// noq searches the path MTU up to this size.
+const ETHERNET: usize = 1452;
+
+/// How much of the pacing rate a datagram larger than that may take. It leaves as one burst, and BBR's smallest window
+/// is four of them. Linux sizes its bursts by the same time (`tcp_tso_autosize`).
+const LONGEST: Duration = Duration::from_millis(1);
 
 /// A connection.
 pub(super) struct Session {
@@ -227,6 +235,11 @@ impl Session {
             if let Some(transmit) = transmit {
                 let is_probe = transmit.segment_size.is_none()
                     && transmit.size > usize::from(connection.current_mtu());
+                if is_probe && !self.suits(transmit.size) {
+                    // For noq, the probe is lost. It tries twice again, and then a smaller size.
+                    contents.clear();
+                    continue;
+                }
                 if is_probe {
                     self.probe_with(&transmit, connection, due, now);
                 } else {
@@ -255,6 +268,12 @@ impl Session {
         if let Some(flow) = &self.flow {
             flow.set_error(error);
         }
+    }
+
+    /// Whether datagrams of this size suit the pacing rate.
+    fn suits(&self, size: usize) -> bool {
+        let most = |rate| carried(LONGEST, rate);
+        size <= ETHERNET || self.rate().is_none_or(|rate| size as u64 <= most(rate))
     }
 
     /// Accounts for a probe of the path MTU, which noq sends when there is nothing else to send: for noq, an

@@ -20,8 +20,8 @@ const BATCH: usize = 8;
 /// The largest UDP payload, with room to spare.
 const LARGEST: usize = 1 << 16;
 
-/// The size of the memory that datagrams of one message share. A datagram that is kept holds no more memory than this.
-/// Separate memory for each datagram would reduce the receiver's rate by a tenth.
+/// The size of the memory that datagrams of one message share. A datagram that is kept holds no more memory than this,
+/// unless it is larger itself. Separate memory for each datagram would reduce the receiver's rate by a tenth.
 const SHARED: usize = 16 << 10;
 
 /// The maximum size of a burst for the kernel, for any size of datagrams (UDP over IPv4).
@@ -370,6 +370,19 @@ mod tests {
         let read = read(&mut listening);
         let read: Vec<_> = read.iter().map(|one| &one.payload[..]).collect();
         assert_eq!(read, [b"aaa".as_slice(), b"bbb", b"c"]);
+    }
+
+    /// A probe of the path MTU that not even the interface carries is lost, and the connection goes on.
+    #[test]
+    fn a_datagram_that_is_too_large_is_lost() {
+        let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let to = listening.local_addr().unwrap();
+        let sending = Socket::sending(to, false).unwrap();
+        send(&sending, to, &[7; LARGEST_BURST + 1], None);
+        send(&sending, to, &[7; 10], None);
+        let read = read(&mut listening);
+        assert_eq!(read.len(), 1);
+        assert_eq!(read[0].payload.len(), 10);
     }
 
     /// A burst has as many datagrams as the kernel takes at once, for any size.

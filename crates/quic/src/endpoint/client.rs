@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use noq_proto::TransportConfig;
+use noq_proto::{MtuDiscoveryConfig, TransportConfig};
 
 use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
@@ -22,6 +22,8 @@ pub struct Client {
     alpn: Arc<[u8]>,
     controllers: Arc<dyn Controllers>,
     transport: Arc<Transport>,
+    /// Whether the path MTU is searched up to the route's.
+    has_large_datagrams: bool,
 }
 
 impl Client {
@@ -44,7 +46,15 @@ impl Client {
             alpn: alpn.into(),
             controllers,
             transport: Arc::new(transport),
+            has_large_datagrams: false,
         })
+    }
+
+    /// Lets path MTU discovery go up to what the route to the server carries, such as jumbo frames. Without it, no datagram
+    /// is larger than 1452 bytes, which most paths carry, so that connections over them have datagrams of equal size.
+    pub fn with_large_datagrams(mut self) -> Client {
+        self.has_large_datagrams = true;
+        self
     }
 
     /// Begins to connect to `server`, at this address.
@@ -54,8 +64,15 @@ impl Client {
     pub fn connect(&self, server: SocketAddr) -> Result<Connection, EndpointError> {
         let ecn = self.controllers.responds_to_ecn();
         let (controllers, flow) = driver::paced(self.controllers.clone());
-        let transport = Arc::new((self.transport)(controllers));
-        let config = client_config(self.server, &self.alpn, transport)?;
+        let mut transport = (self.transport)(controllers);
+        if self.has_large_datagrams
+            && let Some(size) = self.driver.largest_datagram(server)
+        {
+            let mut discovery = MtuDiscoveryConfig::default();
+            discovery.upper_bound(size);
+            transport.mtu_discovery_config(Some(discovery));
+        }
+        let config = client_config(self.server, &self.alpn, Arc::new(transport))?;
         Connection::begin(&self.driver, server, config, flow, ecn)
     }
 }

@@ -14,6 +14,9 @@ use super::fingerprint::Fingerprint;
 /// The name in every certificate. Nothing depends on it: the fingerprint alone says who the server is.
 pub const SERVER_NAME: &str = "fullpipe";
 
+/// The largest UDP payload that an endpoint takes: any (RFC 9000, "max_udp_payload_size").
+const ANY_PAYLOAD: u16 = 65_527;
+
 /// A server's certificate and its private key.
 #[derive(Debug)]
 pub struct Identity {
@@ -79,6 +82,8 @@ impl Identity {
         config.cid_generator(Arc::new(move || {
             Box::new(HashedConnectionIdGenerator::from_key(key))
         }));
+        // Only a size below 1200 is refused.
+        let _ = config.max_udp_payload_size(ANY_PAYLOAD);
         config
     }
 

@@ -63,7 +63,8 @@ pub(crate) async fn send_on(
     }
     let (server, controllers) = (ticket.fingerprint(), config.controllers);
     let way = Way {
-        client: Client::new(ground, server, wire::ALPN, controllers, transport)?,
+        client: Client::new(ground, server, wire::ALPN, controllers, transport)?
+            .with_large_datagrams(),
         ticket,
     };
     let sender = SenderId::generate()?;

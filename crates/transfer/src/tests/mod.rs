@@ -5,6 +5,8 @@ mod ecn;
 mod flood;
 mod hostile;
 mod many;
+#[cfg(target_os = "linux")]
+mod mtu;
 mod network;
 mod outage;
 mod resume;
@@ -30,6 +32,9 @@ use slow::slow;
 use super::*;
 use crate::disk::{Disk, RealDisk};
 use crate::tree::BLOCK;
+
+/// The largest datagram over IPv4.
+const LARGEST: u64 = 65_507;
 
 /// A directory to send from, one to receive in.
 struct World {
@@ -237,10 +242,13 @@ impl Log {
         }
     }
 
-    /// What this side put on the wire, in bytes of UDP payload.
+    /// What this side put on the wire, in bytes of UDP payload: without probes of the path MTU, for whose size the largest
+    /// datagram's stands. That is too much by less than [`LARGEST`] for all of them, since each halves the difference.
     fn sent(&self) -> u64 {
         let connection = self.connection.lock().unwrap();
-        connection.as_ref().unwrap().stats().udp_tx.bytes
+        let path = connection.as_ref().unwrap().path_stats();
+        let probes = path.sent_plpmtud_probes * LARGEST;
+        path.udp_tx.bytes.saturating_sub(probes)
     }
 }
 

@@ -126,6 +126,37 @@ fn data_that_fills_the_window_is_limited_by_the_window() {
     }
 }
 
+/// noq sends such a probe whatever the window is. It says nothing when the probe is lost.
+#[test]
+fn a_probe_of_the_path_mtu_takes_no_room_in_the_window() {
+    let now = Instant::now();
+    let at = |ms| now + Duration::from_millis(ms);
+    let mut adapter = adapter(now);
+    let window = adapter.window();
+    for (number, bytes) in [(0, 1200), (1, 30_000), (2, 1200)] {
+        adapter.on_packet_sent(now, bytes, number);
+    }
+    assert_eq!(adapter.window(), window + 30_000);
+    assert_eq!(adapter.inflight().get(), 2_400);
+    adapter.on_application_limit();
+    assert!(adapter.sampler.is_app_limited());
+    acknowledge(&mut adapter, now, at(40), 0, 31_200);
+    let window = adapter.window();
+    assert_eq!(window, adapter.controller.cwnd().get() + 30_000);
+    acknowledge(&mut adapter, now, at(41), 2, 0);
+    let window = adapter.window();
+    assert_eq!(window, adapter.controller.cwnd().get());
+    // noq finds a probe lost after the hooks of the ACK that shows it.
+    for (number, bytes) in [(3, 30_000), (4, 1200), (5, 1200), (6, 1200)] {
+        adapter.on_packet_sent(at(50), bytes, number);
+    }
+    for (number, room) in [(4, 30_000), (6, 0)] {
+        acknowledge(&mut adapter, at(50), at(90), number, 32_400);
+        let window = adapter.window();
+        assert_eq!(window, adapter.controller.cwnd().get() + room, "{number}");
+    }
+}
+
 /// Hooks in any order and with any numbers: a peer can bring about most of them.
 #[test]
 fn nonsense_is_survived() {
