@@ -104,7 +104,7 @@ fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
     let brief = told(&[&shallow[..], &["--duration", "5s"]].concat());
     assert!(
         brief.contains("\nnot sure: runs of 5.00 s do not show")
-            && brief.contains("those of 10s do"),
+            && brief.contains("; runs of 10s do"),
         "{brief}"
     );
     let cubic = told(&["--buffer", "1bdp", "--controllers", "cubic", "--paths", "2"]);

@@ -92,7 +92,7 @@ fn a_document_that_says_something_else_is_told() {
     let check = ["--document", "results.md", "--check"];
     let (code, _, stderr) = claims(directory.path(), &check);
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("It says: old"), "{stderr}");
+    assert!(stderr.contains("It has: old"), "{stderr}");
     let (code, _, stderr) = claims(directory.path(), &document);
     assert_eq!(code, Some(0), "{stderr}");
     let (code, stdout, stderr) = claims(directory.path(), &check);
