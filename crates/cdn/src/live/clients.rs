@@ -65,27 +65,34 @@ pub(super) fn start(
         .spawn(host, init)?)
 }
 
-/// The shell script.
+/// The shell script. Each line has one process that waits for the next download. A process for each download would keep
+/// all processors busy for the first seconds.
 fn script(lines: &[Line], end: Duration, told: &Path) -> String {
     // The laboratory uses neither the user's settings nor a proxy.
     let mut text = format!(
-        "# Delay, longest time, line, client, server, bytes.\nget() {{\n  sleep \"$1\"\n  exec curl --disable --noproxy '*' --silent --fail \
-         --output /dev/null --max-time \"$2\" \\\n    --interface \"$4\" --range \"0-$(($6 - 1))\" --write-out \"$3 $6 %{{exitcode}} \
-         %{{size_download}} %{{size_header}} %{{time_pretransfer}} %{{time_total}}\\n\" \\\n    \"http://$5:{PORT}/{OBJECT}\"\n}}\n\
+        "# Longest time, line, client, server, bytes.\nget() {{\n  exec curl --disable --noproxy '*' --silent --fail --output /dev/null \
+         --max-time \"$1\" \\\n    --interface \"$3\" --range \"0-$(($5 - 1))\" --write-out \"$2 $5 %{{exitcode}} \
+         %{{size_download}} %{{size_header}} %{{time_pretransfer}} %{{time_total}}\\n\" \\\n    \"http://$4:{PORT}/{OBJECT}\"\n}}\n\
          exec >'{}'\n",
         told.display()
     );
     for (place, line) in lines.iter().enumerate() {
-        for visit in &line.visits {
+        let mut visits: Vec<_> = line.visits.iter().collect();
+        visits.sort_by_key(|visit| visit.at);
+        text += "(\n";
+        let mut now = Duration::ZERO;
+        for visit in visits {
             text += &format!(
-                "(get {:.3} {:.3} {place} {} {} {}) &\n",
-                visit.at.as_secs_f64(),
+                "  sleep {:.3}; get {:.3} {place} {} {} {} &\n",
+                visit.at.saturating_sub(now).as_secs_f64(),
                 end.saturating_sub(visit.at).as_secs_f64(),
                 line.client,
                 server(line),
                 visit.bytes.get()
             );
+            now = visit.at;
         }
+        text += "  wait\n) &\n";
     }
     text + "wait\n"
 }
