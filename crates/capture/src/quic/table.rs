@@ -116,7 +116,7 @@ impl Table {
             Header::Long(long, _) => long.kind == Kind::Initial,
             Header::Short(_) => packet.from.port == PORT || packet.to.port == PORT,
         };
-        if !is_new {
+        if !is_new || !header.has_fixed_bit() {
             return None;
         }
         if self.connections.len() >= MOST {
@@ -150,8 +150,8 @@ mod tests {
 
     const ID: &[u8] = b"ABCDEFGH";
 
-    /// A datagram from port `from` to the server, at this time in microseconds.
-    fn say(table: &mut Table, memory: &mut Memory, at: u32, from: u32, data: &[u8]) {
+    /// A datagram from address `from` to the server, at this time in microseconds. Returns whether it is QUIC.
+    fn say(table: &mut Table, memory: &mut Memory, at: u32, from: u32, data: &[u8]) -> bool {
         let end = |address: u32, port| Endpoint {
             address: Ipv4Addr::from_bits(address).into(),
             port,
@@ -169,24 +169,41 @@ mod tests {
                 payload: data,
             },
         };
-        assert!(table.on_datagram(&packet, 32, data, memory));
+        table.on_datagram(&packet, 32, data, memory)
     }
 
     #[test]
     fn a_client_that_moves_on_and_on_has_two_places() {
         let (mut table, mut memory) = (Table::default(), Memory::default());
-        say(&mut table, &mut memory, 0, 0, &[&[0x40], ID].concat());
+        let mut say = |table: &mut Table, at, from, data: &[u8]| {
+            assert!(say(table, &mut memory, at, from, data));
+        };
+        say(&mut table, 0, 0, &[&[0x40], ID].concat());
         table.lengths = 1 << ID.len();
         table.ids.insert(Id::new(ID).expect("short"), (0, 1));
         for address in 1_u32..1_000 {
             let data = |last: u8| [&[0x40], ID, &address.to_be_bytes(), &[last; 16]].concat();
-            say(&mut table, &mut memory, address, address, &data(0));
+            say(&mut table, address, address, &data(0));
             // Another packet from the previous address.
-            say(&mut table, &mut memory, address, address - 1, &data(1));
+            say(&mut table, address, address - 1, &data(1));
         }
         assert_eq!(table.connections.len(), 1);
         assert_eq!(table.connections[0].migrations, 999);
         assert_eq!(table.connections[0].ways[0].datagrams, 1_000);
         assert_eq!(table.places.len(), 2);
+    }
+    #[test]
+    fn only_a_known_connection_may_grease_the_fixed_bit() {
+        let (mut table, mut memory) = (Table::default(), Memory::default());
+        let mut is_quic = |from, data: &[u8]| say(&mut table, &mut memory, 0, from, data);
+        assert!(!is_quic(1, &[0x00, 1]), "nothing shows that it is QUIC");
+        assert!(is_quic(1, &[0x40, 2]));
+        assert!(is_quic(1, &[0x00, 3]));
+        assert!(!is_quic(2, &[0x00, 4]), "another client");
+        // A client whose connection ID is known has moved.
+        table.lengths = 1 << ID.len();
+        table.ids.insert(Id::new(ID).expect("short"), (0, 1));
+        assert!(say(&mut table, &mut memory, 1, 3, &[&[0x00], ID].concat()));
+        assert_eq!(table.connections[0].ways[0].datagrams, 3);
     }
 }

@@ -155,17 +155,45 @@ fn a_log_of_impossible_lengths_has_an_answer() {
     assert_eq!(only(&summary).sent_bytes, 2_000);
 }
 
-/// Every datagram appears twice, as with two interfaces.
-#[test]
-fn what_was_captured_twice_counts_once() {
-    let mut twice = CAPTURE[..24].to_vec();
+/// The capture with `of` in place of each of its records.
+fn rewritten(mut of: impl FnMut(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let mut file = CAPTURE[..24].to_vec();
     let mut rest = &CAPTURE[24..];
     while rest.len() >= 16 {
         let length = u32::from_le_bytes([rest[8], rest[9], rest[10], rest[11]]);
         let (record, behind) = rest.split_at(16 + length as usize);
-        twice.extend([record, record].concat());
+        file.extend(of(record));
         rest = behind;
     }
+    file
+}
+
+/// Both ends clear the fixed bit of every second packet (RFC 9287), also of the server's first ones.
+#[test]
+fn packets_without_the_fixed_bit_are_of_their_connection() {
+    let mut number = 0;
+    let greased = rewritten(|record| {
+        // The heads of the record, Ethernet, IPv4 and UDP.
+        let first = 16 + 14 + 20 + 8;
+        let mut record = record.to_vec();
+        number += 1;
+        if number % 2 == 0 {
+            record[first] &= !0x40;
+        }
+        record
+    });
+    let (plain, greased) = (summary(CAPTURE, None), summary(&greased, None));
+    assert_eq!(greased.read.quic, plain.read.quic);
+    assert_eq!(greased.quic.len(), 1);
+    for (one, other) in plain.quic[0].flows.iter().zip(&greased.quic[0].flows) {
+        assert_eq!((one.datagrams, one.bytes), (other.datagrams, other.bytes));
+    }
+}
+
+/// Every datagram appears twice, as with two interfaces.
+#[test]
+fn what_was_captured_twice_counts_once() {
+    let twice = rewritten(|record| [record, record].concat());
     let (once, twice) = (summary(CAPTURE, Some(KEYS)), summary(&twice, Some(KEYS)));
     for (one, other) in once.quic[0].flows.iter().zip(&twice.quic[0].flows) {
         assert_eq!((one.datagrams, one.bytes), (other.datagrams, other.bytes));

@@ -7,7 +7,7 @@ use crate::packet::word;
 /// The longest connection ID (RFC 9000, section 17.2).
 const LONGEST_ID: usize = 20;
 
-/// The fixed bit. All QUIC packets have it, unless the ends agree otherwise (RFC 9287).
+/// The fixed bit. All QUIC packets have it, unless the ends agree to grease it: then it is random (RFC 9287).
 const FIXED: u8 = 0x40;
 const LONG: u8 = 0x80;
 
@@ -157,7 +157,8 @@ impl Short {
 }
 
 impl<'d> Header<'d> {
-    /// The header at the start of a datagram. `None` if it is not QUIC.
+    /// The header at the start of a datagram. `None` if it is not QUIC. A short header may be anything; see
+    /// [`has_fixed_bit`](Header::has_fixed_bit).
     #[inline]
     pub fn parse(data: &'d [u8]) -> Option<Header<'d>> {
         let first = *data.first()?;
@@ -165,7 +166,16 @@ impl<'d> Header<'d> {
             let (long, rest) = long(data, first)?;
             return Some(Header::Long(long, rest));
         }
-        (first & FIXED != 0).then_some(Header::Short(Short { first }))
+        Some(Header::Short(Short { first }))
+    }
+
+    /// Whether it has the fixed bit, without which a packet is QUIC only if its connection is known.
+    pub fn has_fixed_bit(&self) -> bool {
+        let first = match self {
+            Header::Long(long, _) => long.packet.first().copied().unwrap_or_default(),
+            Header::Short(short) => short.first,
+        };
+        first & FIXED != 0
     }
 }
 
@@ -176,7 +186,7 @@ fn long(data: &[u8], first: u8) -> Option<(Long<'_>, &[u8])> {
     let from = reader.id()?;
     let kind = match (version, first >> 4 & 3) {
         (Version(NEGOTIATION), _) => Kind::VersionNegotiation,
-        _ if !version.is_known() || first & FIXED == 0 => return None,
+        _ if !version.is_known() => return None,
         (Version::V2, kind) => kinds(kind.wrapping_sub(1) & 3),
         (_, kind) => kinds(kind),
     };
@@ -305,7 +315,8 @@ mod tests {
             &[0xff, 0x34, 0x81, 0x80, 0, 1, 0, 1, 0],
             &[],
         ] {
-            assert!(Header::parse(data).is_none(), "{data:?}");
+            let header = Header::parse(data);
+            assert!(!header.is_some_and(|header| header.has_fixed_bit()), "{data:?}");
         }
     }
 }
