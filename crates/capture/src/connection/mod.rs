@@ -210,7 +210,7 @@ impl Connection {
         if segment.flags.has(Flags::FIN) {
             self.fins |= 1 << from;
             if let Some(flow) = &mut self.sides[from].flow {
-                flow.on_close();
+                flow.on_close(segment);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Connections that are easy to misread.
 
+use std::ops::Range;
+
 use units::{Duration, Time};
 
 use super::{A, B, summary};
@@ -23,6 +25,8 @@ struct Talk {
     packets: u16,
     /// The number that is added to A's sequence numbers.
     shift: u32,
+    /// The SACK block of the next packet.
+    block: Option<(u32, u32)>,
 }
 
 impl Talk {
@@ -32,6 +36,7 @@ impl Talk {
             now: 0,
             packets: 0,
             shift: 0,
+            block: None,
         }
     }
 
@@ -40,10 +45,16 @@ impl Talk {
     }
 
     fn say(&mut self, is_a: bool, seq: u32, ack: u32, flags: Flags, window: u16, len: u32) {
-        let options = [
-            TcpOption::MaximumSegmentSize(1460),
-            TcpOption::SelectiveAcknowledgementPermitted,
-        ];
+        let options = if flags.has(SYN) {
+            vec![
+                TcpOption::MaximumSegmentSize(1460),
+                TcpOption::SelectiveAcknowledgementPermitted,
+            ]
+        } else {
+            let block = self.block.take().into_iter();
+            let sack = |block| TcpOption::SelectiveAcknowledgement(block, [None; 3]);
+            block.map(sack).collect()
+        };
         let (from, to) = if is_a { (A, B) } else { (B, A) };
         let (seq, ack) = if is_a {
             (seq.wrapping_add(self.shift), ack)
@@ -60,7 +71,7 @@ impl Talk {
             ack,
             flags,
             window,
-            options: if flags.has(SYN) { &options } else { &[] },
+            options: &options,
             len,
         };
         let at = Time::ZERO + Duration::from_millis(1_000 + self.now);
@@ -76,6 +87,13 @@ impl Talk {
     /// B acknowledges everything before this position.
     fn ack(&mut self, upto: u32, window: u16) {
         self.say(false, OTHER, START + upto, ACK, window, 0);
+    }
+
+    /// B acknowledges everything before `upto`, and this block beyond it.
+    fn sack(&mut self, upto: u32, block: Range<u32>) {
+        let position = |place: u32| (START + place).wrapping_add(self.shift);
+        self.block = Some((position(block.start), position(block.end)));
+        self.ack(upto, 60_000);
     }
 
     fn shake(&mut self) {
@@ -208,6 +226,37 @@ fn what_asks_for_an_answer_alone_is_no_repeat() {
     assert_eq!(counted, (0, Some(0), 0, 0), "{flow:?}");
     assert_eq!((flow.packets, flow.missed_bytes), (8, 0), "{flow:?}");
     assert_eq!(flow.delivered_bytes, u64::from(sent) + 2_460);
+}
+
+/// Each end sends data and FIN, and acknowledges both. The sequence numbers wrap around within A's data.
+#[test]
+fn what_closes_a_connection_is_no_data() {
+    let close = Flags::ACK.with(Flags::FIN);
+    for is_with_data in [true, false] {
+        let mut talk = Talk::new();
+        talk.shift = u32::MAX - START - 3_000;
+        talk.shake();
+        talk.rounds(3, 1_000);
+        // FIN follows a hole, and SACK acknowledges it.
+        let sent = if is_with_data { 8_000 } else { 7_000 };
+        talk.data(6_000, ACK, 1_000);
+        talk.data(7_000, close, sent - 7_000);
+        talk.wait(20);
+        talk.sack(6_000, 7_000..sent + 1);
+        talk.data(6_000, ACK, 1_000);
+        talk.wait(20);
+        talk.ack(sent + 1, 60_000);
+        talk.say(false, OTHER, START + sent + 1, close, 60_000, 500);
+        talk.say(true, START + sent + 1, OTHER + 501, ACK, 60_000, 0);
+        let mut connections = talk.told();
+        let flows = connections.swap_remove(0).flows;
+        let counted = flows.iter().map(|flow| {
+            let lost = flow.lost.expect("it is known");
+            (flow.delivered_bytes, flow.missed_bytes, lost)
+        });
+        let expected = [(u64::from(sent), 0, 1), (500, 0, 0)];
+        assert_eq!(counted.collect::<Vec<_>>(), expected, "{flows:?}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Flow {
         if !self.positions.is_known() {
             return false;
         }
-        let ack = self.positions.peek(segment.ack);
+        let ack = self.heard(segment.ack);
         if ack.abs_diff(self.end) > FARTHEST {
             return false;
         }
@@ -79,6 +79,13 @@ impl Flow {
         self.far != far
     }
 
+    /// The position up to which this number acknowledges data. FIN takes a number, too (RFC 9293, section 3.4), and is no
+    /// data.
+    fn heard(&self, number: u32) -> u64 {
+        let position = self.positions.peek(number);
+        position - u64::from(self.fin.is_some_and(|fin| position == fin + 1))
+    }
+
     /// Whether the acknowledgement has an older timestamp than an earlier one: it was overtaken, or it is a copy.
     fn is_old(&mut self, stamps: Option<(u32, u32)>) -> bool {
         let Some((value, _)) = stamps else {
@@ -120,7 +127,7 @@ impl Flow {
         news: &mut News,
     ) {
         let blocks = segment.sack_blocks();
-        let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.positions.peek(to);
+        let position = |(from, to): (u32, u32)| self.positions.peek(from)..self.heard(to);
         let end = self.end;
         let is_valid = |range: &Range<u64>| range.start < range.end && range.end <= end;
         let mut ranges = [const { 0..0 }; 4];

@@ -75,6 +75,8 @@ pub struct Flow {
     closed_at: Option<u64>,
     /// The end of the byte that was sent only to get an answer.
     probed: Option<u64>,
+    /// The position of FIN, which is the end of all data.
+    fin: Option<u64>,
     /// The round trip of the handshake, a lower bound until an RTT is measured.
     handshake: Option<Duration>,
     /// TSval of the newest acknowledgement.
@@ -178,6 +180,7 @@ impl Flow {
             closed_at: None,
             newest_ack: None,
             probed: None,
+            fin: None,
             handshake,
             id: 0,
             has_ids: false,

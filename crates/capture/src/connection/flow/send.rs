@@ -111,8 +111,9 @@ impl Flow {
         }
     }
 
-    /// The sender has closed.
-    pub fn on_close(&mut self) {
+    /// The sender has closed with this segment.
+    pub fn on_close(&mut self, segment: &Segment) {
+        self.fin = Some(self.positions.peek(segment.seq.wrapping_add(segment.len)));
         self.limits.on_close();
     }
 
