@@ -6,7 +6,7 @@ use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
 use units::{Duration, Rate, Time};
 
 use super::table::limits;
-use crate::text::{bits_per_sec, known, percent, span};
+use crate::text::{bits_per_sec, count, known, percent, span};
 
 /// A time line has no more points.
 const POINTS: usize = 1200;
@@ -22,6 +22,10 @@ const FEWEST: usize = 5;
 
 /// Values that differ by less have a linear axis.
 const FACTOR: f64 = 5.0;
+
+/// The lines of a distribution.
+const OUTER: &str = "5th and 95th percentile";
+const MEDIAN: &str = "median";
 
 /// How long the rates of a time line are taken together.
 const STEPS: u64 = 300;
@@ -143,7 +147,7 @@ fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Char
     Chart::new(time, Axis::of_kinds("limited by", names)).with(curve)
 }
 
-/// RTT and delivery rate by what is in flight: the middle, and between which nine of ten are.
+/// RTT and delivery rate by what is in flight: the median, and the 5th and 95th percentile.
 fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
     let samples = &flow.samples[..];
     let Some(bdp) = flow.bdp.map(|bdp| bdp.get() as f64 / 1e3) else {
@@ -193,9 +197,9 @@ fn quantiles(mut of: impl FnMut(f64) -> Vec<(f64, f64)>) -> Vec<Curve> {
     let line = |dash, width| Look::line(Look::of_place(4).colour, dash).wide(width);
     let faint = line(Dash::Dotted, 1.2);
     vec![
-        Curve::new("nine of ten between", faint, of(0.05)),
-        Curve::new("nine of ten between", faint, of(0.95)),
-        Curve::new("middle", line(Dash::Solid, 1.6), of(0.5)),
+        Curve::new(OUTER, faint, of(0.05)),
+        Curve::new(OUTER, faint, of(0.95)),
+        Curve::new(MEDIAN, line(Dash::Solid, 1.6), of(0.5)),
     ]
 }
 
@@ -246,7 +250,12 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
     ];
     let charts: Vec<Chart> = charts.into_iter().flatten().collect();
     (!charts.is_empty()).then(|| {
-        let title = format!("{} connections", flows.len());
+        let all = count(summary.connections.len() as u64, "connection");
+        let title = if flows.len() < summary.connections.len() {
+            format!("{} of {all}: those with data", flows.len())
+        } else {
+            all
+        };
         Picture::of(title, 2, 260.0, charts).explained(
             "Which share of the connections has no more than this. Connections without a loss are not in the last chart.",
         )
@@ -292,7 +301,7 @@ mod tests {
         };
         let keys = Picture::of("", 2, 240.0, operating_point(&flow)).keys();
         let names: Vec<&str> = keys.iter().map(|key| &*key.name).collect();
-        assert_eq!(names, ["nine of ten between", "middle"]);
+        assert_eq!(names, ["5th and 95th percentile", "median"]);
         for key in &keys {
             assert!(key.colour.is_some() && key.dash.is_some(), "{key:?}");
         }

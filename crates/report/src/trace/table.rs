@@ -26,22 +26,22 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
             format!("{less} with less payload: --top N shows more, --json all"),
         );
     }
-    let lines = lines(summary, top);
-    let mut tables = Vec::new();
-    if !summary.connections.is_empty() {
-        tables.push(lines.lines(width));
-    }
-    if !summary.quic.is_empty() {
-        tables.push(quic(summary, top).lines(width));
-    }
+    let tables = all(summary, top).into_iter();
+    let mut tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
     if tables.is_empty() {
         tables.push("no connection of TCP or QUIC\n".to_owned());
     }
     below(&tables, notes)
 }
 
-/// The same as a table.
-pub fn lines(summary: &Summary, top: usize) -> Table {
+/// The tables that have rows.
+pub fn all(summary: &Summary, top: usize) -> Vec<Table> {
+    let tables = [connections(summary, top), quic(summary, top)];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// The connections, as far as their packets are open.
+fn connections(summary: &Summary, top: usize) -> Table {
     let headings = [
         "from",
         "to",
@@ -69,7 +69,7 @@ pub fn lines(summary: &Summary, top: usize) -> Table {
 }
 
 /// The QUIC connections, as they are without their keys.
-pub fn quic(summary: &Summary, top: usize) -> Table {
+fn quic(summary: &Summary, top: usize) -> Table {
     let headings = [
         "QUIC client",
         "server",
