@@ -21,7 +21,7 @@ pub fn scenario(summary: &Summary) -> Option<String> {
     text += &format!("buffer = \"{buffer:.2}bdp\"\n");
     let random = path.random_loss();
     if random > 0.0 {
-        text += "# What was lost with a queue as it mostly was.\n";
+        text += "# Lost at random.\n";
         text += &format!("loss = \"{:.4}%\"\n", random * 100.0);
     }
     if let Some(rate) = path.policed {
@@ -51,8 +51,32 @@ fn known(summary: &Summary) -> Option<(&FlowSummary, &KnownPath)> {
 }
 
 fn origin(flow: &FlowSummary) -> String {
-    let FlowSummary {
-        from, to, place, ..
-    } = flow;
-    format!("# From {from} to {to}, captured at {place}.\n")
+    let (from, to) = (&flow.from, &flow.to);
+    format!("# From {from} to {to}; {}.\n", flow.captured())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Summary, Trace};
+
+    #[test]
+    fn the_origin_says_where_the_capture_was_taken() {
+        let mut trace = Trace::new();
+        let keys = &include_bytes!("../data/quic.keys")[..];
+        trace.read_keys(keys).expect("secrets");
+        let capture = &include_bytes!("../data/quic.pcap")[..];
+        trace.read(capture, &|| true).expect("a capture");
+        let mut summary = Summary::alone(trace);
+        let origin = |summary: &Summary| {
+            let text = super::ranges(summary).expect("a known path");
+            text.lines().next().unwrap_or_default().to_owned()
+        };
+        let at_sender = origin(&summary);
+        assert!(at_sender.ends_with("; captured at the sender."), "{at_sender}");
+        summary.connections[0].flows[0].place = "unknown";
+        let nowhere = origin(&summary);
+        assert!(nowhere.ends_with("; the place of the capture is unknown."), "{nowhere}");
+        let text = super::scenario(&summary).expect("a known path");
+        assert!(text.contains("# Lost at random.\nloss = "), "{text}");
+    }
 }

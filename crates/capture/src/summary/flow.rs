@@ -152,6 +152,11 @@ pub struct LimitedBy {
 }
 
 impl FlowSummary {
+    /// Where the capture was taken, in words.
+    pub fn captured(&self) -> &'static str {
+        self.place.parse().unwrap_or(Place::Unknown).words()
+    }
+
     /// The summary of this side's data, if it had any.
     pub fn of(connection: &Connection, side: usize) -> Option<FlowSummary> {
         let flow = connection.sides[side].flow.as_deref()?;

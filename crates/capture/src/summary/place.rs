@@ -37,4 +37,13 @@ impl Place {
             None => Place::Unknown,
         }
     }
+    /// The place in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Place::Sender => "captured at the sender",
+            Place::Receiver => "captured at the receiver",
+            Place::Middle => "captured between the ends",
+            Place::Unknown => "the place of the capture is unknown",
+        }
+    }
 }

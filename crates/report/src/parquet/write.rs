@@ -17,8 +17,16 @@ const GROUP: usize = 1 << 17;
 
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
+#[error("{}", bare(.0))]
 pub struct WriteError(#[from] ParquetError);
+
+/// The error of a file as the system says it, without Parquet's "External: " before it.
+fn bare(error: &ParquetError) -> String {
+    match error {
+        ParquetError::External(inner) => inner.to_string(),
+        other => other.to_string(),
+    }
+}
 
 /// A column of a table with rows of type `R`.
 pub struct Column<'c, R> {
@@ -333,4 +341,32 @@ fn write_leaf<T: DataType, W: Write + Send>(
         .typed::<T>()
         .write_batch(values, Some(&leaf.definition), leaf.repetition.as_deref())?;
     column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, ErrorKind};
+
+    use super::*;
+
+    /// A file on a full disk.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_in_the_words_of_the_system() {
+        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        let error = write(Full, &columns, [1_u64], &[]).expect_err("a full disk");
+        let said = io::Error::from(ErrorKind::StorageFull).to_string();
+        assert_eq!(error.to_string(), said);
+    }
 }

@@ -94,11 +94,11 @@ fn explained(picture: Picture, flow: &FlowSummary) -> Picture {
     let packets = flow.packets.max(1) as f64;
     let bound = if flow.is_pipe_filled { "" } else { "at least " };
     let picture = picture.explained(format!(
-        "RTprop {}, BtlBw {bound}{}, lost {}, captured at {}; limited by {}.",
+        "RTprop {}, BtlBw {bound}{}, lost {}; {}; limited by {}.",
         known(flow.rtprop_ms, span),
         known(flow.btl_bw_ip_bps.map(|rate| rate as f64), bits_per_sec),
         known(flow.lost.map(|lost| lost as f64 / packets), percent),
-        flow.place,
+        flow.captured(),
         flow.limited_by.as_ref().map_or("–".to_owned(), limits),
     ));
     match &flow.controller {
