@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use super::{A, B, summary};
 use crate::packet::Flags;
 use crate::write::{TcpOption, TcpPacket, Writer};
-use crate::{ConnectionSummary, FlowSummary};
+use crate::{ConnectionSummary, FlowSummary, Trace};
 
 const ACK: Flags = Flags::ACK;
 const PUSH: Flags = Flags::ACK.with(Flags::PSH);
@@ -114,9 +114,12 @@ impl Talk {
         }
     }
 
+    fn file(self) -> Vec<u8> {
+        self.writer.finish().expect("a vector takes everything")
+    }
+
     fn told(self) -> Vec<ConnectionSummary> {
-        let file = self.writer.finish().expect("a vector takes everything");
-        summary(&file).connections
+        summary(&self.file()).connections
     }
 
     fn flow(self) -> FlowSummary {
@@ -257,6 +260,28 @@ fn what_closes_a_connection_is_no_data() {
         let expected = [(u64::from(sent), 0, 1), (500, 0, 0)];
         assert_eq!(counted.collect::<Vec<_>>(), expected, "{flows:?}");
     }
+}
+
+/// As in ProbeRTT at many losses: the window of a few packets has room for retransmissions alone.
+#[test]
+fn a_round_of_retransmissions_alone_has_data_in_flight() {
+    let mut talk = Talk::new();
+    talk.shake();
+    talk.rounds(5, 1_000);
+    talk.data(10_000, ACK, 1_000);
+    talk.data(11_000, ACK, 1_000);
+    talk.wait(20);
+    talk.sack(10_000, 11_000..12_000);
+    talk.data(10_000, ACK, 1_000);
+    talk.wait(20);
+    talk.ack(12_000, 60_000);
+    let mut trace = Trace::new();
+    trace.read(&talk.file()[..], &|| true).expect("a capture");
+    let (connections, ..) = trace.into_connections();
+    let flow = connections[0].sides[0].flow.as_deref().expect("data");
+    let most = flow.rounds.done().iter().map(|round| round.most().get());
+    let expected = [[2_000; 6].as_slice(), &[1_000]].concat();
+    assert_eq!(most.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -383,6 +383,9 @@ impl Flow {
             self.overtake(at, range.start);
         }
         if is_repeat {
+            // A window of a few packets may have room for retransmissions alone, as in ProbeRTT.
+            let flight = self.flight(vantage);
+            self.rounds.on_flight(flight);
             self.rounds.on_repeat();
             // A retransmission of the last bytes may be a probe, and then is no sign of loss (RFC 8985, section 7.3).
             if !is_tail {
