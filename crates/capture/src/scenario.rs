@@ -72,10 +72,16 @@ mod tests {
             text.lines().next().unwrap_or_default().to_owned()
         };
         let at_sender = origin(&summary);
-        assert!(at_sender.ends_with("; captured at the sender."), "{at_sender}");
+        assert!(
+            at_sender.ends_with("; captured at the sender."),
+            "{at_sender}"
+        );
         summary.connections[0].flows[0].place = "unknown";
         let nowhere = origin(&summary);
-        assert!(nowhere.ends_with("; the place of the capture is unknown."), "{nowhere}");
+        assert!(
+            nowhere.ends_with("; the place of the capture is unknown."),
+            "{nowhere}"
+        );
         let text = super::scenario(&summary).expect("a known path");
         assert!(text.contains("# Lost at random.\nloss = "), "{text}");
     }

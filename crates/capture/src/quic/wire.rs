@@ -316,7 +316,10 @@ mod tests {
             &[],
         ] {
             let header = Header::parse(data);
-            assert!(!header.is_some_and(|header| header.has_fixed_bit()), "{data:?}");
+            assert!(
+                !header.is_some_and(|header| header.has_fixed_bit()),
+                "{data:?}"
+            );
         }
     }
 }

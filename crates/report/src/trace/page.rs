@@ -126,7 +126,9 @@ mod tests {
                 };
                 let at = u64::from(number) * 100 + place as u64 * 20;
                 let at = Time::ZERO + Duration::from_millis(at);
-                writer.packet(at, &packet).expect("a vector takes everything");
+                writer
+                    .packet(at, &packet)
+                    .expect("a vector takes everything");
             }
         }
         let page = page(&writer.finish().expect("a vector takes everything"));

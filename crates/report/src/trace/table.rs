@@ -37,7 +37,10 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
 /// The tables that have rows.
 pub fn all(summary: &Summary, top: usize) -> Vec<Table> {
     let tables = [connections(summary, top), quic(summary, top)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    tables
+        .into_iter()
+        .filter(|table| !table.rows.is_empty())
+        .collect()
 }
 
 /// The connections, as far as their packets are open.
