@@ -187,7 +187,8 @@ impl QuicConnection {
                     }
                     self.on_long(packet, side, &long, keys);
                     data = rest;
-                    next = Header::parse(rest);
+                    // Zeros pad the datagram.
+                    next = Header::parse(rest).filter(|_| rest[0] != 0);
                 }
                 Header::Short(short) => {
                     self.on_short(packet, side, short, data, len, room, &mut told);
