@@ -217,8 +217,15 @@ fn interval(effect: &Effect) -> String {
     )
 }
 
-/// `+7.9 %`
+/// From this factor on, a factor is told instead of a percentage.
+const MANIFOLD: f64 = 10.0;
+
+/// `+7.9 %`, or `12-fold`.
 pub fn change(share: f64) -> String {
+    let factor = 1.0 + share;
+    if factor >= MANIFOLD {
+        return format!("{factor:.0}-fold");
+    }
     let percent = share * 100.0;
     // A sign before zero would mislead.
     let percent = if share.abs() < SHOWN { 0.0 } else { percent };
@@ -258,6 +265,12 @@ mod tests {
         assert_eq!(change(0.0793), "+7.9 %");
         assert_eq!(change(-0.5), "−50.0 %");
         assert_eq!(change(-0.0001), "0.0 %");
+        assert_eq!(change(8.5), "+850.0 %");
+        let interval = Interval {
+            low: 9.0,
+            high: 3_926.413,
+        };
+        assert_eq!(range(interval), "10-fold to 3927-fold");
         assert_eq!(probability(0.0432), "0.043");
         assert_eq!(
             joined(["a", "b", "c"].map(str::to_owned).into_iter()),
