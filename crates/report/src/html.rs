@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::describe::describe_hops;
 use super::lanes::lanes;
-use super::overview::{completions, flows, notes};
+use super::overview::{completions, flows, notes, warnings};
 use super::page::{Origin, Page};
 use super::plot::Plots;
 use super::table::Table;
@@ -15,6 +15,7 @@ use record::Record;
 #[template(path = "report.html")]
 struct Body {
     is_partial: bool,
+    warnings: Vec<String>,
     flows: Table,
     completions: Option<Table>,
     notes: Vec<String>,
@@ -39,6 +40,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         about: &first.map_or(String::new(), |scenario| describe_hops(scenario) + how),
         body: Body {
             is_partial: records.iter().any(|record| record.summary.is_partial),
+            warnings: warnings(records, &lanes),
             flows: flows(&lanes),
             completions: completions(records),
             notes: notes(records, &lanes),

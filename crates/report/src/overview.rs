@@ -183,16 +183,29 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         notes.extend(sharing(record));
         let summary = &record.summary;
         let paths = std::iter::once(&summary.path).chain(&summary.next);
-        let named = |late: String| match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
-            Some(lane) if records.len() > 1 => format!("{}: {late}", lane.name),
-            _ => late,
-        };
-        match summary.validity.warning() {
-            Some(warning) => notes.push(named(warning)),
-            None => notes.extend(paths.filter_map(lateness).map(named)),
+        if summary.validity.warning().is_none() {
+            let late = paths.filter_map(lateness);
+            notes.extend(late.map(|late| named(late, record, records, lanes)));
         }
     }
     notes
+}
+
+/// The runs that are not to be trusted, and why.
+pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
+    let warning = |record: &Record| {
+        let warning = record.summary.validity.warning()?;
+        Some(named(warning, record, records, lanes))
+    };
+    records.iter().filter_map(warning).collect()
+}
+
+/// What there is to say about one of the records, with its name if there are several.
+fn named(text: String, record: &Record, records: &[Record], lanes: &[Lane<'_>]) -> String {
+    match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
+        Some(lane) if records.len() > 1 => format!("{}: {text}", lane.name),
+        _ => text,
+    }
 }
 
 /// How evenly the flows of a record shared its path.
@@ -307,5 +320,6 @@ pub fn table(records: &[Record], width: Option<usize>) -> String {
         .chain(completions)
         .map(|table| table.lines(width))
         .collect();
-    below(&tables, notes(records, &lanes))
+    let notes = [notes(records, &lanes), warnings(records, &lanes)].concat();
+    below(&tables, notes)
 }

@@ -154,7 +154,9 @@ fn a_run_that_is_not_to_be_trusted_says_so() {
         command: "fullpipe race".to_owned(),
         generated: std::time::UNIX_EPOCH,
     };
-    assert!(report::html(std::slice::from_ref(&late), &origin).contains(&line));
+    let page = report::html(std::slice::from_ref(&late), &origin);
+    assert!(page.contains(&format!("<p class=\"partial\">{line}</p>")));
+    assert_eq!(page.matches(&line).count(), 1);
     let json: serde_json::Value = serde_json::to_value(&late.summary).unwrap();
     assert_eq!(json["validity"]["trusted"], false);
     assert_eq!(json["validity"]["lateness_share"], 0.05);
