@@ -186,12 +186,13 @@ impl Host {
         } = datagram;
         self.answers.clear();
         let answers = &mut self.answers;
-        let is_short_of_first = is_long(&payload) && payload.len() < FIRST;
+        let size = payload.len();
+        let is_short_of_first = is_long(&payload) && size < FIRST;
         let event = lock(&self.endpoint).handle(at, path, ecn, payload, answers)?;
         match event {
             DatagramEvent::ConnectionEvent(handle, event) => {
                 let session = self.sessions.get_mut(&handle)?;
-                session.hear(event, path.remote(), at);
+                session.hear(event, path.remote(), size, at);
                 if session.is_noted {
                     return None;
                 }
