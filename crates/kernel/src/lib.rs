@@ -16,7 +16,7 @@
 //! use kernel::{Algorithm, Keeping, Registered, Settings};
 //!
 //! kernel::keep(&[Settings::new(Algorithm::Bbr1)], "1.0", Keeping::of_this_kernel()?)?;
-//! Now any connection can use it, by `TCP_CONGESTION` or `sysctl`.
+//! // Now any connection can use it, by `TCP_CONGESTION` or `sysctl`.
 //! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
 //! println!("loaded {} s ago", registered.age.as_secs_f64());
 //! kernel::unload(&[Algorithm::Bbr1])?;
