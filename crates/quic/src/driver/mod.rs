@@ -33,8 +33,8 @@
 //!   large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
-//!   first one. A client pays for each new address with what it sends. A [`Door`] decides who may connect, and who must validate its address first. Datagrams from an address
-//!   that no host can have are ignored.
+//!   first one. A client pays for each new address with what it sends. A [`Door`] decides who may connect, and who must
+//!   validate its address first. Datagrams from an address that no host can have are ignored.
 //! - **If the kernel has no room for a datagram**, an answer to a stranger is lost, and a connection's datagram is kept
 //!   and sent later. A datagram that the kernel refuses counts as lost on the path. A refused answer to a stranger does
 //!   not affect others.
