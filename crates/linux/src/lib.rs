@@ -19,13 +19,15 @@ pub mod diag;
 mod error;
 pub mod machine;
 mod namespace;
+mod netlink;
 mod network;
 pub mod privilege;
+pub mod routing;
 pub mod socket;
 pub mod visible;
 
 pub use error::Error;
 pub use network::{
     DEVICE, Family, Host, Network, NetworkConfig, Settings, Tap, Tapped, controllers,
-    controllers_here, routing,
+    controllers_here,
 };

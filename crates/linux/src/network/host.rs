@@ -10,12 +10,12 @@ use netlink_packet_route::link::LinkAttribute;
 use netlink_packet_route::route::RouteMetric;
 
 use super::address::{Family, Side};
-use super::netlink::Netlink;
 use super::settings::{Settings, write_if_present};
 use super::{NetworkConfig, tun};
 use crate::Error;
 use crate::error::Context;
 use crate::namespace::{Namespace, enter};
+use crate::netlink::Netlink;
 
 /// How many packets the kernel keeps for a reader of the TUN device before it drops some. The device never tells the
 /// sender to wait (tun_net_xmit in drivers/net/tun.c drops when its ring is full), so what the reader has not fetched

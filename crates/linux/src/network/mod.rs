@@ -9,8 +9,6 @@
 
 mod address;
 mod host;
-mod netlink;
-pub mod routing;
 mod settings;
 mod tap;
 mod tun;

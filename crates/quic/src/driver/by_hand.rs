@@ -177,6 +177,14 @@ impl End {
         self.line.as_ref().unwrap().lock()
     }
 
+    /// Gives its connection something to send.
+    fn ping(&mut self) {
+        self.connection().ping();
+        for session in self.host.sessions.values_mut() {
+            session.look(clock());
+        }
+    }
+
     /// Processes what has arrived, and does what is due. Returns what it sends.
     pub(super) fn turn(&mut self) -> Vec<Vec<u8>> {
         self.host.receive(|_| {});
@@ -296,10 +304,7 @@ fn flows_do_not_wait_for_strangers() {
     exchange(&mut client, &mut server, 100);
     assert_eq!(met.load(Ordering::Relaxed), 1);
     give_strangers(STRANGERS, &server, &identity);
-    client.connection().ping();
-    for session in client.host.sessions.values_mut() {
-        session.look(clock());
-    }
+    client.ping();
     server.wire.give(client.address, client.turn());
     let mut heard = 0;
     server.host.receive(|_| heard += 1);
@@ -319,10 +324,7 @@ fn a_flow_does_not_wait_for_those_who_forge_its_address() {
     exchange(&mut client, &mut server, 100);
     give_strangers(30, &server, &Identity::generate().unwrap());
     server.wire.give(client.address, vec![vec![0xe0; 100]]);
-    client.connection().ping();
-    for session in client.host.sessions.values_mut() {
-        session.look(clock());
-    }
+    client.ping();
     server.wire.give(client.address, client.turn());
     let mut heard = 0;
     server.host.receive(|_| heard += 1);
@@ -369,10 +371,7 @@ fn many_forged_migrations_get_no_more_than_one() {
     let mut given = 0;
     for port in 1_000..1_900 {
         pass(us(1_000));
-        client.connection().ping();
-        for session in client.host.sessions.values_mut() {
-            session.look(clock());
-        }
+        client.ping();
         let datagrams = client.turn();
         given += datagrams.iter().map(Vec::len).sum::<usize>();
         server

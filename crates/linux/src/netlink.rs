@@ -24,14 +24,14 @@ const TABLE_LOCAL: u8 = 255;
 const DUMPS: usize = 5;
 
 /// A socket to the kernel's routing tables.
-pub(super) struct Netlink {
+pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
 impl Netlink {
     /// Opens a socket in the thread's namespace.
-    pub(super) fn open() -> io::Result<Netlink> {
+    pub(crate) fn open() -> io::Result<Netlink> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
@@ -42,7 +42,7 @@ impl Netlink {
     }
 
     /// Sets `attributes` of the device, and switches it on.
-    pub(super) fn up(&mut self, device: u32, attributes: Vec<LinkAttribute>) -> io::Result<()> {
+    pub(crate) fn up(&mut self, device: u32, attributes: Vec<LinkAttribute>) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.header.flags = LinkFlags::Up;
@@ -53,7 +53,7 @@ impl Netlink {
     }
 
     /// Gives the device an address of its own, usable at once.
-    pub(super) fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
+    pub(crate) fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
         message.header.prefix_len = if address.is_ipv4() { 32 } else { 128 };
@@ -71,7 +71,7 @@ impl Netlink {
     }
 
     /// Sends everything of the family of `source` through the device, from `source` unless a socket says otherwise.
-    pub(super) fn add_default_route(
+    pub(crate) fn add_default_route(
         &mut self,
         device: u32,
         source: IpAddr,
@@ -102,7 +102,7 @@ impl Netlink {
 
     /// Makes every address of a network this host's own, without one entry each: the kernel takes packets to it, and lets
     /// sockets bind to it.
-    pub(super) fn add_own_network(
+    pub(crate) fn add_own_network(
         &mut self,
         device: u32,
         network: IpAddr,
@@ -126,12 +126,12 @@ impl Netlink {
     }
 
     /// Has the kernel heed what a question for a dump is about, and refuse what it does not know. Since Linux 4.20.
-    pub(super) fn be_strict(&self) -> io::Result<()> {
+    pub(crate) fn be_strict(&self) -> io::Result<()> {
         self.socket.set_netlink_get_strict_chk(true)
     }
 
     /// Sends one request and waits for the kernel's word on it.
-    pub(super) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(crate) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_REQUEST | NLM_F_ACK | flags)?;
         let answer = self.receive()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
@@ -145,7 +145,7 @@ impl Netlink {
     }
 
     /// Asks for all that there is of something.
-    pub(super) fn dump(
+    pub(crate) fn dump(
         &mut self,
         message: &RouteNetlinkMessage,
     ) -> io::Result<Vec<RouteNetlinkMessage>> {
@@ -221,7 +221,7 @@ impl Netlink {
     }
 }
 
-pub(super) fn family(address: IpAddr) -> AddressFamily {
+pub(crate) fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() {
         AddressFamily::Inet
     } else {
@@ -229,7 +229,7 @@ pub(super) fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-pub(super) fn route_address(address: IpAddr) -> RouteAddress {
+pub(crate) fn route_address(address: IpAddr) -> RouteAddress {
     match address {
         IpAddr::V4(address) => RouteAddress::Inet(address),
         IpAddr::V6(address) => RouteAddress::Inet6(address),
