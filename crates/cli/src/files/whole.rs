@@ -76,7 +76,7 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// It is or names a directory or a link without a target, or nothing can be written beside it.
+/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it.
 pub fn check(path: &Path) -> IoResult<()> {
     // `file_name` ignores a slash at the end, but the system then takes the path for a directory.
     let ends_with = |name: &OsStr| {

@@ -131,8 +131,8 @@ impl PathOptions {
         self.given().any(|(key, _)| of_path.get(..end) == Some(key))
     }
 
-    /// As [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each bottleneck has a
-    /// buffer. Also returns the messages about default buffers.
+    /// Does the same as [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each
+    /// bottleneck has a buffer. Also returns the messages about default buffers.
     ///
     /// # Errors
     ///
