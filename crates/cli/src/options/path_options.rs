@@ -85,7 +85,7 @@ impl PathOptions {
             path.data.effects.loss_at = nothing.loss_at;
         }
         if self.trace.is_some() {
-            // The trace replaces the default's rate, so a buffer in terms of that rate has no meaning any more.
+            // The trace replaces the default's rate, so a buffer in terms of the default's rate has no meaning.
             path.data.rate = None;
             path.data.buffer = None;
         }

@@ -257,7 +257,7 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
             all
         };
         Picture::of(title, 2, 260.0, charts).explained(
-            "Which share of the connections has no more than this. Connections without a loss are not in the last chart.",
+            "The share of the connections with at most this value. Connections without a loss are not in the last chart.",
         )
     })
 }

@@ -15,7 +15,7 @@ use crate::connection::series::Sample;
 const BURST: Duration = Duration::from_millis(1);
 const BURST_PACKETS: u64 = 2;
 
-/// Up to this many bursts wait below TCP for their departure (Linux `tcp_small_queue_check`).
+/// The limit of TCP small queues: the number of bursts that wait below TCP (Linux `tcp_small_queue_check`).
 const BELOW: u64 = 2;
 
 impl Flow {

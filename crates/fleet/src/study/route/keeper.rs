@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use linux::command::Init;
 
 /// A process that [undoes](linux::routing::undo_at_end) the study's changes when this process ends, for whatever
-/// reason, or when the keeper is dropped.
+/// reason, when it does not renew the lease in time, or when the keeper is dropped.
 pub(super) struct Keeper {
     process: Child,
     input: Option<UnixStream>,
