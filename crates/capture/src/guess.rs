@@ -188,8 +188,8 @@ fn shrinks(signs: &Signs) -> Option<Evidence> {
     })
 }
 
-/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has only as much. Much
-/// less is no sign: something else limits the flow.
+/// More data in flight than a loss-based window allows at this loss rate speaks for BBR. BBR seldom has as little in
+/// flight as that window. Much less than the window is no sign, because something else then limits the flow.
 fn boldness(signs: &Signs) -> Option<Evidence> {
     let times = signs.mathis / 1.22;
     let weights = match times {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_with_a_pause_between_them_do_not_follow_each_other() {
+    fn rounds_with_a_pause_between_them_are_not_consecutive() {
         let row = [10, 11, 12, 13].map(Some);
         assert_eq!(clean(&rounds(&row, false)).count(), 2);
         let pause = [Some(10), Some(11), None, Some(30), Some(31)];

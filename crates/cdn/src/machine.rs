@@ -4,13 +4,14 @@ use record::Validity;
 use report::percent;
 use serde::Serialize;
 
-/// In a second in which processors are busy for a greater share, servers and clients wait for a processor. Such a wait is
-/// not a property of a path.
+/// If processors are busy for a greater share of a second, servers and clients wait for a processor. Such a wait is not
+/// a property of a path.
 pub const FULL: f64 = 0.95;
 
-/// The greatest share of such seconds while downloads begin. A mean does not show them: with processors that were busy for
-/// at most 86 % of a pass, small objects within a site took thirteen times as long in one pass as in another with the same
-/// controller, because of the few seconds in which many large downloads met. The bound is chosen and not measured.
+/// The greatest share of such seconds while downloads begin. A mean does not show them. For example, processors were
+/// busy for at most 86 % of a pass, but small objects within a site took thirteen times as long in one pass as in
+/// another with the same controller. The cause was a few seconds in which many large downloads coincided. The bound is
+/// chosen and not measured.
 pub const MOST_FULL: f64 = 0.01;
 
 /// The greatest load average per processor before the first pass. A greater load means that other programs are working.
@@ -41,7 +42,8 @@ pub struct OfPass {
     pub validity: Validity,
     /// The share of the time in which processors were busy while downloads began. `None` if the system does not tell it.
     pub busy_share: Option<f64>,
-    /// The share of the seconds in which they were busy for more than [`FULL`]. `None` if the system does not tell it.
+    /// The share of the seconds in which processors were busy for more than [`FULL`]. `None` if the system does not
+    /// tell it.
     pub full_share: Option<f64>,
 }
 

@@ -54,8 +54,6 @@ impl Members {
     /// # Errors
     ///
     /// There are too many.
-    ///
-    /// They are too many.
     pub fn networks(&self, unit: Unit) -> Result<BTreeSet<Prefix>, ScenarioError> {
         let (v4, v6) = match unit {
             Unit::Prefix { v4, v6 } | Unit::PrefixInSlot { v4, v6, .. } => (v4, v6),

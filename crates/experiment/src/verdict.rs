@@ -217,7 +217,7 @@ fn interval(effect: &Effect) -> String {
     )
 }
 
-/// From this factor on, a factor is told instead of a percentage.
+/// From this factor on, the report shows the factor instead of a percentage.
 const MANIFOLD: f64 = 10.0;
 
 /// `+7.9 %`, or `12-fold`.

@@ -554,7 +554,7 @@ fn without_timestamps_the_receiver_does_not_see_what_the_sender_knew() {
 }
 
 #[test]
-fn acknowledgements_that_come_together_are_as_many_as_bbr_measures() {
+fn ack_aggregation_is_measured_as_in_bbr() {
     let of = |path: &str| {
         let (_, [sender, _]) = run(&format!(
             r#"
@@ -567,13 +567,13 @@ fn acknowledgements_that_come_together_are_as_many_as_bbr_measures() {
         only(&sender).ack_aggregation_bytes.expect("rounds")
     };
     let (alone, together) = (of(""), of(r#", aggregation = { interval = "20ms" }"#));
-    // Without aggregation, it is the data of an acknowledgement or two. 50 kB pass in 20 ms.
+    // Without aggregation, the value is the data of one or two acknowledgements. 50 kB pass in 20 ms.
     assert!(alone < 10_000, "{alone}");
     assert!((40_000..80_000).contains(&together), "{together}");
 }
 
 #[test]
-fn a_queue_that_stands_for_long_is_a_queue() {
+fn a_standing_queue_counts_as_a_queue() {
     // The receive window is four BDP, three of which are in the queue after slow start.
     let (record, summaries) = run(r#"
         name = "standing"
@@ -592,7 +592,7 @@ fn a_queue_that_stands_for_long_is_a_queue() {
 }
 
 #[test]
-fn the_parts_of_congestion_controls_share_are_told_apart() {
+fn the_parts_of_congestion_controls_share_are_right() {
     let mut wrong = Vec::new();
     for controller in ["bbr1", "bbr3", "cubic", "reno"] {
         for kind in parts::KINDS {

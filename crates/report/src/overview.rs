@@ -191,7 +191,7 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     notes
 }
 
-/// The runs that are not to be trusted, and why.
+/// Warnings about runs that are not to be trusted.
 pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     let warning = |record: &Record| {
         let warning = record.summary.validity.warning()?;
@@ -200,7 +200,7 @@ pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     records.iter().filter_map(warning).collect()
 }
 
-/// What there is to say about one of the records, with its name if there are several.
+/// A note about one of the records. It begins with the record's name if there are several records.
 fn named(text: String, record: &Record, records: &[Record], lanes: &[Lane<'_>]) -> String {
     match lanes.iter().find(|lane| ptr::eq(lane.record, record)) {
         Some(lane) if records.len() > 1 => format!("{}: {text}", lane.name),

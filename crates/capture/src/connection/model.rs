@@ -114,7 +114,7 @@ impl Model {
     }
 
     /// The propagation delay as BBR estimates it at this time, if any RTT was measured. It includes a queue that lasts
-    /// longer than the window. For the whole connection, `rtt_min` counts.
+    /// longer than the window. For the whole connection, use `rtt_min`.
     pub fn rt_prop(&self) -> Option<Duration> {
         self.rt_prop.get()
     }
@@ -202,9 +202,9 @@ impl Model {
         self.jitter.get()
     }
 
-    /// An RTT was measured from an acknowledgement that the receiver delayed by `delay`. The least RTT includes the delay.
-    /// The other RTTs exclude it, unless that makes them less than the least (RFC 9002, sections 5.2 and 5.3). Returns the
-    /// RTT without the delay.
+    /// Records an RTT from an acknowledgement that the receiver delayed by `delay`. The minimum RTT includes the delay.
+    /// Other RTTs exclude it, unless they would then be below the minimum (RFC 9002, sections 5.2 and 5.3). Returns the
+    /// RTT after this correction.
     pub fn on_rtt(&mut self, at: Time, rtt: Duration, delay: Duration) -> Duration {
         self.rt_prop.update(at, rtt);
         let least = self.rtt_min.map_or(rtt, |least| least.min(rtt));
@@ -224,8 +224,8 @@ impl Model {
         rtt
     }
 
-    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet. The RTT may be too
-    /// long by `blur`.
+    /// Looks for a queue when an acknowledgement delivers `mark`. `mss` is the payload of a full packet. The RTT may
+    /// exceed the path's RTT by `blur` without a queue.
     pub fn on_queue(&mut self, rtt: Duration, blur: Duration, mark: Mark, mss: u64) {
         let Some(least) = self.rtt_min else {
             return;

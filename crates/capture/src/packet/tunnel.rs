@@ -57,7 +57,7 @@ pub fn enter<'f>(walk: Walk<'f>, protocol: IpNumber, data: &'f [u8]) -> Seen<'f>
 /// Decodes the payload of a datagram between these ports, if one of them is a tunnel's port.
 pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> Option<Seen<'f>> {
     match to {
-        // 8472 is the default of Linux.
+        // Linux uses 8472 by default.
         4789 | 8472 if data.first()? & 0x08 != 0 => {
             let inner = data.get(8..)?;
             Some(within(walk, Tunnel::Vxlan, |walk| walk.ethernet(inner)))

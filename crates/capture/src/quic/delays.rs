@@ -8,7 +8,7 @@ use super::wire::Reader;
 const EXPONENT: u64 = 0x0a;
 const LONGEST: u64 = 0x0b;
 
-/// Greater exponents are invalid, and so are delays of this length.
+/// Greater exponents are invalid, and so are delays of this length or longer.
 const MOST_EXPONENT: u8 = 20;
 const TOO_LONG_MS: u64 = 1 << 14;
 
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_say_how_long_and_in_which_units() {
+    fn the_maximum_and_the_exponent_are_read() {
         // A parameter without a value, an exponent of 10, a delay of 100 ms, and a truncated parameter.
         let parameters = [0x0c, 0, 0x0a, 1, 10, 0x0b, 2, 0x40, 100, 0x0a, 2, 1];
         let told = Delays {

@@ -25,7 +25,7 @@ const SAMPLE: usize = 16;
 /// The key phase bit of a short header.
 const KEY_PHASE: u8 = 0x04;
 
-/// The protected bits of a short header's first byte: five; or three if loss bits are used
+/// The protected bits of a short header's first byte: five bits, or three bits if loss bits are used
 /// (draft-ferrieux-hamchaoui-quic-lossbits, "Header Protection").
 const PROTECTED: [u8; 2] = [0x1f, 0x07];
 
@@ -213,7 +213,8 @@ impl Keys {
         Some((number, &buffer[payload]))
     }
 
-    /// The same, with these bits of the first byte protected.
+    /// Does the same for a packet in whose first byte these bits are protected. Returns the place of the payload in the
+    /// buffer.
     fn unprotect(
         &mut self,
         packet: &[u8],

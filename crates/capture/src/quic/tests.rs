@@ -136,7 +136,7 @@ fn damaged_connections_have_an_answer() {
             opened += Summary::of(trace).0.connections.len();
         }
     }
-    assert!(opened > 100, "{opened} of 300 were opened all the same");
+    assert!(opened > 100, "only {opened} connections were opened");
 }
 
 /// The claimed length of these datagrams is impossible.
@@ -155,7 +155,7 @@ fn a_log_of_impossible_lengths_has_an_answer() {
     assert_eq!(only(&summary).sent_bytes, 2_000);
 }
 
-/// The capture with `of` in place of each of its records.
+/// The capture after `of` has rewritten each of its records.
 fn rewritten(mut of: impl FnMut(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut file = CAPTURE[..24].to_vec();
     let mut rest = &CAPTURE[24..];
@@ -168,12 +168,12 @@ fn rewritten(mut of: impl FnMut(&[u8]) -> Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Both ends clear the fixed bit of every second packet (RFC 9287), also of the server's first ones.
+/// Both ends clear the fixed bit of every second packet (RFC 9287), also in the server's first packets.
 #[test]
-fn packets_without_the_fixed_bit_are_of_their_connection() {
+fn packets_without_the_fixed_bit_belong_to_their_connection() {
     let mut number = 0;
     let greased = rewritten(|record| {
-        // The heads of the record, Ethernet, IPv4 and UDP.
+        // The headers of the record, Ethernet, IPv4 and UDP.
         let first = 16 + 14 + 20 + 8;
         let mut record = record.to_vec();
         number += 1;
@@ -219,7 +219,7 @@ fn a_log_that_is_cut_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn a_stream_that_is_given_up_leaves_no_hole() {
+fn data_of_a_reset_stream_count_as_delivered() {
     let event = |name: &str, at: u32, number: u32, frames: &str| {
         format!(
             r#"{{"name": "t:packet_{name}", "time": {at}, "data": {{"header": {{"packet_number": {number}}},

@@ -7,7 +7,7 @@ use crate::packet::word;
 /// The longest connection ID (RFC 9000, section 17.2).
 const LONGEST_ID: usize = 20;
 
-/// The fixed bit. All QUIC packets have it, unless the ends agree to grease it: then it is random (RFC 9287).
+/// The fixed bit. All QUIC packets have it, unless the ends agree to grease it. Then the bit is random (RFC 9287).
 const FIXED: u8 = 0x40;
 const LONG: u8 = 0x80;
 
@@ -157,7 +157,7 @@ impl Short {
 }
 
 impl<'d> Header<'d> {
-    /// The header at the start of a datagram. `None` if it is not QUIC. A short header may be anything; see
+    /// The header at the start of a datagram. `None` if it is not QUIC. Any datagram can look like a short header; see
     /// [`has_fixed_bit`](Header::has_fixed_bit).
     #[inline]
     pub fn parse(data: &'d [u8]) -> Option<Header<'d>> {
@@ -169,7 +169,7 @@ impl<'d> Header<'d> {
         Some(Header::Short(Short { first }))
     }
 
-    /// Whether it has the fixed bit, without which a packet is QUIC only if its connection is known.
+    /// Whether the header has the fixed bit. A packet without this bit is QUIC only if its connection is known.
     pub fn has_fixed_bit(&self) -> bool {
         let first = match self {
             Header::Long(long, _) => long.packet.first().copied().unwrap_or_default(),

@@ -311,7 +311,7 @@ fn a_block_that_is_told_twice_arrived_twice() {
 }
 
 #[test]
-fn what_is_acknowledged_sooner_than_a_round_trip_after_its_repeat_had_arrived() {
+fn a_retransmission_acknowledged_within_the_minimum_rtt_is_spurious() {
     for (has_block, span_us, spurious) in [
         (false, 5_000, 1),
         (false, 20_000, 0),
@@ -326,7 +326,7 @@ fn what_is_acknowledged_sooner_than_a_round_trip_after_its_repeat_had_arrived() 
         }
         line.wait(20_000);
         line.ack(3 * FULL, 500);
-        // After a long silence, the second packet is sent again; or the third one, before the second.
+        // After a long silence, the sender retransmits the second packet, or the third one before the second.
         line.wait(300_000);
         let from = 1 + FULL * if has_block { 2 } else { 1 };
         line.say(true, (from, 1), ACK, 500, FULL, &[]);

@@ -233,7 +233,7 @@ fn what_asks_for_an_answer_alone_is_no_repeat() {
 
 /// Each end sends data and FIN, and acknowledges both. The sequence numbers wrap around within A's data.
 #[test]
-fn what_closes_a_connection_is_no_data() {
+fn fin_is_not_data() {
     let close = Flags::ACK.with(Flags::FIN);
     for is_with_data in [true, false] {
         let mut talk = Talk::new();
@@ -262,9 +262,9 @@ fn what_closes_a_connection_is_no_data() {
     }
 }
 
-/// As in ProbeRTT at many losses: the window of a few packets has room for retransmissions alone.
+/// As in ProbeRTT with many losses, the window of a few packets has room only for retransmissions.
 #[test]
-fn a_round_of_retransmissions_alone_has_data_in_flight() {
+fn a_round_with_only_retransmissions_has_data_in_flight() {
     let mut talk = Talk::new();
     talk.shake();
     talk.rounds(5, 1_000);

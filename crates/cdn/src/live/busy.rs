@@ -1,4 +1,4 @@
-//! How busy the processors were, second by second.
+//! The share of time in which the processors were busy, in each second.
 
 use linux::machine::Processors;
 use units::Duration;

@@ -54,10 +54,10 @@ pub struct Options {
         default_value = "bbr3,bbr1,cubic,reno"
     )]
     controllers: Vec<ControllerKind>,
-    /// Number of sampled paths [default: as many as take about fifteen seconds, 4 to 24]
+    /// Number of sampled paths [default: as many as run in about fifteen seconds, 4 to 24]
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     paths: Option<NonZeroUsize>,
-    /// Length of each run, in simulated time [default: as long as takes about fifteen seconds, 1s to 60s]
+    /// Length of each run, in simulated time [default: as long as fits into about fifteen seconds, 1s to 60s]
     #[arg(long, value_name = "TIME", value_parser = length)]
     duration: Option<Duration>,
     /// Seed of every random choice

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 /// The name for stdin.
 const STDIN: &str = "-";
 
-/// The interval of checks for the user's end while a pipe is silent: 0.1 s.
+/// The interval of checks whether the user has ended the command, while a pipe is silent: 0.1 s.
 const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,

@@ -11,7 +11,7 @@ use report::{PART, beside, left_behind, parent};
 
 use crate::failure::Failure;
 
-/// The most links in a row that are followed (Linux `MAXSYMLINKS`).
+/// The most links in a chain that are followed (Linux `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
@@ -76,7 +76,7 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// It is or names a directory or a link without a target, or nothing can be written beside it.
+/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it.
 pub fn check(path: &Path) -> IoResult<()> {
     // `file_name` ignores a slash at the end, but the system then takes the path for a directory.
     let ends_with = |name: &OsStr| {
@@ -121,7 +121,7 @@ pub fn linked(path: &Path) -> PathBuf {
     end.flatten().unwrap_or_else(|| path.to_owned())
 }
 
-/// The path that the last of a row of links names, whether it exists or not.
+/// The path that the last link of a chain names, whether the path exists or not.
 fn last_link(path: &Path) -> PathBuf {
     let next = |at: &PathBuf| Some(parent(at).join(fs::read_link(at).ok()?));
     let ends = iter::successors(Some(path.to_owned()), next);

@@ -85,7 +85,7 @@ impl PathOptions {
             path.data.effects.loss_at = nothing.loss_at;
         }
         if self.trace.is_some() {
-            // The trace replaces the default's rate, so a buffer in terms of that rate has no meaning any more.
+            // The trace replaces the default's rate, so a buffer in terms of the default's rate has no meaning.
             path.data.rate = None;
             path.data.buffer = None;
         }
@@ -131,8 +131,8 @@ impl PathOptions {
         self.given().any(|(key, _)| of_path.get(..end) == Some(key))
     }
 
-    /// As [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each bottleneck has a
-    /// buffer. Also returns the messages about default buffers.
+    /// Does the same as [`apply_to`](PathOptions::apply_to) with a path without effects, but for real packets: each
+    /// bottleneck has a buffer. Also returns the messages about default buffers.
     ///
     /// # Errors
     ///

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn explorers_are_told_with_their_share() {
+    fn a_connection_that_explores_has_the_share_that_explores() {
         let shares = Shares::of(&[0.98, 0.02]);
         let names = ["bbr", "cubic"].map(str::to_owned);
         let rule = SteeringRule {

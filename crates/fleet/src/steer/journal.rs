@@ -268,7 +268,7 @@ mod tests {
             journal.note(1.0, "reloaded", &text);
         }
         assert_eq!((journal.waiting.len(), journal.lost), (3, 7));
-        // A line that is longer than that waits alone.
+        // A line that is longer than the limit waits alone.
         journal.waiting.clear();
         let text = Value::from("x".repeat(BYTES));
         for _ in 0..2 {

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_gets_the_rules_as_they_are_in_order() {
+    fn the_program_gets_the_rules_in_order() {
         let policy = Policy::parse(
             "cgroup = \"a\"\nexplore = \"2%\"\n\
              [[rule]]\nname = \"one\"\nlisten = [443]\nconnect = [\"80-81\"]\nrtt_from = \"1ms\"\nrtt_below = \"9ms\"\n\

@@ -226,7 +226,7 @@ mod tests {
         keeper.taken_back = policy("192.0.2.0/24").rules[..2].to_vec();
         let mut later = policy("198.51.100.0/24");
         assert_eq!(keeper.leave_out(&mut later), ["one", "two"]);
-        // A network that the rule names itself is a change.
+        // A change of a network that the rule itself names changes the rule.
         let mut changed = Policy::parse(&POLICY.replace("192.0.3.0", "192.0.4.0")).unwrap();
         assert!(keeper.leave_out(&mut changed).is_empty());
     }

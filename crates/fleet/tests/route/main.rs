@@ -1,7 +1,7 @@
 //! A study by route, between two network namespaces that the test makes. Tests that connections have the arm of their
-//! client network, as the kernel reports it; that the study's routes follow the table `main`, except routes that they
-//! cannot copy; and that everything is undone when the study ends, is stopped, is killed, or is killed together with its
-//! keeper process.
+//! client network, as the kernel reports it; that the study's routes follow the table `main`, except for routes that
+//! cannot be copied; and that everything is undone when the study ends, is stopped, is killed, or is killed together
+//! with its keeper process.
 //!
 //! The study runs in another process, so that it can be killed. That process is this program, which runs the test
 //! `runs_a_study`.
@@ -275,7 +275,7 @@ fn lines(network: &str) -> Vec<String> {
 }
 
 #[test]
-fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none() {
+fn routes_that_cannot_be_copied_stay_in_main_and_a_stopped_study_leaves_no_routes() {
     let Some(world) = World::make() else {
         return;
     };
@@ -284,7 +284,7 @@ fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none
         "link set beside up",
         "link set beyond up",
         "addr add 198.51.100.1/24 dev beside",
-        // By a nexthop object.
+        // A route with a nexthop object.
         "nexthop add id 7 via 192.0.2.2 dev near",
         "route add 10.1.0.0/24 nhid 7",
         // Some packets go another way.
@@ -292,9 +292,9 @@ fn routes_that_cannot_be_copied_are_left_to_main_and_a_stopped_study_leaves_none
         // One of two hops goes down.
         "route add 10.1.2.0/24 nexthop via 192.0.2.2 nexthop via 198.51.100.2",
         "link set beside down",
-        // All metrics stay.
+        // The copy has all metrics.
         "route add 10.1.3.0/24 via 192.0.2.2 mtu lock 1400 rto_min 50ms initcwnd 30 features ecn quickack 1 congctl lock cubic",
-        // It comes before the study's rules.
+        // A rule that comes before the study's rules.
         "rule add pref 32765 fwmark 0x77 lookup main",
     ] {
         ip(&arguments.split(' ').collect::<Vec<_>>());

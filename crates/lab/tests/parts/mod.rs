@@ -42,7 +42,8 @@ impl Parts {
         Some(Parts([by.slow_start?, by.window?, beyond], Some(buffer)))
     }
 
-    /// From the simulation: the time that was congestion control's, by the controller's phase and the data in flight.
+    /// From the simulation: the time in which congestion control limited the flow, by the controller's phase and the
+    /// data in flight.
     fn known(record: &Record) -> Option<Parts> {
         let bytes = f64::from(MEGABITS) * 1e6 / 8.0 * f64::from(RTT_MS) / 1e3;
         let bdp = bytes * record.payload_share;
@@ -79,7 +80,8 @@ impl Parts {
     }
 }
 
-/// Runs such a flow with this controller. Returns its parts from the simulation, and from the capture.
+/// Runs one of the [`KINDS`] of flows with this controller. Returns its parts from the simulation, and from the
+/// capture.
 pub fn of(
     controller: &str,
     (_, flow, path): (&str, &str, &str),

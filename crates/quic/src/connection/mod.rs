@@ -184,7 +184,7 @@ impl Connection {
         self.0.line.lock().datagrams().max_size()
     }
 
-    /// What is known of its path; nothing but zeros once there is none any more.
+    /// The statistics of the connection's path. All are zero if noq has discarded the path.
     pub fn path_stats(&self) -> PathStats {
         let stats = self.0.line.lock().path_stats(PathId::ZERO);
         stats.unwrap_or_default()

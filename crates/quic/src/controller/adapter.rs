@@ -19,7 +19,7 @@ use crate::observer::{Limit, Observer, Sample};
 /// adds, 14 720, does not bind for packets of QUIC's first size.
 pub(super) const INITIAL_WINDOW_PACKETS: u64 = 10;
 
-/// A packet is lost if one that was sent so many later is acknowledged (RFC 9002, "Packet Threshold").
+/// A packet is lost if a packet that was sent this many packets later is acknowledged (RFC 9002, "Packet Threshold").
 const PACKET_THRESHOLD: u64 = 3;
 
 /// Translates noq's hooks into the events of [`congestion::Controller`]; the [parent module](super) says how. Its methods
@@ -62,12 +62,13 @@ pub(super) struct Adapter<C: Controller> {
     counts: Counts,
 }
 
-/// A probe of the path MTU. It is not the controller's: noq sends it whatever the window is, and is silent when it is lost.
+/// A probe of the path MTU. The controller does not control it: noq sends it regardless of the window, and does not
+/// report its loss.
 #[derive(Debug, Clone, Copy)]
 struct Probe {
     number: u64,
     size: u64,
-    /// noq has found it lost, though its latest count of bytes in flight has it.
+    /// noq has declared the probe lost, but noq's latest count of bytes in flight includes the probe.
     is_lost: bool,
 }
 
@@ -330,7 +331,7 @@ impl<C: Controller> Adapter<C> {
         self.ack.bytes = self.ack.bytes.saturating_add(bytes);
         self.ack.packets += 1;
         if let Some(probe) = &mut self.probe {
-            // noq finds it lost right after this ACK's hooks.
+            // noq declares the probe lost right after this ACK's hooks.
             probe.is_lost |= pn >= probe.number.saturating_add(PACKET_THRESHOLD);
         }
         let Some(state) = self.packets.take_acked(pn, sent, bytes) else {
@@ -456,8 +457,8 @@ impl<C: Controller> Adapter<C> {
         self.settle();
         // noq sends only if a whole datagram fits, so a smaller window would never open again.
         let window = self.controller.cwnd().get().max(self.mtu.into());
-        // noq sends a probe of the path MTU whatever the window is, and counts it as in flight. It may be larger than the
-        // window. Without room of its own, it would hold back all that could tell that it is lost.
+        // noq sends a probe of the path MTU regardless of the window, and counts it as in flight. A probe may be larger
+        // than the window. Without additional room, it would block the packets whose ACKs could show that it is lost.
         let probe = self.probe.filter(|probe| !probe.is_lost);
         let probe = probe.map_or(0, |probe| probe.size);
         window.saturating_add(probe)

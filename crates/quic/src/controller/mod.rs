@@ -12,9 +12,9 @@
 //!   count of bytes in flight; that count rules, and the table forgets its oldest packets until it agrees. Between two
 //!   ACKs, the controller may see such packets as still in flight. Padded packets that do not ask for an ACK (handshake
 //!   only) are in noq's count and in none of the hooks.
-//! - **Probes of the path MTU leave whatever the window is**, and count as in flight. One may be larger than the window. So
-//!   the window that noq is told has room for a probe of more than two packets, beyond the controller's, and what the
-//!   controller is told of as in flight is without that probe.
+//! - **Probes of the path MTU leave regardless of the window**, and count as in flight. A probe may be larger than the
+//!   window. While a probe of more than two packets is in flight, the adapter adds its size to the window that noq
+//!   gets, and subtracts its size from the data in flight that the controller gets.
 //! - **Losses and marks follow the ACK that shows them.** The adapter holds the ACK back until the next hook that is about
 //!   something else: a question for the window, a departure, another ACK. By then all that the ACK showed is known, and the
 //!   controller hears of the losses first, as our trait demands.

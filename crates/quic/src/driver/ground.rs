@@ -101,7 +101,7 @@ pub trait Ground: Send + Sync {
     /// The socket cannot be opened.
     fn sending(&self, peer: SocketAddr, ecn: bool, bell: &Bell) -> io::Result<Box<dyn Port>>;
 
-    /// The largest UDP payload that may reach `peer` without fragmentation; nothing if that is not known.
+    /// The largest UDP payload that may reach `peer` without fragmentation. `None` if it is unknown.
     fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
         let _ = peer;
         None
@@ -147,13 +147,14 @@ impl Ground for System {
     }
 }
 
-/// A bell, and where it is heard. It may ring on the thread that hears it, so it never waits.
+/// A bell, and the end of a pipe that becomes readable when it rings. The thread that reads the pipe may also ring the
+/// bell, so ringing never blocks.
 fn hang() -> io::Result<(PipeReader, Bell)> {
     let (ear, rope) = io::pipe()?;
     rustix::io::ioctl_fionbio(&rope, true)?;
     let bell = move || {
-        // This fails if the pipe is full of rings, which is enough, or if the thread has panicked. Those who wait for
-        // its connections find out themselves.
+        // This fails if the pipe is full, and then the thread wakes up anyway. It also fails if the thread has
+        // panicked. Those who wait for its connections detect this themselves.
         let _ = io::Write::write(&mut &rope, &[0]);
     };
     Ok((ear, Arc::new(bell)))
@@ -191,9 +192,9 @@ mod tests {
         }
     }
 
-    /// More rings than a pipe holds.
+    /// The bell rings more often than the pipe has room for.
     #[test]
-    fn a_bell_does_not_wait_for_who_hears_it() {
+    fn ringing_a_bell_does_not_block() {
         let (mut ear, bell) = hang().unwrap();
         let (tell, done) = std::sync::mpsc::channel();
         let ring = bell.clone();

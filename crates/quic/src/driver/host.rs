@@ -232,7 +232,7 @@ impl Host {
         self.answers.clear();
         let answers = &mut self.answers;
         let response = match verdict {
-            // The decision came after the end.
+            // The decision came after the listener had ended.
             Verdict::Accept(_) if !self.is_open => {
                 Some(lock(&self.endpoint).refuse(incoming, answers))
             }

@@ -198,7 +198,7 @@ impl Application for Sleeper {
 }
 
 #[test]
-fn what_is_due_does_not_wait_long_for_timers() {
+fn a_turn_handles_timers_for_a_limited_time() {
     let mut world = World::new();
     let outlet = world.outlet();
     let deadline = clock() + us(1_000_000);

@@ -20,21 +20,22 @@
 //!   than it is.
 //! - **No connection waits long for strangers.** A socket is read for at most a fifth of a millisecond before the next
 //!   bursts leave. Datagrams of handshakes wait behind all others, and are processed for a tenth of a millisecond.
-//!   Whoever forges the address of a client does not make the client's datagrams wait. Timers are handled for a fifth of
-//!   a millisecond, and so are commands. Decisions on new clients wait behind all other commands.
+//!   A stranger who forges a client's address does not delay the client's datagrams. Timers and commands are each
+//!   handled for at most a fifth of a millisecond at a time. Decisions on new clients wait behind all other commands.
 //! - **An application limit begins when the data ends**, not at the next ACK: the controller's sampler is marked before
 //!   anything else happens to the connection.
 //! - **Packets are marked as ECN-capable only if the controller responds to ECN marks**; see
 //!   [`Controllers::responds_to_ecn`](crate::controller::Controllers::responds_to_ecn).
 //! - **Datagrams are as large as the path carries**, if the user of a connection wants that
 //!   ([`Client::with_large_datagrams`](crate::endpoint::Client::with_large_datagrams)). The path MTU is searched with
-//!   probes, up to the MTU of the kernel's route. A datagram that an Ethernet does not carry takes at most a
-//!   millisecond of the pacing rate. So a slow path gets no large datagrams, even over loopback. A probe that is too
-//!   large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
+//!   probes, up to the MTU of the kernel's route. A datagram that is too large for an Ethernet takes at most a
+//!   millisecond at the pacing rate. So a slow connection gets no large datagrams, even over loopback. A probe that is
+//!   too large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
-//!   first one. A client pays for each new address with what it sends. A [`Door`] decides who may connect, and who must
-//!   validate its address first. Datagrams from an address that no host can have are ignored.
+//!   first one. A client that has moved to a new address must send 800 bytes before it may move on to another one. A
+//!   [`Door`] decides who may connect, and who must validate its address first. Datagrams from an address that no host
+//!   can have are ignored.
 //! - **If the kernel has no room for a datagram**, an answer to a stranger is lost, and a connection's datagram is kept
 //!   and sent later. A datagram that the kernel refuses counts as lost on the path. A refused answer to a stranger does
 //!   not affect others.
@@ -49,8 +50,9 @@
 //! `etf`, but loopback has neither. A socket that asks for arrival times reads datagrams one by one, up to eight in a
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
 //!
-//! noq sends a probe of the path MTU only when nothing else waits, or the window is full, and does not report how far
-//! its search is. A flow that is limited by pacing alone finds a larger MTU in its next pause, or in BBR's next ProbeRTT.
+//! noq sends a probe of the path MTU only when no other data waits, or when the window is full. It does not report the
+//! progress of its search. A flow that only pacing limits finds a larger MTU in its next pause, or in BBR's next
+//! ProbeRTT.
 
 mod agenda;
 mod application;
@@ -206,7 +208,7 @@ impl Driver {
         (id, endpoint)
     }
 
-    /// The largest UDP payload that may reach `peer`, if that is known; see [`Ground::largest_datagram`].
+    /// The largest UDP payload that may reach `peer`, if it is known; see [`Ground::largest_datagram`].
     pub(crate) fn largest_datagram(&self, peer: SocketAddr) -> Option<u16> {
         self.ground.largest_datagram(canonical(peer))
     }

@@ -3,21 +3,21 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// The largest MTU that counts as the MTU of a link: jumbo frames of Ethernet. Larger ones exist on loopback, and in
-/// networks that programs emulate, for example for containers. Such a program may send a datagram as many fragments.
+/// networks that programs emulate, for example for containers. Such a program may split a datagram into many fragments.
 const JUMBO: u16 = 9_216;
 
 /// The headers of IP and UDP, and the largest UDP payload.
 const IPV4: (u16, u16) = (20 + 8, 65_507);
 const IPV6: (u16, u16) = (40 + 8, 65_527);
 
-/// The largest UDP payload that may reach `peer` without fragmentation, for all that the kernel's routes tell; nothing
-/// if they do not tell.
+/// The largest UDP payload that may reach `peer` without fragmentation, according to the kernel's routes. `None` if it
+/// is unknown.
 pub(super) fn largest_datagram(peer: SocketAddr) -> Option<u16> {
     let any: IpAddr = match peer {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // A connected UDP socket has a route, and sends nothing.
+    // `connect` gives a UDP socket a route, and sends nothing.
     let socket = UdpSocket::bind((any, 0)).ok()?;
     socket.connect(peer).ok()?;
     let mtu = route_mtu(&socket)?;
@@ -34,15 +34,15 @@ fn payload(mtu: u16, peer: SocketAddr) -> u16 {
     mtu.saturating_sub(headers).min(most)
 }
 
-/// The MTU of a connected socket's route. It is the MTU of the interface, or less if the route is set so or an ICMP
-/// message reported less within the last minutes.
+/// The MTU of a connected socket's route. It is the MTU of the interface, or less if the route has a smaller MTU, or if
+/// an ICMP message reported a smaller MTU in the last minutes.
 #[cfg(target_os = "linux")]
 fn route_mtu(socket: &UdpSocket) -> Option<u16> {
     use nix::sys::socket::{getsockopt, sockopt};
 
     // This works for IPv6, too, because the option concerns the socket's route, of whatever family.
     let mtu = getsockopt(socket, sockopt::IpMtu).ok()?;
-    // Loopback has 65,536.
+    // The MTU of loopback is 65,536, which does not fit.
     u16::try_from(mtu.clamp(0, u16::MAX.into())).ok()
 }
 

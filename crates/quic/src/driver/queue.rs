@@ -8,8 +8,8 @@ use super::ground::Datagram;
 /// buffer.
 const ROOM: usize = 2 << 20;
 
-/// What a waiting datagram takes in addition to its payload. Without this, datagrams of one byte would take a hundred
-/// times the room.
+/// The memory that a waiting datagram takes in addition to its payload. If it did not count, datagrams of one byte
+/// would take a hundred times [`ROOM`].
 const OVERHEAD: usize = 256;
 
 /// The length of the connection IDs that our endpoints choose.
@@ -17,7 +17,8 @@ const ID: usize = 8;
 
 /// Datagrams that were read, and are not processed yet. A handshake takes a hundred times as long as another datagram,
 /// and anyone can begin one. So handshakes wait behind all other datagrams. The datagrams of one connection keep their
-/// order. The connection ID tells the connection: strangers may forge an address, but do not know the IDs of others.
+/// order. The connection ID identifies the connection. Strangers may forge an address, but do not know the connection
+/// IDs of others.
 #[derive(Default)]
 pub(super) struct Queue {
     others: VecDeque<Datagram>,
@@ -40,7 +41,7 @@ impl Queue {
             if let Some(id) = id {
                 *self.counts.entry(id).or_default() += 1;
             }
-            // Memory of its own: what may wait long does not keep the rest of its message.
+            // The payload is copied. The datagram may wait long, and must not keep the memory of its whole message.
             let payload = payload.into();
             self.handshakes.push_back(Datagram {
                 payload,
@@ -79,7 +80,7 @@ pub(super) fn is_long(payload: &[u8]) -> bool {
     payload.first().is_some_and(|first| first & 0x80 != 0)
 }
 
-/// The ID of the connection to which a datagram goes, if it has the length of ours (RFC 9000, "Packet Formats").
+/// The destination connection ID of a datagram, if it has the length of ours (RFC 9000, "Packet Formats").
 fn destination(payload: &[u8]) -> Option<[u8; ID]> {
     let id = if is_long(payload) {
         let (length, rest) = payload.get(5..)?.split_first()?;
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_has_an_end() {
+    fn waiting_handshakes_take_limited_memory() {
         for length in [1, 6, 14, 1_200] {
             let mut queue = Queue::default();
             let long = datagram(&vec![0xc0; length]);
@@ -155,13 +156,13 @@ mod tests {
             let count = std::iter::from_fn(|| queue.pop_handshake()).count();
             assert_eq!(count, ROOM / size);
         }
-        // The room is for what a datagram takes, too.
+        // The overhead covers the `Datagram` itself.
         assert!(size_of::<Datagram>() <= OVERHEAD / 2);
     }
 
     /// Datagrams of one message share memory.
     #[test]
-    fn what_waits_keeps_nothing_else() {
+    fn a_waiting_datagram_keeps_only_its_own_memory() {
         let mut message = BytesMut::from(&[0xc0; 16_000][..]);
         let mut queue = Queue::default();
         let payload = message.split_to(1_000);

@@ -20,24 +20,25 @@ use super::pace::{Pace, carried};
 /// without end, and nothing would leave.
 const REFILLS: usize = 8;
 
-/// How many bytes a peer has to send before it may move on to another new address. For each move noq sends two whole
-/// datagrams, also in answer to a small one: one to the new address, one to the old (RFC 9000, "Initiating Path
-/// Validation"). A client that forges many addresses would make us send them thirty times as much as it sends. With this
-/// price, it is three times as much (RFC 9000, "Address Validation").
+/// The number of bytes that a peer must send before it may move on to another new address. For each move, noq sends two
+/// full datagrams, even in answer to a small one: one to the new address and one to the old address (RFC 9000,
+/// "Initiating Path Validation"). Without this limit, a client that forges many addresses would make us send thirty
+/// times as much as it sends. With this limit, it is three times as much (RFC 9000, "Address Validation").
 const MOVE: usize = 2 * 1200 / 3;
 
-/// Where a connection's peer is.
+/// The address of a connection's peer.
 fn remote(connection: &Connection) -> Option<SocketAddr> {
     let path = connection.network_path(PathId::ZERO);
     path.ok().map(|path| path.remote())
 }
 
-/// The largest datagram that an Ethernet with an MTU of 1500 bytes carries over IPv6. Without a reason to do otherwise,
-/// noq searches the path MTU up to this size.
+/// The largest datagram that an Ethernet with an MTU of 1500 bytes carries over IPv6. By default, noq searches the path
+/// MTU up to this size.
 const ETHERNET: usize = 1452;
 
-/// How much of the pacing rate a datagram larger than that may take. It leaves as one burst, and BBR's smallest window
-/// is four of them. Linux sizes its bursts by the same time (`tcp_tso_autosize`).
+/// The most time that a datagram larger than [`ETHERNET`] may take at the pacing rate. A datagram leaves as one burst,
+/// and BBR's smallest window is four datagrams. Linux uses the same time for the size of its bursts
+/// (`tcp_tso_autosize`).
 const LONGEST: Duration = Duration::from_millis(1);
 
 /// A connection.
@@ -49,9 +50,9 @@ pub(super) struct Session {
     pace: Pace,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
-    /// Where the peer was before it last moved to a new address.
+    /// The peer's address before its last move to a new address.
     home: Option<SocketAddr>,
-    /// The bytes that it has sent since.
+    /// The bytes that the peer has sent since that move.
     heard: usize,
     /// Whether it is in the list of connections with events.
     pub(super) is_noted: bool,
@@ -93,8 +94,8 @@ impl Session {
         self.line.is(line)
     }
 
-    /// Handles a datagram of this size, which arrived at `at` from this address. A peer that has just moved to a new address
-    /// may move back, but nowhere else before it has paid for the move.
+    /// Handles a datagram of this size, which arrived at `at` from this address. A peer that has moved to a new address
+    /// may move back at any time. It may move to another address after [`MOVE`] bytes.
     pub(super) fn hear(
         &mut self,
         event: ConnectionEvent,
@@ -244,7 +245,7 @@ impl Session {
                 let is_probe = transmit.segment_size.is_none()
                     && transmit.size > usize::from(connection.current_mtu());
                 if is_probe && !self.suits(transmit.size) {
-                    // For noq, the probe is lost. It tries twice again, and then a smaller size.
+                    // noq takes the probe for lost. It tries this size twice more, and then a smaller one.
                     contents.clear();
                     continue;
                 }
@@ -278,7 +279,7 @@ impl Session {
         }
     }
 
-    /// Whether datagrams of this size suit the pacing rate.
+    /// Whether datagrams of this size suit the pacing rate; see [`LONGEST`].
     fn suits(&self, size: usize) -> bool {
         let most = |rate| carried(LONGEST, rate);
         size <= ETHERNET || self.rate().is_none_or(|rate| size as u64 <= most(rate))

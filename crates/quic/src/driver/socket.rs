@@ -20,8 +20,8 @@ const BATCH: usize = 8;
 /// The largest UDP payload, with room to spare.
 const LARGEST: usize = 1 << 16;
 
-/// The size of the memory that datagrams of one message share. A datagram that is kept holds no more memory than this,
-/// unless it is larger itself. Separate memory for each datagram would reduce the receiver's rate by a tenth.
+/// The size of the memory that datagrams of one message share. A kept datagram holds no more memory than this, unless
+/// the datagram itself is larger. Separate memory for each datagram would reduce the receiver's rate by a tenth.
 const SHARED: usize = 16 << 10;
 
 /// The maximum size of a burst for the kernel, for any size of datagrams (UDP over IPv4).
@@ -41,9 +41,9 @@ pub(super) enum Arrivals {
 pub(super) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
-    /// The state for strangers. A failed send may turn off features of a state for all its users.
+    /// The state for datagrams to strangers. A failed send may turn off features of a state for all its users.
     plain: UdpSocketState,
-    /// Own addresses from which the system has sent.
+    /// Our addresses from which the system has sent datagrams.
     sources: RefCell<BTreeSet<IpAddr>>,
     /// Whether packets are sent as ECN-capable.
     ecn: bool,
@@ -91,8 +91,9 @@ impl Socket {
 }
 
 impl Socket {
-    /// Sends from this address of ours. The first time, the datagrams are sent one by one: a stranger who sends to a
-    /// broadcast address makes us answer from an address that the system refuses.
+    /// Sends datagrams from this address of ours. The first time, they are sent one by one, with the state for
+    /// strangers. A stranger who sends to a broadcast address makes us answer from that address, which the system
+    /// refuses.
     fn send_from(&self, source: Option<IpAddr>, transmit: &udp::Transmit<'_>) -> io::Result<()> {
         let socket = || UdpSockRef::from(&self.socket);
         let Some(source) = source.filter(|source| !self.sources.borrow().contains(source)) else {
@@ -317,7 +318,7 @@ mod tests {
 
     /// Addresses that the system refuses do not affect other sends.
     #[test]
-    fn what_cannot_be_sent_costs_others_nothing() {
+    fn a_refused_datagram_does_not_affect_others() {
         let mut peer = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let to = peer.local_addr().unwrap();
         let socket = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
@@ -336,7 +337,7 @@ mod tests {
                 src_ip,
             };
             socket.answer(&transmit, b"abcabc");
-            // For a client that was accepted.
+            // An accepted client may have such an address, too.
             assert!(src_ip.is_none() || socket.send(&transmit, b"abcabc").is_err());
         }
         assert_eq!(socket.most_datagrams(1000), before);
@@ -372,7 +373,7 @@ mod tests {
         assert_eq!(read, [b"aaa".as_slice(), b"bbb", b"c"]);
     }
 
-    /// A probe of the path MTU that not even the interface carries is lost, and the connection goes on.
+    /// A probe of the path MTU that is too large for the interface is lost, and the connection continues.
     #[test]
     fn a_datagram_that_is_too_large_is_lost() {
         let mut listening = Socket::listening((Ipv4Addr::LOCALHOST, 0).into()).unwrap();

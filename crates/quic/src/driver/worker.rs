@@ -59,7 +59,7 @@ pub struct Worker {
     timers: Agenda<Key>,
     /// Connections with events.
     noted: Vec<Key>,
-    /// Decisions on clients, which wait behind all other commands: each may take as long as a handshake.
+    /// Decisions on clients. They wait behind all other commands, because each may take as long as a handshake.
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
     /// Whether there may be commands.
     is_rung: bool,

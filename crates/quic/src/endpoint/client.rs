@@ -22,7 +22,7 @@ pub struct Client {
     alpn: Arc<[u8]>,
     controllers: Arc<dyn Controllers>,
     transport: Arc<Transport>,
-    /// Whether the path MTU is searched up to the route's.
+    /// Whether path MTU discovery goes up to the MTU of the route.
     has_large_datagrams: bool,
 }
 
@@ -50,8 +50,9 @@ impl Client {
         })
     }
 
-    /// Lets path MTU discovery go up to what the route to the server carries, such as jumbo frames. Without it, no datagram
-    /// is larger than 1452 bytes, which most paths carry, so that connections over them have datagrams of equal size.
+    /// Lets path MTU discovery go up to what the route to the server carries, such as jumbo frames. Otherwise, no
+    /// datagram is larger than 1452 bytes. Most paths carry this size, so connections over them have datagrams of equal
+    /// size.
     pub fn with_large_datagrams(mut self) -> Client {
         self.has_large_datagrams = true;
         self

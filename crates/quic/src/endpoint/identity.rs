@@ -82,7 +82,7 @@ impl Identity {
         config.cid_generator(Arc::new(move || {
             Box::new(HashedConnectionIdGenerator::from_key(key))
         }));
-        // Only a size below 1200 is refused.
+        // The call refuses only sizes below 1200.
         let _ = config.max_udp_payload_size(ANY_PAYLOAD);
         config
     }

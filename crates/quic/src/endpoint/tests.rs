@@ -73,9 +73,9 @@ async fn a_copied_certificate_is_not_enough() {
     assert!(meet(server, &own, own.fingerprint(), ALPN).await.is_err());
 }
 
-/// What strangers make a server keep before somebody looks at them has a limit.
+/// Clients that wait for a decision take limited memory, even if they are strangers.
 #[test]
-fn what_nobody_has_looked_at_has_an_end() {
+fn clients_that_wait_for_a_decision_take_limited_memory() {
     let identity = Identity::generate().unwrap();
     let settings = Arc::new(identity.endpoint_config());
     let config = Arc::new(server_config(&identity, ALPN, quiet()).unwrap());

@@ -13,8 +13,10 @@ use super::error::EndpointError;
 use super::fingerprint::Fingerprint;
 use super::identity::{Identity, provider};
 
-/// Connections that may wait to be looked at, which is a moment, and what may be kept of the packets after their first.
+/// The most connections that may wait for a decision, which takes a moment.
 const MAX_INCOMING: usize = 1024;
+
+/// The most bytes that are kept of such a connection's packets after its first.
 const INCOMING_BUFFER: u64 = 16 << 10;
 
 /// A server that shows `identity` and speaks only the protocol `alpn`.

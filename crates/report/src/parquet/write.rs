@@ -20,7 +20,7 @@ const GROUP: usize = 1 << 17;
 #[error("{}", bare(.0))]
 pub struct WriteError(#[from] ParquetError);
 
-/// The error of a file as the system says it, without Parquet's "External: " before it.
+/// The message of an error. The error of a file has the system's message, without Parquet's prefix "External: ".
 fn bare(error: &ParquetError) -> String {
     match error {
         ParquetError::External(inner) => inner.to_string(),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_said_in_the_words_of_the_system() {
+    fn a_full_disk_has_the_message_of_the_system() {
         let columns = [Column::whole("number", |row: &u64| Some(*row))];
         let error = write(Full, &columns, [1_u64], &[]).expect_err("a full disk");
         let said = io::Error::from(ErrorKind::StorageFull).to_string();

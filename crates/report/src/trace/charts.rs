@@ -147,7 +147,7 @@ fn bands(samples: &[Sample], time: Axis, seconds: &impl Fn(Time) -> f64) -> Char
     Chart::new(time, Axis::of_kinds("limited by", names)).with(curve)
 }
 
-/// RTT and delivery rate by what is in flight: the median, and the 5th and 95th percentile.
+/// RTT and delivery rate as functions of the data in flight: the median, and the 5th and 95th percentiles.
 fn operating_point(flow: &FlowTimeline) -> Vec<Chart> {
     let samples = &flow.samples[..];
     let Some(bdp) = flow.bdp.map(|bdp| bdp.get() as f64 / 1e3) else {
@@ -257,7 +257,7 @@ pub fn distributions(summary: &Summary) -> Option<Picture> {
             all
         };
         Picture::of(title, 2, 260.0, charts).explained(
-            "Which share of the connections has no more than this. Connections without a loss are not in the last chart.",
+            "The share of the connections with at most this value. Connections without a loss are not in the last chart.",
         )
     })
 }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_of_quic_alone_has_its_own_table_alone() {
+    fn a_capture_with_only_quic_has_only_the_table_for_quic() {
         let page = page(include_bytes!("../../../capture/data/quic.pcap"));
         assert!(page.contains("1 connection of QUIC without keys"));
         assert!(!page.contains("0 connections"));

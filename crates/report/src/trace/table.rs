@@ -43,7 +43,7 @@ pub fn all(summary: &Summary, top: usize) -> Vec<Table> {
         .collect()
 }
 
-/// The connections, as far as their packets are open.
+/// The connections whose packets can be read: TCP, and QUIC with keys or from a qlog.
 fn connections(summary: &Summary, top: usize) -> Table {
     let headings = [
         "from",
@@ -71,7 +71,7 @@ fn connections(summary: &Summary, top: usize) -> Table {
     table.sparing(&["captured at", "resent", "RTT p95", "payload", "goodput"])
 }
 
-/// The QUIC connections, as they are without their keys.
+/// What QUIC connections show without keys.
 fn quic(summary: &Summary, top: usize) -> Table {
     let headings = [
         "QUIC client",

@@ -242,8 +242,8 @@ impl Log {
         }
     }
 
-    /// What this side put on the wire, in bytes of UDP payload: without probes of the path MTU, for whose size the largest
-    /// datagram's stands. That is too much by less than [`LARGEST`] for all of them, since each halves the difference.
+    /// The bytes of UDP payload that this side sent, without probes of the path MTU. Each probe counts as the largest
+    /// datagram. In total, this subtracts less than [`LARGEST`] too much, since each probe halves the difference.
     fn sent(&self) -> u64 {
         let connection = self.connection.lock().unwrap();
         let path = connection.as_ref().unwrap().path_stats();

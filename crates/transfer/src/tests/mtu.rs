@@ -1,5 +1,5 @@
-//! How large a transfer's datagrams become. The tests use noq's own CUBIC, whose rate nobody paces, so that the result does
-//! not depend on the machine's speed.
+//! The size of a transfer's datagrams. The tests use noq's own CUBIC, which the driver does not pace, so that the
+//! result does not depend on the machine's speed.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -10,14 +10,14 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use super::*;
 
-/// What an Ethernet with an MTU of 1500 bytes carries over IPv4, and over IPv6.
+/// The largest UDP payload on an Ethernet with an MTU of 1500 bytes, over IPv4 and over IPv6.
 const ETHERNET: u16 = 1_472;
 const USUAL: u16 = 1_452;
 
-/// How much is sent: many round trips.
+/// The size of the file, which takes many round trips.
 const SIZE: u64 = 64 * BLOCK;
 
-/// Sends a file. Returns how large the datagrams were in the end.
+/// Sends a file. Returns the size of the last datagrams.
 async fn transfer(world: &World, receiver: Receiver) -> u16 {
     let files = [world.file("big", SIZE, 1)];
     let log = Log::default();
@@ -82,7 +82,7 @@ impl Hosts {
     }
 }
 
-/// A new network namespace. It is there as long as its file is open.
+/// A new network namespace. It exists as long as its file is open.
 fn namespace() -> Result<File, String> {
     let thread = thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no namespace: {error}"))?;
@@ -118,7 +118,7 @@ fn ip(line: &str) -> Result<(), String> {
     ))
 }
 
-/// What gives a device its MTU and its address.
+/// The arguments of ip(8) that set a device's MTU and address.
 fn up(device: &str, mtu: u16, address: &str) -> Vec<String> {
     vec![
         format!("link set {device} mtu {mtu} up"),
@@ -126,7 +126,7 @@ fn up(device: &str, mtu: u16, address: &str) -> Vec<String> {
     ]
 }
 
-/// Sends a file from the near host to the far one. Returns how large the datagrams were in the end.
+/// Sends a file from the near host to the far one. Returns the size of the last datagrams.
 async fn cross(hosts: &Hosts) -> u16 {
     let world = World::new();
     let config = ReceiverConfig {
@@ -139,9 +139,9 @@ async fn cross(hosts: &Hosts) -> u16 {
     transfer(&world, receiver).await
 }
 
-/// The sender's interface allows 9000 bytes. What a router does not pass on is found out.
+/// The sender's interface allows 9000 bytes. The sender finds out how much the router forwards.
 #[test]
-fn a_path_that_carries_less_than_the_interface_gets_what_it_carries() {
+fn datagrams_are_no_larger_than_the_path_carries() {
     for (far_mtu, sizes) in [(9_000, USUAL + 1..=8_972), (1_500, 1_200..=ETHERNET)] {
         let hosts = match Hosts::make(far_mtu) {
             Ok(hosts) => hosts,
@@ -152,7 +152,7 @@ fn a_path_that_carries_less_than_the_interface_gets_what_it_carries() {
             let runtime = runtime.enable_all().build().unwrap();
             runtime.block_on(cross(&hosts))
         };
-        // The thread that has entered the hosts ends with this.
+        // The thread that enters the hosts ends here.
         let size = thread::scope(|scope| scope.spawn(crossing).join().unwrap());
         assert!(sizes.contains(&size), "{size} over {far_mtu}");
     }

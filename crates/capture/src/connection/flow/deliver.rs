@@ -10,11 +10,12 @@ use crate::connection::full::Full;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::connection::series::Sample;
 
-/// A paced burst has the data of this time (Linux `sk_pacing_shift`), but at least this many packets.
+/// A paced burst has the data that the pacing rate carries in this time (Linux `sk_pacing_shift`), but at least this
+/// many packets.
 const BURST: Duration = Duration::from_millis(1);
 const BURST_PACKETS: u64 = 2;
 
-/// This many bursts wait below TCP for their departure (Linux `tcp_small_queue_check`).
+/// The limit of TCP small queues: the number of bursts that wait below TCP (Linux `tcp_small_queue_check`).
 const BELOW: u64 = 2;
 
 impl Flow {
@@ -73,8 +74,8 @@ impl Flow {
 }
 
 impl Flow {
-    /// How much an RTT may exceed the path's without a queue. Away from the sender, it is measured by timestamps, which the
-    /// sender sets before a paced packet waits below TCP.
+    /// How much a measured RTT may exceed the path's RTT without a queue. Away from the sender, RTTs are measured by
+    /// timestamps. The sender sets a timestamp before the paced packet waits below TCP.
     fn blur(&self, vantage: Vantage) -> Duration {
         match vantage {
             Vantage::Sender => Duration::ZERO,

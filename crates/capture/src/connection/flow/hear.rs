@@ -79,8 +79,8 @@ impl Flow {
         self.far != far
     }
 
-    /// The position up to which this number acknowledges data. FIN takes a number, too (RFC 9293, section 3.4), and is no
-    /// data.
+    /// The position up to which this acknowledgement number acknowledges data. FIN takes a sequence number, too (RFC
+    /// 9293, section 3.4), but is not data.
     fn heard(&self, number: u32) -> u64 {
         let position = self.positions.peek(number);
         position - u64::from(self.fin.is_some_and(|fin| position == fin + 1))
@@ -189,8 +189,8 @@ impl Flow {
         });
     }
 
-    /// The least time from a packet to its acknowledgement. The handshake's may be shorter than those of data, because its
-    /// packets are short.
+    /// The minimum time from a packet to its acknowledgement. The time of the handshake may be shorter than that of
+    /// data, because its packets are short.
     fn least_far(&self) -> Option<Duration> {
         let far = self.far?;
         Some(self.model.rtt_min.map_or(far, |least| least.min(far)))
@@ -229,8 +229,8 @@ impl Flow {
     }
 }
 
-/// Whether the acknowledgement comes sooner after the retransmission than the least round trip. It is then the original's
-/// (RFC 8985, section 6.2, step 2).
+/// Whether the acknowledgement follows the retransmission by less than the minimum RTT. It then acknowledges the
+/// original packet (RFC 8985, section 6.2, step 2).
 fn is_too_soon(entry: &Entry, at: Time, least: Option<Duration>) -> bool {
     let is_sooner = |least| at.since(entry.state.sent_time) < least;
     entry.repeats > 0 && entry.status == Status::Sent && least.is_some_and(is_sooner)

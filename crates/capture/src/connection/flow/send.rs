@@ -383,7 +383,7 @@ impl Flow {
             self.overtake(at, range.start);
         }
         if is_repeat {
-            // A window of a few packets may have room for retransmissions alone, as in ProbeRTT.
+            // A window of a few packets, as in ProbeRTT, may have room only for retransmissions.
             let flight = self.flight(vantage);
             self.rounds.on_flight(flight);
             self.rounds.on_repeat();

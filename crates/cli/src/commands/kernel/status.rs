@@ -35,7 +35,7 @@ struct Status {
     /// The kernel still offers it: another process has loaded it for itself, or keeps it where this process cannot see
     /// it.
     is_elsewhere: bool,
-    /// The users, also of a controller that is not loaded any more.
+    /// The users, also of a controller that was unloaded.
     users: Vec<Users>,
 }
 

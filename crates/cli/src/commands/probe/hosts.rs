@@ -43,7 +43,7 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
         runtime.block_on(probe::run_hosts(spec, &hosts, first, &cancel, keep));
     probed.map_err(Failure::failed)?;
     probing.conclude(&results)?;
-    // A target without a number of rounds ends in this way.
+    // A target without a number of rounds always ends this way.
     if cancel.is_cancelled() && spec.rounds.is_some() {
         return Err(Failure::interrupted("these are the complete rounds"));
     }

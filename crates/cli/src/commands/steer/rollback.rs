@@ -81,7 +81,7 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
     whole::write(file, policy.text.as_bytes())
 }
 
-/// Lets all processes read the file that have a policy in force for its control group.
+/// Lets every process that has a policy in force for the file's control group read the file.
 fn tell(file: &Path, policy: &Policy) -> Result<(), Failure> {
     let file = file.display();
     let steerers = steer::steers(policy).map_err(|error| {

@@ -67,7 +67,7 @@ pub const UNDO: &str = "undo-of-a-study";
 pub fn undo() -> ExitCode {
     let late = || {
         output::note(
-            "fullpipe: the study's process has not worked for a minute: its rules and routes are removed until it does",
+            "fullpipe: the study's process has not followed the table main for a minute: its rules and routes are removed until it does",
         );
     };
     match undo_at_end(LEASE, late) {

@@ -110,7 +110,7 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
         kinds.iter().map(row),
     );
     let notes = vec![format!(
-        "{} studies of each kind; 5 % of the 95 % intervals should miss the truth. Careless: intervals that take connections for independent.",
+        "{} studies of each kind; 5 % of the 95 % intervals should miss the truth. Careless: intervals that treat connections as independent.",
         kinds
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)

@@ -1,4 +1,5 @@
-//! The process that removes the study's rules and routes when the study's process has ended, or does not work.
+//! The process that removes the study's rules and routes if the study's process has ended, or does not renew their
+//! lease.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use std::process::{Child, Command};
 use linux::command::Init;
 
 /// A process that [undoes](linux::routing::undo_at_end) the study's changes when this process ends, for whatever
-/// reason, or when the keeper is dropped.
+/// reason, when it does not renew the lease in time, or when the keeper is dropped.
 pub(super) struct Keeper {
     process: Child,
     input: Option<UnixStream>,
@@ -19,7 +20,7 @@ impl Keeper {
     /// Starts the process. The process holds the lock, too: while it is at work, no other study can begin.
     pub fn start(undo: &Init, lock: File) -> io::Result<Keeper> {
         let (input, far) = UnixStream::pair()?;
-        // A keeper that does not read must not stop the study.
+        // A keeper that does not read must not block the study.
         input.set_nonblocking(true)?;
         let mut command = Command::new(&undo.program);
         command.args(&undo.arguments);
@@ -38,7 +39,7 @@ impl Keeper {
     /// Renews the lease of the rules and routes.
     pub fn renew(&mut self) {
         if let Some(input) = &mut self.input {
-            // If the process has ended, the next look finds that.
+            // If the process has ended, `is_there` reports it.
             let _ = input.write(&[1]);
         }
     }

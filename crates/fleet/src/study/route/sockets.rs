@@ -146,7 +146,7 @@ impl Sockets {
                     set_up: Some(set_up),
                     ..
                 }) => steered.set_up = set_up,
-                // An attempt that was refused, or got no answer, was no connection.
+                // A connection attempt that was refused, or got no answer, is not a connection.
                 None if !self.drawing.was_connected(socket) => return,
                 None => self.count += 1,
             }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_refused_was_not_connected() {
+    fn a_refused_attempt_is_not_a_connection() {
         let text = "name = 'a'\nassign = 'route'\nunit = 'prefix'\nduration = '1h'\n\
              connections = { listen = [443], connect = [80], prefix = ['192.0.2.0/24'] }\n\
              arm = [{ controller = 'cubic', share = '1%' }, { controller = 'bbr', share = '1%' }]\n";
@@ -251,7 +251,7 @@ mod tests {
         let was = |ports, segs_in, acked| drawing.was_connected(&ended(ports, segs_in, acked));
         // A client that has sent nothing yet.
         assert!(was([443, 7], 1, 0));
-        // The SYN was acknowledged; there was no answer; there was a reset.
+        // Outgoing: the SYN was acknowledged; there was no answer; there was a reset.
         assert!(was([7, 80], 2, 1));
         assert!(!was([7, 80], 0, 0));
         assert!(!was([7, 80], 1, 0));

@@ -145,7 +145,7 @@ impl Table {
             let others = without.count();
             troubles.push(format!(
                 "the table main has no route, or not one for all packets, to {first} and {others} other networks of the study: their \
-                 connections have the default"
+                 connections have the default controller"
             ));
         }
         self.keep_rules(troubles)
@@ -155,7 +155,7 @@ impl Table {
         let (own, mut others) = self.routing.rules()?;
         if own != self.rules.len() {
             if self.has_rules {
-                troubles.push("the study's rules were removed: they are there again".to_owned());
+                troubles.push("the study's rules were removed, and added again".to_owned());
             }
             for rule in &self.rules {
                 self.routing.add_rule(rule)?;
@@ -166,7 +166,7 @@ impl Table {
         if let Some(first) = others.first() {
             troubles.push(format!(
                 "other rules come before the study's (the first has priority {first}, and the study's {PRIORITY}): connections that \
-                 they route have the default"
+                 they route have the default controller"
             ));
         }
         Ok(())

@@ -126,7 +126,7 @@ fn data_that_fills_the_window_is_limited_by_the_window() {
     }
 }
 
-/// noq sends such a probe whatever the window is. It says nothing when the probe is lost.
+/// noq sends such a probe regardless of the window, and does not report its loss.
 #[test]
 fn a_probe_of_the_path_mtu_takes_no_room_in_the_window() {
     let now = Instant::now();
@@ -146,7 +146,7 @@ fn a_probe_of_the_path_mtu_takes_no_room_in_the_window() {
     acknowledge(&mut adapter, now, at(41), 2, 0);
     let window = adapter.window();
     assert_eq!(window, adapter.controller.cwnd().get());
-    // noq finds a probe lost after the hooks of the ACK that shows it.
+    // noq declares a probe lost after the hooks of the ACK that shows the loss.
     for (number, bytes) in [(3, 30_000), (4, 1200), (5, 1200), (6, 1200)] {
         adapter.on_packet_sent(at(50), bytes, number);
     }
