@@ -424,6 +424,11 @@ impl Policy {
         (all, everywhere)
     }
 
+    /// Whether a rule is for connections with this port.
+    pub fn has_port(&self, of: &Connection) -> bool {
+        self.rules.iter().any(|rule| rule.has_port(of))
+    }
+
     /// The decision about a connection, as the kernel's program makes it. `None` if no rule matches.
     pub fn decide(&self, of: &Connection) -> Option<Decision<'_>> {
         let client = of.client.to_canonical();

@@ -179,6 +179,20 @@ fn a_policy_explains_itself() {
         let arguments = ["steer", "why", address, name, "--rtt", rtt];
         fullpipe(arguments).assert().success().stdout(answer);
     }
+    for (more, reason) in [
+        (
+            &["--port", "8081"][..],
+            "no rule has port 8081 in listen: --port names another",
+        ),
+        (
+            &["--outgoing"],
+            "no rule has port 443 in connect: --port names another",
+        ),
+    ] {
+        let arguments = ["steer", "why", "192.0.2.7", name, "--rtt", "50ms"];
+        let why = fullpipe(arguments.iter().chain(more).copied()).assert();
+        why.success().stdout(contains(reason));
+    }
     // No policy is in force where there is no such control group, and that is said.
     let arguments = ["steer", "why", "192.0.2.7", name];
     let why = fullpipe(arguments).assert().success();
@@ -187,6 +201,9 @@ fn a_policy_explains_itself() {
     dry_run
         .stdout(contains("far: 1 network: reno 100.0 %"))
         .stderr(contains(name).and(contains("cgroup")));
+    let with_port = ["steer", name, "--dry-run", "--prometheus", "9101"];
+    let dry_run = fullpipe(with_port).assert().code(2);
+    dry_run.stderr(contains("cgroup").and(contains("--prometheus").not()));
     refused(["steer", name, "--lease", "1s"], 2, &["--lease", "10s"]);
     let journal = directory.path().join("no-such/journal");
     let journal = journal.to_str().expect("a name");

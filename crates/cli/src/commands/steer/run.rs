@@ -21,6 +21,7 @@ use super::pace::Pace;
 use super::{read_with, tell_of_explorers};
 use crate::failure::Failure;
 use crate::files::whole;
+use crate::options::address::local_or_named;
 use crate::options::usage;
 use crate::terminal::output;
 
@@ -47,8 +48,8 @@ pub struct Options {
     /// gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
-    /// Serve metrics for Prometheus at this address, at /metrics
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Serve metrics for Prometheus at http://ADDR/metrics; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDR", value_parser = local_or_named)]
     prometheus: Option<SocketAddr>,
     /// Print what the policy would do and what the machine lacks for it; change nothing
     #[arg(long)]
@@ -136,14 +137,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     })?;
     let assigned = steer.counts().assigned;
     steer.finish(study::unix_s());
-    if let Some(why) = over {
-        output::note(format_args!("{assigned} connections were steered; {why}"));
-    } else {
-        output::note(format_args!(
-            "{assigned} connections were steered; new ones have the default controller"
-        ));
-    }
+    output::note(last_words(assigned, over.as_deref()));
     Ok(())
+}
+
+/// What is told at the end.
+fn last_words(assigned: u64, over: Option<&str>) -> String {
+    let connections = report::count(assigned, "connection");
+    let were = if assigned == 1 { "was" } else { "were" };
+    let then = over.unwrap_or("new ones have the default controller");
+    format!("{connections} {were} steered; {then}")
 }
 
 /// Whether lines can be appended to a file, which may not exist yet.
@@ -211,4 +214,21 @@ fn words(policy: &Policy, rule: &Rule) -> String {
         many => report::count(many as u64, "network"),
     };
     format!("{}: {networks}: {}", rule.name, arms.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_connection_is_told_as_one() {
+        assert_eq!(
+            last_words(1, None),
+            "1 connection was steered; new ones have the default controller"
+        );
+        assert_eq!(
+            last_words(2, Some("why")),
+            "2 connections were steered; why"
+        );
+    }
 }

@@ -65,10 +65,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 }
             });
             let given = by_file(&said, &of);
-            return show(&said, given.as_ref());
+            return show(&said, given.as_ref(), Some(&of));
         }
     };
-    show(&policy, in_force.given.as_ref())?;
+    // The ports of a policy that differs are not known.
+    let asked = in_force.is_of_policy.then_some(&of);
+    show(&policy, in_force.given.as_ref(), asked)?;
     match said {
         Err(error) => output::note(format_args!(
             "this is in force; the file cannot be compared with it: {error}"
@@ -94,14 +96,23 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
 }
 
 /// Prints the decision. Names and evidence may contain any characters.
-fn show(policy: &Policy, given: Option<&Given>) -> Result<(), Failure> {
-    output::result(output::word(&words(policy, given)))
+fn show(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> Result<(), Failure> {
+    output::result(output::word(&words(policy, given, asked)))
 }
 
-/// The decision in one line, with the evidence of the file's rule with this name and controller.
-fn words(policy: &Policy, given: Option<&Given>) -> String {
+/// The decision in one line, with the evidence of the file's rule with this name and controller. If the policy has no
+/// rule for the port that was asked for, this is the reason.
+fn words(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> String {
     let Some(given) = given else {
-        return "no rule matches: the connection has the default controller".to_owned();
+        let mut text = "no rule matches: the connection has the default controller".to_owned();
+        if let Some(of) = asked.filter(|of| !policy.has_port(of)) {
+            let field = if of.is_incoming { "listen" } else { "connect" };
+            text += &format!(
+                "; no rule has port {} in {field}: --port names another",
+                of.port
+            );
+        }
+        return text;
     };
     let mut text = format!("{}: rule \"{}\"", given.controller, given.rule);
     if let Some(share) = given.explores {

@@ -5,7 +5,7 @@ mod watching;
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
 
 use crate::failure::Failure;
+use crate::options::address::local_or_named;
 use crate::options::usage;
 use crate::terminal::live;
 use crate::terminal::output;
@@ -69,7 +70,7 @@ pub struct Options {
     #[arg(long, value_name = "SIZE", default_value = "1gb", requires = "record")]
     keep: Bytes,
     /// Serve groups as OpenMetrics at http://ADDR/metrics; a port alone means 127.0.0.1. Groups are by --group, or else by prefix
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    #[arg(long, value_name = "ADDR", value_parser = local_or_named)]
     prometheus: Option<SocketAddr>,
     /// Send groups to an OpenTelemetry collector by OTLP over HTTP, such as http://127.0.0.1:4318. Headers come from
     /// OTEL_EXPORTER_OTLP_HEADERS
@@ -91,15 +92,6 @@ fn interval(text: &str) -> Result<Duration, String> {
         );
     }
     Ok(span)
-}
-
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let port = text
-        .parse()
-        .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    port.or_else(|_| text.parse()).map_err(|_| {
-        "expected a port such as 9100, or an address and a port such as 127.0.0.1:9100".to_owned()
-    })
 }
 
 impl Options {
