@@ -113,7 +113,9 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
 fn title_line(view: &View<'_>, palette: Palette) -> Line<'static> {
     let sum = |of: fn(&fleet::Seen) -> Option<Rate>| {
         let rates = view.table.all().iter().filter_map(|one| of(&one.seen));
-        report::bits_per_sec(rates.map(|rate| rate.bits_per_sec() as f64).sum())
+        // The sum of no floating-point numbers is -0.0.
+        let rates = rates.map(Rate::bits_per_sec);
+        report::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
     };
     let all = count(view.table.all().len() as u64, "connection");
     let left_out = match view.table.left_out() {

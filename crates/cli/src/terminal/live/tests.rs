@@ -136,6 +136,13 @@ fn the_list_on_a_small_terminal() {
 }
 
 #[test]
+fn without_connections_nothing_is_sent() {
+    let (text, _) = drawn(&mut screen(true), &Table::default(), 80, 24);
+    let title = "fullpipe watch  0 connections  send 0 bit/s  receive 0 bit/s";
+    assert_eq!(text.lines().next(), Some(title));
+}
+
+#[test]
 fn a_wide_terminal_shows_more_and_sparklines() {
     let table = table();
     let (text, _) = drawn(&mut screen(true), &table, 220, 50);
