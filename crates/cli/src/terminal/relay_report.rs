@@ -7,7 +7,7 @@ use report::count;
 use units::Bytes;
 
 use crate::terminal::human;
-use crate::terminal::relay_status::dropped;
+use crate::terminal::relay_status::{dropped, lost};
 
 /// All of it in one line.
 pub fn told(counters: &RelayCounters, span: Duration) -> String {
@@ -19,11 +19,12 @@ pub fn told(counters: &RelayCounters, span: Duration) -> String {
         )
     };
     format!(
-        "relayed {} forward and {} back in {}, {} dropped, {}",
+        "relayed {} forward and {} back in {}, {} dropped, {} lost, {}",
         direction(&counters.forward),
         direction(&counters.reverse),
         human::duration(span.into()),
         dropped(counters),
+        lost(counters),
         count(counters.clients_seen, "client"),
     )
 }
@@ -160,10 +161,12 @@ mod tests {
         counters.forward.delivered_bytes = 1_228;
         counters.reverse.delivered_bytes = 808_000;
         counters.reverse.buffer_drops = 4;
+        counters.forward.random_losses = 32;
+        counters.reverse.random_losses = 1;
         counters.clients_seen = 2;
         assert_eq!(
             told(&counters, Duration::from_millis(14_200)),
-            "relayed 1 packet (1.23 kB) forward and 3542 packets (808 kB) back in 14.2 s, 4 dropped, 2 clients"
+            "relayed 1 packet (1.23 kB) forward and 3542 packets (808 kB) back in 14.2 s, 4 dropped, 33 lost, 2 clients"
         );
     }
 

@@ -75,7 +75,6 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
         )
     };
     let (forward, reverse) = (&counters.forward, &counters.reverse);
-    let lost = forward.random_losses + reverse.random_losses;
     let clients = count(counters.clients_now, "client");
     [
         format!(
@@ -85,9 +84,10 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
             human::duration(queued.delay)
         ),
         format!(
-            "{}  {} dropped  {lost} lost  {clients}",
+            "{}  {} dropped  {} lost  {clients}",
             direction("back", reverse, rates[1]),
             dropped(counters),
+            lost(counters),
         ),
     ]
 }
@@ -96,6 +96,11 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
 pub fn dropped(counters: &RelayCounters) -> u64 {
     let by_path = |one: &DirectionCounters| one.buffer_drops + one.policer_drops;
     by_path(&counters.forward) + by_path(&counters.reverse) + counters.overload_drops
+}
+
+/// The packets that the path lost at random, in both directions.
+pub fn lost(counters: &RelayCounters) -> u64 {
+    counters.forward.random_losses + counters.reverse.random_losses
 }
 
 #[cfg(test)]
