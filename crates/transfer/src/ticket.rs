@@ -118,6 +118,9 @@ impl fmt::Display for Ticket {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TicketError {
+    /// There is no text.
+    #[error("the ticket is empty")]
+    Empty,
     /// It does not start like a ticket.
     #[error(
         "malformed ticket: it must start with `{FAMILY}{VERSION}`; the receiver prints it as one word"
@@ -159,6 +162,9 @@ impl FromStr for Ticket {
     /// Reads a ticket; white space around it does not matter.
     fn from_str(text: &str) -> Result<Ticket, TicketError> {
         let text = text.trim();
+        if text.is_empty() {
+            return Err(TicketError::Empty);
+        }
         let versioned = text.strip_prefix(FAMILY).ok_or(TicketError::Prefix)?;
         let body =
             versioned
@@ -279,7 +285,8 @@ mod tests {
     fn errors_name_what_is_wrong() {
         let text = sample().to_string();
         let error = |text: &str| text.parse::<Ticket>().unwrap_err();
-        assert_eq!(error(""), TicketError::Prefix);
+        assert_eq!(error(""), TicketError::Empty);
+        assert_eq!(error(" \n"), TicketError::Empty);
         assert_eq!(error("movie.mkv"), TicketError::Prefix);
         assert_eq!(
             error(&text.replacen('1', "2", 1)),

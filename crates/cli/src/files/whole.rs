@@ -110,6 +110,12 @@ pub fn check(path: &Path) -> IoResult<()> {
 
 /// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
 pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
+    if directory.exists() && !directory.is_dir() {
+        let name = directory.display();
+        return Err(Failure::usage(format_args!(
+            "{option} {name} is no directory; give another name"
+        )));
+    }
     fs::create_dir_all(directory)
         .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
@@ -324,7 +330,12 @@ mod tests {
             check(&directory.path().join(name)).expect(name);
         }
         check(&directory.path().join("none/file")).expect_err("no such directory");
-        make_directory("--out", &file).expect_err("a file");
+        let error = make_directory("--out", &file).expect_err("a file");
+        assert!(
+            error
+                .to_string()
+                .ends_with("file is no directory; give another name")
+        );
         // Nobody can write there, not even root.
         check(Path::new("/proc/report.html")).expect_err("no place for files");
         assert_eq!(names(), 1);
