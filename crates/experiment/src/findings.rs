@@ -11,7 +11,7 @@ use crate::measure::Measure;
 use crate::observation::{Observation, Scope};
 use crate::percentile::percentile;
 use crate::tally::{Level, Tally};
-use crate::verdict::{self, Decision};
+use crate::verdict::{self, Decision, Reach};
 
 /// The least change that is worth a rule.
 const LEAST: f64 = 0.03;
@@ -94,7 +94,7 @@ pub struct Gathered {
     classes: Vec<[u64; CLASSES.len() + 1]>,
     observed: Observed,
     heat: Heat,
-    is_over: bool,
+    reach: Reach,
     lacking: Option<String>,
 }
 
@@ -105,8 +105,11 @@ pub struct Findings {
     pub verdict: String,
     /// The verdict as one word.
     pub decision: Decision,
-    /// Whether the study is over. Before that, the verdict and the corrected p-values are anytime-valid.
+    /// Whether the study has run for its planned duration. Otherwise, the verdict and the corrected p-values are
+    /// anytime-valid.
     pub is_over: bool,
+    /// How far the study is.
+    pub reach: Reach,
     /// What sizes and times were observed on.
     pub observed: Observed,
     /// Whether the arms are balanced. `None` without connections.
@@ -260,14 +263,18 @@ impl Gathered {
             classes: vec![Default::default(); arms],
             observed: Observed::default(),
             heat: Heat::new(arms),
-            is_over: true,
+            reach: Reach::Over,
             lacking: None,
         }
     }
 
-    /// The study is still running, so anytime-valid results are needed.
-    pub fn goes_on(&mut self) {
-        self.is_over = false;
+    /// Says how far the study is. Unless it is over, anytime-valid results are needed.
+    pub fn reached(&mut self, reach: Reach) {
+        self.reach = reach;
+    }
+
+    fn is_over(&self) -> bool {
+        self.reach == Reach::Over
     }
 
     /// Says what is missing of the recorded data. The verdict repeats it.
@@ -322,14 +329,15 @@ impl Gathered {
             balance.as_ref(),
             &comparisons,
             self.observed.noun(),
-            self.is_over,
+            self.reach,
         );
         let lacking = self.lacking.iter().map(|what| format!(" {what}"));
         Findings {
             verdict: format!("{decision}: {verdict}{}", lacking.collect::<String>()),
             rivals: self.rivals(&decision),
             decision,
-            is_over: self.is_over,
+            is_over: self.is_over(),
+            reach: self.reach,
             observed: self.observed,
             balance,
             arms: (0..self.names.len()).map(|arm| self.levels(arm)).collect(),
@@ -367,7 +375,7 @@ impl Gathered {
             .map(|&measure| self.effect(arm, measure));
         let effects: Vec<Option<Effect>> = effects.collect();
         let known = effects.iter().flatten();
-        let known: Vec<f64> = known.map(|effect| effect.p(self.is_over)).collect();
+        let known: Vec<f64> = known.map(|effect| effect.p(self.is_over())).collect();
         let mut corrected = corrected(&known, others(self.names.len())).into_iter();
         let rows = Measure::ALL
             .iter()
@@ -414,7 +422,7 @@ impl Gathered {
         let doubt = DOUBT / tables;
         let effects = known.iter().map(|(_, _, known)| known.effect(doubt));
         let effects: Vec<Effect> = effects.collect();
-        let values: Vec<f64> = effects.iter().map(|one| one.p(self.is_over)).collect();
+        let values: Vec<f64> = effects.iter().map(|one| one.p(self.is_over())).collect();
         let corrected = corrected(&values, tables);
         let picked = effects.iter().zip(&corrected);
         let picked = picked.filter(|(effect, p)| is_clear(effect.change, **p));
@@ -428,7 +436,7 @@ impl Gathered {
                     measure: *measure,
                     effect,
                     p_corrected,
-                    picked: known.interval(self.is_over, doubt),
+                    picked: known.interval(self.is_over(), doubt),
                 },
             )
             .collect();
@@ -623,7 +631,9 @@ mod tests {
             }
             judged += 1;
             let over = gathered.findings();
-            gathered.goes_on();
+            gathered.reached(Reach::EndedEarly);
+            let ended = gathered.findings();
+            gathered.reached(Reach::Running);
             let on = gathered.findings();
             assert!(matches!(
                 over.decision,
@@ -632,6 +642,14 @@ mod tests {
             assert_eq!(on.decision, Decision::Open);
             assert!(
                 on.verdict.contains("still running") && !over.verdict.contains("still running")
+            );
+            assert!(
+                ended.verdict.contains("ended before its time")
+                    && !ended.verdict.contains("still running")
+            );
+            assert_eq!(
+                (ended.decision, ended.comparisons),
+                (on.decision.clone(), on.comparisons.clone())
             );
             let p = |of: &Findings| of.comparisons[0].measures[0].p_corrected.unwrap();
             assert!(p(&on) > p(&over));

@@ -40,13 +40,13 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The verdict, as a word and as a paragraph. `noun` is what sizes and times were observed on. A study that is still
-/// running is judged by the anytime-valid intervals.
+/// The verdict, as a word and as a paragraph. `noun` is what sizes and times were observed on. A study that has not run
+/// for its planned duration is judged by the anytime-valid intervals.
 pub fn of(
     balance: Option<&Balance>,
     comparisons: &[Comparison],
     noun: &str,
-    is_over: bool,
+    reach: Reach,
 ) -> (Decision, String) {
     let Some(balance) = balance else {
         let text = "There is no connection with data yet.".to_owned();
@@ -70,6 +70,7 @@ pub fn of(
         );
         return (Decision::Distrust, text);
     }
+    let is_over = reach == Reach::Over;
     let mut decision = Decision::TooLittle;
     let mut most = f64::NEG_INFINITY;
     let mut parts = Vec::new();
@@ -95,12 +96,27 @@ pub fn of(
         })
     ));
     if !is_over {
-        parts.push(
-            "The study is still running: this verdict uses the intervals that hold at any time."
-                .to_owned(),
-        );
+        let why = match reach {
+            Reach::EndedEarly => "The study ended before its time",
+            Reach::Running | Reach::Over => "The study is still running",
+        };
+        parts.push(format!(
+            "{why}: this verdict uses the intervals that hold at any time."
+        ));
     }
     (decision, parts.join(" "))
+}
+
+/// How far a study is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// It has not ended.
+    Running,
+    /// A guard has ended it, so its end depends on its data.
+    EndedEarly,
+    /// It has run for its planned duration.
+    Over,
 }
 
 fn rank(decision: &Decision) -> u8 {
@@ -308,7 +324,7 @@ mod tests {
 
     #[test]
     fn without_data_there_is_no_verdict() {
-        assert_eq!(of(None, &[], "objects", true).0, Decision::TooLittle);
+        assert_eq!(of(None, &[], "objects", Reach::Over).0, Decision::TooLittle);
     }
 
     #[test]
@@ -320,7 +336,7 @@ mod tests {
             let arms = counts.iter().zip(each);
             let arms = arms.map(|(&count, each)| std::iter::repeat_n(each, count));
             let balance = Balance::of(arms, &[0.5, 0.5]);
-            let (decision, text) = of(balance.as_ref(), &[], "objects", true);
+            let (decision, text) = of(balance.as_ref(), &[], "objects", Reach::Over);
             assert_eq!(decision, Decision::Distrust);
             assert!(
                 text.contains(part) && text.contains("below 0.001"),

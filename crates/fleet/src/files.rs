@@ -181,6 +181,11 @@ impl<R> Files<R> {
         self.lost
     }
 
+    /// How many rows are held and not on the disk.
+    pub fn unsaved(&self) -> u64 {
+        (self.rows.len() - self.safe) as u64
+    }
+
     /// How many rows had to go with the oldest files, so that no more than is to be kept is there.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -317,6 +322,8 @@ mod tests {
     use std::io::Write as _;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use parquet::errors::ParquetError;
+
     use super::*;
 
     #[test]
@@ -349,6 +356,23 @@ mod tests {
         for path in foreign {
             assert_eq!(fs::read_to_string(path).unwrap(), "kept");
         }
+    }
+
+    #[test]
+    fn what_is_held_and_cannot_be_written_is_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let write: Write<u64> = |_, rows| match rows.len() {
+            1 => Ok(()),
+            _ => Err(ParquetError::General("full".to_owned()).into()),
+        };
+        let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
+        files.add(Moment::default(), [7]).unwrap();
+        assert_eq!(files.unsaved(), 1);
+        files.save().unwrap();
+        assert_eq!(files.unsaved(), 0);
+        files.add(Moment::default(), [8, 9]).unwrap();
+        files.save().unwrap_err();
+        assert_eq!((files.unsaved(), files.lost()), (2, 0));
     }
 
     #[test]

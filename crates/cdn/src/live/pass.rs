@@ -100,7 +100,9 @@ impl Force {
             }
             Force::Study(study) => {
                 let counts = study.counts();
-                study.finish(unix_s(), Some("its time is over".to_owned()))?;
+                study
+                    .finish(unix_s(), Some("its time is over".to_owned()))
+                    .saved?;
                 Ok(counts)
             }
         }

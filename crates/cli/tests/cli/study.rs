@@ -59,10 +59,22 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
         "--out",
     ];
     let arguments = arguments.into_iter().chain([out.to_str().expect("a name")]);
+    let arguments: Vec<&str> = arguments.collect();
     let words = contains("cubic 50 %, reno 50 %").and(contains("client prefix (/24, /48)"));
-    let assert = fullpipe(arguments).assert().code(2).stdout(words);
+    let words = words
+        .and(contains("early").not())
+        .and(contains("except").not());
+    let assert = fullpipe(arguments.clone()).assert().code(2).stdout(words);
     assert.stderr(contains("cgroup"));
     assert!(!out.exists());
+    let more = PLAN.replace("[80]", "[80], except = [\"10.0.0.0/8\"]");
+    let guard = "guard = [{ measure = \"rtt\", worse = \"20%\" }]\n";
+    fs::write(&file, more + guard).expect("a plan");
+    fs::write(&out, "").expect("a file");
+    let words = contains("all clients, except those in 10.0.0.0/8\n")
+        .and(contains("it ends early if RTT is more than 20% worse\n"));
+    let assert = fullpipe(arguments).assert().code(2).stdout(words);
+    assert.stderr(contains("--out").and(contains("is no directory")));
 }
 
 #[test]

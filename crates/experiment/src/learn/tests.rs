@@ -269,7 +269,7 @@ fn while_the_study_goes_on_a_rule_takes_what_holds_at_any_time() {
             .rules
     };
     let over = gathered.findings();
-    gathered.goes_on();
+    gathered.reached(crate::verdict::Reach::Running);
     let on = gathered.findings();
     let group = |of: &Findings| {
         of.comparisons[0]

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use experiment::plan::Kept;
+use experiment::verdict::Reach;
 use experiment::{Gathered, Key, Measured, Observation, Scope};
 use units::Duration;
 
@@ -122,9 +123,7 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     let plan = &place.plan;
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
     // A guard ends a study because of the data, so the end of the study depends on the data.
-    if !places.iter().all(Place::is_over) {
-        gathered.goes_on();
-    }
+    gathered.reached(reach(&places));
     let missing = places.iter().map(|place| place.about.missing);
     if let Some(words) = missing.reduce(Missing::and).and_then(Missing::words) {
         gathered.lacks(words);
@@ -136,6 +135,20 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
         joined,
         left_out,
     })
+}
+
+/// How far the study is on all machines together.
+fn reach(places: &[Place]) -> Reach {
+    if places.iter().all(Place::is_over) {
+        Reach::Over
+    } else if places
+        .iter()
+        .all(|place| place.is_over() || place.about.ended.is_some())
+    {
+        Reach::EndedEarly
+    } else {
+        Reach::Running
+    }
 }
 
 /// What the guards have seen in the earlier sittings of a study: the connections that have ended, and the objects. Uses

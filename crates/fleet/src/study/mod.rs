@@ -39,5 +39,5 @@ pub(crate) use program::drawn_unit;
 pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;
 pub(crate) use running::booted;
-pub use running::{Step, Study, StudyError};
+pub use running::{Finished, Step, Study, StudyError};
 pub(crate) use told::Told;

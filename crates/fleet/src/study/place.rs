@@ -1,5 +1,6 @@
 //! The directory of a study, with its plan and its data.
 
+use std::fmt::Display;
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -39,6 +40,17 @@ pub enum PlaceError {
         /// The reason.
         why: String,
     },
+    /// A file of the study cannot be read or understood.
+    #[error("{} {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is something else in the directory's place.
+    #[error("{} is no directory; give another name", .0.display())]
+    Taken(PathBuf),
     /// Another user could change what is recorded.
     #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
     Others {
@@ -175,6 +187,9 @@ impl Place {
         plan: &Plan,
         unix_s: f64,
     ) -> Result<Place, PlaceError> {
+        if let Some(earlier) = Place::earlier(directory, text, plan)? {
+            return Ok(earlier);
+        }
         // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
         let made = DirBuilder::new()
             .recursive(true)
@@ -182,22 +197,6 @@ impl Place {
             .create(directory);
         made.map_err(|error| system(directory, error))?;
         is_own(directory)?;
-        if directory.join(FILE).exists() {
-            let earlier = Place::find(directory)?;
-            if earlier.text == text && earlier.about.seed.is_empty() {
-                return Err(PlaceError::NoSeed {
-                    path: directory.to_owned(),
-                });
-            }
-            if earlier.text == text {
-                // This plan has the networks of its file.
-                let plan = plan.clone();
-                return Ok(Place { plan, ..earlier });
-            }
-            return Err(PlaceError::Other {
-                path: directory.to_owned(),
-            });
-        }
         let seed = match &plan.seed {
             Some(seed) => seed.clone(),
             None => chance().map_err(|error| system(Path::new("/dev/urandom"), error))?,
@@ -223,24 +222,62 @@ impl Place {
         Ok(place)
     }
 
+    /// The place of an earlier sitting of this plan; nothing if the directory has no study yet, or does not exist. Changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be used, or has the data of another plan.
+    pub fn earlier(directory: &Path, text: &str, plan: &Plan) -> Result<Option<Place>, PlaceError> {
+        let path = directory.to_owned();
+        match fs::metadata(directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(PlaceError::Taken(path));
+            }
+            Err(error) => return Err(system(directory, error)),
+            Ok(about) if !about.is_dir() => return Err(PlaceError::Taken(path)),
+            Ok(_) => is_own(directory)?,
+        }
+        if !directory.join(FILE).exists() {
+            return Ok(None);
+        }
+        let earlier = Place::find(directory)?;
+        if earlier.text != text {
+            return Err(PlaceError::Other { path });
+        }
+        if earlier.about.seed.is_empty() {
+            return Err(PlaceError::NoSeed { path });
+        }
+        // This plan has the networks of its file.
+        let plan = plan.clone();
+        Ok(Some(Place { plan, ..earlier }))
+    }
+
     /// The study in a directory.
     ///
     /// # Errors
     ///
-    /// The directory has no study.
+    /// The directory has no study, or the study cannot be read.
     pub fn find(directory: &Path) -> Result<Place, PlaceError> {
-        let none = |why: String| PlaceError::None {
-            path: directory.to_owned(),
+        let broken = |name: &str, why: String| PlaceError::Broken {
+            path: directory.join(name),
             why,
         };
         let text = |name: &str| {
             let read = scenario::regular::open(&directory.join(name)).and_then(io::read_to_string);
-            read.map_err(|error| none(format!("{name}: {error}")))
+            read.map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => PlaceError::None {
+                    path: directory.to_owned(),
+                    why: format!("{name}: {error}"),
+                },
+                _ => broken(name, format!("cannot be read: {error}")),
+            })
         };
-        let about =
-            serde_json::from_str(&text(FILE)?).map_err(|error| none(format!("{FILE}: {error}")))?;
+        let damaged = |name, why: &dyn Display| broken(name, format!("is damaged: {why}"));
+        let about = serde_json::from_str(&text(FILE)?).map_err(|error| damaged(FILE, &error))?;
         let text = text("plan.toml")?;
-        let plan = Plan::parse(&text).map_err(|error| none(format!("plan.toml: {error}")))?;
+        let plan = Plan::parse(&text).map_err(|error| damaged("plan.toml", &error))?;
         Ok(Place {
             directory: directory.to_owned(),
             about,
@@ -417,8 +454,21 @@ mod tests {
             error.contains("no study here") && error.contains(FILE),
             "{error}"
         );
-        fs::write(directory.path().join(FILE), "{").unwrap();
+        let file = directory.path().join(FILE);
+        fs::write(&file, "{").unwrap();
         let error = Place::find(directory.path()).unwrap_err().to_string();
-        assert!(error.contains(FILE), "{error}");
+        assert!(error.contains("study.json is damaged: "), "{error}");
+        // Not readable for root either.
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        let error = Place::find(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("study.json cannot be read: "), "{error}");
+        let plan = Plan::parse(PLAN).unwrap();
+        for taken in ["file", "file/within"] {
+            let path = directory.path().join(taken);
+            fs::write(directory.path().join("file"), "").unwrap();
+            let error = Place::earlier(&path, PLAN, &plan).unwrap_err().to_string();
+            assert!(error.contains("is no directory"), "{error}");
+        }
     }
 }

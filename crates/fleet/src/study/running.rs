@@ -82,6 +82,15 @@ pub enum Step {
     Over(String),
 }
 
+/// The end of a sitting.
+#[derive(Debug)]
+pub struct Finished {
+    /// How many rows could not be written and are lost.
+    pub lost: u64,
+    /// Why the last rows, or the reason for the end, could not be written.
+    pub saved: Result<(), StudyError>,
+}
+
 /// A running study. Its connections get arms as long as this lives and `step` is called.
 pub struct Study {
     place: Place,
@@ -315,11 +324,18 @@ impl Study {
 
     /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
     /// the reason if the study is over.
-    ///
-    /// # Errors
-    ///
-    /// The last rows cannot be written.
-    pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Result<(), StudyError> {
+    pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Finished {
+        let saved = self.try_finish(unix_s, over);
+        let lost = self.lost_at_end();
+        Finished { lost, saved }
+    }
+
+    /// How many rows are lost if those that are held are not written any more.
+    fn lost_at_end(&self) -> u64 {
+        self.lost() + self.files.unsaved() + self.objects.unsaved()
+    }
+
+    fn try_finish(&mut self, unix_s: f64, over: Option<String>) -> Result<(), StudyError> {
         let now = Now {
             boot: since_boot()?,
             unix_s,
@@ -336,7 +352,10 @@ impl Study {
         let added = self.files.add(when, rows);
         let added = added.and(self.objects.add(when, objects));
         let written = self.files.save().and(self.objects.save());
-        self.place.about.missing = self.missing.and(missing_of(&self.files, &self.objects));
+        self.place.about.missing = self.missing.and(Missing {
+            unwritten: self.lost_at_end(),
+            ..missing_of(&self.files, &self.objects)
+        });
         // The reason is saved even if there is no room for the data.
         self.place.save()?;
         Ok(added.and(written)?)

@@ -52,7 +52,7 @@ fn runs_a_study() {
         assert_eq!(step, Step::On);
         thread::sleep(Duration::from_millis(100));
     }
-    study.finish(now(), None).expect("it ends");
+    study.finish(now(), None).saved.expect("it ends");
 }
 
 #[test]

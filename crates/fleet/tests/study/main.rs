@@ -66,7 +66,7 @@ fn runs_a_study() {
         }
         thread::sleep(Duration::from_millis(200));
     }
-    study.finish(now(), None).expect("it ends");
+    study.finish(now(), None).saved.expect("it ends");
 }
 
 /// The clock of the process in the directory: the machine's clock, changed by the seconds in the file `clock`.

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use experiment::Plan;
+use experiment::{Plan, Prefix};
 use fleet::Systems;
-use fleet::study::{Place, RouteError, Step, Study, StudyError};
+use fleet::study::{Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
+use report::count;
 use scenario::regular;
 use units::{Bytes, Duration};
 
@@ -21,6 +22,9 @@ use crate::terminal::output;
 
 /// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);
+
+/// The most networks that are named.
+const MOST_NAMED: usize = 8;
 
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -61,7 +65,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     plan.place_list(|list| networks(file, list))
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     if options.dry_run {
-        return dry_run(file, &plan);
+        return dry_run(file, out, &text, &plan);
     }
     let systems = options.systems.as_ref().map(|path| {
         let read = regular::open(path)
@@ -72,13 +76,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let systems = systems.transpose()?;
     // This is checked before any file is made.
     is_able(file, &plan)?;
+    can_use(out, &text, &plan)?;
     let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
-    if let Some(ended) = &place.about.ended {
-        return Err(Failure::usage(format_args!(
-            "the study in {} is over ({ended}); `fullpipe study report` shows the results",
-            out.display()
-        )));
-    }
     let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| told(file, error))?;
     let ended = watch::ended()?;
@@ -94,25 +93,46 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    let (counts, lost) = (study.counts(), study.lost());
-    study
-        .finish(unix_s(), over.clone())
-        .map_err(Failure::failed)?;
-    match over {
-        Some(why) => output::note(format_args!("the study is over: {why}")),
-        None => output::note("the study was interrupted; repeat the command to continue it"),
+    let assigned = study.counts().assigned;
+    let finished = study.finish(unix_s(), over.clone());
+    // On a full disk, these lines are all that is left of the end.
+    for line in last_words(over.as_deref(), assigned, finished.lost, out) {
+        output::note(line);
     }
+    finished.saved.map_err(Failure::failed)
+}
+
+/// What is told at the end.
+fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<String> {
+    let mut lines = vec![match over {
+        Some(why) => format!("the study is over: {why}"),
+        None => "the study was interrupted; repeat the command to continue it".to_owned(),
+    }];
     if lost > 0 {
-        output::note(format_args!(
-            "{lost} rows could not be written and are lost"
-        ));
+        let (rows, are) = (count(lost, "row"), if lost == 1 { "is" } else { "are" });
+        lines.push(format!("{rows} could not be written and {are} lost"));
     }
-    output::note(format_args!(
-        "{} connections got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
-        counts.assigned,
+    lines.push(format!(
+        "{} got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
+        count(assigned, "connection"),
         out.display()
     ));
-    Ok(())
+    lines
+}
+
+/// Whether the study can begin or continue in this directory.
+fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
+    let earlier = Place::earlier(out, text, plan).map_err(|error| match error {
+        PlaceError::Taken(_) => Failure::usage(format_args!("--out: {error}")),
+        error => Failure::failed(error),
+    })?;
+    match earlier.and_then(|place| place.about.ended) {
+        Some(ended) => Err(Failure::usage(format_args!(
+            "the study in {} is over ({ended}); `fullpipe study report` shows the results",
+            out.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether this machine and this process meet the requirements of a plan.
@@ -143,11 +163,15 @@ fn told(file: &Path, error: StudyError) -> Failure {
     }
 }
 
-fn dry_run(file: &Path, plan: &Plan) -> Result<(), Failure> {
+fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
     output::result(words(plan))?;
+    for line in clients(plan).into_iter().chain(guards(plan)) {
+        output::result(line)?;
+    }
     if plan.cgroup.is_none() {
         output::result(by_route(plan))?;
     }
+    can_use(out, text, plan)?;
     Study::check(plan).map_err(|error| told(file, error))?;
     if plan.cgroup.is_some() {
         kernel_is_able()?;
@@ -166,6 +190,42 @@ fn by_route(plan: &Plan) -> String {
          copies the routes of main to {networks} and adds the controllers. If both processes are killed, `fullpipe study stop` removes \
          the rules and the table"
     )
+}
+
+/// The networks of the clients that take part; nothing if all do.
+fn clients(plan: &Plan) -> Option<String> {
+    let of = &plan.connections;
+    let which = match of.prefix.len() {
+        0 if of.except.is_empty() => return None,
+        0 => "all clients".to_owned(),
+        _ => format!("clients in {}", networks_of(&of.prefix)),
+    };
+    Some(match of.except.len() {
+        0 => which,
+        _ => format!("{which}, except those in {}", networks_of(&of.except)),
+    })
+}
+
+/// A few networks, or their number.
+fn networks_of(all: &[Prefix]) -> String {
+    if all.len() > MOST_NAMED {
+        return count(all.len() as u64, "network");
+    }
+    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// What ends the study early; nothing if there are no guards.
+fn guards(plan: &Plan) -> Option<String> {
+    let limits = plan.guards.iter().map(|guard| {
+        format!(
+            "{} is more than {} worse",
+            guard.measure.title(),
+            guard.worse
+        )
+    });
+    let limits: Vec<String> = limits.collect();
+    (!limits.is_empty()).then(|| format!("it ends early if {}", limits.join(", or ")))
 }
 
 /// The plan in one line.
@@ -205,5 +265,24 @@ fn span(duration: Duration) -> String {
         format!("{hours}h")
     } else {
         duration.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_told_also_if_it_cannot_be_written() {
+        let told = |over, lost| last_words(over, 1, lost, Path::new("out"));
+        let lines = told(Some("its time is over"), 7);
+        assert_eq!(lines[0], "the study is over: its time is over");
+        assert_eq!(lines[1], "7 rows could not be written and are lost");
+        assert!(lines[2].starts_with("1 connection got an arm; "));
+        assert_eq!(
+            told(Some("guard"), 1)[1],
+            "1 row could not be written and is lost"
+        );
+        assert_eq!(told(None, 0).len(), 2);
     }
 }

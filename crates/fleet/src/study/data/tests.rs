@@ -442,3 +442,24 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
     let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
     assert!(again.to_string().contains("seed"), "{again}");
 }
+
+#[test]
+fn a_study_is_running_until_it_has_ended_on_each_machine() {
+    let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let paths = directories.each_ref().map(tempfile::TempDir::path);
+    for path in paths {
+        write(path, vec![row(1, &model()[0])]);
+    }
+    let reach = || read(&paths, Vec::new()).unwrap().gathered.findings().reach;
+    let end = |path: &Path, ran_s| {
+        let mut place = Place::find(path).unwrap();
+        place.about.ran_s = ran_s;
+        place.about.ended = Some("guard".to_owned());
+        place.save().unwrap();
+        reach()
+    };
+    assert_eq!(reach(), Reach::Running);
+    assert_eq!(end(paths[0], 20.0), Reach::Running);
+    assert_eq!(end(paths[1], 3600.0), Reach::EndedEarly);
+    assert_eq!(end(paths[0], 3600.0), Reach::Over);
+}

@@ -2,7 +2,7 @@
 
 use experiment::findings::{Comparison, GroupRow, Observed, Row};
 use experiment::heat::{HeatRow, SHARES};
-use experiment::verdict::{change, probability, range};
+use experiment::verdict::{Reach, change, probability, range};
 use experiment::{Findings, Measure};
 use report::{Table, bits_per_sec, count, known};
 
@@ -24,10 +24,10 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
                 ", of all arms together,"
             },
             if is_one { "" } else { " and the arms" },
-            if findings.is_over {
-                "for one look at the end"
-            } else {
-                "for who looks often, as the study's time is not over"
+            match findings.reach {
+                Reach::Over => "for one look at the end",
+                Reach::EndedEarly => "for who looks often, as the study ended before its time",
+                Reach::Running => "for who looks often, as the study's time is not over",
             }
         ),
         of_what(findings),
@@ -46,7 +46,11 @@ pub fn about(read: &Read) -> String {
         Some(why) => format!("over before its time: {why}; {believe}"),
         None => format!("not over yet: {believe}"),
     };
-    format!("by {}, {:.0} s so far; {state}", plan.unit, about.ran_s)
+    let ran = match &about.ended {
+        Some(_) => format!("ran for {:.0} s", about.ran_s),
+        None => format!("{:.0} s so far", about.ran_s),
+    };
+    format!("by {}, {ran}; {state}", plan.unit)
 }
 
 /// `bbr against cubic`
@@ -129,7 +133,7 @@ pub fn arms(findings: &Findings) -> Table {
         let classes: Vec<String> = arm
             .resent_classes
             .iter()
-            .map(|share| format!("{:.0}", share * 100.0))
+            .map(|share| shown(*share, 0))
             .collect();
         vec![
             arm.controller.clone(),
@@ -158,7 +162,18 @@ pub fn arms(findings: &Findings) -> Table {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+    format!("{} %", shown(share, 2))
+}
+
+/// A share in per cent with this many decimals. One that is not zero is not shown as zero.
+fn shown(share: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", share * 100.0);
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    if share > 0.0 && is_zero {
+        let least = 0.1_f64.powi(i32::try_from(decimals).unwrap_or(0));
+        return format!("< {least:.decimals$}");
+    }
+    text
 }
 
 /// The effects of an arm, measure by measure.
@@ -243,4 +258,16 @@ fn in_group(row: &GroupRow, is_over: bool) -> Vec<String> {
         probability(row.p_corrected),
         row.effect.connections.iter().sum::<u64>().to_string(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_not_zero_is_not_shown_as_zero() {
+        let told = [0.0, 0.000_04, 0.000_06, 0.5].map(percent);
+        assert_eq!(told, ["0.00 %", "< 0.01 %", "0.01 %", "50.00 %"]);
+        assert_eq!([0.005, 0.006].map(|share| shown(share, 0)), ["< 1", "1"]);
+    }
 }

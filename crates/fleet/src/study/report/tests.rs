@@ -2,6 +2,7 @@ use std::time::SystemTime;
 
 use ::report::page::MARK;
 use experiment::simulated::{Model, Units};
+use experiment::verdict::Reach;
 use experiment::{Gathered, Plan};
 
 use super::*;
@@ -70,4 +71,24 @@ fn without_data_there_is_a_page_that_says_so() {
     let page = page(&read(0));
     assert!(page.contains("no connection with data yet"));
     assert_eq!(page.matches("<figure>").count(), 0);
+}
+
+#[test]
+fn a_study_that_a_guard_ended_is_not_running() {
+    let mut read = read(1);
+    read.gathered.reached(Reach::Running);
+    read.place.about.ran_s = 20.0;
+    assert!(tables::about(&read).contains("20 s so far; not over yet"));
+    assert!(page(&read).contains("still running"));
+    read.gathered.reached(Reach::EndedEarly);
+    read.place.about.ended = Some("guard: RTT".to_owned());
+    let page = page(&read);
+    for text in [
+        "ran for 20 s; over before its time: guard: RTT",
+        "The study ended before its time: this verdict",
+        "as the study ended before its time",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("still running") && !page.contains("time is not over"));
 }
