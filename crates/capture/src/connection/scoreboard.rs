@@ -284,6 +284,13 @@ impl Scoreboard {
         place.min(self.entries.len() - place) <= NEAR
     }
 
+    /// The number of packets that did not pass, and were not retransmitted.
+    pub fn missing(&self, full: u64) -> u64 {
+        let missing = self.entries.iter();
+        let missing = missing.filter(|entry| entry.status == Status::Missing);
+        missing.map(|entry| entry.packets(full)).sum()
+    }
+
     /// Calls `see` for at most `most` of the first pieces that begin before `position`.
     pub fn each_before(&mut self, position: u64, most: usize, see: impl FnMut(&mut Entry)) {
         let entries = self.entries.iter_mut().take(most);

@@ -17,10 +17,12 @@ use super::full::Full;
 use super::limits::{Limit, Limits, Patience, Shares};
 use super::losses::Losses;
 use super::model::Model;
+use super::numbers::Numbers;
 use super::plateau::{Plateau, Slack};
 use super::ranges::Ranges;
 use super::recoveries::Recoveries;
 use super::repeats::Repeats;
+use super::restart::Restart;
 use super::rounds::Rounds;
 use super::scoreboard::{self, Entry, Scoreboard};
 use super::sequence::Positions;
@@ -84,6 +86,7 @@ pub struct Flow {
     /// The IP identification of the latest packet with new data, and whether packets differ in it.
     id: u16,
     has_ids: bool,
+    numbers: Numbers,
     limits: Limits,
     /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
@@ -96,6 +99,7 @@ pub struct Flow {
     last_fill: Time,
     extra: Extra,
     plateau: Plateau,
+    restart: Restart,
     present_limit: Limit,
     /// The model of the path.
     pub model: Model,
@@ -141,7 +145,7 @@ pub struct Totals {
     pub delivered: u64,
     /// Reordered packets.
     pub reordered: u64,
-    /// Packets that were lost before the capture, and were retransmitted.
+    /// Holes that retransmissions filled, and the retransmissions for them that were seen to be lost, in packets.
     pub lost_before: u64,
     /// Payload that was acknowledged but not captured.
     pub missed: u64,
@@ -184,6 +188,7 @@ impl Flow {
             handshake,
             id: 0,
             has_ids: false,
+            numbers: Numbers::default(),
             limits: Limits::new(at),
             cues: None,
             patience: Patience::default(),
@@ -193,6 +198,7 @@ impl Flow {
             last_fill: at,
             extra: Extra::new(at),
             plateau: Plateau::default(),
+            restart: Restart::default(),
             present_limit: Limit::Application,
             model: Model::new(),
             rounds: Rounds::new(at),
@@ -227,7 +233,23 @@ impl Flow {
 
     /// Retransmitted packets.
     pub fn retransmitted(&self) -> u64 {
-        self.repeats.packets + self.totals.lost_before
+        self.repeats.packets + self.lost_before().saturating_sub(self.open_holes())
+    }
+
+    /// Packets that were lost before the capture, by their numbers or else by the holes that retransmissions filled.
+    pub fn lost_before(&self) -> u64 {
+        let missed = self.totals.missed.div_ceil(self.mss().max(1));
+        let missing = self.numbers.missing();
+        missing.map_or(self.totals.lost_before, |missing| {
+            missing.saturating_sub(missed)
+        })
+    }
+
+    /// Missing packets that no retransmission has replaced yet. Without numbers, they do not count as lost.
+    fn open_holes(&self) -> u64 {
+        self.numbers
+            .missing()
+            .map_or(0, |_| self.scoreboard.missing(self.mss()))
     }
 
     /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.
