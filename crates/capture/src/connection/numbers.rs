@@ -11,8 +11,9 @@ const STRAYS: u64 = 100;
 pub struct Numbers {
     /// The number after the greatest one.
     next: Option<u16>,
-    /// Captured segments.
+    /// Captured segments, and the packets in them.
     segments: u64,
+    packets: u64,
     /// Those whose number was the next.
     in_order: u64,
     /// Numbers that were passed over, less those that came late.
@@ -30,6 +31,7 @@ impl Numbers {
             .wrapping_sub(self.next.unwrap_or(number))
             .cast_signed();
         self.segments += 1;
+        self.packets += packets;
         match step {
             ..0 => {
                 self.missing -= i64::try_from(packets).unwrap_or(0);
@@ -46,8 +48,10 @@ impl Numbers {
 
     /// The number of packets that did not pass. `None` if the numbers do not count packets.
     pub fn missing(&self) -> Option<u64> {
-        let count = self.in_order * 4 >= self.segments * 3 && self.stray * STRAYS <= self.segments;
-        count.then(|| u64::try_from(self.missing).unwrap_or(0))
+        let missing = u64::try_from(self.missing).unwrap_or(0);
+        let are_in_order = self.in_order * 4 >= self.segments * 3;
+        let are_alone = self.stray * STRAYS <= self.segments;
+        (are_in_order && are_alone && missing <= self.packets).then_some(missing)
     }
 }
 

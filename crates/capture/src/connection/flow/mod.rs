@@ -233,23 +233,18 @@ impl Flow {
 
     /// Retransmitted packets.
     pub fn retransmitted(&self) -> u64 {
-        self.repeats.packets + self.lost_before().saturating_sub(self.open_holes())
+        self.repeats.packets + self.lost_before()
     }
 
-    /// Packets that were lost before the capture, by their numbers or else by the holes that retransmissions filled.
+    /// Packets that were lost before the capture and were retransmitted: by their numbers, or else by the holes that
+    /// retransmissions filled.
     pub fn lost_before(&self) -> u64 {
-        let missed = self.totals.missed.div_ceil(self.mss().max(1));
-        let missing = self.numbers.missing();
-        missing.map_or(self.totals.lost_before, |missing| {
-            missing.saturating_sub(missed)
-        })
-    }
-
-    /// Missing packets that no retransmission has replaced yet. Without numbers, they do not count as lost.
-    fn open_holes(&self) -> u64 {
-        self.numbers
-            .missing()
-            .map_or(0, |_| self.scoreboard.missing(self.mss()))
+        let Some(missing) = self.numbers.missing() else {
+            return self.totals.lost_before;
+        };
+        let full = self.mss().max(1);
+        let missed = self.totals.missed.div_ceil(full);
+        missing.saturating_sub(missed + self.scoreboard.missing(full))
     }
 
     /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.
