@@ -63,6 +63,7 @@ impl Flow {
         }
         let mark = Mark {
             id,
+            is_numbered: id != 0 || self.has_ids,
             value: segment.timestamps.map(|(value, _)| value),
         };
         if end <= sent_before && self.is_copy(at, seq, mark) {
@@ -250,7 +251,11 @@ impl Flow {
                 end: seq,
                 state,
                 repeat_value: segment.timestamps.map(|(value, _)| value),
-                mark: Mark { id: 0, value: None },
+                mark: Mark {
+                    id: 0,
+                    is_numbered: false,
+                    value: None,
+                },
                 next_rtt: self
                     .near
                     .zip(self.far)
