@@ -230,7 +230,7 @@ fn who_never_fills_the_pipe_is_not_taken_for_one_who_does() {
 }
 
 /// What may limit a flow: its name, what is said of the flow, and of the path.
-const KINDS: [(&str, &str, &str); 15] = [
+const KINDS: [(&str, &str, &str); 17] = [
     ("bulk", "", ""),
     ("lossy", "", r#", loss = "1%""#),
     ("short buffer", "", r#", buffer = "0.3bdp""#),
@@ -242,6 +242,16 @@ const KINDS: [(&str, &str, &str); 15] = [
     (
         "rate",
         r#", app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
+        "",
+    ),
+    (
+        "rate, paced within TCP",
+        r#", scheduler = "pacing", app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
+        "",
+    ),
+    (
+        "writes of 40 kB, paced within TCP",
+        r#", scheduler = "pacing", app = { kind = "rate", rate = "4mbit", write = "40kb" }"#,
         "",
     ),
     (

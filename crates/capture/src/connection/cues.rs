@@ -16,6 +16,9 @@ const PROMPT: Duration = Duration::from_micros(100);
 /// The same in ticks of a clock that counts milliseconds.
 const PROMPT_TICKS: i32 = 1;
 
+/// An acknowledgement that was heard this many ticks before a departure was heard before it, as far as clocks tell.
+const STALE_TICKS: i32 = 2;
+
 /// In this time, the clocks of two hosts drift apart by no more than a tick (100 ppm).
 const WINDOW: Duration = Duration::from_secs(10);
 
@@ -119,7 +122,13 @@ impl Cues {
         let apart = value.wrapping_sub(echo);
         let first = *self.first_apart.get_or_insert(apart);
         let apart = apart.wrapping_sub(first).cast_signed();
-        let waited = apart.saturating_sub(self.apart.update(at, apart));
+        let least = self.apart.update(at, apart);
+        let waited = apart.saturating_sub(least);
+        // The sender had heard the next acknowledgement, too, when the segment left.
+        let is_stale = after.is_some_and(|after| {
+            let since = value.wrapping_sub(after).wrapping_sub(first).cast_signed();
+            since.saturating_sub(least) >= STALE_TICKS
+        });
         let is_newer = |before: u32| echo.wrapping_sub(before).cast_signed() > 0;
         let is_news = self.echo.is_none_or(is_newer);
         if is_news {
@@ -130,7 +139,12 @@ impl Cues {
         } else {
             Cue::None
         };
-        (self.latest, cue, Built::Unknown)
+        let built = match (is_news, is_stale) {
+            (_, true) => Built::Before,
+            (true, false) => Built::After,
+            (false, false) => Built::Unknown,
+        };
+        (self.latest, cue, built)
     }
 
     /// When the sender's clock showed `value`. A segment cannot pass before it is sent, so the shortest delay is taken for
@@ -194,7 +208,7 @@ mod tests {
             for packet in 0..8 {
                 let value = (4_000_000_000 + burst * 20) as u32;
                 let at = millis(100 + burst * 20 + packet * 2);
-                let (sent, ..) = cues.far_from_sender(at, Some((value, 7)));
+                let (sent, ..) = cues.far_from_sender(at, Some((value, 7)), None);
                 assert_eq!(sent, millis(100 + burst * 20));
             }
         }
@@ -203,7 +217,10 @@ mod tests {
     #[test]
     fn far_from_it_the_age_of_what_is_echoed_tells_what_was_waited_for() {
         let mut cues = Cues::new();
-        let mut cue = |at, value, echo| cues.far_from_sender(millis(at), Some((value, echo))).1;
+        let mut cue = |at, value, echo| {
+            cues.far_from_sender(millis(at), Some((value, echo)), None)
+                .1
+        };
         assert_eq!(cue(100, 1_000, 50), Cue::Answer);
         assert_eq!(cue(101, 1_001, 50), Cue::None, "nothing newer was heard");
         assert_eq!(cue(110, 1_010, 60), Cue::Answer);
@@ -211,17 +228,30 @@ mod tests {
     }
 
     #[test]
+    fn far_from_it_an_old_echo_shows_that_a_segment_waited_below_tcp() {
+        let mut cues = Cues::new();
+        let mut built = |value, echo, after| {
+            let at = millis(u64::from(value) + 20);
+            cues.far_from_sender(at, Some((value, echo)), after).2
+        };
+        assert_eq!(built(1_000, 50, None), Built::After);
+        assert_eq!(built(1_001, 50, Some(51)), Built::Unknown);
+        assert_eq!(built(1_002, 51, Some(53)), Built::After);
+        assert_eq!(built(1_006, 52, Some(54)), Built::Before);
+    }
+
+    #[test]
     fn a_clock_that_counts_something_else_tells_no_times() {
         let mut cues = Cues::new();
         for ms in 0..5_000_u64 {
             let value = (ms * 1_000) as u32;
-            let (sent, ..) = cues.far_from_sender(millis(ms), Some((value, 0)));
+            let (sent, ..) = cues.far_from_sender(millis(ms), Some((value, 0)), None);
             assert_eq!(sent, millis(ms), "microseconds");
         }
         let mut cues = Cues::new();
         for ms in 0..5_000_u64 {
             let value = (ms / 10) as u32;
-            let (sent, ..) = cues.far_from_sender(millis(ms), Some((value, 0)));
+            let (sent, ..) = cues.far_from_sender(millis(ms), Some((value, 0)), None);
             assert!(millis(ms).since(sent) <= LONGEST, "hundredths of a second");
         }
     }

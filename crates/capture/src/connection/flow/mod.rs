@@ -95,6 +95,8 @@ pub struct Flow {
     series: Series,
     last_sent: Time,
     last_heard: Time,
+    /// When new data were last acknowledged. Only that restarts the retransmission timer (RFC 6298, section 5.3).
+    progressed: Time,
     /// When a retransmission last filled a hole.
     last_fill: Time,
     extra: Extra,
@@ -195,6 +197,7 @@ impl Flow {
             series: Series::new(),
             last_sent: at,
             last_heard: at,
+            progressed: at,
             last_fill: at,
             extra: Extra::new(at),
             plateau: Plateau::default(),

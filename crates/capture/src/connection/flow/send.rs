@@ -215,7 +215,11 @@ impl Flow {
                 let (cue, built) = cues.at_sender(since_ack, segment.timestamps);
                 (at, cue, built)
             }
-            (Some(cues), Vantage::Elsewhere) => cues.far_from_sender(at, segment.timestamps),
+            (Some(cues), Vantage::Elsewhere) => {
+                let echo = segment.timestamps.map(|(_, echo)| echo);
+                let after = echo.and_then(|echo| self.echoes.after(echo));
+                cues.far_from_sender(at, segment.timestamps, after)
+            }
             (None, _) => (at, Cue::Unknown, Built::Unknown),
         };
         let departure = Departure {
@@ -315,8 +319,13 @@ impl Flow {
         let (start, full) = (range.start, self.full.size());
         let mut again = Again::new(start, full);
         let mut is_repeat = false;
-        // Acknowledged bytes need no retransmission. Bytes that are no longer followed are not known to have arrived.
-        let acked = range.end.min(self.una).max(range.start);
+        // Acknowledged bytes need no retransmission. Until an acknowledgement passes, nothing is known of bytes from before
+        // the capture. Bytes that are no longer followed are not known to have arrived.
+        let acked = if self.una > self.base {
+            range.end.min(self.una).max(range.start)
+        } else {
+            range.start
+        };
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
         again.add(acked, true, &mut self.repeats);
@@ -332,7 +341,7 @@ impl Flow {
             .scoreboard
             .first()
             .is_some_and(|first| first.seq >= range.start && first.status == Status::Sent);
-        let silence = at.since(self.last_sent.max(self.last_heard));
+        let silence = at.since(self.last_sent.max(self.progressed));
         let is_timeout = is_first && silence >= self.rto();
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
