@@ -113,8 +113,14 @@ impl Cues {
 
     /// When new data were sent and what triggered them, away from the sender. The departure time is late by the shortest
     /// time from the sender to the capture.
+    /// `after` is TSval of the acknowledgement that followed the echoed one.
     #[inline]
-    pub fn far_from_sender(&mut self, at: Time, stamps: Option<(u32, u32)>) -> (Time, Cue, Built) {
+    pub fn far_from_sender(
+        &mut self,
+        at: Time,
+        stamps: Option<(u32, u32)>,
+        after: Option<u32>,
+    ) -> (Time, Cue, Built) {
         let Some((value, echo)) = stamps else {
             return (at, Cue::Unknown, Built::Unknown);
         };

@@ -111,7 +111,10 @@ pub struct Departure {
 /// Measures how long each limit held a flow.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    /// If paced data wait below TCP.
     shares: Shares,
+    /// If they wait within TCP.
+    shares_within: Shares,
     last: Departure,
     /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
@@ -150,6 +153,7 @@ impl Limits {
     pub fn new(at: Time) -> Limits {
         Limits {
             shares: Shares::default(),
+            shares_within: Shares::default(),
             last: Departure {
                 at,
                 bytes: 0,
@@ -229,17 +233,22 @@ impl Limits {
             self.built_before += u64::from(built == Built::Before);
         }
         if is_held {
-            self.settle(Some(by).filter(|_| !self.is_paced_within_tcp()));
+            self.settle(Some(by));
         } else if cue == Cue::Answer {
             self.settle(None);
         } else if span > BURST {
             let (oldest, took) = self.below[0];
-            self.shares.add(oldest, took);
+            self.add(oldest, took);
             self.below.rotate_left(1);
             self.below[BELOW - 1] = (by, span);
             return;
         }
+        self.add(by, span);
+    }
+
+    fn add(&mut self, by: Limit, span: Duration) {
         self.shares.add(by, span);
+        self.shares_within.add(by, span);
     }
 
     /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
@@ -251,6 +260,7 @@ impl Limits {
     fn settle(&mut self, held_by: Option<Limit>) {
         for (by, span) in &mut self.below {
             self.shares.add(held_by.unwrap_or(*by), *span);
+            self.shares_within.add(*by, *span);
             *span = Duration::ZERO;
         }
     }
@@ -261,7 +271,7 @@ impl Limits {
             self.train = self.train + span;
         } else {
             self.end_train(by, patience);
-            self.shares.add(by, span);
+            self.add(by, span);
         }
     }
 
@@ -273,7 +283,7 @@ impl Limits {
             () if self.last.is_steady => Limit::Application,
             () => self.last.else_by,
         };
-        self.shares.add(by, self.train);
+        self.add(by, self.train);
         self.train = Duration::ZERO;
     }
 
@@ -315,11 +325,13 @@ impl Limits {
         let mut all = self.clone();
         let by = self.present(end, Cue::Unknown, patience);
         all.end_train(by, patience);
-        let is_held =
-            matches!(by, Limit::Application | Limit::Receiver) && !self.is_paced_within_tcp();
-        all.settle(Some(by).filter(|_| is_held));
-        all.shares.add(by, end.since(self.last.at));
-        all.shares
+        all.settle(Some(by).filter(|by| matches!(by, Limit::Application | Limit::Receiver)));
+        all.add(by, end.since(self.last.at));
+        if self.is_paced_within_tcp() {
+            all.shares_within
+        } else {
+            all.shares
+        }
     }
 }
 
@@ -343,7 +355,6 @@ mod tests {
     fn of_writes(bursts: u64, cue: Cue, built: Built) -> (u64, u64) {
         let patience = Patience::default();
         let mut limits = Limits::new(Time::ZERO);
-        limits.built_after = ENOUGH_BUILT;
         for write in 0..10 {
             for burst in 1..=bursts {
                 let departure = departure(write * 100 + burst, burst == bursts);
@@ -366,7 +377,7 @@ mod tests {
     #[test]
     fn bursts_that_are_built_one_after_the_other_wait_within_tcp() {
         assert_eq!(of_writes(10, Cue::None, Built::After), (910, 90));
-        assert_eq!(of_writes(4, Cue::None, Built::After), (970, 30));
+        assert_eq!(of_writes(5, Cue::None, Built::After), (960, 40));
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Model {
 
     /// Updates the estimates that [`Model::btl_bw_max`] and [`Model::bdp`] return.
     pub fn refresh(&mut self) {
-        let bottleneck = self.bottleneck.get();
+        let bottleneck = self.bottleneck();
         self.is_filled = bottleneck.is_some();
         self.best = bottleneck.unwrap_or_else(|| self.peaks.get());
         let bdp = self.rtt_min.map(|least| self.best.bytes_in(least));
@@ -148,6 +148,13 @@ impl Model {
     #[inline]
     pub fn has_shown_path(&self) -> bool {
         self.has_lost || self.is_filled
+    }
+
+    /// The bottleneck's rate. Rounds cannot be much faster. If they were, pauses of the sender were taken for a queue.
+    fn bottleneck(&self) -> Option<Rate> {
+        let single = self.peaks.get().bytes_per_sec();
+        let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
+        self.bottleneck.get().filter(is_slowest)
     }
 
     /// The BDP, as far as it is known.
@@ -230,11 +237,7 @@ impl Model {
         if rtt <= clear || rtt <= clear + pair() {
             self.busy.cut();
         } else if let Some(rate) = self.busy.on_mark(mark) {
-            // Rounds of the same time cannot be much faster. If they are, pauses of the sender were taken for a queue.
-            let single = self.btl_bw().bytes_per_sec();
-            if rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0 {
-                self.bottleneck.add(rate);
-            }
+            self.bottleneck.add(rate);
         }
     }
 
