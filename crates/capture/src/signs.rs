@@ -76,7 +76,7 @@ impl Signs {
             shrinks: shrinks as f64 / steps.len() as f64,
             of_bdp: window / bdp,
             mathis: window * (flow.recoveries.count as f64 / sent).sqrt(),
-            lost: (flow.repeats.lost() + flow.totals.lost_before) as f64 / sent,
+            lost: (flow.repeats.lost() + flow.lost_before()) as f64 / sent,
         }
     }
 }

@@ -333,6 +333,35 @@ fn limits_are_told_apart() {
 }
 
 #[test]
+fn pacing_within_tcp_is_told_from_a_scheduler() {
+    let mut wrong = Vec::new();
+    for controller in ["bbr1", "bbr3"] {
+        for scheduler in ["fq", "pacing"] {
+            let (record, summaries) = run(&format!(
+                r#"
+                name = "paced"
+                duration = "20s"
+                path = {{ rate = "20mbit", rtt = "40ms", buffer = "2bdp" }}
+                host = {{ scheduler = "{scheduler}" }}
+                flow = [{{ controller = "{controller}", app = {{ kind = "rate", rate = "4mbit", write = "10kb" }} }}]
+                "#
+            ));
+            let truth = record.summary.flows[0].limited_by.expect("limits");
+            // Away from the sender, timestamps of a millisecond do not tell a pacer from a small send buffer.
+            let ends = if scheduler == "fq" { 2 } else { 1 };
+            for summary in &summaries[..ends] {
+                let found = only(summary);
+                let by = found.limited_by.expect("limits");
+                let off = off("congestion", by.congestion, truth.congestion, 0.0, 0.05);
+                let what = format!("{controller}, {scheduler}, {}", found.place);
+                wrong.extend(off.map(|off| format!("{what}: {off}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn reordering_is_no_loss_and_spurious_repeats_are_none() {
     let (record, summaries) = run(r#"
         name = "reordering"

@@ -99,4 +99,11 @@ impl Echoes {
         let first = self.passed.front().filter(|first| first.value == echo)?;
         Some((*first, is_first))
     }
+
+    /// TSval of the acknowledgement that passed after the one with this TSval.
+    #[inline]
+    pub fn after(&self, echo: u32) -> Option<u32> {
+        let first = self.passed.front().filter(|first| first.value == echo);
+        first.and(self.passed.get(1)).map(|next| next.value)
+    }
 }

@@ -10,16 +10,24 @@
 //! data had waited for room in a window or in the send buffer. If not, a pacer released the data, or they were just
 //! written.
 //!
-//! Paced data wait below TCP, in the packet scheduler. TCP lets two bursts wait there, and adds another when they are gone
-//! (TCP small queues). So TCP has nothing left to send while the last three bursts of a write depart.
+//! A packet scheduler delays paced data below TCP. TCP lets two bursts wait there, and adds another when they are gone
+//! (TCP small queues). So TCP has nothing left to send while the last three bursts of a write depart. Without such a
+//! scheduler, Linux delays paced data within TCP (`tcp_pacing_check`), and nothing waits below. The acknowledgements that
+//! segments echo tell the two [apart](super::cues::Built).
 
 use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
 
-use super::cues::Cue;
+use super::cues::{Built, Cue};
 
 /// The bursts that wait below TCP after it has sent all that it may.
 const BELOW: usize = 3;
+
+/// So many bursts must tell when they were built.
+const ENOUGH_BUILT: u64 = 30;
+
+/// Without a scheduler, fewer than one burst in so many seems to be built early, because clocks are coarse.
+const FEW_BEFORE: u64 = 50;
 
 /// Departures no further apart than this are one burst.
 const BURST: Duration = Duration::from_micros(100);
@@ -94,6 +102,8 @@ pub struct Departure {
     pub is_window_full: bool,
     /// Whether the data in flight are on a plateau, as with a send buffer that is too small.
     pub is_steady: bool,
+    /// Whether a loss-based controller would still be in slow start after idle.
+    pub may_regrow: bool,
     /// The limit if none of these applies.
     pub else_by: Limit,
 }
@@ -101,7 +111,10 @@ pub struct Departure {
 /// Measures how long each limit held a flow.
 #[derive(Debug, Clone)]
 pub struct Limits {
+    /// If paced data wait below TCP.
     shares: Shares,
+    /// If they wait within TCP.
+    shares_within: Shares,
     last: Departure,
     /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
@@ -111,6 +124,9 @@ pub struct Limits {
     is_closed: bool,
     /// The payload of the latest burst.
     burst: u64,
+    /// Bursts that were built after the burst before them had departed, and those that were built earlier.
+    built_after: u64,
+    built_before: u64,
     /// The latest bursts that may have waited below TCP, oldest first: how long each took, and the limit if it did not
     /// wait.
     below: [(Limit, Duration); BELOW],
@@ -137,18 +153,22 @@ impl Limits {
     pub fn new(at: Time) -> Limits {
         Limits {
             shares: Shares::default(),
+            shares_within: Shares::default(),
             last: Departure {
                 at,
                 bytes: 0,
                 ends_write: true,
                 is_window_full: false,
                 is_steady: false,
+                may_regrow: false,
                 else_by: Limit::SlowStart,
             },
             idle_since: Some(at),
             opened: None,
             is_closed: false,
             burst: 0,
+            built_after: 0,
+            built_before: 0,
             below: [(Limit::SlowStart, Duration::ZERO); BELOW],
             train: Duration::ZERO,
         }
@@ -169,6 +189,8 @@ impl Limits {
             Limit::Receiver
         } else if self.last.is_steady && !self.is_paced(now, cue, patience.pace) {
             Limit::Application
+        } else if self.last.may_regrow && cue == Cue::Answer {
+            Limit::SlowStart
         } else {
             self.last.else_by
         }
@@ -182,12 +204,17 @@ impl Limits {
     }
 
     /// Records a departure of new data. Returns what limited the flow until now.
-    pub fn on_departure(&mut self, departure: Departure, cue: Cue, patience: &Patience) -> Limit {
+    pub fn on_departure(
+        &mut self,
+        departure: Departure,
+        (cue, built): (Cue, Built),
+        patience: &Patience,
+    ) -> Limit {
         let span = departure.at.since(self.last.at);
         let by = self.present(departure.at, cue, patience);
         match cue {
             Cue::Unknown => self.add_of_train(by, span, patience),
-            Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue),
+            Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue, built),
         }
         if span > BURST {
             self.burst = 0;
@@ -199,26 +226,41 @@ impl Limits {
         by
     }
 
-    fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue) {
+    fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue, built: Built) {
         let is_held = matches!(by, Limit::Application | Limit::Receiver);
+        if span > BURST && !is_held {
+            self.built_after += u64::from(built == Built::After);
+            self.built_before += u64::from(built == Built::Before);
+        }
         if is_held {
             self.settle(Some(by));
         } else if cue == Cue::Answer {
             self.settle(None);
         } else if span > BURST {
             let (oldest, took) = self.below[0];
-            self.shares.add(oldest, took);
+            self.add(oldest, took);
             self.below.rotate_left(1);
             self.below[BELOW - 1] = (by, span);
             return;
         }
+        self.add(by, span);
+    }
+
+    fn add(&mut self, by: Limit, span: Duration) {
         self.shares.add(by, span);
+        self.shares_within.add(by, span);
+    }
+
+    /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
+    fn is_paced_within_tcp(&self) -> bool {
+        self.built_after >= ENOUGH_BUILT && self.built_before * FEW_BEFORE < self.built_after
     }
 
     /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.
     fn settle(&mut self, held_by: Option<Limit>) {
         for (by, span) in &mut self.below {
             self.shares.add(held_by.unwrap_or(*by), *span);
+            self.shares_within.add(*by, *span);
             *span = Duration::ZERO;
         }
     }
@@ -229,7 +271,7 @@ impl Limits {
             self.train = self.train + span;
         } else {
             self.end_train(by, patience);
-            self.shares.add(by, span);
+            self.add(by, span);
         }
     }
 
@@ -241,7 +283,7 @@ impl Limits {
             () if self.last.is_steady => Limit::Application,
             () => self.last.else_by,
         };
-        self.shares.add(by, self.train);
+        self.add(by, self.train);
         self.train = Duration::ZERO;
     }
 
@@ -284,8 +326,12 @@ impl Limits {
         let by = self.present(end, Cue::Unknown, patience);
         all.end_train(by, patience);
         all.settle(Some(by).filter(|by| matches!(by, Limit::Application | Limit::Receiver)));
-        all.shares.add(by, end.since(self.last.at));
-        all.shares
+        all.add(by, end.since(self.last.at));
+        if self.is_paced_within_tcp() {
+            all.shares_within
+        } else {
+            all.shares
+        }
     }
 }
 
@@ -300,19 +346,20 @@ mod tests {
             ends_write,
             is_window_full: false,
             is_steady: false,
+            may_regrow: false,
             else_by: Limit::Window,
         }
     }
 
     /// How long each limit held, for writes every 100 ms that are paced at a burst per millisecond.
-    fn of_writes(bursts: u64, cue: Cue) -> (u64, u64) {
+    fn of_writes(bursts: u64, cue: Cue, built: Built) -> (u64, u64) {
         let patience = Patience::default();
         let mut limits = Limits::new(Time::ZERO);
         for write in 0..10 {
             for burst in 1..=bursts {
                 let departure = departure(write * 100 + burst, burst == bursts);
                 let cue = if burst == 1 { Cue::None } else { cue };
-                limits.on_departure(departure, cue, &patience);
+                limits.on_departure(departure, (cue, built), &patience);
             }
         }
         let shares = limits.until(Time::ZERO + Duration::from_secs(1), &patience);
@@ -323,13 +370,19 @@ mod tests {
     #[test]
     fn the_last_bursts_of_a_write_have_left_tcp_before_they_depart() {
         // Ten bursts take nine milliseconds. During the last three, they wait only in the scheduler.
-        assert_eq!(of_writes(10, Cue::None), (940, 60));
-        assert_eq!(of_writes(4, Cue::None), (1_000, 0));
+        assert_eq!(of_writes(10, Cue::None, Built::Before), (940, 60));
+        assert_eq!(of_writes(4, Cue::None, Built::Before), (1_000, 0));
+    }
+
+    #[test]
+    fn bursts_that_are_built_one_after_the_other_wait_within_tcp() {
+        assert_eq!(of_writes(10, Cue::None, Built::After), (910, 90));
+        assert_eq!(of_writes(5, Cue::None, Built::After), (960, 40));
     }
 
     #[test]
     fn what_an_acknowledgement_has_let_go_waited_for_no_scheduler() {
-        assert_eq!(of_writes(10, Cue::Answer), (910, 90));
+        assert_eq!(of_writes(10, Cue::Answer, Built::Unknown), (910, 90));
     }
 
     #[test]
@@ -350,8 +403,8 @@ mod tests {
                 is_steady: true,
                 ..departure(at, false)
             };
-            limits.on_departure(steady(10), Cue::None, &patience);
-            let by = limits.on_departure(steady(10 + wait), cue, &patience);
+            limits.on_departure(steady(10), (Cue::None, Built::Unknown), &patience);
+            let by = limits.on_departure(steady(10 + wait), (cue, Built::Unknown), &patience);
             assert_eq!(by, limit, "{cue:?} {wait}");
         }
     }

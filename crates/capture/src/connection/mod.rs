@@ -10,11 +10,13 @@ mod handshake;
 mod limits;
 mod losses;
 mod model;
+mod numbers;
 mod peaks;
 mod plateau;
 mod ranges;
 mod recoveries;
 mod repeats;
+mod restart;
 mod rounds;
 mod scoreboard;
 mod sequence;
@@ -203,6 +205,8 @@ impl Connection {
                 flow.totals.marked += u64::from(packet.is_marked);
                 has_moved |= flow.on_data(at, segment, ip, vantage, room);
             }
+        } else if let Some(flow) = &mut self.sides[from].flow {
+            flow.on_no_data(packet.id);
         }
         if has_moved {
             self.look_around();

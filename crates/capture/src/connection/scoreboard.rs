@@ -106,8 +106,10 @@ impl Entry {
 /// The identity of a packet among others with the same data. It is the same wherever the packet is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// The IP identification; 0 if there is none.
+    /// The IP identification.
     pub id: u16,
+    /// Whether it counts packets. If not, it is 0.
+    pub is_numbered: bool,
     /// TSval.
     pub value: Option<u32>,
 }
@@ -117,9 +119,10 @@ impl Mark {
     pub fn later(self, packets: u64) -> Mark {
         let packets = u16::try_from(packets & 0xffff).unwrap_or_default();
         Mark {
-            id: match self.id {
-                0 => 0,
-                id => id.wrapping_add(packets),
+            id: if self.is_numbered {
+                self.id.wrapping_add(packets)
+            } else {
+                self.id
             },
             ..self
         }
@@ -284,6 +287,13 @@ impl Scoreboard {
         place.min(self.entries.len() - place) <= NEAR
     }
 
+    /// The number of packets that did not pass, and were not retransmitted.
+    pub fn missing(&self, full: u64) -> u64 {
+        let missing = self.entries.iter();
+        let missing = missing.filter(|entry| entry.status == Status::Missing);
+        missing.map(|entry| entry.packets(full)).sum()
+    }
+
     /// Calls `see` for at most `most` of the first pieces that begin before `position`.
     pub fn each_before(&mut self, position: u64, most: usize, see: impl FnMut(&mut Entry)) {
         let entries = self.entries.iter_mut().take(most);
@@ -339,7 +349,11 @@ mod tests {
                 state,
                 repeat_value: None,
                 next_rtt: 0,
-                mark: Mark { id: 0, value: None },
+                mark: Mark {
+                    id: 0,
+                    is_numbered: false,
+                    value: None,
+                },
                 repeats: 0,
                 is_repeat_out: false,
                 status: Status::Sent,

@@ -213,8 +213,8 @@ impl FlowSummary {
             retransmitted_bytes: flow.repeats.bytes,
             lost: flow
                 .tells_copies(connection.has_timestamps(side))
-                .then(|| flow.repeats.lost() + totals.lost_before),
-            lost_before: totals.lost_before,
+                .then(|| flow.repeats.lost() + flow.lost_before()),
+            lost_before: flow.lost_before(),
             spurious: flow.repeats.spurious,
             reordered: totals.reordered,
             duplicated: flow.repeats.duplicated,

@@ -1,6 +1,7 @@
 //! Packets in virtual time: the same scenario and seed give the same record on any machine, but for how long it took.
 
 mod network;
+mod numbers;
 mod pcap;
 mod watch;
 

@@ -14,6 +14,7 @@ use path::Ecn;
 use transport::segment::{Ack, Body, Data};
 use units::{Bytes, Time};
 
+use super::numbers::Numbers;
 use super::watch::Tap;
 
 /// Windows are in units of a kilobyte, so that 64 MB can be said.
@@ -41,6 +42,7 @@ pub(super) struct Pcap<W> {
     failed: Option<io::Error>,
     /// What each flow's full packets carry.
     mss: Vec<Bytes>,
+    numbers: Numbers,
 }
 
 impl<W: Write> Pcap<W> {
@@ -53,6 +55,7 @@ impl<W: Write> Pcap<W> {
             ],
             failed: None,
             mss,
+            numbers: Numbers::default(),
         })
     }
 
@@ -77,7 +80,8 @@ impl<W: Write> Tap for Pcap<W> {
         let is_at_data = (passing.end == End::Sending) != passing.is_of_requests;
         let place = usize::from(!is_at_data);
         let mss = self.mss[passing.id.flow];
-        let written = write(&mut self.ends[place], now, passing, mss);
+        let number = self.numbers.of(passing);
+        let written = write(&mut self.ends[place], now, passing, mss, number);
         self.failed = written.err();
     }
 }
@@ -106,6 +110,7 @@ fn write<W: Write>(
     now: Time,
     passing: &Passing<'_>,
     mss: Bytes,
+    number: u16,
 ) -> io::Result<()> {
     let serial = passing.id.connection;
     let [_, _, x, y] = (passing.id.flow as u32).wrapping_add(1).to_be_bytes();
@@ -133,7 +138,7 @@ fn write<W: Write>(
     let mut packet = TcpPacket {
         from: ends[0],
         to: ends[1],
-        id: id_of(&passing.segment.body),
+        id: number,
         ecn: match passing.ecn {
             Ecn::NotCapable => 0,
             Ecn::Capable => 2,
@@ -202,19 +207,6 @@ fn write<W: Write>(
     }
     packet.options = &options;
     to.packet(now, &packet)
-}
-
-/// The number of the IP packet, which is the same at both ends, and another one for each packet: of what it carries, and of when it was
-/// sent.
-fn id_of(body: &Body) -> u16 {
-    let (position, sent) = match body {
-        Body::Syn { sent } => (0, *sent),
-        Body::SynAck { sent, next, .. } => (*next, *sent),
-        Body::FastOpen(data) | Body::Data(data) => (data.seq, data.sent),
-        Body::Ack(ack) => (ack.next, ack.sent),
-    };
-    let mixed = (position ^ sent.as_nanos().rotate_left(20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 48) as u16
 }
 
 fn flags_of(data: &Data) -> Flags {

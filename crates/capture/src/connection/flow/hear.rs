@@ -203,11 +203,13 @@ impl Flow {
                 continue;
             }
             // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
-            // 3522).
-            let is_older = |(echo, value): (u32, u32)| echo.wrapping_sub(value).cast_signed() < 0;
-            let echoes_older =
-                entry.seq == una && news.echo.zip(entry.repeat_value).is_some_and(is_older);
-            if entry.repeats > 0 && echoes_older || is_too_soon(&entry, news.at, least) {
+            // 3522). Otherwise the retransmission has, however soon: the minimum RTT may include a queue.
+            let stamps = news.echo.zip(entry.repeat_value);
+            let is_original = stamps.filter(|_| entry.seq == una).map_or_else(
+                || is_too_soon(&entry, news.at, least),
+                |(echo, value)| echo.wrapping_sub(value).cast_signed() < 0,
+            );
+            if entry.repeats > 0 && is_original {
                 self.repeats.on_needless(&(entry.seq..entry.end));
             }
             news.arrived(
@@ -219,6 +221,7 @@ impl Flow {
             );
         }
         self.una = ack;
+        self.progressed = news.at;
         self.totals.delivered = ack - self.base;
         self.sacked_bytes -= self.sacked.forget_before(ack).min(self.sacked_bytes);
         self.recoveries.on_ack(ack);

@@ -17,10 +17,12 @@ use super::full::Full;
 use super::limits::{Limit, Limits, Patience, Shares};
 use super::losses::Losses;
 use super::model::Model;
+use super::numbers::Numbers;
 use super::plateau::{Plateau, Slack};
 use super::ranges::Ranges;
 use super::recoveries::Recoveries;
 use super::repeats::Repeats;
+use super::restart::Restart;
 use super::rounds::Rounds;
 use super::scoreboard::{self, Entry, Scoreboard};
 use super::sequence::Positions;
@@ -84,6 +86,7 @@ pub struct Flow {
     /// The IP identification of the latest packet with new data, and whether packets differ in it.
     id: u16,
     has_ids: bool,
+    numbers: Numbers,
     limits: Limits,
     /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
@@ -92,10 +95,13 @@ pub struct Flow {
     series: Series,
     last_sent: Time,
     last_heard: Time,
+    /// When new data were last acknowledged. Only that restarts the retransmission timer (RFC 6298, section 5.3).
+    progressed: Time,
     /// When a retransmission last filled a hole.
     last_fill: Time,
     extra: Extra,
     plateau: Plateau,
+    restart: Restart,
     present_limit: Limit,
     /// The model of the path.
     pub model: Model,
@@ -141,7 +147,7 @@ pub struct Totals {
     pub delivered: u64,
     /// Reordered packets.
     pub reordered: u64,
-    /// Packets that were lost before the capture, and were retransmitted.
+    /// Holes that retransmissions filled, and the retransmissions for them that were seen to be lost, in packets.
     pub lost_before: u64,
     /// Payload that was acknowledged but not captured.
     pub missed: u64,
@@ -184,15 +190,18 @@ impl Flow {
             handshake,
             id: 0,
             has_ids: false,
+            numbers: Numbers::default(),
             limits: Limits::new(at),
             cues: None,
             patience: Patience::default(),
             series: Series::new(),
             last_sent: at,
             last_heard: at,
+            progressed: at,
             last_fill: at,
             extra: Extra::new(at),
             plateau: Plateau::default(),
+            restart: Restart::default(),
             present_limit: Limit::Application,
             model: Model::new(),
             rounds: Rounds::new(at),
@@ -227,7 +236,18 @@ impl Flow {
 
     /// Retransmitted packets.
     pub fn retransmitted(&self) -> u64 {
-        self.repeats.packets + self.totals.lost_before
+        self.repeats.packets + self.lost_before()
+    }
+
+    /// Packets that were lost before the capture and were retransmitted: by their numbers, or else by the holes that
+    /// retransmissions filled.
+    pub fn lost_before(&self) -> u64 {
+        let Some(missing) = self.numbers.missing() else {
+            return self.totals.lost_before;
+        };
+        let full = self.mss().max(1);
+        let missed = self.totals.missed.div_ceil(full);
+        missing.saturating_sub(missed + self.scoreboard.missing(full))
     }
 
     /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.

@@ -6,7 +6,7 @@ use congestion::sampling::Outstanding;
 use congestion::{Bytes, Duration, PacketState, Time};
 
 use super::{FARTHEST, Flow, Vantage};
-use crate::connection::cues::Cue;
+use crate::connection::cues::{Built, Cue};
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
 use crate::connection::losses::{Loss, micros};
@@ -57,11 +57,13 @@ impl Flow {
             self.full.see(len, segment.flags.has(Flags::PSH));
         }
         if len == 1 && self.is_probe(seq) {
+            self.on_no_data(id);
             self.probed = Some(end);
             return false;
         }
         let mark = Mark {
             id,
+            is_numbered: id != 0 || self.has_ids,
             value: segment.timestamps.map(|(value, _)| value),
         };
         if end <= sent_before && self.is_copy(at, seq, mark) {
@@ -69,6 +71,9 @@ impl Flow {
             self.scoreboard.expect_copies();
             return false;
         }
+        let follows_loss = seq > sent_before || self.highest() > self.una;
+        self.numbers
+            .on_segment(id, self.full.packets(len), follows_loss);
         let has_moved = self.hear_echo(at, segment);
         self.totals.packets += self.full.packets(len);
         self.totals.bytes += len;
@@ -82,6 +87,11 @@ impl Flow {
         }
         self.last_sent = at;
         has_moved
+    }
+
+    /// A packet without data passes, which has a number, too.
+    pub fn on_no_data(&mut self, id: u16) {
+        self.numbers.on_segment(id, 1, self.highest() > self.una);
     }
 
     /// Whether a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
@@ -195,11 +205,22 @@ impl Flow {
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
+        if at.since(self.last_sent) > self.rto() {
+            self.restart.on_idle();
+        }
+        let may_regrow = self.restart.on_flight(flight);
         let since_ack = at.since(self.last_heard);
-        let (sent, cue) = match (&mut self.cues, vantage) {
-            (Some(cues), Vantage::Sender) => (at, cues.at_sender(since_ack, segment.timestamps)),
-            (Some(cues), Vantage::Elsewhere) => cues.far_from_sender(at, segment.timestamps),
-            (None, _) => (at, Cue::Unknown),
+        let (sent, cue, built) = match (&mut self.cues, vantage) {
+            (Some(cues), Vantage::Sender) => {
+                let (cue, built) = cues.at_sender(since_ack, segment.timestamps);
+                (at, cue, built)
+            }
+            (Some(cues), Vantage::Elsewhere) => {
+                let echo = segment.timestamps.map(|(_, echo)| echo);
+                let after = echo.and_then(|echo| self.echoes.after(echo));
+                cues.far_from_sender(at, segment.timestamps, after)
+            }
+            (None, _) => (at, Cue::Unknown, Built::Unknown),
         };
         let departure = Departure {
             at: sent,
@@ -207,9 +228,12 @@ impl Flow {
             ends_write,
             is_window_full,
             is_steady,
+            may_regrow,
             else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
         };
-        self.present_limit = self.limits.on_departure(departure, cue, &self.patience);
+        self.present_limit = self
+            .limits
+            .on_departure(departure, (cue, built), &self.patience);
         if matches!(self.present_limit, Limit::Application | Limit::Receiver) {
             self.rounds.on_hold();
         }
@@ -231,7 +255,11 @@ impl Flow {
                 end: seq,
                 state,
                 repeat_value: segment.timestamps.map(|(value, _)| value),
-                mark: Mark { id: 0, value: None },
+                mark: Mark {
+                    id: 0,
+                    is_numbered: false,
+                    value: None,
+                },
                 next_rtt: self
                     .near
                     .zip(self.far)
@@ -291,8 +319,13 @@ impl Flow {
         let (start, full) = (range.start, self.full.size());
         let mut again = Again::new(start, full);
         let mut is_repeat = false;
-        // Acknowledged bytes need no retransmission. Bytes that are no longer followed are not known to have arrived.
-        let acked = range.end.min(self.una).max(range.start);
+        // Acknowledged bytes need no retransmission. Until an acknowledgement passes, nothing is known of bytes from before
+        // the capture. Bytes that are no longer followed are not known to have arrived.
+        let acked = if self.una > self.base {
+            range.end.min(self.una).max(range.start)
+        } else {
+            range.start
+        };
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
         again.add(acked, true, &mut self.repeats);
@@ -308,9 +341,8 @@ impl Flow {
             .scoreboard
             .first()
             .is_some_and(|first| first.seq >= range.start && first.status == Status::Sent);
-        let silence = at.since(self.last_sent.max(self.last_heard));
-        let rto = self.model.rtt_mean().unwrap_or_default() + MIN_RTO;
-        let is_timeout = is_first && silence >= rto;
+        let silence = at.since(self.last_sent.max(self.progressed));
+        let is_timeout = is_first && silence >= self.rto();
         let is_tail = range.end >= self.end && !is_timeout;
         let mut is_fill = false;
         let within = from..range.end;
@@ -391,8 +423,14 @@ impl Flow {
             if !is_tail {
                 self.recoveries.on_repeat(self.end, before, is_timeout);
                 self.model.set_grown();
+                self.restart.on_loss();
             }
         }
+    }
+
+    /// About the sender's retransmission timeout.
+    fn rto(&self) -> Duration {
+        self.model.rtt_mean().unwrap_or_default() + MIN_RTO
     }
 
     /// A retransmission has filled a hole. A sender fills holes in order, so the retransmissions for earlier holes were

@@ -1,0 +1,90 @@
+//! The packets that did not pass, by the numbers that their sender gave to those that did. Linux counts the packets of each
+//! IPv4 connection in the IP identification (`ip_select_ident_segs`), retransmissions included. So a gap in the numbers
+//! also shows retransmissions that were lost before the capture. Other systems number otherwise, or not at all.
+
+/// One number in so many may be missing without a loss: the retransmission of a tail was lost, or another connection has
+/// the number.
+const STRAYS: u64 = 100;
+
+/// The numbers of one side's packets.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Numbers {
+    /// The number after the greatest one.
+    next: Option<u16>,
+    /// Captured segments, and the packets in them.
+    segments: u64,
+    packets: u64,
+    /// Those whose number was the next.
+    in_order: u64,
+    /// Numbers that were passed over, less those that came late.
+    missing: i64,
+    /// Numbers that were passed over while no data were missing.
+    stray: u64,
+}
+
+impl Numbers {
+    /// A segment of `packets` packets with the first one's number. Data are missing before it, or were when it was sent,
+    /// if it `follows_loss`.
+    #[inline]
+    pub fn on_segment(&mut self, number: u16, packets: u64, follows_loss: bool) {
+        let step = number
+            .wrapping_sub(self.next.unwrap_or(number))
+            .cast_signed();
+        self.segments += 1;
+        self.packets += packets;
+        match step {
+            ..0 => {
+                self.missing -= i64::try_from(packets).unwrap_or(0);
+                return;
+            }
+            0 => self.in_order += 1,
+            1.. if follows_loss => self.missing += i64::from(step),
+            1.. => self.stray += u64::from(step.unsigned_abs()),
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the numbers wrap")]
+        let packets = packets as u16;
+        self.next = Some(number.wrapping_add(packets));
+    }
+
+    /// The number of packets that did not pass. `None` if the numbers do not count packets.
+    pub fn missing(&self) -> Option<u64> {
+        let missing = u64::try_from(self.missing).unwrap_or(0);
+        let are_in_order = self.in_order * 4 >= self.segments * 3;
+        let are_alone = self.stray * STRAYS <= self.segments;
+        (are_in_order && are_alone && missing <= self.packets).then_some(missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Numbers;
+
+    fn of(packets: impl IntoIterator<Item = (u16, u64, bool)>) -> Option<u64> {
+        let mut numbers = Numbers::default();
+        for (number, packets, follows_loss) in packets {
+            numbers.on_segment(number, packets, follows_loss);
+        }
+        numbers.missing()
+    }
+
+    #[test]
+    fn a_gap_is_a_loss_and_a_late_packet_is_none() {
+        let plain = (65_000..=u16::MAX).chain(0..1_000);
+        assert_eq!(of(plain.clone().map(|at| (at, 1, false))), Some(0));
+        let lossy = plain.filter(|at| at % 10 != 3).map(|at| (at, 1, true));
+        assert_eq!(of(lossy), Some(154));
+        let swapped = [1, 2, 3, 5, 4, 6, 7, 8, 9, 10, 11, 12, 13];
+        assert_eq!(of(swapped.map(|at| (at, 1, true))), Some(0));
+        assert_eq!(of((0..400).map(|at| (at * 10, 10, false))), Some(0));
+    }
+
+    #[test]
+    fn numbers_that_count_something_else_tell_nothing() {
+        assert_eq!(of((0..1_000).map(|_| (0, 1, false))), None);
+        let mixed = (0..1_000_u16).map(|at| (at.wrapping_mul(40_503), 1, true));
+        assert_eq!(of(mixed), None);
+        // Another connection takes one number in fifty.
+        let shared = (0..1_000).filter(|at| at % 50 != 0);
+        assert_eq!(of(shared.map(|at| (at, 1, false))), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! Slow start after idle. Loss-based controllers begin again with the initial window after a retransmission timeout without
+//! data, and grow quickly up to three quarters of their former window (Linux `tcp_cwnd_restart`).
+
+use congestion::Bytes;
+
+/// The growth of the data in flight after idle.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Restart {
+    /// The most in flight since the flow was last idle.
+    peak: Bytes,
+    /// Slow start ends here.
+    goal: Bytes,
+}
+
+impl Restart {
+    /// The flow has been idle for a retransmission timeout.
+    pub fn on_idle(&mut self) {
+        self.goal = self.goal.max(Bytes::new(self.peak.get() / 4 * 3));
+        self.peak = Bytes::ZERO;
+    }
+
+    /// A loss has set another window.
+    pub fn on_loss(&mut self) {
+        *self = Restart::default();
+    }
+
+    /// New data are sent, and `flight` includes them. Returns whether the flow may still grow after idle.
+    #[inline]
+    pub fn on_flight(&mut self, flight: Bytes) -> bool {
+        self.peak = self.peak.max(flight);
+        if flight >= self.goal {
+            self.goal = Bytes::ZERO;
+        }
+        self.goal > Bytes::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Restart;
+    use congestion::Bytes;
+
+    #[test]
+    fn after_idle_a_flow_grows_to_three_quarters_of_what_it_had() {
+        let mut restart = Restart::default();
+        let mut grows = |flight| restart.on_flight(Bytes::new(flight));
+        assert!(!grows(10) && !grows(80));
+        restart.on_idle();
+        let mut grows = |flight| restart.on_flight(Bytes::new(flight));
+        assert!(grows(10) && grows(59));
+        // Another object, before the window is as large as before.
+        restart.on_idle();
+        let mut grows = |flight| restart.on_flight(Bytes::new(flight));
+        assert!(grows(10) && !grows(60) && !grows(20));
+        restart.on_idle();
+        restart.on_loss();
+        assert!(!restart.on_flight(Bytes::new(10)));
+    }
+}
