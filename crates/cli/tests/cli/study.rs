@@ -74,7 +74,7 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     let words = contains("all clients, except those in 10.0.0.0/8\n")
         .and(contains("it ends early if RTT is more than 20% worse\n"));
     let assert = fullpipe(arguments).assert().code(2).stdout(words);
-    assert.stderr(contains("--out").and(contains("is no directory")));
+    assert.stderr(contains("--out").and(contains("is not a directory")));
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl ControlGroup {
         };
         let (directory, about) = open().map_err(|error| self.missing(&error))?;
         if !about.is_dir() || !self.path.join("cgroup.procs").exists() {
-            return Err(self.missing(&io::Error::other("is no control group")));
+            return Err(self.missing(&io::Error::other("is not a control group")));
         }
         Ok(Opened {
             directory,
