@@ -336,11 +336,15 @@ fn what_makes_no_sense_gets_one_line() {
         ),
         (
             &["watch", "--once", "as=64500"],
-            &["as=: the autonomous systems", "--as"],
+            &["filter as=: the autonomous systems", "--as"],
+        ),
+        (
+            &["watch", "--once", "--group", "as"],
+            &["--group as: the autonomous systems", "--as"],
         ),
         (
             &["watch", "--once", "port=1", "!limit=receiver"],
-            &["limit=: ", "leave out --once"],
+            &["filter limit=: ", "leave out --once"],
         ),
         (
             &["watch", "--once", "--record", "x", "--keep", "1kb"],
