@@ -136,7 +136,7 @@ mod tests {
             assert!(error.contains("give a name of `ip netns`"), "{error}");
         }
         let file = Namespace::find("/proc/self/stat").unwrap();
-        let error = file[0].diag().unwrap_err().to_string();
+        let error = file[0].diag().err().unwrap().to_string();
         assert!(
             error.starts_with("/proc/self/stat: is not a network namespace; give"),
             "{error}"
