@@ -111,11 +111,19 @@ fn probes(signs: &Signs) -> Option<Evidence> {
     }
     let [ten_weight, five_weight] =
         [ten, five].map(|one| one.weight().clamp(LEAST_PROBES, MOST_PROBES));
+    let often = match signs.probes.dips {
+        1 => "once".to_owned(),
+        dips => format!("{dips} times"),
+    };
+    let met = [(ten, "BBRv1"), (five, "BBRv3")].into_iter();
+    let met = met.filter(|(one, _)| one.due > 0);
+    let met =
+        met.map(|(one, who)| format!("at {} of the {} times when {who} would", one.met, one.due));
     Some(Evidence {
         weights: [ten_weight, five_weight, 0.0, 0.0],
         words: format!(
-            "reduced its data in flight and restored it at once {} times: to four packets at {} of {} times ten seconds apart, or to half at {} of {} times five seconds apart",
-            signs.probes.dips, ten.met, ten.due, five.met, five.due
+            "reduced its data in flight for a short time {often}: {}",
+            met.collect::<Vec<_>>().join(", and ")
         ),
     })
 }
@@ -224,6 +232,8 @@ fn bdp(signs: &Signs) -> Option<Evidence> {
 
 #[cfg(test)]
 mod tests {
+    use units::{Duration, Time};
+
     use super::*;
     use crate::probes::Probes;
 
@@ -240,6 +250,31 @@ mod tests {
             mathis: f64::NAN,
             lost: 0.01,
         }
+    }
+
+    #[test]
+    fn how_often_a_flow_dipped_and_when_it_was_due() {
+        // Rounds of 50 ms for 25 s.
+        let words = |dips: &[u64]| {
+            let packets = |round: u64| {
+                let is_dip = dips.iter().any(|dip| (*dip..dip + 4).contains(&round));
+                if is_dip { 4.0 } else { 40.0 }
+            };
+            let at = |round: u64| Time::ZERO + Duration::from_millis(50 * round);
+            let rounds: Vec<(Time, f64)> =
+                (0..500).map(|round| (at(round), packets(round))).collect();
+            let signs = Signs {
+                probes: Probes::of(&rounds),
+                ..unknown()
+            };
+            probes(&signs).map(|evidence| evidence.words)
+        };
+        let twice = "2 times: at 2 of the 2 times when BBRv1 would, and at 0 of the 4 times when BBRv3 would";
+        let begin = "reduced its data in flight for a short time";
+        assert_eq!(words(&[204, 408]), Some(format!("{begin} {twice}")));
+        assert!(
+            words(&[204]).is_some_and(|words| words.starts_with(&format!("{begin} once: at 1 ")))
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub fn scenario(summary: &Summary) -> Option<String> {
     let (flow, path) = known(summary)?;
     let mut text = origin(flow);
     text += "name = \"captured\"\nduration = \"30s\"\n\n[path]\n";
+    text += "# The rate that this connection had. If others shared the path, the path's rate is higher.\n";
     if !path.is_pipe_filled {
         text += "# At least: the connection did not fill the pipe.\n";
     }
@@ -83,6 +84,7 @@ mod tests {
             "{nowhere}"
         );
         let text = super::scenario(&summary).expect("a known path");
+        assert!(text.contains("[path]\n# The rate that this connection had."));
         assert!(text.contains("# Lost at random.\nloss = "), "{text}");
     }
 }

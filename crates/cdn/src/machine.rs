@@ -1,5 +1,7 @@
 //! Checks whether the machine kept up with a CDN in real time. If it did not, the results are invalid.
 
+use std::num::NonZero;
+
 use record::Validity;
 use report::percent;
 use serde::Serialize;
@@ -19,6 +21,21 @@ pub const MOST_FULL: f64 = 0.01;
 /// not lower because the load average still contains the previous command.
 pub const MOST_LOAD: f64 = 0.5;
 
+/// The load average per processor. `None` if the system does not tell it.
+pub fn load() -> Option<f64> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    linux::machine::load().map(|load| load / processors as f64)
+}
+
+/// Why a run should not begin at this load. `None` if it should.
+pub fn busy(load: Option<f64>) -> Option<String> {
+    let load = load.filter(|load| *load > MOST_LOAD)?;
+    Some(format!(
+        "the load average per processor is {load:.2} (at most {MOST_LOAD:.2}), so the results would not be trusted; end other programs, and \
+         wait until it is lower"
+    ))
+}
+
 /// The state of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
@@ -29,7 +46,7 @@ pub struct Machine {
     /// Whether all values are within their bounds.
     #[serde(rename = "trusted")]
     pub is_trusted: bool,
-    /// If not, which values are outside.
+    /// If not, which values are outside, in a sentence each.
     pub reason: Option<String>,
 }
 
@@ -60,7 +77,7 @@ impl OfPass {
         });
         let late = self.validity.reason.clone();
         let all = late.into_iter().chain(full);
-        all.map(|reason| format!("in the pass \"{}\", {reason}", self.name))
+        all.map(|reason| format!("In the pass \"{}\", {reason}.", self.name))
     }
 }
 
@@ -68,14 +85,14 @@ impl Machine {
     /// The state in these passes, and the load before the first one.
     pub fn of(passes: Vec<OfPass>, load: Option<f64>) -> Machine {
         let before = load.filter(|load| *load > MOST_LOAD).map(|load| {
-            format!("the load average per processor was {load:.2} before the first pass (at most {MOST_LOAD:.2})")
+            format!("The load average per processor was {load:.2} before the first pass (at most {MOST_LOAD:.2}).")
         });
         let mut reasons: Vec<String> = before.into_iter().collect();
         reasons.extend(passes.iter().flat_map(OfPass::reasons));
         Machine {
             load,
             is_trusted: reasons.is_empty(),
-            reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
+            reason: (!reasons.is_empty()).then(|| reasons.join(" ")),
             passes,
         }
     }
@@ -84,7 +101,7 @@ impl Machine {
     pub fn warning(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(format!(
-            "Not to be trusted, because {reason}. Therefore no results are shown. Run the command again on an idle machine."
+            "Not to be trusted. {reason} Therefore no results are shown. Run the command again on an idle machine."
         ))
     }
 
@@ -129,6 +146,13 @@ mod tests {
     }
 
     #[test]
+    fn on_a_busy_machine_no_run_begins() {
+        assert_eq!(busy(None).or(busy(Some(MOST_LOAD))), None);
+        let line = busy(Some(0.51)).expect("a reason");
+        assert!(line.contains("is 0.51 (at most 0.50)"), "{line}");
+    }
+
+    #[test]
     fn a_machine_that_kept_up_is_trusted_and_each_bound_has_its_reason() {
         let fine = Machine::of(vec![pass(50, 0.0), pass(60, 0.01)], Some(0.1));
         assert_eq!((fine.is_trusted, fine.warning()), (true, None));
@@ -147,7 +171,7 @@ mod tests {
             (
                 vec![pass(50, 0.0), pass(900, 0.0)],
                 0.1,
-                "\"bbr\", the machine was more than 1 ms late for 9.0 %",
+                "In the pass \"bbr\", the machine was more than 1 ms late for 9.0 %",
             ),
             (
                 vec![pass(50, 0.02)],
@@ -159,7 +183,7 @@ mod tests {
             let machine = Machine::of(passes, Some(load));
             let line = machine.warning().expect("a reason");
             assert!(!machine.is_trusted && line.contains(part), "{line}");
-            assert!(line.starts_with("Not to be trusted, because ") && !line.contains('\n'));
+            assert!(line.starts_with("Not to be trusted. ") && !line.contains('\n'));
         }
     }
 }

@@ -282,7 +282,7 @@ mod tests {
             lines: 120,
             connections: 700,
             runs_connections: 2800,
-            verdict: "Take bbr: +23.9 %".to_owned(),
+            verdict: "Take bbr. +23.9 %".to_owned(),
             measures: Vec::new(),
             networks: Vec::new(),
             choices: Vec::new(),

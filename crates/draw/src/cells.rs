@@ -49,8 +49,23 @@ impl Paint for Cells {
     }
 }
 
-/// The colour of a value between −1 and 1. The ends are light enough for dark letters.
+/// The colour of a value between −1 and 1. The ends are light enough for dark letters, and the middle is not quite white: white is the
+/// ground of a page, which is dark in the dark.
 fn colour(value: f64) -> Colour {
     let end = if value < 0.0 { VERMILLION } else { BLUE };
-    lighter(end, 1.0 - 0.75 * value.abs().min(1.0))
+    lighter(end, (1.0 - 0.75 * value.abs()).clamp(0.25, 0.98))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::colours::in_the_dark;
+    use super::colour;
+
+    #[test]
+    fn the_ground_of_dark_letters_stays_light_in_the_dark() {
+        for value in -100..=100 {
+            let ground = colour(f64::from(value) / 100.0);
+            assert_eq!(in_the_dark(ground), None, "{value} %");
+        }
+    }
 }

@@ -26,6 +26,7 @@ pub fn paint(canvas: &mut Canvas, (x, y): Point, mark: Mark, colour: Colour) {
         }
         Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         Mark::Triangle => &[(-1.0, 0.9), (1.0, 0.9), (0.0, -1.0)],
+        Mark::Arrow => &[(-0.9, -1.0), (-0.9, 1.0), (1.0, 0.0)],
         Mark::Diamond => &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)],
     };
     canvas.fill(around(corners, SIZE), colour);

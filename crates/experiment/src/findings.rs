@@ -172,7 +172,7 @@ pub struct ArmLevels {
     pub controller: String,
     /// The number of units.
     pub units: u64,
-    /// The number of connections with data.
+    /// The number of connections, with those that sent no data.
     pub connections: u64,
     /// The geometric mean of the throughput of objects over 3 MB, in bit/s.
     pub throughput_bps: Option<f64>,
@@ -333,7 +333,7 @@ impl Gathered {
         );
         let lacking = self.lacking.iter().map(|what| format!(" {what}"));
         Findings {
-            verdict: format!("{decision}: {verdict}{}", lacking.collect::<String>()),
+            verdict: format!("{decision}. {verdict}{}", lacking.collect::<String>()),
             rivals: self.rivals(&decision),
             decision,
             is_over: self.is_over(),
@@ -449,12 +449,12 @@ impl Gathered {
         let logs = self.large[arm].iter().map(|(_, log)| *log);
         let slow = record::statistics::quantile(logs, SLOW);
         let classes = self.classes[arm];
-        let all: u64 = classes.iter().sum();
-        let share = |count: &u64| *count as f64 / all.max(1) as f64;
+        let with_data = classes.iter().sum::<u64>().max(1);
+        let share = |count: &u64| *count as f64 / with_data as f64;
         ArmLevels {
             controller: self.names[arm].clone(),
             units: self.units[arm].len() as u64,
-            connections: all,
+            connections: self.units[arm].values().sum(),
             throughput_bps: level(Measure::Throughput).map(|level| level.mean.exp()),
             throughput_p5_bps: slow.map(f64::exp),
             resent: level(Measure::Resent).map(|level| level.mean),
@@ -594,7 +594,10 @@ mod tests {
         assert_eq!(gathered.findings().lacking, None);
         gathered.lacks("Half of it is gone.".to_owned());
         let findings = gathered.findings();
-        assert!(findings.verdict.ends_with(" Half of it is gone."));
+        assert!(
+            findings.verdict.starts_with("Too little data. There is ")
+                && findings.verdict.ends_with(" Half of it is gone.")
+        );
         assert_eq!(findings.lacking.as_deref(), Some("Half of it is gone."));
     }
 
@@ -644,8 +647,7 @@ mod tests {
                 on.verdict.contains("still running") && !over.verdict.contains("still running")
             );
             assert!(
-                ended.verdict.contains("ended before its time")
-                    && !ended.verdict.contains("still running")
+                ended.verdict.contains("ended early") && !ended.verdict.contains("still running")
             );
             assert_eq!(
                 (ended.decision, ended.comparisons),

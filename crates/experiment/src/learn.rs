@@ -373,7 +373,11 @@ impl Small {
                 row.measure.title(),
                 change(row.effect.change),
                 range(row.effect.interval(is_over)),
-                if is_worse { ": worse beyond doubt" } else { "" }
+                if is_worse {
+                    ": significantly worse"
+                } else {
+                    ""
+                }
             )
         });
         Small {

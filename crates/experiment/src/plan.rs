@@ -324,7 +324,7 @@ impl Said {
             let field = format!("guard[{index}].measure");
             return wrong(
                 &field,
-                "with assign = \"route\", nobody tells of objects; give another one",
+                "with assign = \"route\", objects are not observed; give another measure",
             );
         }
         Ok(())

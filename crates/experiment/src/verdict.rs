@@ -97,7 +97,7 @@ pub fn of(
     ));
     if !is_over {
         let why = match reach {
-            Reach::EndedEarly => "The study ended before its time",
+            Reach::EndedEarly => "The study ended early",
             Reach::Running | Reach::Over => "The study is still running",
         };
         parts.push(format!(
@@ -152,7 +152,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         (true, _) => format!("{this} carries {noun} over 3 MB faster than {first}"),
         (_, true) => format!("{this} carries {noun} over 3 MB slower than {first}"),
         _ => format!(
-            "no significant difference between {this} and {first} in the throughput of {noun} over 3 MB"
+            "There is no significant difference between {this} and {first} in the throughput of {noun} over 3 MB"
         ),
     };
     let _ = write!(text, ": {}", interval(&effect));

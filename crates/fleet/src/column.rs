@@ -161,7 +161,7 @@ impl Column {
                 None => dash(),
                 Some(value) => match self {
                     Column::Rtt => millis(value),
-                    Column::Ratio => format!("{value:.1}"),
+                    Column::Ratio if value < 99.95 => format!("{value:.1}"),
                     Column::Resent => format!("{:.1}%", value * 100.0),
                     Column::Age => age(value),
                     _ => scaled(value),
@@ -335,6 +335,20 @@ mod tests {
         assert_eq!(BY_IMPORTANCE.len(), Column::ALL.len());
         let too_long = |column: &&Column| column.heading().chars().count() > column.width();
         assert_eq!(BY_IMPORTANCE.iter().find(too_long), None);
+    }
+
+    #[test]
+    fn a_large_ratio_has_room_in_its_column() {
+        let ratio = |rtt: u64| {
+            let mut one = connection(1);
+            one.seen.socket.info.rtt = Duration::from_micros(rtt);
+            one.seen.socket.info.min_rtt = Some(Duration::from_micros(10));
+            Column::Ratio.cell(&one)
+        };
+        assert_eq!(
+            [20, 999, 2_800, 28_023].map(ratio),
+            ["2.0", "99.9", "280", "2.80k"]
+        );
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub enum RecordError {
         error: io::Error,
     },
     /// There is something else at its place.
-    #[error("{} is no directory; give another name", .0.display())]
+    #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
     /// It is too little.
     #[error("expected at least {} MB", LEAST.get() / 1_000_000)]

@@ -96,7 +96,14 @@ impl Namespace {
     }
 
     pub(crate) fn diag(&self) -> Result<Diag, NamespaceError> {
-        let closed = |error: Error| NamespaceError::Closed(self.name().to_owned(), error);
+        let closed = |error: Error| match error {
+            // setns(2): the file is of another kind.
+            Error::System { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+                let why = io::Error::other("is not a network namespace");
+                NamespaceError::Unknown(self.name().to_owned(), why)
+            }
+            error => NamespaceError::Closed(self.name().to_owned(), error),
+        };
         match self {
             Namespace::Here => Diag::open_here().map_err(closed),
             Namespace::At(name, path) => {
@@ -128,6 +135,12 @@ mod tests {
             let error = Namespace::find(none).unwrap_err().to_string();
             assert!(error.contains("give a name of `ip netns`"), "{error}");
         }
+        let file = Namespace::find("/proc/self/stat").unwrap();
+        let error = file[0].diag().err().unwrap().to_string();
+        assert!(
+            error.starts_with("/proc/self/stat: is not a network namespace; give"),
+            "{error}"
+        );
         assert!(Namespace::all().contains(&Namespace::Here));
     }
 }

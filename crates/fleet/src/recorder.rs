@@ -193,7 +193,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         let error = Recorder::new(&file, KEEP).unwrap_err().to_string();
         assert!(
-            error.ends_with("file is no directory; give another name"),
+            error.ends_with("file is not a directory; give another name"),
             "{error}"
         );
         let error = Recorder::new(directory.path(), Bytes::new(1)).unwrap_err();

@@ -138,14 +138,14 @@ fn queues() {
             }),
         ),
         (
-            "queue.flows of 0 is no possible number",
+            "queue.flows of 0 is not a possible number",
             Discipline::FqCoDel(FqCoDel {
                 flows: 0,
                 ..fq_codel
             }),
         ),
         (
-            "queue.flows of 65537 is no possible number",
+            "queue.flows of 65537 is not a possible number",
             Discipline::FqCoDel(FqCoDel {
                 flows: 65_537,
                 ..fq_codel

@@ -303,7 +303,7 @@ fn number(said: &Bound<'_, PyAny>) -> PyResult<Number> {
 
 fn wrong(handler: &str, said: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
-        "{handler}: {said} is no window with a pacing rate; return (cwnd in bytes, pacing rate in bit/s)"
+        "{handler}: {said} is not a window with a pacing rate; return (cwnd in bytes, pacing rate in bit/s)"
     ))
 }
 
@@ -322,7 +322,7 @@ fn state(name: &str) -> PyResult<State> {
             }
             let known = known.join(", ");
             PyValueError::new_err(format!(
-                "state: {name} is no state of a controller; give one of {known}"
+                "state: {name} is not a state of a controller; give one of {known}"
             ))
         })
 }

@@ -194,7 +194,7 @@ impl Reader {
         let Some(count) = length(value)? else {
             let kind = value.get_type();
             return Err(PyTypeError::new_err(format!(
-                "{key}: {kind} is no value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
+                "{key}: {kind} is not a value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
             )));
         };
         if count > MOST_VALUES {

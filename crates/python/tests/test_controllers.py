@@ -119,7 +119,7 @@ def test_wrong_classes_are_answered(scenario):
     class Stateful(Reno):
         state = "Sleeping"
 
-    with pytest.raises(ValueError, match="state: Sleeping is no state of a controller; give one of Startup"):
+    with pytest.raises(ValueError, match="state: Sleeping is not a state of a controller; give one of Startup"):
         fullpipe.run(scenario, set={"flow.0.controller": Stateful})
     with pytest.raises(AttributeError, match="^on_ack: .*add on_ack"):
         fullpipe.run(scenario, set={"flow.0.controller": type("Empty", (), {"__init__": lambda *_: None})})

@@ -194,8 +194,8 @@ def test_pipes_and_devices_are_refused_and_nobody_waits(tmp_path):
             lambda: fullpipe.advise(file),
             lambda: fullpipe.trace(file),
         ):
-            with pytest.raises(OSError, match="no regular file"):
+            with pytest.raises(OSError, match="not a regular file"):
                 read()
-        with pytest.raises(fullpipe.ScenarioError, match="no regular file") as raised:
+        with pytest.raises(fullpipe.ScenarioError, match="not a regular file") as raised:
             fullpipe.sweep({"axes": {"path.loss": ["1%"]}, "scenario": str(file)})
         assert raised.value.field == "scenario"

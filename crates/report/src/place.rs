@@ -72,7 +72,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
     };
     // It takes the place of what is there, and a directory that somebody stands in has no name to be replaced by.
     if directory.file_name().is_none() {
-        return taken("is no name of a directory of its own".to_string());
+        return taken("is not a name of a directory of its own".to_string());
     }
     if directory.is_symlink() {
         return taken("is a symbolic link, which would be replaced".to_string());
@@ -92,7 +92,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return taken("is no directory".to_string());
+            return taken("is not a directory".to_string());
         }
         Err(error) => return Err(system(error)),
     };

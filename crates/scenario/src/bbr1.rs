@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_answered() {
         for (text, reason) in [
-            ("\"papers\"", "flow.bbr1: papers is no known variant"),
+            ("\"papers\"", "flow.bbr1: papers is not a known variant"),
             (
                 "{ cwnd_gain = 0.5 }",
                 "flow.bbr1.cwnd_gain: 0.5 does not fill the pipe",

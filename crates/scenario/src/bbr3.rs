@@ -80,7 +80,7 @@ mod tests {
         }
         let table = "flow.bbr3: expected a table such as { ecn = \"linux\" }";
         for (text, reason) in [
-            ("{ ecn = \"on\" }", "flow.bbr3.ecn: on is no known"),
+            ("{ ecn = \"on\" }", "flow.bbr3.ecn: on is not a known"),
             (
                 "{ ignore_self_limited = \"yes\" }",
                 "flow.bbr3.ignore_self_limited: ",

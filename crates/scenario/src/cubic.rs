@@ -66,7 +66,7 @@ fn reducing<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio>,
         beta if beta == Ratio::ZERO => {
             Some("leaves nothing of the window; give more than 0, such as 0.7")
         }
-        beta if beta >= Ratio::ONE => Some("is no reduction; give less than 1, such as 0.7"),
+        beta if beta >= Ratio::ONE => Some("is not a reduction; give less than 1, such as 0.7"),
         _ => None,
     })
 }
@@ -141,10 +141,10 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_answered() {
         for (text, reason) in [
-            ("\"bic\"", "flow.cubic: bic is no known variant"),
+            ("\"bic\"", "flow.cubic: bic is not a known variant"),
             ("{ beta = 0 }", "flow.cubic.beta: 0 leaves nothing"),
-            ("{ beta = 1 }", "flow.cubic.beta: 1 is no reduction"),
-            ("{ beta = 5 }", "flow.cubic.beta: 5 is no reduction"),
+            ("{ beta = 1 }", "flow.cubic.beta: 1 is not a reduction"),
+            ("{ beta = 5 }", "flow.cubic.beta: 5 is not a reduction"),
             (
                 "{ beta = \"most\" }",
                 "flow.cubic.beta: \"most\": give a number such as 1.25; at most 4.29",
@@ -154,7 +154,7 @@ mod tests {
                 "{ c = 4.3 }",
                 "flow.cubic.c: 4.3 is too large; give a number such as 1.25; at most 4.29",
             ),
-            ("{ hystart = \"on\" }", "flow.cubic.hystart: on is no known"),
+            ("{ hystart = \"on\" }", "flow.cubic.hystart: on is not a known"),
         ] {
             let error = scenario(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

@@ -59,7 +59,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), Sce
     let table = Node::Table(Node::from_toml(text)?);
     let read = read(&table);
     let Node::Table(entries) = table else {
-        return Err(ScenarioError::new("", "is no table"));
+        return Err(ScenarioError::new("", "is not a table"));
     };
     match read {
         Ok(read) => Ok((read, entries)),
@@ -197,7 +197,7 @@ impl Fault {
         self.cause = match (self.cause, value) {
             (Cause::NoList, Node::Scalar(text)) => {
                 let text = shortened(text);
-                let fix = format!(" is no list; write [\"{text}\"], or [[{key}]] for tables");
+                let fix = format!(" is not a list; write [\"{text}\"], or [[{key}]] for tables");
                 Cause::Whole(Reason::of(text).words(fix))
             }
             (Cause::NoList, _) => Cause::Whole(format!("is a list; write [[{key}]]").into()),
@@ -232,7 +232,7 @@ impl From<Fault> for ScenarioError {
         let reason = match fault.cause {
             Cause::Whole(reason) => reason,
             Cause::OfValue(reason) | Cause::OfText(reason) => reason.into(),
-            Cause::NoList => "is no list".into(),
+            Cause::NoList => "is not a list".into(),
             Cause::Unknown(known) => unknown_key(&fault.field, &known).into(),
         };
         ScenarioError::new(fault.field, reason)
@@ -319,11 +319,11 @@ impl<'de> Deserializer<'de> for &Node {
     }
 
     numbers! {
-        deserialize_u8 visit_u8 "is no whole number such as 1"
-        deserialize_u16 visit_u16 "is no whole number such as 1"
-        deserialize_u32 visit_u32 "is no whole number such as 1"
-        deserialize_u64 visit_u64 "is no whole number such as 1"
-        deserialize_f64 visit_f64 "is no number such as 1.2"
+        deserialize_u8 visit_u8 "is not a whole number such as 1"
+        deserialize_u16 visit_u16 "is not a whole number such as 1"
+        deserialize_u32 visit_u32 "is not a whole number such as 1"
+        deserialize_u64 visit_u64 "is not a whole number such as 1"
+        deserialize_f64 visit_f64 "is not a number such as 1.2"
         deserialize_bool visit_bool "is neither true nor false"
     }
 
@@ -544,7 +544,7 @@ impl<'v> Variant<'v> {
         };
         let unknown = |text: &str| {
             let hint = hint(text, &names());
-            refused(format!("is no known {what}{}", told(&hint, &names())))
+            refused(format!("is not a known {what}{}", told(&hint, &names())))
         };
         match value {
             Node::Scalar(text) => match named(text) {
@@ -553,7 +553,7 @@ impl<'v> Variant<'v> {
                     content: Cow::Owned(Node::Table(Vec::new())),
                 }),
                 None if names().is_empty() => {
-                    unnamed("").ok_or_else(|| refused("is no table of settings".to_string()))
+                    unnamed("").ok_or_else(|| refused("is not a table of settings".to_string()))
                 }
                 None => unnamed("").ok_or_else(|| unknown(text)),
             },

@@ -72,7 +72,7 @@ impl Draft {
         }
         if field.split('.').any(|key| key.trim().is_empty()) {
             return Err(wrong(
-                "is no field such as path.loss or flow.0.controller".into(),
+                "is not a field such as path.loss or flow.0.controller".into(),
             ));
         }
         replace_in(&mut self.entries, field, value).map_err(wrong)?;
@@ -375,8 +375,8 @@ mod tests {
                 "path.loss.p",
                 "loss is 1%, which has no fields; replace loss",
             ),
-            ("path..loss", "is no field such as path.loss"),
-            ("", "is no field"),
+            ("path..loss", "is not a field such as path.loss"),
+            ("", "is not a field"),
         ] {
             let error = draft(&[(field, "1")]).unwrap_err();
             assert!(error.reason.to_string().starts_with(reason), "{error}");

@@ -88,7 +88,7 @@ fn mss<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Err
     whole(
         deserializer,
         536..=8948,
-        "is no segment size; give 536 to 8948 bytes, such as 1448",
+        "is not a segment size; give 536 to 8948 bytes, such as 1448",
     )
 }
 

@@ -83,7 +83,7 @@ fn open_with(options: &mut OpenOptions, path: &Path, flags: OFlags) -> io::Resul
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::other("is no regular file"))
+        Err(io::Error::other("is not a regular file"))
     }
 }
 
@@ -101,10 +101,10 @@ mod tests {
         let pipe = directory.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         for path in [pipe.as_path(), Path::new("/dev/zero")] {
-            assert_eq!(open(path).unwrap_err().to_string(), "is no regular file");
+            assert_eq!(open(path).unwrap_err().to_string(), "is not a regular file");
             assert_eq!(
                 open_own(path).unwrap_err().to_string(),
-                "is no regular file"
+                "is not a regular file"
             );
         }
         assert!(open(directory.path()).is_err() && open_own(directory.path()).is_err());

@@ -319,11 +319,11 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "loss = 0\nloss_at = \"middle\"",
-            "line 6: path.loss_at: middle is no known place; known: entry, exit",
+            "line 6: path.loss_at: middle is not a known place; known: entry, exit",
         ),
         (
             "loss = { kind = \"bursty\" }",
-            "line 5: path.loss.kind: bursty is no known kind of loss; known: gilbert",
+            "line 5: path.loss.kind: bursty is not a known kind of loss; known: gilbert",
         ),
         (
             "loss = { kind = \"gilbert\", p = \"1%\", r = \"1%\", loss_god = 0 }",
@@ -364,7 +364,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "queue = \"blue\"",
-            "line 5: path.queue: blue is no known queue; known: droptail, codel, fq_codel, red, threshold",
+            "line 5: path.queue: blue is not a known queue; known: droptail, codel, fq_codel, red, threshold",
         ),
         (
             "queue = { kind = \"red\", min = \"90kb\", max = \"30kb\" }",
@@ -478,7 +478,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'vido' }",
-            "line 4: flow.app.kind: vido is no known application; did you mean `video`? known: bulk, requests, poisson, rate, video",
+            "line 4: flow.app.kind: vido is not a known application; did you mean `video`? known: bulk, requests, poisson, rate, video",
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', sizes = '9kb' }",
@@ -491,7 +491,7 @@ fn nonsense_names_line_field_and_fix() {
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', load = '1mbit', \
              sizes = { kind = 'pareto', min = '1kb', shape = 0, max = '9kb' } }",
-            "line 4: flow.app.sizes.shape: 0 is no power law; give a number above 0, such as 1.2",
+            "line 4: flow.app.sizes.shape: 0 is not a power law; give a number above 0, such as 1.2",
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'poisson', load = '1mbit', \
@@ -508,7 +508,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = '1s'\n[host]\nmss = 9\n[[flow]]\ncontroller = 'cubic'",
-            "line 4: host.mss: 9 is no segment size; give 536 to 8948 bytes, such as 1448",
+            "line 4: host.mss: 9 is not a segment size; give 536 to 8948 bytes, such as 1448",
         ),
         (
             "name = 'x'\nduration = '1s'\n[path]\nrate = '1mbit'\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
@@ -556,10 +556,10 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "flow = 1",
-            "line 1: flow: 1 is no list; write [\"1\"], or [[flow]] for tables",
+            "line 1: flow: 1 is not a list; write [\"1\"], or [[flow]] for tables",
         ),
         ("flow = {}", "line 1: flow: is a list; write [[flow]]"),
-        ("seed = -1", "line 1: seed: -1 is no whole number such as 1"),
+        ("seed = -1", "line 1: seed: -1 is not a whole number such as 1"),
     ] {
         assert_eq!(error(text), answer, "{text}");
     }
@@ -748,7 +748,7 @@ fn traces_are_found_beside_the_scenario() {
     // A directory stands for all that is no regular file.
     std::fs::create_dir(directory.path().join("cell.trace")).unwrap();
     let error = scenario.path.config().unwrap_err().to_string();
-    assert!(error.ends_with("cell.trace: is no regular file"), "{error}");
+    assert!(error.ends_with("cell.trace: is not a regular file"), "{error}");
     std::fs::remove_dir(directory.path().join("cell.trace")).unwrap();
     std::fs::write(directory.path().join("cell.trace"), "0\n5\nx\n").unwrap();
     let error = scenario.path.config().unwrap_err().to_string();

@@ -161,12 +161,12 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "median = \"10mbit\"",
             "median = \"fast\"",
-            "line 11: access[0].path.rate.median: fast is no number",
+            "line 11: access[0].path.rate.median: fast is not a number",
         ),
         (
             "sigma = 0.8",
             "sigma = -1",
-            "line 11: access[0].path.rate.sigma: -1 is no number from 0 to 10",
+            "line 11: access[0].path.rate.sigma: -1 is not a number from 0 to 10",
         ),
         (
             "max = \"40mbit\"",

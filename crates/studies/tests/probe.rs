@@ -153,7 +153,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "\"tcp\"",
             "\"udp\"",
-            "line 4: destination[0].over: udp is no known way to it; known: tcp, quic",
+            "line 4: destination[0].over: udp is not a known way to it; known: tcp, quic",
         ),
         (
             "\"quic\"",

@@ -515,7 +515,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "[axes]\n\"path..loss\" = [\"1s\"]",
-            "line 2: path..loss: is no field",
+            "line 2: path..loss: is not a field",
         ),
         (
             "[axes]\npath.loss = [\"1%\"]\n\"path.loss\" = [\"1%\"]",
@@ -555,7 +555,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "together = 1",
-            "line 1: together: 1 is no list; write [\"1\"], or [[together]] for tables",
+            "line 1: together: 1 is not a list; write [\"1\"], or [[together]] for tables",
         ),
         (
             "[axes]\n\"path.rate\" = [\"8mbit\", \"1kbit\"]",
@@ -567,7 +567,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             &format!("{one}\n[plot]\nx = \"path.rtt\""),
-            "line 4: plot.x: path.rtt is no field of an axis",
+            "line 4: plot.x: path.rtt is not a field of an axis",
         ),
         (
             "repeats = 1000000\n[axes]\n\"path.loss\" = [\"0%\"]",
@@ -656,7 +656,7 @@ fn pairs_have_the_same_seed() {
     assert_eq!(of("bbr1").len(), 4);
     assert_eq!(
         refusal("paired = [\"path.los\"]\n[axes]\n\"path.loss\" = [\"0%\"]\n"),
-        "line 1: paired: path.los is no field of an axis"
+        "line 1: paired: path.los is not a field of an axis"
     );
 }
 

@@ -24,7 +24,7 @@ pub enum NameProblem {
     #[error("it names a directory")]
     Directory,
     /// A component contains `/` or `\`, starts with a drive letter, or is missing.
-    #[error("it is no plain name or path of plain names")]
+    #[error("it is not a plain name or path of plain names")]
     Path,
     /// It contains control characters, or characters that change the direction of text.
     #[error("it contains control characters")]

@@ -38,7 +38,7 @@ pub enum Refusal {
         name: String,
     },
     /// Something that is no directory is where one is needed, a symbolic link maybe.
-    #[error("the receiver has {name:?}, which is no directory; it was left alone: move it away")]
+    #[error("the receiver has {name:?}, which is not a directory; it was left alone: move it away")]
     NotADirectory {
         /// The path.
         name: String,

@@ -497,7 +497,7 @@ fn settings_that_make_no_sense() {
                 response: Sizes::List(vec![kb(1), Bytes::ZERO]),
                 ..requests.clone()
             }),
-            "response[1] of no bytes is no object; give at least 1b",
+            "response[1] of no bytes is not an object; give at least 1b",
         ),
         (
             Config::Requests(Requests {
@@ -519,7 +519,7 @@ fn settings_that_make_no_sense() {
         ),
         (
             pareto(1, Ratio::ZERO, 2),
-            "sizes.shape of 0 is no power law; give a number above 0, such as 1.2",
+            "sizes.shape of 0 is not a power law; give a number above 0, such as 1.2",
         ),
         (
             Config::RateLimited(RateLimited {

@@ -21,7 +21,6 @@ mod pass;
 mod paths;
 mod server;
 
-use std::num::NonZero;
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -32,14 +31,13 @@ use fleet::steer::Steer;
 use fleet::study::{Place, Study, StudyError, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
-use linux::machine;
 use scenario::{FlowSpec, HostSpec, ScenarioError};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
 use crate::laboratory::{LabError, systems};
 use crate::line::{Line, When};
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::observed::{PORT, drawn};
 use crate::proof::{KEEP, STUDY, SYSTEMS, policy, write};
 use crate::spec::Spec;
@@ -189,8 +187,7 @@ impl<'s> Live<'s> {
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Found, LabError> {
         let names = self.spec.controllers();
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let load = machine::load().map(|load| load / processors as f64);
+        let load = machine::load();
         let mut passes = Vec::new();
         for name in &names {
             let policy = Policy::parse(&everywhere(group.path(), name))?;

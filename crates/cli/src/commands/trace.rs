@@ -116,7 +116,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             ))
         })?;
         whole::write(file, text.as_bytes())?;
-        note(options, format_args!("path: {}", file.display()));
+        let what = option.trim_start_matches("--");
+        note(options, format_args!("{what}: {}", file.display()));
     }
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(

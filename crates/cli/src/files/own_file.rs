@@ -91,7 +91,7 @@ impl OwnFile {
         }
         // Opening a pipe would wait for its other end.
         if path.exists() && !path.is_file() {
-            return Err(wrong(&"is no file; give the name of one"));
+            return Err(wrong(&"is not a file; give the name of one"));
         }
         match place::is_ours_by(path, mark) {
             Ok(true) => {}

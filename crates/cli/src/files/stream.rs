@@ -27,7 +27,11 @@ pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
     } else {
         File::open(path)?
     };
-    let is_regular = file.metadata()?.is_file();
+    let about = file.metadata()?;
+    if about.is_dir() {
+        return Err(io::Error::other("is a directory; give the files in it"));
+    }
+    let is_regular = about.is_file();
     let source: Box<dyn Read + 'c> = if is_regular {
         Box::new(file)
     } else {

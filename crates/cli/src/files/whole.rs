@@ -113,7 +113,7 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         let name = directory.display();
         return Err(Failure::usage(format_args!(
-            "{option} {name} is no directory; give another name"
+            "{option} {name} is not a directory; give another name"
         )));
     }
     fs::create_dir_all(directory)
@@ -334,7 +334,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("file is no directory; give another name")
+                .ends_with("file is not a directory; give another name")
         );
         // Nobody can write there, not even root.
         check(Path::new("/proc/report.html")).expect_err("no place for files");

@@ -224,7 +224,7 @@ fn what_makes_no_sense_is_answered_in_one_line() {
         ),
         (
             &["--rate", "4mbit", "--rtt", "20ms..3parsecs"],
-            &["--rtt: \"3parsecs\" is no end of a range"],
+            &["--rtt: \"3parsecs\" is not an end of a range"],
         ),
         (
             &["--rate", "1bit", "--rtt", "20ms"],
@@ -339,7 +339,7 @@ fn a_mistake_is_told_of_who_made_it() {
     told(
         &write("else.json", "{}"),
         &[],
-        &["else.json: is no summary"],
+        &["else.json: is not a summary"],
     );
     told(&write("empty.toml", "\n"), &[], &["empty.toml: is empty"]);
     told(

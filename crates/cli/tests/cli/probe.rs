@@ -294,6 +294,6 @@ fn what_makes_no_sense_is_one_line() {
             name,
         ],
         2,
-        &["is no identity"],
+        &["is not an identity"],
     );
 }

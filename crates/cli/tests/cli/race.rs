@@ -288,7 +288,7 @@ fn a_path_that_makes_no_sense_is_named_by_its_options() {
         (&["--rate", &digits], &["--rate: ", "9…\": expected a rate"]),
         (
             &["--queue", "kind=fq_codel,flows=4000000000"],
-            &["--queue: flows: 4000000000 is no possible number"],
+            &["--queue: flows: 4000000000 is not a possible number"],
         ),
     ] {
         refused(
@@ -315,7 +315,7 @@ fn impossible_races_are_refused() {
         (["--loss-at", "exit"], 2, ["--loss-at", "without loss"]),
         (["--rate", "99999999tbit"], 2, ["--rate", "too large"]),
         (["--report", "/proc/r.html"], 2, ["--report", "/proc"]),
-        (["--report", "/dev/null"], 2, ["--report", "is no file"]),
+        (["--report", "/dev/null"], 2, ["--report", "is not a file"]),
         (["--report", "-"], 2, ["--report -", "to stdout"]),
         (["--duration", "0"], 2, ["--duration", "30s"]),
         (["--bytes", "0"], 2, ["--bytes", "8mib"]),

@@ -126,8 +126,8 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         ),
         (["--engine", "ns3"], &["--engine", "known: sim, quic"]),
         (["--seed", "one"], &["--seed", "one"]),
-        (["--out", file], &[file, "is no directory"]),
-        (["--out", "."], &["--out: . is no name"]),
+        (["--out", file], &[file, "is not a directory"]),
+        (["--out", "."], &["--out: . is not a name"]),
         (["--out", "/proc/out"], &["--out: cannot write /proc/out"]),
     ] {
         refused(["run", file].into_iter().chain(options), 2, parts);

@@ -71,10 +71,11 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     let guard = "guard = [{ measure = \"rtt\", worse = \"20%\" }]\n";
     fs::write(&file, more + guard).expect("a plan");
     fs::write(&out, "").expect("a file");
-    let words = contains("all clients, except those in 10.0.0.0/8\n")
-        .and(contains("it ends early if RTT is more than 20% worse\n"));
+    let words = contains("all clients, except those in 10.0.0.0/8\n").and(contains(
+        "it ends early if an arm is more than 20% worse in RTT\n",
+    ));
     let assert = fullpipe(arguments).assert().code(2).stdout(words);
-    assert.stderr(contains("--out").and(contains("is no directory")));
+    assert.stderr(contains("--out").and(contains("is not a directory")));
 }
 
 #[test]

@@ -186,6 +186,11 @@ fn what_is_no_capture_is_answered() {
         &["two.toml: is not a capture; give pcap or pcapng"],
     );
     refused(["trace", "/nowhere"], 2, &["/nowhere: cannot be read"]);
+    refused(
+        ["trace", "/"],
+        2,
+        &["/: ", "is a directory; give the files"],
+    );
     refused(["trace"], 2, &["<FILE>"]);
     refused(["trace", file, "--top", "0"], 2, &["--top"]);
     refused(["trace", file, "--out", file], 2, &["--out"]);

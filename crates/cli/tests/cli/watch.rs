@@ -320,7 +320,7 @@ fn what_makes_no_sense_gets_one_line() {
         (&["watch", "--once", "--as", odd], &["--as", "line 2"]),
         (
             &["watch", "--once", "--as", "/dev/zero"],
-            &["--as", "no regular file"],
+            &["--as", "not a regular file"],
         ),
         (
             &["watch", "--once", "--as", "/no/such"],
@@ -332,15 +332,19 @@ fn what_makes_no_sense_gets_one_line() {
         ),
         (
             &["watch", "--once", "--record", odd],
-            &["--record", odd, "is no directory; give another name"],
+            &["--record", odd, "is not a directory; give another name"],
         ),
         (
             &["watch", "--once", "as=64500"],
-            &["as=: the autonomous systems", "--as"],
+            &["filter as=: the autonomous systems", "--as"],
+        ),
+        (
+            &["watch", "--once", "--group", "as"],
+            &["--group as: the autonomous systems", "--as"],
         ),
         (
             &["watch", "--once", "port=1", "!limit=receiver"],
-            &["limit=: ", "leave out --once"],
+            &["filter limit=: ", "leave out --once"],
         ),
         (
             &["watch", "--once", "--record", "x", "--keep", "1kb"],

@@ -218,9 +218,9 @@ pub struct Totals {
 pub const OF_ALL: [Measure<Totals>; 4] = [
     Measure::of(
         "watch",
-        "looks",
-        "Looks at all connections",
-        Unit::Of("look"),
+        "polls",
+        "Polls of all connections",
+        Unit::Of("poll"),
         |all| Numbers::Count(all.looks),
     ),
     Measure::of(

@@ -141,7 +141,7 @@ impl History {
             let read = (&mut journal).take(LINE + 1).read_until(b'\n', &mut line)?;
             if read as u64 > LINE {
                 return Err(io::Error::other(format!(
-                    "line {number} is longer than {} MiB: that is no journal of ours",
+                    "line {number} is longer than {} MiB: that is not a journal of ours",
                     LINE >> 20
                 )));
             }

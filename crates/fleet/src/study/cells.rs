@@ -123,6 +123,6 @@ mod tests {
         let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
         assert!(made.success());
         let error = each_row(&pipe, |_| Some(())).expect_err("no file");
-        assert!(error.to_string().contains("no regular file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 }

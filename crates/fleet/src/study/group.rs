@@ -44,7 +44,7 @@ pub enum GroupError {
     },
     /// A policy may be in force that no process looks after.
     #[error(
-        "cgroup: {} may have a policy in force that a process has left, which did not end it; take it away first: \
+        "cgroup: {} may still have the policy of a process that was killed; remove it first with \
          `fullpipe steer stop POLICY.toml`",
         path.display()
     )]
@@ -131,7 +131,7 @@ impl ControlGroup {
         };
         let (directory, about) = open().map_err(|error| self.missing(&error))?;
         if !about.is_dir() || !self.path.join("cgroup.procs").exists() {
-            return Err(self.missing(&io::Error::other("is no control group")));
+            return Err(self.missing(&io::Error::other("is not a control group")));
         }
         Ok(Opened {
             directory,

@@ -49,7 +49,7 @@ pub enum PlaceError {
         why: String,
     },
     /// There is something else in the directory's place.
-    #[error("{} is no directory; give another name", .0.display())]
+    #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
     /// Another user could change what is recorded.
     #[error("{}: {why}, who could change or remove what the study records; give a directory that does not exist yet", path.display())]
@@ -468,7 +468,7 @@ mod tests {
             let path = directory.path().join(taken);
             fs::write(directory.path().join("file"), "").unwrap();
             let error = Place::earlier(&path, PLAN, &plan).unwrap_err().to_string();
-            assert!(error.contains("is no directory"), "{error}");
+            assert!(error.contains("is not a directory"), "{error}");
         }
     }
 }

@@ -52,7 +52,7 @@ pub enum SystemsError {
     #[error("is larger than {} GiB", LARGEST >> 30)]
     Large,
     /// MaxMind's format, but damaged, or of another kind.
-    #[error("is no MaxMind database of AS numbers: {0}")]
+    #[error("is not a MaxMind database of AS numbers: {0}")]
     MaxMind(String),
     /// Text with a line that makes no sense.
     #[error(transparent)]

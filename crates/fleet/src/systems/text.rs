@@ -78,7 +78,7 @@ pub(super) fn next(
     let read = source.take(LONGEST).read_line(line);
     let read = read.map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => {
-            SystemsError::Line(LineError::Wrong(number, "is no text (UTF-8)".to_owned()))
+            SystemsError::Line(LineError::Wrong(number, "is not text (UTF-8)".to_owned()))
         }
         _ => error.into(),
     })?;
@@ -163,7 +163,7 @@ fn table(
             Ok(false) => return Ok(()),
             Err(error) => match error.into_kind() {
                 csv::ErrorKind::Io(error) => return Err(error.into()),
-                _ => return Err(wrong("is no text (UTF-8)").into()),
+                _ => return Err(wrong("is not text (UTF-8)").into()),
             },
         }
         let cell = |column: usize| row.get(column).map(str::trim).unwrap_or_default();

@@ -70,7 +70,7 @@ impl FqCoDel {
             return Err(ConfigError::new(
                 "queue.flows",
                 format!(
-                    "of {} is no possible number of queues; give 1 to {MAX_FLOWS}",
+                    "of {} is not a possible number of queues; give 1 to {MAX_FLOWS}",
                     self.flows
                 ),
             ));

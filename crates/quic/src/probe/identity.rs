@@ -23,7 +23,7 @@ pub enum IdentityError {
         source: io::Error,
     },
     /// Something else is in it.
-    #[error("{} is no identity of a receiver; name another file", .0.display())]
+    #[error("{} is not an identity of a receiver; name another file", .0.display())]
     Foreign(PathBuf),
     /// A new one could not be made.
     #[error(transparent)]

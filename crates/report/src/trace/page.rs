@@ -13,8 +13,7 @@ const PICTURES: usize = 20;
 const ROWS: usize = 200;
 
 /// Long addresses are broken before columns would be hidden.
-const STYLE: &str = "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto } \
-                     .scroll td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
+const STYLE: &str = ".scroll td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
                      .scroll :is(th, td):nth-child(2) { text-align: left }";
 
 /// What is between the page's header and footer.

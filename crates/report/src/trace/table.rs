@@ -29,7 +29,8 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
     let tables = all(summary, top).into_iter();
     let mut tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
     if tables.is_empty() {
-        tables.push("no connection of TCP or QUIC\n".to_owned());
+        let packets = count(summary.read.packets, "packet");
+        tables.push(format!("no connection of TCP or QUIC in {packets}\n"));
     }
     below(&tables, notes)
 }
@@ -289,6 +290,16 @@ pub fn notes(summary: &Summary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_capture_without_packets_says_so() {
+        let summary = Summary::alone(capture::Trace::new());
+        let text = table(&summary, 20, None);
+        assert!(
+            text.starts_with("no connection of TCP or QUIC in 0 packets\n"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn of_many_unknown_links_the_first_are_named() {

@@ -65,7 +65,7 @@ impl RangedPath {
         let is_strange = |entry: &&Entry| !["path", "host"].contains(&entry.key.as_str());
         if let Some(strange) = entries.iter().find(is_strange) {
             let hint = hint(&strange.key, &["path", "host"]);
-            let reason = format!("is no part of a path; give [path], and [host]{hint}");
+            let reason = format!("is not a part of a path; give [path], and [host]{hint}");
             return Err(ScenarioError {
                 line: strange.line,
                 ..ScenarioError::new(&strange.key, reason)
@@ -266,7 +266,7 @@ impl Range {
             let amount = Amount::parse(text).filter(|_| !text.starts_with('.'));
             amount.ok_or_else(|| {
                 let reason = format!(
-                    "\"{text}\" is no end of a range; give a number with a unit, as in 10mbit..50mbit"
+                    "\"{text}\" is not an end of a range; give a number with a unit, as in 10mbit..50mbit"
                 );
                 ScenarioError::new(&self.field, reason)
             })
@@ -400,11 +400,11 @@ mod tests {
             ("path.rate", "50mbit..10mbit", "give 10mbit..50mbit"),
             ("path.rate", "10mbit..20ms", "the same kind of unit"),
             ("path.jitter", "5ms..0", "give 0..5ms"),
-            ("path.loss", "1%..x", "\"x\" is no end of a range"),
-            ("path.jitter", "1..x", "\"x\" is no end of a range"),
-            ("path.rate", "10mbitt..20mbit", "\"10mbitt\" is no end"),
-            ("path.rate", "10mbit...20mbit", "\".20mbit\" is no end"),
-            ("path.rtt", "1ms..", "\"\" is no end of a range"),
+            ("path.loss", "1%..x", "\"x\" is not an end of a range"),
+            ("path.jitter", "1..x", "\"x\" is not an end of a range"),
+            ("path.rate", "10mbitt..20mbit", "\"10mbitt\" is not an end"),
+            ("path.rate", "10mbit...20mbit", "\".20mbit\" is not an end"),
+            ("path.rtt", "1ms..", "\"\" is not an end of a range"),
         ] {
             let error = refused(&[&known[..], &[(field, text)]].concat());
             assert!(error.to_string().contains(reason), "{error}");

@@ -63,7 +63,7 @@ impl RangedPath {
                 ..
             } => RangedPath::of_run(&serde_json::from_str(text).map_err(wrong)?),
             _ => {
-                let reason = "is no summary; give what `run --json` or `trace --json` prints";
+                let reason = "is not a summary; give what `run --json` or `trace --json` prints";
                 Err(ScenarioError::new("", reason))
             }
         }
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn what_is_no_summary_is_answered() {
         for (text, reason) in [
-            ("{}", "is no summary"),
-            (r#"{ "path": "rate 9mbit", "ranges": [] }"#, "is no summary"),
+            ("{}", "is not a summary"),
+            (r#"{ "path": "rate 9mbit", "ranges": [] }"#, "is not a summary"),
             (r#"{ "path": { "rate_bps": "9mbit" } }"#, "expected u64"),
             (r#"{ "path": {}, "flows": [7] }"#, "expected an object"),
             (r#"{ "connections": [7] }"#, "expected an object"),

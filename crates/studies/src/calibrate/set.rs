@@ -126,7 +126,7 @@ fn template(text: String, sweep: &Sweep) -> Result<String, ScenarioError> {
         };
         if !sweep.fields().any(|known| known == field) {
             return Err(wrong(&format!(
-                "has {{{field}}}, which is no field of an axis"
+                "has {{{field}}}, which is not a field of an axis"
             )));
         }
     }

@@ -98,7 +98,7 @@ impl TryFrom<Said> for Expectation {
         let measure = measure
             .map_err(|error| Wrong::new("measure", format!("\"{}\": {error}", said.measure)))?;
         if said.what.trim().is_empty() || said.what.contains(['\n', '\r']) {
-            let reason = "is no line of text; say in one line what is measured";
+            let reason = "is not a line of text; say in one line what is measured";
             return Err(Wrong::new("what", reason));
         }
         for (field, bound) in [("from", said.from), ("to", said.to)] {
@@ -242,7 +242,7 @@ fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong>
         None => {
             let plain = text.trim().parse().ok();
             let plain = plain.filter(|number: &f64| number.is_finite());
-            let value = plain.ok_or_else(|| wrong("is no number such as 0.95, 5% or 40ms"))?;
+            let value = plain.ok_or_else(|| wrong("is not a number such as 0.95, 5% or 40ms"))?;
             (value, Dimension::Plain)
         }
     };
@@ -250,7 +250,7 @@ fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong>
         (Dimension::Plain | Dimension::Share, Some(Dimension::Share))
             if value.abs() > LARGEST_SHARE =>
         {
-            Err(wrong("is no share; write 90% or 0.9"))
+            Err(wrong("is not a share; write 90% or 0.9"))
         }
         (Dimension::Plain, Some(Dimension::Rate | Dimension::Time | Dimension::Size))
             if value != 0.0 =>

@@ -114,7 +114,7 @@ impl Table {
                     .id
                     .contains(|c: char| c.is_whitespace() || c.is_control())
             {
-                let reason = "is no name; give one without spaces, such as median-rtt";
+                let reason = "is not a name; give one without spaces, such as median-rtt";
                 let error = ScenarioError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
@@ -128,7 +128,7 @@ impl Table {
                 let is_line =
                     |text: &&String| !text.trim().is_empty() && !text.contains(['\n', '\r']);
                 if text.is_some_and(|text| !is_line(&text)) {
-                    let reason = "is no line of text; write it in one line";
+                    let reason = "is not a line of text; write it in one line";
                     let error = ScenarioError::new(field, reason).item(place);
                     return Err(error.within("claim").on_line_in(&entries));
                 }
@@ -453,11 +453,11 @@ mod tests {
                 "line 6: claim.engines: \"sin\": unknown engine",
             ),
             ("id = \"a\"\n", "", "line 2: claim.id: is missing"),
-            ("id = \"a\"", "id = \"\"", "line 2: claim[0].id: is no name"),
+            ("id = \"a\"", "id = \"\"", "line 2: claim[0].id: is not a name"),
             (
                 "id = \"a\"",
                 "id = \"a b\"",
-                "line 2: claim[0].id: is no name",
+                "line 2: claim[0].id: is not a name",
             ),
             (
                 "at_least = \"90%\"\n",
@@ -487,17 +487,17 @@ mod tests {
             (
                 "published = \"p\"",
                 "published = \"\"",
-                "line 5: claim[0].published: is no line of text",
+                "line 5: claim[0].published: is not a line of text",
             ),
             (
                 "source = \"s\"",
                 "source = \"s\\nt\"",
-                "line 3: claim[0].source: is no line of text",
+                "line 3: claim[0].source: is not a line of text",
             ),
             (
                 "what = \"w\"",
                 "what = \"w\\nv\"",
-                "line 8: claim.expect.what: is no line of text",
+                "line 8: claim.expect.what: is not a line of text",
             ),
             (
                 "at_least = \"90%\"\n",
@@ -507,12 +507,12 @@ mod tests {
             (
                 "\"90%\"",
                 "\"much\"",
-                "line 10: claim.expect.at_least: much is no number such as 0.95",
+                "line 10: claim.expect.at_least: much is not a number such as 0.95",
             ),
             (
                 "\"90%\"",
                 "90",
-                "line 10: claim.expect.at_least: 90 is no share; write 90% or 0.9",
+                "line 10: claim.expect.at_least: 90 is not a share; write 90% or 0.9",
             ),
             (
                 "engines = [\"sim\"]",

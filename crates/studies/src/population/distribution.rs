@@ -188,7 +188,7 @@ fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
 /// A number above zero with a unit.
 fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
     let amount = Amount::parse(&String::deserialize(deserializer)?);
-    let amount = amount.ok_or_else(|| refused("is no number with a unit, such as 20mbit"))?;
+    let amount = amount.ok_or_else(|| refused("is not a number with a unit, such as 20mbit"))?;
     if amount.value() > 0.0 {
         Ok(amount)
     } else {
@@ -201,7 +201,7 @@ fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     if (0.0..=10.0).contains(&sigma) {
         Ok(sigma)
     } else {
-        Err(refused("is no number from 0 to 10, such as 0.8"))
+        Err(refused("is not a number from 0 to 10, such as 0.8"))
     }
 }
 

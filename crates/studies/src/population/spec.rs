@@ -217,6 +217,6 @@ fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     if (0.0..=2.0).contains(&sigma) {
         Ok(sigma)
     } else {
-        Err(refused("is no number from 0 to 2, such as 0.3"))
+        Err(refused("is not a number from 0 to 2, such as 0.3"))
     }
 }

@@ -227,6 +227,6 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", directory.path().join("a.toml")).unwrap();
         let shelf = Shelf::Directory(directory.path().to_owned());
         let error = shelf.get("a").unwrap_err().to_string();
-        assert!(error.ends_with("a.toml: is no regular file"), "{error}");
+        assert!(error.ends_with("a.toml: is not a regular file"), "{error}");
     }
 }

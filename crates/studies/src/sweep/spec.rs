@@ -185,13 +185,13 @@ impl Sweep {
         sweep.check_axes()?;
         let mut paired = sweep.paired.iter();
         if let Some(none) = paired.find(|field| !sweep.fields().any(|of| of == *field)) {
-            let reason = format!("{none} is no field of an axis");
+            let reason = format!("{none} is not a field of an axis");
             return Err(numbered(ScenarioError::new("paired", reason)).into());
         }
         if let Some(x) = &sweep.plot.x
             && !sweep.fields().any(|field| field == x)
         {
-            let reason = format!("{x} is no field of an axis");
+            let reason = format!("{x} is not a field of an axis");
             return Err(numbered(ScenarioError::new("plot.x", reason)).into());
         }
         Ok(sweep)

@@ -207,7 +207,7 @@ fn sets_that_make_no_sense_are_refused_in_one_line() {
         (
             "{flow.controller}",
             "{path.rate}",
-            "line 2: case: {path.rate}-x has {path.rate}, which is no field",
+            "line 2: case: {path.rate}-x has {path.rate}, which is not a field",
         ),
         (
             "controller}",

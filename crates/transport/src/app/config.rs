@@ -296,7 +296,7 @@ impl Video {
         if self.length.is_some_and(Duration::is_zero) {
             return Err(ConfigError::new(
                 "length",
-                "of 0s is no video; give a duration such as 10min, or none for one without end",
+                "of 0s is not a video; give a duration such as 10min, or none for one without end",
             ));
         }
         Ok(())

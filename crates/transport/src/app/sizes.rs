@@ -84,7 +84,7 @@ impl Sizes {
     /// Checks the parameters; `field` is where the distribution stands.
     pub(super) fn validate(&self, field: &str) -> Result<(), ConfigError> {
         let of = |part: &str| format!("{field}{part}");
-        let empty = "of no bytes is no object; give at least 1b";
+        let empty = "of no bytes is not an object; give at least 1b";
         match self {
             Sizes::Fixed(size) if size.is_zero() => Err(ConfigError::new(of(""), empty)),
             Sizes::List(sizes) if sizes.is_empty() => Err(ConfigError::new(
@@ -101,7 +101,7 @@ impl Sizes {
             Sizes::Pareto { min, .. } if min.is_zero() => Err(ConfigError::new(of(".min"), empty)),
             Sizes::Pareto { shape, .. } if *shape == Ratio::ZERO => Err(ConfigError::new(
                 of(".shape"),
-                "of 0 is no power law; give a number above 0, such as 1.2",
+                "of 0 is not a power law; give a number above 0, such as 1.2",
             )),
             Sizes::Pareto { min, max, .. } if max < min => Err(ConfigError::new(
                 of(".max"),

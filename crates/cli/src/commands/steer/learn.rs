@@ -13,8 +13,8 @@ use crate::terminal::output;
 /// Write a policy from the results of a study, with the evidence beside each rule
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Groups of clients get a rule where another controller than that of the rest is better beyond doubt, after correction for all groups, \
-and by 3 % or more; one rule for all that are better with the same. Read the policy before it is put in force.
+A group of clients gets a rule if another controller than that of the rest is significantly better there, after correction for all \
+groups, and by 3 % or more. All groups that are better with the same controller have one rule. Read the policy before it is put in force.
 
 Examples:
   fullpipe steer learn clients > policy.toml

@@ -25,9 +25,9 @@ use crate::terminal::output;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-A policy has rules in order; the first that holds counts, and what none holds for is left alone. SIGHUP reads it again: all of it is \
-put in force at once, or, if it makes no sense, none. When the command ends, new connections have the default. When it is killed, \
-the policy stays in force until its lease is over.
+A policy has rules in order. The first rule that matches a connection counts, and a connection that no rule matches keeps its \
+controller. SIGHUP reads the policy again and puts all of it in force at once; if it is invalid, the old policy stays. When the command \
+ends, new connections have the default. When it is killed, the policy stays in force until its lease is over.
 
 It takes root and a fullpipe that was built with --features kernel; `learn` takes neither, and without them `why` says what the file \
 says. docs/steer.md says more.

@@ -17,8 +17,8 @@ use crate::terminal::output;
 /// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The file gets that policy, and the process that has a policy in force reads it. Twice is back again: then the last policy is the one \
-before.
+The file gets that policy, and the process that has a policy in force reads it. A second rollback \
+undoes the first.
 
 Example:
   fullpipe steer rollback policy.toml --journal steer.jsonl")]

@@ -151,7 +151,8 @@ fn in_real_time(
     wrong: &dyn Fn(LabError) -> Failure,
 ) -> Result<Found, Failure> {
     let live = Live::new(spec).map_err(wrong)?;
-    if let Some(lack) = cdn::live::lacking() {
+    let busy = || cdn::machine::busy(cdn::machine::load());
+    if let Some(lack) = cdn::live::lacking().or_else(busy) {
         return Err(wrong(LabError::Lacking(lack)));
     }
     make_directory(options)?;

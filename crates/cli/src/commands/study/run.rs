@@ -219,13 +219,13 @@ fn networks_of(all: &[Prefix]) -> String {
 fn guards(plan: &Plan) -> Option<String> {
     let limits = plan.guards.iter().map(|guard| {
         format!(
-            "{} is more than {} worse",
-            guard.measure.title(),
-            guard.worse
+            "more than {} worse in {}",
+            guard.worse,
+            guard.measure.title()
         )
     });
     let limits: Vec<String> = limits.collect();
-    (!limits.is_empty()).then(|| format!("it ends early if {}", limits.join(", or ")))
+    (!limits.is_empty()).then(|| format!("it ends early if an arm is {}", limits.join(", or ")))
 }
 
 /// The plan in one line.

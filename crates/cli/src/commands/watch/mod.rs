@@ -45,16 +45,16 @@ pub struct Options {
     /// Show groups of connections
     #[arg(long, value_name = "GROUP", help = usage::one_of("Show groups of connections by", GroupBy::ALL))]
     group: Option<GroupBy>,
-    /// Time between two looks
+    /// Time between two polls
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Duration,
-    /// Look once, print a table, and exit
+    /// Poll once, print a table, and exit
     #[arg(long)]
     once: bool,
-    /// Print each connection or group at each look as a line of JSON
+    /// Print each connection or group at each poll as a line of JSON
     #[arg(long)]
     json: bool,
-    /// Print this many connections or groups at each look, the first by --sort
+    /// Print this many connections or groups at each poll, the first by --sort
     #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
     top: Option<NonZeroUsize>,
     /// Watch this network namespace: a name from `ip netns`, a process ID, a file, or all. Can be given several times
@@ -99,12 +99,17 @@ impl Options {
         let filter: Filter = self.filter.join(" ").parse().map_err(Failure::usage)?;
         if filter.asks_for_systems() && self.systems.is_none() {
             return Err(Failure::usage(
-                "as=: the autonomous systems of addresses are unknown; give a file with --as",
+                "filter as=: the autonomous systems of addresses are unknown; give a file with --as",
+            ));
+        }
+        if self.group == Some(GroupBy::As) && self.systems.is_none() {
+            return Err(Failure::usage(
+                "--group as: the autonomous systems of addresses are unknown; give a file with --as",
             ));
         }
         if filter.asks_for_limits() && self.once {
             return Err(Failure::usage(
-                "limit=: the limit of a connection is known after two looks; leave out --once",
+                "filter limit=: the limit of a connection is known after two polls; leave out --once",
             ));
         }
         Ok(filter)

@@ -166,7 +166,7 @@ fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     };
     let took = report::span(view.took.as_millis_f64());
     Line::styled(
-        printable(&format!("{order}{filter}  look {took}")),
+        printable(&format!("{order}{filter}  poll {took}")),
         palette.quiet(),
     )
 }

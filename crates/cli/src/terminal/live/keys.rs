@@ -21,8 +21,9 @@ pub const HELP: &[(&str, &str)] = &[
     ("Esc", "back; clear the filter"),
     (
         "/",
-        "filter by port=443 process=nginx !controller=cubic text; ↑ changes the last",
+        "filter by port=443 process=nginx !controller=cubic text",
     ),
+    ("/ ↑", "change the filter in force"),
     ("s S", "sort by the next or the previous column"),
     ("r", "reverse the order"),
     (

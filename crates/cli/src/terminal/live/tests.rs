@@ -122,7 +122,7 @@ fn the_list_on_a_small_terminal() {
         lines[0].starts_with("fullpipe watch  10 connections  send "),
         "{text}"
     );
-    assert_eq!(lines[1], "sorted by send  look 12.0 ms");
+    assert_eq!(lines[1], "sorted by send  poll 12.0 ms");
     for heading in ["remote", "control", "send/s", "RTT ms", "limited by"] {
         assert!(lines[2].contains(heading), "{heading}: {text}");
     }
@@ -198,6 +198,19 @@ fn connections_to_the_same_service_are_told_apart() {
     let (text, _) = drawn(&mut screen(true), &table, 80, 24);
     for number in 0..10 {
         assert!(text.contains(&format!("192.0.2.1:4000{number}")), "{text}");
+    }
+}
+
+#[test]
+fn the_help_has_room_on_a_small_terminal() {
+    let mut screen = screen(true);
+    screen.page = Page::Help;
+    let (text, _) = drawn(&mut screen, &table(), 80, 24);
+    for (keys, what) in super::keys::HELP {
+        assert!(
+            text.contains(&format!("{keys:<24}{what}")),
+            "{what}: {text}"
+        );
     }
 }
 

@@ -45,10 +45,10 @@ pub enum FormatError {
     )]
     None,
     /// The format lacks a value.
-    #[error("lacks the {0}: name it {1}")]
+    #[error("has no value for {0}: name it {1}")]
     Lacking(&'static str, String),
     /// The format has a value twice.
-    #[error("has the {0} twice; call one of them $_")]
+    #[error("has {0} twice; call one of them $_")]
     Twice(&'static str),
     /// No text separates two values.
     #[error("has nothing between ${0} and ${1}, so that nobody can tell them apart")]

@@ -78,7 +78,7 @@ impl Format {
     ///
     /// The line is not valid.
     pub fn request(&self, line: &[u8]) -> Result<Request, String> {
-        let line = std::str::from_utf8(line).map_err(|_| "is no text (UTF-8)".to_owned())?;
+        let line = std::str::from_utf8(line).map_err(|_| "is not text (UTF-8)".to_owned())?;
         match self {
             Format::Pattern(pattern) => pattern.said(line)?.request(),
             Format::Json(keys) => keys.request(line),

@@ -89,17 +89,20 @@ fn a_compressed_log_is_read_and_one_that_is_cut_is_told() {
 fn formats_that_make_no_sense_are_told() {
     for (format, part) in [
         ("apache", "expected nginx"),
-        ("$address $port $time $bytes", "lacks the took"),
+        (
+            "$address $port $time $bytes",
+            "has no value for took: name it $",
+        ),
         (
             "$address$port $time $bytes $took",
             "between $address and $port",
         ),
         (
             "$address $port $time $bytes $took $bytes_sent",
-            "the bytes twice",
+            "has bytes twice",
         ),
         ("json:address=a", "port=KEY"),
-        ("json:address=a,address=b", "the address twice"),
+        ("json:address=a,address=b", "has address twice"),
         ("json:host=a", "host=a"),
         ("json:address=", "address="),
     ] {

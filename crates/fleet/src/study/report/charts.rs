@@ -21,14 +21,14 @@ const AROUND: f64 = 110.0;
 /// A change of this size has the full colour.
 const FULL: f64 = 0.25;
 
-/// The end of the axes, in percent. Larger changes are cut off.
+/// The end of the axes, in percent. An arrow is there for larger changes.
 const FURTHEST: f64 = 200.0;
 
 /// An effect and its name.
 struct Line {
     name: String,
     effect: Effect,
-    /// Whether the effect is certainly better, or certainly worse; nothing if neither is certain.
+    /// Whether the effect is significantly better, or significantly worse; nothing if it is neither.
     sure: Option<bool>,
 }
 
@@ -60,6 +60,12 @@ pub fn groups(comparison: &Comparison) -> Option<Picture> {
     intervals(title, lines.collect())
 }
 
+impl Line {
+    fn is_beyond(&self) -> bool {
+        self.effect.change * 100.0 > FURTHEST
+    }
+}
+
 fn sure(effect: &Effect, p_corrected: Option<f64>, is_more_better: Option<bool>) -> Option<bool> {
     let is_sure = p_corrected.is_some_and(|p| p < experiment::effect::DOUBT);
     is_sure.then(|| is_more_better.map(|more| more == (effect.change > 0.0)))?
@@ -75,7 +81,10 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
     let (low, high) = ((-furthest).max(-100.0), furthest);
     // The first line is at the top.
-    let names = lines.iter().rev().map(|line| line.name.clone());
+    let names = lines.iter().rev().map(|line| match line.is_beyond() {
+        true => format!("{}, {}", line.name, change(line.effect.change)),
+        false => line.name.clone(),
+    });
     let x = Axis::linear("change", Unit::PERCENT, low * 1.05, high * 1.05);
     let mut chart = Chart::new(x, Axis::of_kinds("", names)).with(Rule::vertical(0.0, ""));
     if lines.is_empty() {
@@ -84,9 +93,9 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     for (at, line) in lines.iter().rev().enumerate() {
         let at = at as f64;
         let (name, colour): (&str, Colour) = match line.sure {
-            Some(true) => ("better, beyond doubt", BLUE),
-            Some(false) => ("worse, beyond doubt", VERMILLION),
-            None => ("no difference can be told", GREY),
+            Some(true) => ("significantly better", BLUE),
+            Some(false) => ("significantly worse", VERMILLION),
+            None => ("no significant difference", GREY),
         };
         let curve = |look: Look, points: &[f64]| {
             Curve::new(name, look, points.iter().map(|x| (percent(*x), at)))
@@ -94,19 +103,21 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
         let Effect { once, always, .. } = line.effect;
         let thin = Look::line(colour, Dash::Solid).wide(1.2);
         let thick = Look::line(colour, Dash::Solid).wide(5.0);
-        let middle = Look::line(colour, Dash::None).marked(Mark::Diamond);
+        let mark = if line.is_beyond() {
+            Mark::Arrow
+        } else {
+            Mark::Diamond
+        };
+        let middle = Look::line(colour, Dash::None).marked(mark);
         chart = chart
             .with(curve(thin, &[always.low, always.high]))
-            .with(curve(thick, &[once.low, once.high]));
-        // A mark at the edge would suggest that the change is just as large as the axis.
-        if line.effect.change * 100.0 <= FURTHEST {
-            chart = chart.with(curve(middle, &[line.effect.change]));
-        }
+            .with(curve(thick, &[once.low, once.high]))
+            .with(curve(middle, &[line.effect.change]));
     }
     let height = LINE * lines.len() as f64 + AROUND;
     let picture = Picture::of(title, 1, height, [chart]).explained(
-        "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Beyond doubt: after Holm's \
-         correction for all lines. What is beyond 200 % is cut off; the table has it.",
+        "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Significant: after Holm's \
+         correction for all lines. An arrow: the change is beyond 200 %, and stands beside its name.",
     );
     Some(picture)
 }
@@ -145,4 +156,50 @@ pub fn heat(comparison: &Comparison) -> Option<Picture> {
         "Blue is faster, vermillion slower. Cells have no interval: a row's effect and its interval are above.",
     );
     Some(picture)
+}
+
+#[cfg(test)]
+mod tests {
+    use draw::Layer;
+    use experiment::effect::Interval;
+
+    use super::*;
+
+    #[test]
+    fn a_change_beyond_the_chart_has_an_arrow_and_its_number() {
+        let line = |name: &str, change: f64| {
+            let interval = Interval {
+                low: change - 0.1,
+                high: change + 0.1,
+            };
+            let effect = Effect {
+                change,
+                once: interval,
+                always: interval,
+                p: 0.001,
+                p_always: 0.001,
+                units: [100; 2],
+                connections: [100; 2],
+            };
+            Line {
+                name: name.to_owned(),
+                effect,
+                sure: None,
+            }
+        };
+        let lines = vec![line("resent", 2.667), line("RTT", 0.5)];
+        let picture = intervals(String::new(), lines).expect("two lines");
+        let svg = picture.svg();
+        assert!(
+            svg.contains(">resent, +266.7 %<") && svg.contains(">RTT<"),
+            "{svg}"
+        );
+        let layers = picture.charts.iter().flat_map(|chart| &chart.layers);
+        let marks = layers.filter_map(|layer| match layer {
+            Layer::Curve(curve) => Some((curve.look.mark?, curve.points[0].0)),
+            _ => None,
+        });
+        let marks: Vec<_> = marks.collect();
+        assert_eq!(marks, [(Mark::Diamond, 50.0), (Mark::Arrow, FURTHEST)]);
+    }
 }

@@ -63,8 +63,7 @@ pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
         },
         facts: &[count(connections, "connection")],
         source: None,
-        style: "figure { margin: 1.5rem 0; max-width: 860px } figure svg { width: 100%; height: auto } \
-            #verdict { max-width: 60rem; font-size: 1.1rem }",
+        style: "#verdict { max-width: 60rem; font-size: 1.1rem }",
         script: "",
         data: &(),
         origin,

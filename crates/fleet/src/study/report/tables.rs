@@ -17,17 +17,14 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
     let is_one = findings.comparisons.len() < 2;
     let mut notes = vec![
         format!(
-            "Intervals are of 95 %{} and take each unit for one observation. Corrected: Holm's, over the rows of the table{}, {}.",
-            if is_one {
-                ""
-            } else {
-                ", of all arms together,"
-            },
+            "Intervals are 95 % confidence intervals{}. Each unit is one observation. The p-values are corrected by Holm's method over the rows of the \
+             table{}. {}",
+            if is_one { "" } else { " for all arms together" },
             if is_one { "" } else { " and the arms" },
             match findings.reach {
-                Reach::Over => "for one look at the end",
-                Reach::EndedEarly => "for who looks often, as the study ended before its time",
-                Reach::Running => "for who looks often, as the study's time is not over",
+                Reach::Over => "They are for one look, at the end.",
+                Reach::EndedEarly => "They hold at any time, because the study ended early.",
+                Reach::Running => "They hold at any time, because the study is still running.",
             }
         ),
         of_what(findings),
@@ -40,10 +37,10 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
 /// A summary of the study in one line: what it is, and how far it is.
 pub fn about(read: &Read) -> String {
     let (plan, about) = (&read.place.plan, &read.place.about);
-    let believe = "of the intervals, believe those at any time";
+    let believe = "only the intervals at any time are valid";
     let state = match &about.ended {
         Some(why) if read.place.is_over() => format!("over: {why}"),
-        Some(why) => format!("over before its time: {why}; {believe}"),
+        Some(why) => format!("ended early: {why}; {believe}"),
         None => format!("not over yet: {believe}"),
     };
     let ran = match &about.ended {

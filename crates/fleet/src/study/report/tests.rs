@@ -51,7 +51,7 @@ fn a_page_has_everything_and_no_secret() {
     // Effects, heat map, groups.
     assert_eq!(page.matches("<figure>").count(), 3);
     for text in [
-        "better, beyond doubt",
+        "significantly better",
         "AS64500",
         "small objects in",
         "cut short",
@@ -84,9 +84,9 @@ fn a_study_that_a_guard_ended_is_not_running() {
     read.place.about.ended = Some("guard: RTT".to_owned());
     let page = page(&read);
     for text in [
-        "ran for 20 s; over before its time: guard: RTT",
-        "The study ended before its time: this verdict",
-        "as the study ended before its time",
+        "ran for 20 s; ended early: guard: RTT",
+        "The study ended early: this verdict",
+        "because the study ended early",
     ] {
         assert!(page.contains(text), "{text}");
     }
