@@ -29,7 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
 use fleet::steer::Steer;
-use fleet::study::{Place, Study, StudyError, read};
+use fleet::study::{Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use linux::machine;
@@ -156,7 +156,7 @@ impl<'s> Live<'s> {
         let directory =
             &std::path::absolute(directory).map_err(|error| LabError::file(directory, error))?;
         let downloads = directory.join(DOWNLOADS);
-        std::fs::create_dir_all(&downloads).map_err(|error| LabError::file(&downloads, error))?;
+        own_directory(&downloads).map_err(StudyError::from)?;
         write(&directory.join(SYSTEMS), &self.spec.systems())?;
         let group = Group::make()?;
         let network = paths::hosts(self.spec.networks.len())?;

@@ -518,3 +518,20 @@ fn a_laboratory_s_study_is_a_study_and_its_policy_is_what_is_learned_of_it() {
         &["cdn.toml", "lines", "50"],
     );
 }
+
+#[test]
+fn a_laboratory_s_directory_is_nobody_else_s() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, out) = (path("cdn.toml"), path("out"));
+    fs::write(&file, CDN).expect("a CDN");
+    fs::create_dir(&out).expect("a directory");
+    let open = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(&out, open).expect("open to all");
+    refused(
+        ["study", "lab", &file, "--out", &out],
+        2,
+        &["--out", "is open to every user"],
+    );
+    assert_eq!(fs::read_dir(&out).expect("a directory").count(), 0);
+}

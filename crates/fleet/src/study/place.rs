@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use experiment::Plan;
 use report::{PART, beside, count};
-use scenario::others;
+use scenario::{others, regular};
 use serde::{Deserialize, Serialize};
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use crate::files::create;
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";
@@ -190,13 +189,7 @@ impl Place {
         if let Some(earlier) = Place::earlier(directory, text, plan)? {
             return Ok(earlier);
         }
-        // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
-        let made = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory);
-        made.map_err(|error| system(directory, error))?;
-        is_own(directory)?;
+        own_directory(directory)?;
         let seed = match &plan.seed {
             Some(seed) => seed.clone(),
             None => chance().map_err(|error| system(Path::new("/dev/urandom"), error))?,
@@ -265,7 +258,7 @@ impl Place {
             why,
         };
         let text = |name: &str| {
-            let read = scenario::regular::open(&directory.join(name)).and_then(io::read_to_string);
+            let read = regular::open(&directory.join(name)).and_then(io::read_to_string);
             read.map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => PlaceError::None {
                     path: directory.to_owned(),
@@ -325,6 +318,26 @@ impl Place {
     }
 }
 
+/// Makes a directory, if it does not exist, and checks that nobody else may write to it.
+///
+/// # Errors
+///
+/// It cannot be made, or another user may write to it.
+pub fn own_directory(directory: &Path) -> Result<(), PlaceError> {
+    // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory);
+    made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            PlaceError::Taken(directory.to_owned())
+        }
+        _ => system(directory, error),
+    })?;
+    is_own(directory)
+}
+
 /// Checks that nobody else may write to the directory.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
     let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
@@ -348,7 +361,7 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
     let part = beside(path, PART);
     let written = || {
-        let mut file = create(&part)?;
+        let mut file = regular::create_anew(&part)?;
         io::Write::write_all(&mut file, contents)?;
         file.sync_data()?;
         fs::rename(&part, path)
