@@ -5,6 +5,7 @@ use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
 use super::lock::Claim;
+use super::place::Missing;
 
 /// Why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,8 @@ pub(crate) struct Tended {
     pub ended: Vec<EndedConnection>,
     /// The objects that are complete, or were cut short.
     pub objects: Vec<ToldObject>,
+    /// The connections and objects that could not be read.
+    pub missing: Missing,
     /// Whether the program was attached again.
     pub is_anew: bool,
     /// Whether the control group is there again, after a time without it.
@@ -174,12 +177,16 @@ impl Hold {
                         .to_owned(),
                 );
             }
-            if counts.untold > self.counts.untold {
+            tended.missing.unread_connections = counts.untold.saturating_sub(self.counts.untold);
+            tended.missing.unread_objects = counts
+                .untold_objects
+                .saturating_sub(self.counts.untold_objects);
+            if tended.missing.unread_connections > 0 {
                 tended.troubles.push(
                     "connections ended faster than they could be read: some are missing".to_owned(),
                 );
             }
-            if counts.untold_objects > self.counts.untold_objects {
+            if tended.missing.unread_objects > 0 {
                 tended.troubles.push(
                     "objects were over faster than they could be read: some are missing".to_owned(),
                 );

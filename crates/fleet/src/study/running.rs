@@ -112,7 +112,7 @@ pub struct Study {
     told: Told,
     /// What was wrong at the beginning, and has not been reported yet.
     begun: Vec<String>,
-    /// The data that was missing before this sitting.
+    /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
 }
@@ -282,6 +282,7 @@ impl Study {
         if heard.is_back {
             self.told.over();
         }
+        self.missing = self.missing.and(heard.missing);
         troubles.extend(heard.troubles);
         for (of, mut row) in heard.ended {
             (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
@@ -380,6 +381,7 @@ pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Miss
         dropped_connections: files.dropped(),
         dropped_objects: objects.dropped(),
         unwritten: files.lost() + objects.lost(),
+        ..Missing::default()
     }
 }
 
