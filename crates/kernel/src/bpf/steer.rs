@@ -1,7 +1,6 @@
 //! The program that sets the controllers of a control group's connections.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -417,14 +416,13 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
 ///
 /// The BPF file system cannot be used.
 pub fn sweep() -> Result<usize, Error> {
+    if !bpffs::is_there()? {
+        return Ok(0);
+    }
     let directory = bpffs::directory();
     let cannot =
         |source| Error::system(format!("cannot look into {}", directory.display()), source);
-    let entries = match fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(cannot(error)),
-    };
+    let entries = fs::read_dir(&directory).map_err(cannot)?;
     log::silence();
     let mut swept = 0;
     for entry in entries {
@@ -449,7 +447,7 @@ pub fn sweep() -> Result<usize, Error> {
 fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     let path = bpffs::file(name);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
-    if !bpffs::is_mounted() || !path.try_exists().map_err(cannot)? {
+    if !bpffs::is_there()? || !path.try_exists().map_err(cannot)? {
         return Ok(None);
     }
     log::silence();

@@ -1,6 +1,7 @@
 //! The program that sets connections' controllers, on a control group of the test.
 
 use std::fs::{self, File};
+use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -127,4 +128,39 @@ fn a_flood_of_signals_is_no_refusal() {
         assert_eq!(outcomes, vec![Ok(()); 3]);
     });
     assert!(came.load(Ordering::Relaxed));
+}
+
+/// Runs a test with a control group and an empty BPF file system.
+fn kept(what: &str, test: impl FnOnce(&File) + Send) {
+    let Some(group) = Group::make(what) else {
+        return;
+    };
+    let open = File::open(&group.0).expect("a directory");
+    let test = || {
+        super::own_files();
+        test(&open);
+    };
+    thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
+}
+
+#[test]
+fn what_another_user_has_put_there_is_neither_taken_away_nor_in_force() {
+    kept("foreign", |group| {
+        let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+        assert!(!attached.keep("steer-1").expect("kept"));
+        chown("/sys/fs/bpf/fullpipe", Some(65_534), None).expect("another user's");
+        let outcomes = [
+            kernel::release("steer-1").map(drop),
+            kernel::sweep().map(drop),
+            kernel::is_kept("steer-1").map(drop),
+            kernel::in_force("steer-1", [192, 0, 2, 7].into()).map(drop),
+        ];
+        for outcome in outcomes {
+            let error = outcome
+                .expect_err("a directory of another user")
+                .to_string();
+            assert!(error.contains("is not root's alone"), "{error}");
+        }
+        assert!(attached.is_attached());
+    });
 }
