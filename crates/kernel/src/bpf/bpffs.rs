@@ -116,7 +116,7 @@ pub(super) fn lock() -> Result<Flock<File>, Error> {
         thread::sleep(Duration::from_millis(100));
     }
     Err(Error::Lacking(
-        "another command is loading or unloading a controller: try again".to_owned(),
+        "another command is loading or unloading a controller or a policy: try again".to_owned(),
     ))
 }
 

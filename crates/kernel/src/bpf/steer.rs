@@ -249,10 +249,11 @@ impl Attached {
     ///
     /// The BPF file system cannot be used.
     pub fn keep(&mut self, name: &str) -> Result<bool, Error> {
-        sweep()?;
+        let _lock = bpffs::lock()?;
+        swept()?;
         bpffs::prepare()?;
+        let was_begun = take_away(&new(name))?;
         let earlier = kept(name)?;
-        take_away(&new(name))?;
         let (path, new) = (bpffs::file(name), bpffs::file(&new(name)));
         let cannot = failed(format!("cannot make {}", new.display()));
         self.link.pin(&new).map_err(cannot)?;
@@ -263,7 +264,7 @@ impl Attached {
             // The kernel removes a program after its last file, but not at once.
             let _ = earlier.detach();
         }
-        Ok(earlier.is_some())
+        Ok(was_begun || earlier.is_some())
     }
 
     /// The owner of the program that is kept under this name.
@@ -354,7 +355,7 @@ impl Attached {
 ///
 /// The BPF file system cannot be used.
 pub fn is_kept(name: &str) -> Result<bool, Error> {
-    Ok(kept(name)?.is_some())
+    Ok(kept_or_begun(name)?.is_some())
 }
 
 /// Whether the kernel runs the program on a control group. It does not if the group was removed, or if the program was
@@ -369,7 +370,7 @@ fn has_group(info: &LinkInfo) -> bool {
 ///
 /// This process may not look at it, or it belongs to another version.
 pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
-    let Some((path, link)) = kept(name)? else {
+    let Some((path, link)) = kept_or_begun(name)? else {
         return Ok(None);
     };
     let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
@@ -419,6 +420,17 @@ pub fn sweep() -> Result<usize, Error> {
     if !bpffs::is_there()? {
         return Ok(0);
     }
+    let _lock = bpffs::lock()?;
+    let swept = swept()?;
+    bpffs::tidy();
+    Ok(swept)
+}
+
+/// The same for the holder of the lock.
+fn swept() -> Result<usize, Error> {
+    if !bpffs::is_there()? {
+        return Ok(0);
+    }
     let directory = bpffs::directory();
     let cannot =
         |source| Error::system(format!("cannot look into {}", directory.display()), source);
@@ -439,8 +451,15 @@ pub fn sweep() -> Result<usize, Error> {
             swept += 1;
         }
     }
-    bpffs::tidy();
     Ok(swept)
+}
+
+/// The link that is kept under a name, or was to be kept under it when its process was killed.
+fn kept_or_begun(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
+    match kept(name)? {
+        None => kept(&new(name)),
+        kept => Ok(kept),
+    }
 }
 
 /// The link that is kept under a name, and its file.
@@ -461,6 +480,10 @@ fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
 ///
 /// It cannot be removed.
 pub fn release(name: &str) -> Result<bool, Error> {
+    if !bpffs::is_there()? {
+        return Ok(false);
+    }
+    let _lock = bpffs::lock()?;
     let was_begun = take_away(&new(name))?;
     let was_there = take_away(name)?;
     bpffs::tidy();

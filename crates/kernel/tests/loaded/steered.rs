@@ -164,3 +164,37 @@ fn what_another_user_has_put_there_is_neither_taken_away_nor_in_force() {
         assert!(attached.is_attached());
     });
 }
+
+#[test]
+fn what_was_left_by_a_process_that_was_killed_while_it_began_is_found() {
+    kept("begun", |group| {
+        let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+        attached.keep("steer-1").expect("kept");
+        let file = |name: &str| format!("/sys/fs/bpf/fullpipe/{name}");
+        fs::rename(file("steer-1"), file("steer-1-new")).expect("as if it was killed");
+        assert!(kernel::is_kept("steer-1").expect("a look"));
+        let in_force = kernel::in_force("steer-1", [192, 0, 2, 7].into());
+        assert!(in_force.expect("a look").is_some());
+        let mut next = kernel::attach(group, &steering(1)).expect("attached");
+        assert!(next.keep("steer-1").expect("kept"));
+        assert!(kernel::release("steer-1").expect("taken away"));
+        assert!(!kernel::is_kept("steer-1").expect("a look"));
+    });
+}
+
+#[test]
+fn two_processes_can_begin_at_the_same_time() {
+    kept("both", |group| {
+        let begin = || {
+            for _ in 0..8 {
+                let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+                attached.keep("steer-1").expect("kept");
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(begin);
+            scope.spawn(begin);
+        });
+        assert!(kernel::release("steer-1").expect("taken away"));
+    });
+}
