@@ -101,7 +101,9 @@ impl Hold {
         attached.renew(self.lease)?;
         let was_kept = self.is_kept && attached.keep(&opened.name())?;
         self.counts = SteeringCounts::default();
-        self.attached = Some((attached, opened));
+        if let Some((earlier, _)) = self.attached.replace((attached, opened)) {
+            earlier.detach();
+        }
         Ok(was_kept)
     }
 
@@ -251,12 +253,13 @@ impl Hold {
 
     /// Detaches the program, but not another process's program. New connections then have the default controller.
     pub fn release(&mut self) {
-        if let Some((attached, opened)) = self.attached.take()
-            && self.is_kept
-            && matches!(attached.kept(&opened.name()), Ok(Kept::Own))
-        {
+        let Some((attached, opened)) = self.attached.take() else {
+            return;
+        };
+        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(Kept::Own)) {
             // A program that cannot be removed ends with its lease.
             let _ = kernel::release(&opened.name());
         }
+        attached.detach();
     }
 }

@@ -267,7 +267,13 @@ impl Attached {
         Ok(was_begun || earlier.is_some())
     }
 
-    /// The owner of the program that is kept under this name.
+    /// Detaches the program, even if a file keeps it that cannot be reached, such as one below another mount.
+    pub fn detach(self) {
+        // If this fails, the program ends with its lease.
+        let _ = self.link.detach();
+    }
+
+    /// The owner of the program that is kept under this name. A program that was detached has no owner.
     ///
     /// # Errors
     ///
@@ -276,16 +282,17 @@ impl Attached {
         let Some((path, link)) = kept(name)? else {
             return Ok(Kept::Nobodys);
         };
-        let number = |link: &Link| {
-            let info = link
-                .info()
-                .map_err(failed(format!("cannot look at {}", path.display())));
-            info.map(|info| info.id)
+        let info = |link: &Link| {
+            link.info()
+                .map_err(failed(format!("cannot look at {}", path.display())))
         };
-        Ok(if number(&link)? == number(&self.link)? {
+        let found = info(&link)?;
+        Ok(if found.id == info(&self.link)?.id {
             Kept::Own
-        } else {
+        } else if has_group(&found) {
             Kept::Anothers
+        } else {
+            Kept::Nobodys
         })
     }
 

@@ -146,6 +146,11 @@ impl Attached {
         match self.0 {}
     }
 
+    /// Detaches the program.
+    pub fn detach(self) {
+        match self.0 {}
+    }
+
     /// The owner of the kept program.
     ///
     /// # Errors
