@@ -68,6 +68,37 @@ pub(crate) struct Tended {
     pub troubles: Vec<String>,
 }
 
+impl Tended {
+    /// Notes what the program has counted since the last look.
+    fn note(&mut self, before: SteeringCounts, now: SteeringCounts) {
+        let more = |of: fn(SteeringCounts) -> u64| of(now).saturating_sub(of(before));
+        self.missing.unread_connections = more(|of| of.untold);
+        self.missing.unread_objects = more(|of| of.untold_objects);
+        let troubles = [
+            (
+                more(|of| of.refused),
+                "the kernel refuses a controller that a connection was to get: it keeps its own; was the controller unloaded?",
+            ),
+            (
+                more(|of| of.unremembered),
+                "the kernel has no memory for what is stored with a connection: it keeps its own controller; is the sysctl \
+                 net.core.optmem_max too small?",
+            ),
+            (
+                self.missing.unread_connections,
+                "connections ended faster than they could be read: some are missing",
+            ),
+            (
+                self.missing.unread_objects,
+                "objects were over faster than they could be read: some are missing",
+            ),
+        ];
+        let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
+        self.troubles
+            .extend(troubles.map(|(_, text)| text.to_owned()));
+    }
+}
+
 impl Hold {
     /// Attaches the program.
     pub fn begin(
@@ -173,26 +204,7 @@ impl Hold {
             Err(error) => tended.troubles.push(error.to_string()),
         }
         if let Ok(counts) = attached.counts() {
-            if counts.refused > self.counts.refused {
-                tended.troubles.push(
-                    "the kernel refuses a controller that a connection was to get: it keeps its own; was the controller unloaded?"
-                        .to_owned(),
-                );
-            }
-            tended.missing.unread_connections = counts.untold.saturating_sub(self.counts.untold);
-            tended.missing.unread_objects = counts
-                .untold_objects
-                .saturating_sub(self.counts.untold_objects);
-            if tended.missing.unread_connections > 0 {
-                tended.troubles.push(
-                    "connections ended faster than they could be read: some are missing".to_owned(),
-                );
-            }
-            if tended.missing.unread_objects > 0 {
-                tended.troubles.push(
-                    "objects were over faster than they could be read: some are missing".to_owned(),
-                );
-            }
+            tended.note(self.counts, counts);
             self.counts = counts;
         }
         match standing {
@@ -261,5 +273,35 @@ impl Hold {
             let _ = kernel::release(&opened.name());
         }
         attached.detach();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_the_program_counts_is_told_once() {
+        let before = SteeringCounts {
+            assigned: 1,
+            refused: 2,
+            unremembered: 3,
+            untold: 4,
+            untold_objects: 5,
+        };
+        let now = SteeringCounts {
+            unremembered: 4,
+            untold: 6,
+            ..before
+        };
+        let mut tended = Tended::default();
+        tended.note(before, now);
+        assert_eq!(tended.troubles.len(), 2, "{:?}", tended.troubles);
+        assert!(tended.troubles[0].contains("net.core.optmem_max"));
+        assert_eq!(tended.missing.unread_connections, 2);
+        let mut tended = Tended::default();
+        tended.note(now, now);
+        assert!(tended.troubles.is_empty());
+        assert_eq!(tended.missing, Missing::default());
     }
 }
