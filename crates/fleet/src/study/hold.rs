@@ -165,9 +165,8 @@ impl Hold {
     /// Replaces the rules. If the kernel refuses, the old rules stay in force.
     pub fn replace(&mut self, steering: Steering) -> Result<(), HoldError> {
         if let Some((attached, _)) = &mut self.attached {
-            // Loading many networks may take longer than the rest of the lease.
             attached.renew(self.lease)?;
-            attached.replace(&steering)?;
+            attached.replace(&steering, self.lease)?;
             attached.renew(self.lease)?;
         }
         self.steering = steering;
@@ -195,6 +194,13 @@ impl Hold {
         let standing = self.standing(attached, opened);
         if let Err(error) = attached.renew(self.lease) {
             tended.troubles.push(error.to_string());
+        }
+        let lapsed = attached.lapsed().as_secs_f64();
+        if lapsed > 0.0 {
+            tended.troubles.push(format!(
+                "this process did not run, or had to wait, for longer than its lease: for {lapsed:.1} s, new connections had the \
+                 default, and ends of connections were not recorded"
+            ));
         }
         match attached.ended() {
             Ok(ended) => {

@@ -296,6 +296,8 @@ fn study(group: &Group) {
     wait_until("the lease has run out", &clients, &before);
     running.send(Signal::CONT);
     wait_until("the lease is renewed", &clients, &wanted);
+    let log = fs::read_to_string(path.join("log")).expect("a log");
+    assert!(log.contains("longer than its lease"), "{log}");
     // The process is killed.
     running.send(Signal::KILL);
     drop(running);

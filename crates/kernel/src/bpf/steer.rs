@@ -1,5 +1,6 @@
 //! The program that sets the controllers of a control group's connections.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -45,6 +46,9 @@ pub struct Attached {
     ring: RingBuffer<'static>,
     told: Receiver<EndedConnection>,
     objects: Receiver<ToldObject>,
+    /// The end of the lease, as time since boot. The first lease cannot be late.
+    until: Cell<Duration>,
+    lapsed: Cell<Duration>,
 }
 
 impl std::fmt::Debug for Attached {
@@ -67,7 +71,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     if let Some(lack) = lack {
         return Err(Error::Lacking(lack));
     }
-    let object = load(steering, |_, _| Ok(()))?;
+    let object = load(steering, |_, _| Ok(()), || Ok(()))?;
     // The link stands beside those of others. The kernel runs all of them.
     let link = entry(&object)?
         .attach_cgroup(cgroup.as_raw_fd())
@@ -105,13 +109,16 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         ring,
         told,
         objects,
+        until: Cell::new(Duration::MAX),
+        lapsed: Cell::default(),
     })
 }
 
-/// Loads the program into the kernel. Before that, `prepare` is called for each map.
+/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and again.
 fn load(
     steering: &Steering,
     prepare: impl Fn(&str, &mut libbpf_rs::OpenMapMut<'_>) -> Result<(), libbpf_rs::Error>,
+    meanwhile: impl Fn() -> Result<(), Error>,
 ) -> Result<Object, Error> {
     let listener = log::listen();
     let refused = |error: libbpf_rs::Error| {
@@ -148,6 +155,7 @@ fn load(
     drop(waiting);
     let networks = map(&object, "networks")?;
     for part in steering.networks.chunks(BATCH) {
+        meanwhile()?;
         note(&networks, part).map_err(failed(format!(
             "cannot note the {} networks of the rules in the kernel",
             steering.networks.len()
@@ -203,18 +211,28 @@ impl Attached {
     ///
     /// The kernel refuses.
     pub fn renew(&self, span: Duration) -> Result<(), Error> {
-        let until = (since_boot()? + span).as_nanos().to_ne_bytes();
+        let now = since_boot()?;
+        let until = now + span;
         map(&self.object, "lease")?
-            .update(&[0; 4], &until, MapFlags::ANY)
-            .map_err(failed("cannot renew the lease"))
+            .update(&[0; 4], &until.as_nanos().to_ne_bytes(), MapFlags::ANY)
+            .map_err(failed("cannot renew the lease"))?;
+        let late = now.saturating_sub(self.until.replace(until));
+        self.lapsed.set(self.lapsed.get() + late);
+        Ok(())
     }
 
-    /// Replaces all rules at once. Existing connections keep their controllers.
+    /// How long there was no lease because it was renewed late, since the last call.
+    pub fn lapsed(&self) -> Duration {
+        self.lapsed.take()
+    }
+
+    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so the
+    /// lease is renewed meanwhile, for this long each time.
     ///
     /// # Errors
     ///
     /// The kernel refuses. The old rules then stay in force.
-    pub fn replace(&mut self, steering: &Steering) -> Result<(), Error> {
+    pub fn replace(&mut self, steering: &Steering, lease: Duration) -> Result<(), Error> {
         let kept = [
             "connections",
             "followed",
@@ -228,12 +246,14 @@ impl Attached {
             .map(|name| Ok((*name, map(&self.object, name)?)))
             .collect();
         let maps = maps?;
-        let object = load(steering, |name, open| {
-            match maps.iter().find(|(kept, _)| *kept == name) {
-                Some((_, map)) => open.reuse_fd(map.as_fd()),
-                None => Ok(()),
-            }
-        })?;
+        let reuse = |name: &str, open: &mut libbpf_rs::OpenMapMut<'_>| match maps
+            .iter()
+            .find(|(kept, _)| *kept == name)
+        {
+            Some((_, map)) => open.reuse_fd(map.as_fd()),
+            None => Ok(()),
+        };
+        let object = load(steering, reuse, || self.renew(lease))?;
         self.link
             .update_prog(&*entry(&object)?)
             .map_err(failed("cannot take other rules"))?;

@@ -169,12 +169,17 @@ impl Attached {
         match self.0 {}
     }
 
+    /// How long there was no lease.
+    pub fn lapsed(&self) -> Duration {
+        match self.0 {}
+    }
+
     /// Replaces the rules.
     ///
     /// # Errors
     ///
     /// Never.
-    pub fn replace(&mut self, _steering: &Steering) -> Result<(), Error> {
+    pub fn replace(&mut self, _steering: &Steering, _lease: Duration) -> Result<(), Error> {
         match self.0 {}
     }
 

@@ -83,8 +83,15 @@ fn the_kernel_takes_the_program_and_other_rules() {
     };
     let open = File::open(&group.0).expect("a directory");
     let mut attached = kernel::attach(&open, &steering(1)).expect("the kernel takes it");
-    attached.renew(Duration::from_secs(1)).expect("a lease");
-    attached.replace(&steering(1000)).expect("other rules");
+    attached.renew(Duration::from_millis(1)).expect("a lease");
+    assert_eq!(attached.lapsed(), Duration::ZERO);
+    let second = Duration::from_secs(1);
+    thread::sleep(Duration::from_millis(20).into());
+    attached
+        .replace(&steering(1000), second)
+        .expect("other rules");
+    assert!(attached.lapsed() >= Duration::from_millis(19));
+    assert_eq!(attached.lapsed(), Duration::ZERO);
     assert_eq!(
         attached.counts().expect("counters"),
         SteeringCounts::default()
@@ -120,7 +127,7 @@ fn a_flood_of_signals_is_no_refusal() {
         if let Ok(mut attached) = attached {
             outcomes.extend((0..3).map(|_| {
                 attached
-                    .replace(&steering(1))
+                    .replace(&steering(1), Duration::from_secs(1))
                     .map_err(|error| error.to_string())
             }));
         }
