@@ -24,7 +24,7 @@ pub(crate) const ROWS: usize = 1 << 15;
 const FILE: Duration = Duration::from_secs(3600);
 
 /// So long rows are held before they are on the disk.
-const HELD: Duration = Duration::from_secs(5);
+pub(crate) const HELD: Duration = Duration::from_secs(5);
 
 /// The least to keep: a few full files.
 const LEAST: Bytes = Bytes::new(32_000_000);

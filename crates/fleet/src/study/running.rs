@@ -20,7 +20,7 @@ use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
-use crate::files::{Files, RecordError};
+use crate::files::{Files, HELD, RecordError};
 use crate::steer::offered;
 use crate::systems::{System, Systems};
 
@@ -253,7 +253,7 @@ impl Study {
             );
         }
         let missing = self.missing.and(missing_of(&self.files, &self.objects));
-        if boot.saturating_sub(self.saved) >= LOOK || missing != self.place.about.missing {
+        if boot.saturating_sub(self.saved) >= HELD || missing != self.place.about.missing {
             self.saved = boot;
             self.place.about.missing = missing;
             if let Err(error) = self.place.save() {
