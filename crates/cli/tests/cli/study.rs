@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
+use experiment::Plan;
+use fleet::study::Place;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
@@ -75,6 +77,28 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
         .and(contains("it ends early if RTT is more than 20% worse\n"));
     let assert = fullpipe(arguments).assert().code(2).stdout(words);
     assert.stderr(contains("--out").and(contains("is no directory")));
+}
+
+#[test]
+fn a_terminal_obeys_no_plan() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, out) = (path("plan.toml"), path("out"));
+    let text = PLAN
+        .replace("name = \"a\"", "name = \"a\\u001b[31m\"")
+        .replace("no/such/group", "no/such/group\\u001b[31m");
+    fs::write(&file, &text).expect("a plan");
+    let shown = contains("\\u{1b}[31m").and(contains("\u{1b}").not());
+    fullpipe(["study", &file, "--out", &out, "--dry-run"])
+        .assert()
+        .code(2)
+        .stdout(shown.clone());
+    let plan = Plan::parse(&text).expect("a plan");
+    Place::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
+    fullpipe(["study", "report", &out])
+        .assert()
+        .success()
+        .stdout(shown);
 }
 
 #[test]

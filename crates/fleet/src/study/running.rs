@@ -85,6 +85,8 @@ pub enum Step {
 /// The end of a sitting.
 #[derive(Debug)]
 pub struct Finished {
+    /// How many connections got an arm.
+    pub assigned: u64,
     /// How many rows could not be written and are lost.
     pub lost: u64,
     /// Why the last rows, or the reason for the end, could not be written.
@@ -328,7 +330,12 @@ impl Study {
     pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Finished {
         let saved = self.try_finish(unix_s, over);
         let lost = self.lost_at_end();
-        Finished { lost, saved }
+        let assigned = self.counts().assigned;
+        Finished {
+            assigned,
+            lost,
+            saved,
+        }
     }
 
     /// How many rows are lost if those that are held are not written any more.

@@ -93,10 +93,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    let assigned = study.counts().assigned;
     let finished = study.finish(unix_s(), over.clone());
     // On a full disk, these lines are all that is left of the end.
-    for line in last_words(over.as_deref(), assigned, finished.lost, out) {
+    for line in last_words(over.as_deref(), finished.assigned, finished.lost, out) {
         output::note(line);
     }
     finished.saved.map_err(Failure::failed)
@@ -164,7 +163,7 @@ fn told(file: &Path, error: StudyError) -> Failure {
 }
 
 fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    output::result(words(plan))?;
+    output::result(output::word(&words(plan)))?;
     for line in clients(plan).into_iter().chain(guards(plan)) {
         output::result(line)?;
     }
