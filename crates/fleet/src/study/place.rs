@@ -356,8 +356,9 @@ pub fn own_directory(directory: &Path) -> Result<(), PlaceError> {
     is_own(directory)
 }
 
-/// Checks that nobody else may write to the directory.
+/// Checks that nobody else may write to the directory, or put another one in its place.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
+    others::check_way(directory).map_err(|error| system(directory, error))?;
     let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
     match others::may_write(&about) {
         Some(why) => Err(PlaceError::Others {
@@ -490,6 +491,21 @@ mod tests {
             eprintln!("SKIPPED: a directory of another user: this takes root");
         }
         Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
+    }
+
+    #[test]
+    fn a_link_of_others_leads_to_no_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = Plan::parse(PLAN).unwrap();
+        let [open, own] = ["open", "own"].map(|name| directory.path().join(name));
+        for path in [&open, &own] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+        std::os::unix::fs::symlink(&own, open.join("link")).unwrap();
+        let error = Place::make(&open.join("link"), PLAN, &plan, 7.0).unwrap_err();
+        assert!(error.to_string().contains("is a symbolic link"), "{error}");
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 0);
     }
 
     #[test]
