@@ -155,6 +155,14 @@ impl<'s> Live<'s> {
         }
         let directory =
             &std::path::absolute(directory).map_err(|error| LabError::file(directory, error))?;
+        // The path is written into a configuration of nginx and into a script of a shell.
+        if directory
+            .to_str()
+            .is_none_or(|path| path.contains(['"', '\'', '$', '\\', '\n']))
+        {
+            let why = "the path has quotes, $, backslashes or line ends; give another directory";
+            return Err(LabError::file(directory, std::io::Error::other(why)));
+        }
         let downloads = directory.join(DOWNLOADS);
         own_directory(&downloads).map_err(StudyError::from)?;
         write(&directory.join(SYSTEMS), &self.spec.systems())?;

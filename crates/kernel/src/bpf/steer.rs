@@ -76,7 +76,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     let link = entry(&object)?
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(failed(
-            "cannot attach to the control group; it must be one of version 2",
+            "cannot attach to the control group; it must be one of version 2, and no program on it or above it may exclude others",
         ))?;
     let (tell, told) = channel();
     let tick = tick()?;

@@ -103,7 +103,11 @@ fn the_kernel_takes_the_program_and_other_rules() {
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));
     let file = File::open("/").expect("a directory");
     let refused = kernel::attach(&file, &steering(1)).expect_err("no control group");
-    assert!(refused.to_string().contains("control group"), "{refused}");
+    let refused = refused.to_string();
+    assert!(
+        refused.contains("control group") && refused.contains("os error"),
+        "{refused}"
+    );
 }
 
 /// The kernel ends the verification of a program when a signal comes.
