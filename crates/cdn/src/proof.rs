@@ -1,11 +1,12 @@
 //! The study, its policy, and the truth.
 
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use experiment::{Findings, Plan, learn};
 use fleet::Systems;
 use fleet::study::{Place, Recording, StudyError, observations, read};
+use scenario::regular;
 use units::Bytes;
 
 use crate::found::Found;
@@ -100,5 +101,7 @@ pub(crate) fn policy(
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    fs::write(path, text).map_err(|error| LabError::file(path, error))
+    let made = regular::create_anew(path);
+    made.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| LabError::file(path, error))
 }

@@ -15,7 +15,7 @@ use std::process::{Child, Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cdn::{Found, Live, STUDY, Spec, When, live, tables};
+use cdn::{Found, LabError, Live, STUDY, Spec, When, live, tables};
 use lab::Cancel;
 use libtest_mimic::{Arguments, Trial};
 use linux::command::{Init, init_main};
@@ -75,6 +75,7 @@ fn main() -> ExitCode {
     }
     let trial = Trial::test("a study of servers in this kernel has the truth", || {
         own_mounts();
+        is_plain();
         is_killed();
         is_whole();
         Ok(())
@@ -103,7 +104,7 @@ fn own_mounts() {
     }
 }
 
-fn run(directory: &Path) -> (Found, usize) {
+fn try_run(directory: &Path) -> Result<(Found, usize), LabError> {
     let spec = Spec::parse(TEXT, Path::new("")).expect("it makes sense");
     let lines = spec.lines(When::Study).expect("lines");
     let visits = lines.iter().map(|line| line.visits.len()).sum();
@@ -111,7 +112,22 @@ fn run(directory: &Path) -> (Found, usize) {
     let init = Init::subcommand(INIT);
     let mut tell = |text: &str| eprintln!("{text}");
     let found = live.run(directory, &init, &Cancel::new(), &mut tell);
-    (found.unwrap_or_else(|error| panic!("{error}")), visits)
+    found.map(|found| (found, visits))
+}
+
+fn run(directory: &Path) -> (Found, usize) {
+    try_run(directory).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A path that nginx or a shell would interpret is refused.
+fn is_plain() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for name in ["a'b", "a\"b", "a$b"] {
+        let path = directory.path().join(name);
+        let error = try_run(&path).expect_err(name).to_string();
+        assert!(error.contains("quotes"), "{error}");
+        assert!(!path.exists());
+    }
 }
 
 /// The control groups of laboratories.

@@ -7,8 +7,10 @@ mod options;
 mod terminal;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use signal_hook::consts::SIGXFSZ;
 
 use commands::{
     advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell,
@@ -83,6 +85,8 @@ impl Arguments {
 }
 
 fn main() -> ExitCode {
+    // A file that outgrows the limit (`ulimit -f`) then gives an error, which is told, and does not end the process.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     // This argument is not a subcommand. It is for this program alone, and is neither listed nor suggested.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {

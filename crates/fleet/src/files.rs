@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -24,7 +24,7 @@ pub(crate) const ROWS: usize = 1 << 15;
 const FILE: Duration = Duration::from_secs(3600);
 
 /// So long rows are held before they are on the disk.
-const HELD: Duration = Duration::from_secs(5);
+pub(crate) const HELD: Duration = Duration::from_secs(5);
 
 /// The least to keep: a few full files.
 const LEAST: Bytes = Bytes::new(32_000_000);
@@ -112,7 +112,7 @@ impl<R> Files<R> {
         make.recursive(true).mode(0o700);
         make.create(directory).map_err(place)?;
         let probe = beside(&directory.join(start), PART);
-        create(&probe)
+        regular::create_anew(&probe)
             .and_then(|_| fs::remove_file(&probe))
             .map_err(place)?;
         let is_ours = |name: &OsStr| name.to_str().and_then(|name| millis(start, name)).is_some();
@@ -252,7 +252,7 @@ impl<R> Files<R> {
 
     fn write(&self, part: &Path) -> Result<(), String> {
         let text = |error: io::Error| error.to_string();
-        let mut to = BufWriter::new(create(part).map_err(text)?);
+        let mut to = BufWriter::new(regular::create_anew(part).map_err(text)?);
         (self.write)(&mut to, &self.rows).map_err(|error: WriteError| error.to_string())?;
         let file = to.into_inner().map_err(|error| text(error.into_error()))?;
         file.sync_data().map_err(text)
@@ -273,17 +273,6 @@ impl<R> Files<R> {
             }
         }
     }
-}
-
-/// A file for its owner alone, as it has the addresses of clients. What a process of the same number has left there is removed; so is
-/// a link, and the file that it names is left as it is.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The files of this kind in a directory, the oldest first, with their sizes.
@@ -320,7 +309,6 @@ fn millis(start: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
-    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use parquet::errors::ParquetError;
 
@@ -373,19 +361,5 @@ mod tests {
         files.add(Moment::default(), [8, 9]).unwrap();
         files.save().unwrap_err();
         assert_eq!((files.unsaved(), files.lost()), (2, 0));
-    }
-
-    #[test]
-    fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let [victim, file] = ["victim", "file"].map(|name| directory.path().join(name));
-        fs::write(&victim, "kept").unwrap();
-        symlink(&victim, &file).unwrap();
-        for _ in 0..2 {
-            let created = create(&file).unwrap().metadata().unwrap();
-            assert_eq!(created.permissions().mode() & 0o777, 0o600);
-        }
-        assert!(fs::symlink_metadata(&file).unwrap().is_file());
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
     }
 }

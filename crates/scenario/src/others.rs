@@ -10,15 +10,42 @@ const MOST_LINKS: usize = 40;
 
 /// Why somebody else may write to this file or directory; nothing if only this process's user may, and root.
 pub fn may_write(about: &Metadata) -> Option<String> {
-    let owner = about.uid();
-    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
-        return Some(format!("belongs to another user ({owner})"));
+    if !is_own(about) {
+        return Some(format!("belongs to another user ({})", about.uid()));
     }
     match about.mode() {
         mode if mode & 0o002 != 0 => Some("is open to every user".to_owned()),
         mode if mode & 0o020 != 0 => Some(format!("is open to its group ({})", about.gid())),
         _ => None,
     }
+}
+
+fn is_own(about: &Metadata) -> bool {
+    [0, rustix::process::geteuid().as_raw()].contains(&about.uid())
+}
+
+/// Checks that nobody else can put something else in the place of a directory, or of one on the way to it, if root asks.
+/// Others are asked about links only, because their directories may be below those of anybody.
+///
+/// # Errors
+///
+/// A directory on the way is open to others. In a sticky one, they can replace only what is theirs (inode(7)).
+pub fn check_way(directory: &Path) -> io::Result<()> {
+    check_links(directory)?;
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    for above in fs::canonicalize(directory)?.ancestors().skip(1) {
+        let about = fs::metadata(above)?;
+        let is_sticky = is_own(&about) && about.mode() & 0o1000 != 0;
+        if let Some(why) = may_write(&about).filter(|_| !is_sticky) {
+            return Err(io::Error::other(format!(
+                "{} {why}, who could put another directory in the place of this one",
+                above.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that no symbolic link on the way to a file was laid by somebody else, or can be changed by him.
@@ -109,5 +136,35 @@ mod tests {
         }
         let error = check_links(&path("own/again")).unwrap_err().to_string();
         assert_eq!(error, "too many symbolic links");
+    }
+
+    #[test]
+    fn root_s_directory_is_below_none_that_others_can_change() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: directories above root's: this takes root");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let (above, path) = (
+            directory.path().join("above"),
+            directory.path().join("above/own"),
+        );
+        fs::create_dir_all(&path).unwrap();
+        for (mode, is_good) in [
+            (0o755, true),
+            (0o1777, true),
+            (0o777, false),
+            (0o770, false),
+        ] {
+            set(&above, mode);
+            assert_eq!(check_way(&path).is_ok(), is_good, "{mode:o}");
+        }
+        set(&above, 0o1777);
+        chown(&above, Some(65_534), None).unwrap();
+        let error = check_way(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("above belongs to another user (65534), who could"),
+            "{error}"
+        );
     }
 }

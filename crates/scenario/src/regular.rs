@@ -1,6 +1,6 @@
 //! Files that must be regular ones. A named pipe would keep its reader waiting for ever, and a device may have no end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -27,6 +27,21 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub fn open_own(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     own(options.read(true).write(true).truncate(false), path)
+}
+
+/// Makes a file that only its owner can read. What is in its place is removed; so is a symbolic link, and the file that it names
+/// is left as it is.
+///
+/// # Errors
+///
+/// It cannot be made.
+pub fn create_anew(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.
@@ -108,6 +123,20 @@ mod tests {
             );
         }
         assert!(open(directory.path()).is_err() && open_own(directory.path()).is_err());
+    }
+
+    #[test]
+    fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let [victim, file] = ["victim", "file"].map(|name| directory.path().join(name));
+        fs::write(&victim, "kept").unwrap();
+        symlink(&victim, &file).unwrap();
+        for _ in 0..2 {
+            let created = create_anew(&file).unwrap().metadata().unwrap();
+            assert_eq!(created.permissions().mode() & 0o777, 0o600);
+        }
+        assert!(fs::symlink_metadata(&file).unwrap().is_file());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
     }
 
     #[test]

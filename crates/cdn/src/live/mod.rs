@@ -28,7 +28,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
 use fleet::steer::Steer;
-use fleet::study::{Place, Study, StudyError, read};
+use fleet::study::{Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use scenario::{FlowSpec, HostSpec, ScenarioError};
@@ -153,8 +153,16 @@ impl<'s> Live<'s> {
         }
         let directory =
             &std::path::absolute(directory).map_err(|error| LabError::file(directory, error))?;
+        // The path is written into a configuration of nginx and into a script of a shell.
+        if directory
+            .to_str()
+            .is_none_or(|path| path.contains(['"', '\'', '$', '\\', '\n']))
+        {
+            let why = "the path has quotes, $, backslashes or line ends; give another directory";
+            return Err(LabError::file(directory, std::io::Error::other(why)));
+        }
         let downloads = directory.join(DOWNLOADS);
-        std::fs::create_dir_all(&downloads).map_err(|error| LabError::file(&downloads, error))?;
+        own_directory(&downloads).map_err(StudyError::from)?;
         write(&directory.join(SYSTEMS), &self.spec.systems())?;
         let group = Group::make()?;
         let network = paths::hosts(self.spec.networks.len())?;

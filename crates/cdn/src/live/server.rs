@@ -1,13 +1,14 @@
 //! An ordinary HTTP server: nginx with one file, of which clients fetch any part.
 
-use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fleet::study::{StudyError, own_directory};
 use linux::Host;
 use linux::command::{Command, Init, Running};
+use scenario::regular;
 use units::Bytes;
 
 use super::group::Group;
@@ -30,16 +31,12 @@ pub(super) fn start(
     largest: Bytes,
 ) -> Result<Running, LabError> {
     let files = directory.join("files");
-    let wrong = |path: &Path| {
-        let path = path.to_owned();
-        move |error| LabError::file(&path, error)
-    };
-    fs::create_dir_all(&files).map_err(wrong(&files))?;
+    own_directory(&files).map_err(StudyError::from)?;
     let object = files.join(OBJECT);
     // A sparse file, which takes no space.
-    File::create(&object)
+    regular::create_anew(&object)
         .and_then(|file| file.set_len(largest.get()))
-        .map_err(wrong(&object))?;
+        .map_err(|error| LabError::file(&object, error))?;
     let configuration = directory.join("nginx.conf");
     write(&configuration, &configured(directory, &files))?;
     let log = directory.join("nginx.log");

@@ -48,7 +48,7 @@ impl Signals {
 }
 
 /// Whether this process ignores the signal (proc_pid_status(5)).
-fn is_ignored(signal: i32) -> bool {
+pub fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status
         .lines()

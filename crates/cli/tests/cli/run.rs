@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -263,4 +264,20 @@ fn a_kernels_controller_is_for_engine_linux_alone() {
     }
     let race = ["race", "--controllers", "kernel:bbr"];
     refused(race, 2, &["--controllers", "bbr1, cubic, reno"]);
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_told() {
+    let (directory, file) = scenario();
+    let report = directory.path().join("report.html");
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
+        .args([env!("CARGO_BIN_EXE_fullpipe"), "run", &file, "--report"])
+        .arg(&report)
+        .output()
+        .expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("File too large"), "{stderr}");
+    assert!(!report.exists());
 }

@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
+use experiment::Plan;
+use fleet::study::Place;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
@@ -42,6 +44,8 @@ fn a_plan_that_makes_no_sense_is_named_with_its_line() {
         2,
         &["no-such-plan.toml"],
     );
+    fs::write(&file, "#".repeat((4 << 20) + 1)).expect("a plan");
+    refused(["study", name, "--out", "never"], 2, &["4 MiB", name]);
     refused(["study"], 2, &["PLAN.toml", "--out"]);
     assert!(!directory.path().join("never").exists());
 }
@@ -76,6 +80,28 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     ));
     let assert = fullpipe(arguments).assert().code(2).stdout(words);
     assert.stderr(contains("--out").and(contains("is not a directory")));
+}
+
+#[test]
+fn a_terminal_obeys_no_plan() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, out) = (path("plan.toml"), path("out"));
+    let text = PLAN
+        .replace("name = \"a\"", "name = \"a\\u001b[31m\"")
+        .replace("no/such/group", "no/such/group\\u001b[31m");
+    fs::write(&file, &text).expect("a plan");
+    let shown = contains("\\u{1b}[31m").and(contains("\u{1b}").not());
+    fullpipe(["study", &file, "--out", &out, "--dry-run"])
+        .assert()
+        .code(2)
+        .stdout(shown.clone());
+    let plan = Plan::parse(&text).expect("a plan");
+    Place::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
+    fullpipe(["study", "report", &out])
+        .assert()
+        .success()
+        .stdout(shown);
 }
 
 #[test]
@@ -518,4 +544,21 @@ fn a_laboratory_s_study_is_a_study_and_its_policy_is_what_is_learned_of_it() {
         2,
         &["cdn.toml", "lines", "50"],
     );
+}
+
+#[test]
+fn a_laboratory_s_directory_is_nobody_else_s() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (file, out) = (path("cdn.toml"), path("out"));
+    fs::write(&file, CDN).expect("a CDN");
+    fs::create_dir(&out).expect("a directory");
+    let open = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(&out, open).expect("open to all");
+    refused(
+        ["study", "lab", &file, "--out", &out],
+        2,
+        &["--out", "is open to every user"],
+    );
+    assert_eq!(fs::read_dir(&out).expect("a directory").count(), 0);
 }

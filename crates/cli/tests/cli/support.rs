@@ -66,15 +66,15 @@ impl Running {
         }
     }
 
-    /// Starts the command with at most so many open files.
-    pub fn start_limited<'a>(
+    /// Starts the command in a shell that has done this before.
+    pub fn start_after<'a>(
         directory: &Path,
-        files: u32,
+        before: &str,
         arguments: impl IntoIterator<Item = &'a str>,
     ) -> Running {
         let mut command = Command::new("sh");
         command
-            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
             .arg(env!("CARGO_BIN_EXE_fullpipe"))
             .args(arguments)
             .current_dir(directory);

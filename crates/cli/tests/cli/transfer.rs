@@ -334,10 +334,10 @@ fn a_tree_needs_few_open_files() {
     }
     let to = tempfile::tempdir().expect("a directory");
     let listen = ["recv", "--listen", "127.0.0.1:0", "--keep"];
-    let mut receiver = Running::start_limited(to.path(), 64, listen);
+    let mut receiver = Running::start_after(to.path(), "ulimit -n 64", listen);
     let ticket = receiver.stdout_line();
     for name in ["tree", "tree/7"] {
-        let mut sender = Running::start_limited(from.path(), 64, ["send", name, &ticket]);
+        let mut sender = Running::start_after(from.path(), "ulimit -n 64", ["send", name, &ticket]);
         sender.stderr_line_with("sent");
         let (status, _, stderr) = sender.finish();
         assert_eq!(status.code(), Some(0), "{stderr}");

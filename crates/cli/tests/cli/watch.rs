@@ -267,6 +267,21 @@ fn is_restored(terminal: &OwnedFd) -> bool {
 }
 
 #[test]
+fn a_command_goes_on_after_a_hangup_that_was_ignored_before() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    let arguments = ["watch", "--json", &filter];
+    let mut running = Running::start_after(Path::new("."), "trap '' HUP", arguments);
+    running.stdout_line();
+    running.signal(Signal::HUP);
+    for _ in 0..3 {
+        running.stdout_line();
+    }
+    running.signal(Signal::TERM);
+    assert!(running.finish().0.success());
+}
+
+#[test]
 fn the_terminal_is_as_before_however_the_view_ends() {
     let Some((near, _far)) = pair() else { return };
     let filter = format!("local-port={}", port(&near));

@@ -5,7 +5,7 @@ use linux::command::Init;
 use units::Duration;
 
 use super::object::ObjectRow;
-use super::place::Place;
+use super::place::{Missing, Place};
 use super::program::Program;
 use super::route::Routed;
 use super::row::{Maker, Now, Row};
@@ -38,6 +38,8 @@ pub(super) struct Heard {
     pub ended: Vec<(SteeredConnection, Row)>,
     /// The objects that are complete, or were cut short.
     pub objects: Vec<(SteeredConnection, ObjectRow)>,
+    /// The connections and objects that could not be read.
+    pub missing: Missing,
     /// Whether the control group is there again, after a time without it.
     pub is_back: bool,
     /// What is wrong, or was wrong.

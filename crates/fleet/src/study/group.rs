@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::process::geteuid;
+
 use super::holder::{Holder, Steerer};
 use super::lock::{Claim, Held, Refused, steers};
 use crate::who;
@@ -65,6 +67,12 @@ impl GroupError {
 #[derive(Debug, Clone)]
 pub struct ControlGroup {
     path: PathBuf,
+}
+
+/// Whether a group can be used without its lock. A process that is not root's may not lock the group. It cannot attach a
+/// program either, but may use the open group otherwise.
+fn is_harmless(error: &io::Error, is_root: bool) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && !is_root
 }
 
 /// An open control group.
@@ -151,8 +159,7 @@ impl ControlGroup {
                     holder,
                 });
             }
-            // A process that may not lock the group cannot attach a program, but may use the open group otherwise.
-            Err(Refused::System(_, error)) if error.kind() == ErrorKind::PermissionDenied => None,
+            Err(Refused::System(_, error)) if is_harmless(&error, geteuid().is_root()) => None,
             Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
         };
         // If the kernel does not tell, nothing counts as kept.
@@ -184,5 +191,18 @@ impl ControlGroup {
     /// Whether the path still leads to the open group.
     pub(super) fn is(&self, opened: &Opened) -> bool {
         fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_needs_the_lock() {
+        let (denied, full) = (ErrorKind::PermissionDenied, ErrorKind::StorageFull);
+        let is_harmless = |kind: ErrorKind, is_root| is_harmless(&kind.into(), is_root);
+        assert!(is_harmless(denied, false));
+        assert!(!is_harmless(denied, true) && !is_harmless(full, false));
     }
 }

@@ -5,6 +5,7 @@ use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
 use super::lock::Claim;
+use super::place::Missing;
 
 /// Why the program cannot be attached.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,8 @@ pub(crate) struct Tended {
     pub ended: Vec<EndedConnection>,
     /// The objects that are complete, or were cut short.
     pub objects: Vec<ToldObject>,
+    /// The connections and objects that could not be read.
+    pub missing: Missing,
     /// Whether the program was attached again.
     pub is_anew: bool,
     /// Whether the control group is there again, after a time without it.
@@ -63,6 +66,37 @@ pub(crate) struct Tended {
     pub is_superseded: bool,
     /// What is wrong, or was wrong.
     pub troubles: Vec<String>,
+}
+
+impl Tended {
+    /// Notes what the program has counted since the last look.
+    fn note(&mut self, before: SteeringCounts, now: SteeringCounts) {
+        let more = |of: fn(SteeringCounts) -> u64| of(now).saturating_sub(of(before));
+        self.missing.unread_connections = more(|of| of.untold);
+        self.missing.unread_objects = more(|of| of.untold_objects);
+        let troubles = [
+            (
+                more(|of| of.refused),
+                "the kernel refuses a controller that a connection was to get: it keeps its own; was the controller unloaded?",
+            ),
+            (
+                more(|of| of.unremembered),
+                "the kernel has no memory for what is stored with a connection: it keeps its own controller; is the sysctl \
+                 net.core.optmem_max too small?",
+            ),
+            (
+                self.missing.unread_connections,
+                "connections ended faster than they could be read: some are missing",
+            ),
+            (
+                self.missing.unread_objects,
+                "objects were over faster than they could be read: some are missing",
+            ),
+        ];
+        let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
+        self.troubles
+            .extend(troubles.map(|(_, text)| text.to_owned()));
+    }
 }
 
 impl Hold {
@@ -98,7 +132,9 @@ impl Hold {
         attached.renew(self.lease)?;
         let was_kept = self.is_kept && attached.keep(&opened.name())?;
         self.counts = SteeringCounts::default();
-        self.attached = Some((attached, opened));
+        if let Some((earlier, _)) = self.attached.replace((attached, opened)) {
+            earlier.detach();
+        }
         Ok(was_kept)
     }
 
@@ -129,9 +165,8 @@ impl Hold {
     /// Replaces the rules. If the kernel refuses, the old rules stay in force.
     pub fn replace(&mut self, steering: Steering) -> Result<(), HoldError> {
         if let Some((attached, _)) = &mut self.attached {
-            // Loading many networks may take longer than the rest of the lease.
             attached.renew(self.lease)?;
-            attached.replace(&steering)?;
+            attached.replace(&steering, self.lease)?;
             attached.renew(self.lease)?;
         }
         self.steering = steering;
@@ -160,6 +195,13 @@ impl Hold {
         if let Err(error) = attached.renew(self.lease) {
             tended.troubles.push(error.to_string());
         }
+        let lapsed = attached.lapsed().as_secs_f64();
+        if lapsed > 0.0 {
+            tended.troubles.push(format!(
+                "this process did not run, or had to wait, for longer than its lease: for {lapsed:.1} s, new connections had the \
+                 default, and ends of connections were not recorded"
+            ));
+        }
         match attached.ended() {
             Ok(ended) => {
                 tended.ended = ended;
@@ -168,22 +210,7 @@ impl Hold {
             Err(error) => tended.troubles.push(error.to_string()),
         }
         if let Ok(counts) = attached.counts() {
-            if counts.refused > self.counts.refused {
-                tended.troubles.push(
-                    "the kernel refuses a controller that a connection was to get: it keeps its own; was the controller unloaded?"
-                        .to_owned(),
-                );
-            }
-            if counts.untold > self.counts.untold {
-                tended.troubles.push(
-                    "connections ended faster than they could be read: some are missing".to_owned(),
-                );
-            }
-            if counts.untold_objects > self.counts.untold_objects {
-                tended.troubles.push(
-                    "objects were over faster than they could be read: some are missing".to_owned(),
-                );
-            }
+            tended.note(self.counts, counts);
             self.counts = counts;
         }
         match standing {
@@ -244,12 +271,43 @@ impl Hold {
 
     /// Detaches the program, but not another process's program. New connections then have the default controller.
     pub fn release(&mut self) {
-        if let Some((attached, opened)) = self.attached.take()
-            && self.is_kept
-            && matches!(attached.kept(&opened.name()), Ok(Kept::Own))
-        {
+        let Some((attached, opened)) = self.attached.take() else {
+            return;
+        };
+        if self.is_kept && matches!(attached.kept(&opened.name()), Ok(Kept::Own)) {
             // A program that cannot be removed ends with its lease.
             let _ = kernel::release(&opened.name());
         }
+        attached.detach();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_the_program_counts_is_told_once() {
+        let before = SteeringCounts {
+            assigned: 1,
+            refused: 2,
+            unremembered: 3,
+            untold: 4,
+            untold_objects: 5,
+        };
+        let now = SteeringCounts {
+            unremembered: 4,
+            untold: 6,
+            ..before
+        };
+        let mut tended = Tended::default();
+        tended.note(before, now);
+        assert_eq!(tended.troubles.len(), 2, "{:?}", tended.troubles);
+        assert!(tended.troubles[0].contains("net.core.optmem_max"));
+        assert_eq!(tended.missing.unread_connections, 2);
+        let mut tended = Tended::default();
+        tended.note(now, now);
+        assert!(tended.troubles.is_empty());
+        assert_eq!(tended.missing, Missing::default());
     }
 }

@@ -34,7 +34,7 @@ pub use holder::{Holder, Steerer};
 pub use join::Joined;
 pub(crate) use lock::Claim;
 pub use object::ObjectRow;
-pub use place::{Missing, Place, PlaceError};
+pub use place::{Missing, Place, PlaceError, own_directory};
 pub(crate) use program::drawn_unit;
 pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use experiment::Plan;
 use report::{PART, beside, count};
-use scenario::others;
+use scenario::{others, regular};
 use serde::{Deserialize, Serialize};
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use crate::files::create;
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";
@@ -109,6 +108,7 @@ pub struct About {
 
 /// Rows that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Missing {
     /// Rows of connections in the oldest files, which were removed to stay within the limit.
     pub dropped_connections: u64,
@@ -116,6 +116,10 @@ pub struct Missing {
     pub dropped_objects: u64,
     /// Rows of connections and objects that could not be written.
     pub unwritten: u64,
+    /// Connections that ended faster than their ends could be read.
+    pub unread_connections: u64,
+    /// Objects that were over faster than they could be read.
+    pub unread_objects: u64,
 }
 
 impl Missing {
@@ -127,6 +131,10 @@ impl Missing {
                 .saturating_add(other.dropped_connections),
             dropped_objects: self.dropped_objects.saturating_add(other.dropped_objects),
             unwritten: self.unwritten.saturating_add(other.unwritten),
+            unread_connections: self
+                .unread_connections
+                .saturating_add(other.unread_connections),
+            unread_objects: self.unread_objects.saturating_add(other.unread_objects),
         }
     }
 
@@ -139,6 +147,8 @@ impl Missing {
             dropped_connections: connections,
             dropped_objects: objects,
             unwritten,
+            unread_connections,
+            unread_objects,
         } = self;
         let mut parts = Vec::new();
         if connections > 0 || objects > 0 {
@@ -150,6 +160,13 @@ impl Missing {
         }
         if unwritten > 0 {
             parts.push(format!("{} could not be written", count(unwritten, "row")));
+        }
+        if unread_connections > 0 || unread_objects > 0 {
+            parts.push(format!(
+                "{} and {} ended faster than they could be read",
+                count(unread_connections, "connection"),
+                count(unread_objects, "object")
+            ));
         }
         Some(format!(
             "Data is missing: {}. All of this is of the rest.",
@@ -190,13 +207,7 @@ impl Place {
         if let Some(earlier) = Place::earlier(directory, text, plan)? {
             return Ok(earlier);
         }
-        // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
-        let made = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory);
-        made.map_err(|error| system(directory, error))?;
-        is_own(directory)?;
+        own_directory(directory)?;
         let seed = match &plan.seed {
             Some(seed) => seed.clone(),
             None => chance().map_err(|error| system(Path::new("/dev/urandom"), error))?,
@@ -265,7 +276,7 @@ impl Place {
             why,
         };
         let text = |name: &str| {
-            let read = scenario::regular::open(&directory.join(name)).and_then(io::read_to_string);
+            let read = regular::open(&directory.join(name)).and_then(io::read_to_string);
             read.map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => PlaceError::None {
                     path: directory.to_owned(),
@@ -325,8 +336,29 @@ impl Place {
     }
 }
 
-/// Checks that nobody else may write to the directory.
+/// Makes a directory, if it does not exist, and checks that nobody else may write to it.
+///
+/// # Errors
+///
+/// It cannot be made, or another user may write to it.
+pub fn own_directory(directory: &Path) -> Result<(), PlaceError> {
+    // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory);
+    made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            PlaceError::Taken(directory.to_owned())
+        }
+        _ => system(directory, error),
+    })?;
+    is_own(directory)
+}
+
+/// Checks that nobody else may write to the directory, or put another one in its place.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
+    others::check_way(directory).map_err(|error| system(directory, error))?;
     let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
     match others::may_write(&about) {
         Some(why) => Err(PlaceError::Others {
@@ -348,7 +380,7 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
     let part = beside(path, PART);
     let written = || {
-        let mut file = create(&part)?;
+        let mut file = regular::create_anew(&part)?;
         io::Write::write_all(&mut file, contents)?;
         file.sync_data()?;
         fs::rename(&part, path)
@@ -414,9 +446,24 @@ mod tests {
             dropped_connections: u64::MAX,
             dropped_objects: u64::MAX,
             unwritten: u64::MAX,
+            unread_connections: u64::MAX,
+            unread_objects: u64::MAX,
         };
         assert_eq!(most.and(most), most);
         assert!(most.words().is_some());
+    }
+
+    #[test]
+    fn what_was_not_read_is_missing_and_an_earlier_version_did_not_count_it() {
+        let earlier = r#"{"dropped_connections":0,"dropped_objects":0,"unwritten":0}"#;
+        let mut missing: Missing = serde_json::from_str(earlier).unwrap();
+        assert_eq!(missing.words(), None);
+        missing.unread_objects = 7;
+        let words = missing.words().unwrap();
+        assert!(
+            words.contains("0 connections and 7 objects ended faster"),
+            "{words}"
+        );
     }
 
     #[test]
@@ -444,6 +491,21 @@ mod tests {
             eprintln!("SKIPPED: a directory of another user: this takes root");
         }
         Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
+    }
+
+    #[test]
+    fn a_link_of_others_leads_to_no_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = Plan::parse(PLAN).unwrap();
+        let [open, own] = ["open", "own"].map(|name| directory.path().join(name));
+        for path in [&open, &own] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+        std::os::unix::fs::symlink(&own, open.join("link")).unwrap();
+        let error = Place::make(&open.join("link"), PLAN, &plan, 7.0).unwrap_err();
+        assert!(error.to_string().contains("is a symbolic link"), "{error}");
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 0);
     }
 
     #[test]

@@ -113,6 +113,7 @@ impl Assigner for Program {
             objects: objects
                 .map(|of| (of.steered, maker.object(of, now)))
                 .collect(),
+            missing: tended.missing,
             is_back: tended.is_back,
             troubles,
         }

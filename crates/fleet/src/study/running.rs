@@ -20,7 +20,7 @@ use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
-use crate::files::{Files, RecordError};
+use crate::files::{Files, HELD, RecordError};
 use crate::steer::offered;
 use crate::systems::{System, Systems};
 
@@ -85,6 +85,8 @@ pub enum Step {
 /// The end of a sitting.
 #[derive(Debug)]
 pub struct Finished {
+    /// How many connections got an arm.
+    pub assigned: u64,
     /// How many rows could not be written and are lost.
     pub lost: u64,
     /// Why the last rows, or the reason for the end, could not be written.
@@ -112,7 +114,7 @@ pub struct Study {
     told: Told,
     /// What was wrong at the beginning, and has not been reported yet.
     begun: Vec<String>,
-    /// The data that was missing before this sitting.
+    /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
 }
@@ -253,7 +255,7 @@ impl Study {
             );
         }
         let missing = self.missing.and(missing_of(&self.files, &self.objects));
-        if boot.saturating_sub(self.saved) >= LOOK || missing != self.place.about.missing {
+        if boot.saturating_sub(self.saved) >= HELD || missing != self.place.about.missing {
             self.saved = boot;
             self.place.about.missing = missing;
             if let Err(error) = self.place.save() {
@@ -282,6 +284,7 @@ impl Study {
         if heard.is_back {
             self.told.over();
         }
+        self.missing = self.missing.and(heard.missing);
         troubles.extend(heard.troubles);
         for (of, mut row) in heard.ended {
             (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
@@ -327,7 +330,12 @@ impl Study {
     pub fn finish(mut self, unix_s: f64, over: Option<String>) -> Finished {
         let saved = self.try_finish(unix_s, over);
         let lost = self.lost_at_end();
-        Finished { lost, saved }
+        let assigned = self.counts().assigned;
+        Finished {
+            assigned,
+            lost,
+            saved,
+        }
     }
 
     /// How many rows are lost if those that are held are not written any more.
@@ -380,6 +388,7 @@ pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Miss
         dropped_connections: files.dropped(),
         dropped_objects: objects.dropped(),
         unwritten: files.lost() + objects.lost(),
+        ..Missing::default()
     }
 }
 

@@ -1,20 +1,27 @@
 //! Networks as text, one in a line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 
 use experiment::Prefix;
 
 use super::text::{LineError, next};
 use super::{Systems, SystemsError};
 
+/// The most bytes of a list. They take seconds to read, and a policy that is read again waits for them.
+const LARGEST: u64 = 128 << 20;
+
 impl Systems {
     /// The networks that a file of text has, one in a line: `192.0.2.0/24`, or an address. What is behind a `#` is a comment.
     ///
     /// # Errors
     ///
-    /// A line makes no sense, or there are more than so many.
+    /// A line makes no sense, there are more than so many, or the file is too large.
     pub fn list(file: File, most: usize) -> Result<Vec<Prefix>, SystemsError> {
+        if file.metadata()?.len() > LARGEST {
+            let why = format!("is larger than {} MiB", LARGEST >> 20);
+            return Err(io::Error::other(why).into());
+        }
         read(BufReader::new(file), most)
     }
 }
@@ -63,5 +70,13 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
         assert!(list("#\n", 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_would_take_minutes_is_refused() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(LARGEST + 1).unwrap();
+        let error = Systems::list(file, 9).unwrap_err().to_string();
+        assert_eq!(error, "is larger than 128 MiB");
     }
 }

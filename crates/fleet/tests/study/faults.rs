@@ -264,24 +264,29 @@ fn a_program_that_is_taken_away_is_attached_again_unless_another_process_has_the
     });
 }
 
-/// Detaches all programs from the control group, as an administrator or another service may do.
-fn evict(group: &Path) {
+fn bpftool(arguments: &[&str]) -> Vec<u8> {
+    let output = Command::new("bpftool").args(arguments).output();
+    let output = output.expect("bpftool runs");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    output.stdout
+}
+
+/// The links of all programs on the control group.
+fn links(group: &Path) -> Vec<String> {
     let number = fs::metadata(group).expect("a group").ino();
-    let bpftool = |arguments: &[&str]| {
-        let output = Command::new("bpftool").args(arguments).output();
-        let output = output.expect("bpftool runs");
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        output.stdout
-    };
     let links: serde_json::Value =
         serde_json::from_slice(&bpftool(&["-j", "link", "show"])).expect("JSON");
     let all = links.as_array().expect("a list").iter();
-    let of_group: Vec<String> = all
-        .filter(|link| link["cgroup_id"] == number)
+    all.filter(|link| link["cgroup_id"] == number)
         .map(|link| link["id"].to_string())
-        .collect();
-    assert!(!of_group.is_empty(), "{links}");
-    for link in of_group {
+        .collect()
+}
+
+/// Detaches all programs from the control group, as an administrator or another service may do.
+fn evict(group: &Path) {
+    let links = links(group);
+    assert!(!links.is_empty());
+    for link in links {
         bpftool(&["link", "detach", "id", &link]);
     }
 }
@@ -322,6 +327,23 @@ fn evicted(mut world: World<'_>) {
     world.wait_said("has removed the file", 1);
     assert!(Path::new(&file).exists());
     world.wait("a policy whose file was removed", &steered);
+    // Somebody mounts another BPF file system there, and unmounts it. Each time, there is one program.
+    let wait_for_one = |before: &[String]| {
+        let begin = Instant::now();
+        while links(&group.0).len() != 1 || links(&group.0) == before || !Path::new(&file).exists()
+        {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", links(&group.0));
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let before = links(&group.0);
+    mount(&["-t", "bpf", "bpf", "/sys/fs/bpf"]);
+    wait_for_one(&before);
+    let before = links(&group.0);
+    let status = Command::new("umount").args(["-l", "/sys/fs/bpf"]).status();
+    assert!(status.expect("umount runs").success());
+    wait_for_one(&before);
+    world.wait("a policy whose files were hidden", &steered);
     // The service is started again.
     drop(world.server.take());
     group.make_anew();

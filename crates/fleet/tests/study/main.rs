@@ -296,10 +296,19 @@ fn study(group: &Group) {
     wait_until("the lease has run out", &clients, &before);
     running.send(Signal::CONT);
     wait_until("the lease is renewed", &clients, &wanted);
+    let begin = Instant::now();
+    let log = || fs::read_to_string(path.join("log")).expect("a log");
+    while !log().contains("longer than its lease") {
+        assert!(begin.elapsed() < PATIENCE, "{}", log());
+        thread::sleep(Duration::from_millis(50));
+    }
     // The process is killed.
     running.send(Signal::KILL);
     drop(running);
     wait_until("killed", &clients, &before);
+    // It was stopped for longer than this, so that its duration was saved after that.
+    let ran = Place::find(&data).expect("a study").about.ran_s;
+    assert!(ran > 9.0, "{ran}");
 
     // The draws are the same again, and more data is added.
     let running = Running::start(path);
@@ -313,7 +322,7 @@ fn study(group: &Group) {
     wait_until("ended", &clients, &before);
     drop(running);
     drop(server);
-    let log = fs::read_to_string(path.join("log")).expect("a log");
+    let log = log();
     assert!(log.contains("control group is there again"), "{log}");
     assert!(arms_in_data(&data) >= u64::from(CLIENTS));
 }

@@ -64,15 +64,32 @@ pub(super) fn prepare() -> Result<(), Error> {
         Err(source) if source.kind() != ErrorKind::AlreadyExists => return Err(cannot(source)),
         _ => {}
     }
-    let found = fs::symlink_metadata(&directory).map_err(cannot)?;
-    // A user who may write there can remove a controller.
+    is_there().map(drop)
+}
+
+/// Whether there is a directory of pins.
+///
+/// # Errors
+///
+/// It is not root's alone. A user who may write there can remove a controller, or make a link to the program of somebody
+/// else.
+pub(super) fn is_there() -> Result<bool, Error> {
+    let directory = directory();
+    let found = match fs::symlink_metadata(&directory) {
+        Ok(found) => found,
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(source) => {
+            let what = format!("cannot look at {}", directory.display());
+            return Err(Error::system(what, source));
+        }
+    };
     if !found.is_dir() || found.uid() != 0 || found.mode() & 0o022 != 0 {
         return Err(Error::Lacking(format!(
             "{} is not root's alone: remove it",
             directory.display()
         )));
     }
-    Ok(())
+    Ok(is_mounted())
 }
 
 /// The lock of a process that mounts, loads or unloads, so that no other process sees an intermediate state.
@@ -99,7 +116,7 @@ pub(super) fn lock() -> Result<Flock<File>, Error> {
         thread::sleep(Duration::from_millis(100));
     }
     Err(Error::Lacking(
-        "another command is loading or unloading a controller: try again".to_owned(),
+        "another command is loading or unloading a controller or a policy: try again".to_owned(),
     ))
 }
 

@@ -38,7 +38,7 @@ const TX_START: std::ops::Range<usize> = 24..32;
 fn failed(what: impl Into<String>) -> impl FnOnce(BpfError) -> Error {
     let what = what.into();
     |error| {
-        // The error's text has the whole chain of libbpf's operations.
-        Error::system(what, std::io::Error::other(error.to_string()))
+        // The alternate form has the whole chain of libbpf's operations.
+        Error::system(what, std::io::Error::other(format!("{error:#}")))
     }
 }

@@ -24,7 +24,7 @@ const STRUCT_OPS_MAP: &str = "26";
 pub(super) fn is_kept(algorithm: Algorithm) -> Result<bool, Error> {
     let path = bpffs::pin(algorithm);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
-    Ok(bpffs::is_mounted() && path.try_exists().map_err(cannot)?)
+    Ok(bpffs::is_there()? && path.try_exists().map_err(cannot)?)
 }
 
 /// See [`Registered::find`].

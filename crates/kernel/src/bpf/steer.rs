@@ -1,7 +1,7 @@
 //! The program that sets the controllers of a control group's connections.
 
+use std::cell::Cell;
 use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -46,6 +46,9 @@ pub struct Attached {
     ring: RingBuffer<'static>,
     told: Receiver<EndedConnection>,
     objects: Receiver<ToldObject>,
+    /// The end of the lease, as time since boot. The first lease cannot be late.
+    until: Cell<Duration>,
+    lapsed: Cell<Duration>,
 }
 
 impl std::fmt::Debug for Attached {
@@ -68,12 +71,12 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     if let Some(lack) = lack {
         return Err(Error::Lacking(lack));
     }
-    let object = load(steering, |_, _| Ok(()))?;
+    let object = load(steering, |_, _| Ok(()), || Ok(()))?;
     // The link stands beside those of others. The kernel runs all of them.
     let link = entry(&object)?
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(failed(
-            "cannot attach to the control group; it must be one of version 2",
+            "cannot attach to the control group; it must be one of version 2, and no program on it or above it may exclude others",
         ))?;
     let (tell, told) = channel();
     let tick = tick()?;
@@ -106,13 +109,16 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
         ring,
         told,
         objects,
+        until: Cell::new(Duration::MAX),
+        lapsed: Cell::default(),
     })
 }
 
-/// Loads the program into the kernel. Before that, `prepare` is called for each map.
+/// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and again.
 fn load(
     steering: &Steering,
     prepare: impl Fn(&str, &mut libbpf_rs::OpenMapMut<'_>) -> Result<(), libbpf_rs::Error>,
+    meanwhile: impl Fn() -> Result<(), Error>,
 ) -> Result<Object, Error> {
     let listener = log::listen();
     let refused = |error: libbpf_rs::Error| {
@@ -149,6 +155,7 @@ fn load(
     drop(waiting);
     let networks = map(&object, "networks")?;
     for part in steering.networks.chunks(BATCH) {
+        meanwhile()?;
         note(&networks, part).map_err(failed(format!(
             "cannot note the {} networks of the rules in the kernel",
             steering.networks.len()
@@ -204,18 +211,28 @@ impl Attached {
     ///
     /// The kernel refuses.
     pub fn renew(&self, span: Duration) -> Result<(), Error> {
-        let until = (since_boot()? + span).as_nanos().to_ne_bytes();
+        let now = since_boot()?;
+        let until = now + span;
         map(&self.object, "lease")?
-            .update(&[0; 4], &until, MapFlags::ANY)
-            .map_err(failed("cannot renew the lease"))
+            .update(&[0; 4], &until.as_nanos().to_ne_bytes(), MapFlags::ANY)
+            .map_err(failed("cannot renew the lease"))?;
+        let late = now.saturating_sub(self.until.replace(until));
+        self.lapsed.set(self.lapsed.get() + late);
+        Ok(())
     }
 
-    /// Replaces all rules at once. Existing connections keep their controllers.
+    /// How long there was no lease because it was renewed late, since the last call.
+    pub fn lapsed(&self) -> Duration {
+        self.lapsed.take()
+    }
+
+    /// Replaces all rules at once. Existing connections keep their controllers. Many networks take seconds to load, so the
+    /// lease is renewed meanwhile, for this long each time.
     ///
     /// # Errors
     ///
     /// The kernel refuses. The old rules then stay in force.
-    pub fn replace(&mut self, steering: &Steering) -> Result<(), Error> {
+    pub fn replace(&mut self, steering: &Steering, lease: Duration) -> Result<(), Error> {
         let kept = [
             "connections",
             "followed",
@@ -229,12 +246,14 @@ impl Attached {
             .map(|name| Ok((*name, map(&self.object, name)?)))
             .collect();
         let maps = maps?;
-        let object = load(steering, |name, open| {
-            match maps.iter().find(|(kept, _)| *kept == name) {
-                Some((_, map)) => open.reuse_fd(map.as_fd()),
-                None => Ok(()),
-            }
-        })?;
+        let reuse = |name: &str, open: &mut libbpf_rs::OpenMapMut<'_>| match maps
+            .iter()
+            .find(|(kept, _)| *kept == name)
+        {
+            Some((_, map)) => open.reuse_fd(map.as_fd()),
+            None => Ok(()),
+        };
+        let object = load(steering, reuse, || self.renew(lease))?;
         self.link
             .update_prog(&*entry(&object)?)
             .map_err(failed("cannot take other rules"))?;
@@ -250,10 +269,11 @@ impl Attached {
     ///
     /// The BPF file system cannot be used.
     pub fn keep(&mut self, name: &str) -> Result<bool, Error> {
-        sweep()?;
+        let _lock = bpffs::lock()?;
+        swept()?;
         bpffs::prepare()?;
+        let was_begun = take_away(&new(name))?;
         let earlier = kept(name)?;
-        take_away(&new(name))?;
         let (path, new) = (bpffs::file(name), bpffs::file(&new(name)));
         let cannot = failed(format!("cannot make {}", new.display()));
         self.link.pin(&new).map_err(cannot)?;
@@ -264,10 +284,16 @@ impl Attached {
             // The kernel removes a program after its last file, but not at once.
             let _ = earlier.detach();
         }
-        Ok(earlier.is_some())
+        Ok(was_begun || earlier.is_some())
     }
 
-    /// The owner of the program that is kept under this name.
+    /// Detaches the program, even if a file keeps it that cannot be reached, such as one below another mount.
+    pub fn detach(self) {
+        // If this fails, the program ends with its lease.
+        let _ = self.link.detach();
+    }
+
+    /// The owner of the program that is kept under this name. A program that was detached has no owner.
     ///
     /// # Errors
     ///
@@ -276,16 +302,17 @@ impl Attached {
         let Some((path, link)) = kept(name)? else {
             return Ok(Kept::Nobodys);
         };
-        let number = |link: &Link| {
-            let info = link
-                .info()
-                .map_err(failed(format!("cannot look at {}", path.display())));
-            info.map(|info| info.id)
+        let info = |link: &Link| {
+            link.info()
+                .map_err(failed(format!("cannot look at {}", path.display())))
         };
-        Ok(if number(&link)? == number(&self.link)? {
+        let found = info(&link)?;
+        Ok(if found.id == info(&self.link)?.id {
             Kept::Own
-        } else {
+        } else if has_group(&found) {
             Kept::Anothers
+        } else {
+            Kept::Nobodys
         })
     }
 
@@ -355,7 +382,7 @@ impl Attached {
 ///
 /// The BPF file system cannot be used.
 pub fn is_kept(name: &str) -> Result<bool, Error> {
-    Ok(kept(name)?.is_some())
+    Ok(kept_or_begun(name)?.is_some())
 }
 
 /// Whether the kernel runs the program on a control group. It does not if the group was removed, or if the program was
@@ -370,7 +397,7 @@ fn has_group(info: &LinkInfo) -> bool {
 ///
 /// This process may not look at it, or it belongs to another version.
 pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
-    let Some((path, link)) = kept(name)? else {
+    let Some((path, link)) = kept_or_begun(name)? else {
         return Ok(None);
     };
     let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
@@ -417,14 +444,24 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
 ///
 /// The BPF file system cannot be used.
 pub fn sweep() -> Result<usize, Error> {
+    if !bpffs::is_there()? {
+        return Ok(0);
+    }
+    let _lock = bpffs::lock()?;
+    let swept = swept()?;
+    bpffs::tidy();
+    Ok(swept)
+}
+
+/// The same for the holder of the lock.
+fn swept() -> Result<usize, Error> {
+    if !bpffs::is_there()? {
+        return Ok(0);
+    }
     let directory = bpffs::directory();
     let cannot =
         |source| Error::system(format!("cannot look into {}", directory.display()), source);
-    let entries = match fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(cannot(error)),
-    };
+    let entries = fs::read_dir(&directory).map_err(cannot)?;
     log::silence();
     let mut swept = 0;
     for entry in entries {
@@ -441,15 +478,22 @@ pub fn sweep() -> Result<usize, Error> {
             swept += 1;
         }
     }
-    bpffs::tidy();
     Ok(swept)
+}
+
+/// The link that is kept under a name, or was to be kept under it when its process was killed.
+fn kept_or_begun(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
+    match kept(name)? {
+        None => kept(&new(name)),
+        kept => Ok(kept),
+    }
 }
 
 /// The link that is kept under a name, and its file.
 fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
     let path = bpffs::file(name);
     let cannot = |source| Error::system(format!("cannot look at {}", path.display()), source);
-    if !bpffs::is_mounted() || !path.try_exists().map_err(cannot)? {
+    if !bpffs::is_there()? || !path.try_exists().map_err(cannot)? {
         return Ok(None);
     }
     log::silence();
@@ -463,6 +507,10 @@ fn kept(name: &str) -> Result<Option<(PathBuf, Link)>, Error> {
 ///
 /// It cannot be removed.
 pub fn release(name: &str) -> Result<bool, Error> {
+    if !bpffs::is_there()? {
+        return Ok(false);
+    }
+    let _lock = bpffs::lock()?;
     let was_begun = take_away(&new(name))?;
     let was_there = take_away(name)?;
     bpffs::tidy();

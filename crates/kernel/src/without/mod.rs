@@ -146,6 +146,11 @@ impl Attached {
         match self.0 {}
     }
 
+    /// Detaches the program.
+    pub fn detach(self) {
+        match self.0 {}
+    }
+
     /// The owner of the kept program.
     ///
     /// # Errors
@@ -164,12 +169,17 @@ impl Attached {
         match self.0 {}
     }
 
+    /// How long there was no lease.
+    pub fn lapsed(&self) -> Duration {
+        match self.0 {}
+    }
+
     /// Replaces the rules.
     ///
     /// # Errors
     ///
     /// Never.
-    pub fn replace(&mut self, _steering: &Steering) -> Result<(), Error> {
+    pub fn replace(&mut self, _steering: &Steering, _lease: Duration) -> Result<(), Error> {
         match self.0 {}
     }
 

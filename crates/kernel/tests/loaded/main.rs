@@ -45,20 +45,25 @@ fn alone(test: impl FnOnce(&Network) + Send) {
     lock.lock().expect("a lock");
     let test = || {
         let network = Network::create(&NetworkConfig::default()).expect("a network");
-        unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
-        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-        mount(None::<&str>, "/", None::<&str>, private, None::<&str>).expect("private mounts");
-        mount(
-            Some("bpf"),
-            "/sys/fs/bpf",
-            Some("bpf"),
-            MsFlags::empty(),
-            None::<&str>,
-        )
-        .expect("an empty file system");
+        own_files();
         test(&network);
     };
     thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
+}
+
+/// Gives this thread an empty BPF file system of its own.
+fn own_files() {
+    unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(None::<&str>, "/", None::<&str>, private, None::<&str>).expect("private mounts");
+    mount(
+        Some("bpf"),
+        "/sys/fs/bpf",
+        Some("bpf"),
+        MsFlags::empty(),
+        None::<&str>,
+    )
+    .expect("an empty file system");
 }
 
 fn is_offered(algorithm: Algorithm) -> bool {

@@ -1,6 +1,7 @@
 //! The program that sets connections' controllers, on a control group of the test.
 
 use std::fs::{self, File};
+use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,8 +83,15 @@ fn the_kernel_takes_the_program_and_other_rules() {
     };
     let open = File::open(&group.0).expect("a directory");
     let mut attached = kernel::attach(&open, &steering(1)).expect("the kernel takes it");
-    attached.renew(Duration::from_secs(1)).expect("a lease");
-    attached.replace(&steering(1000)).expect("other rules");
+    attached.renew(Duration::from_millis(1)).expect("a lease");
+    assert_eq!(attached.lapsed(), Duration::ZERO);
+    let second = Duration::from_secs(1);
+    thread::sleep(Duration::from_millis(20).into());
+    attached
+        .replace(&steering(1000), second)
+        .expect("other rules");
+    assert!(attached.lapsed() >= Duration::from_millis(19));
+    assert_eq!(attached.lapsed(), Duration::ZERO);
     assert_eq!(
         attached.counts().expect("counters"),
         SteeringCounts::default()
@@ -95,7 +103,11 @@ fn the_kernel_takes_the_program_and_other_rules() {
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));
     let file = File::open("/").expect("a directory");
     let refused = kernel::attach(&file, &steering(1)).expect_err("no control group");
-    assert!(refused.to_string().contains("control group"), "{refused}");
+    let refused = refused.to_string();
+    assert!(
+        refused.contains("control group") && refused.contains("os error"),
+        "{refused}"
+    );
 }
 
 /// The kernel ends the verification of a program when a signal comes.
@@ -119,7 +131,7 @@ fn a_flood_of_signals_is_no_refusal() {
         if let Ok(mut attached) = attached {
             outcomes.extend((0..3).map(|_| {
                 attached
-                    .replace(&steering(1))
+                    .replace(&steering(1), Duration::from_secs(1))
                     .map_err(|error| error.to_string())
             }));
         }
@@ -127,4 +139,73 @@ fn a_flood_of_signals_is_no_refusal() {
         assert_eq!(outcomes, vec![Ok(()); 3]);
     });
     assert!(came.load(Ordering::Relaxed));
+}
+
+/// Runs a test with a control group and an empty BPF file system.
+fn kept(what: &str, test: impl FnOnce(&File) + Send) {
+    let Some(group) = Group::make(what) else {
+        return;
+    };
+    let open = File::open(&group.0).expect("a directory");
+    let test = || {
+        super::own_files();
+        test(&open);
+    };
+    thread::scope(|scope| scope.spawn(test).join().expect("no panic"));
+}
+
+#[test]
+fn what_another_user_has_put_there_is_neither_taken_away_nor_in_force() {
+    kept("foreign", |group| {
+        let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+        assert!(!attached.keep("steer-1").expect("kept"));
+        chown("/sys/fs/bpf/fullpipe", Some(65_534), None).expect("another user's");
+        let outcomes = [
+            kernel::release("steer-1").map(drop),
+            kernel::sweep().map(drop),
+            kernel::is_kept("steer-1").map(drop),
+            kernel::in_force("steer-1", [192, 0, 2, 7].into()).map(drop),
+        ];
+        for outcome in outcomes {
+            let error = outcome
+                .expect_err("a directory of another user")
+                .to_string();
+            assert!(error.contains("is not root's alone"), "{error}");
+        }
+        assert!(attached.is_attached());
+    });
+}
+
+#[test]
+fn what_was_left_by_a_process_that_was_killed_while_it_began_is_found() {
+    kept("begun", |group| {
+        let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+        attached.keep("steer-1").expect("kept");
+        let file = |name: &str| format!("/sys/fs/bpf/fullpipe/{name}");
+        fs::rename(file("steer-1"), file("steer-1-new")).expect("as if it was killed");
+        assert!(kernel::is_kept("steer-1").expect("a look"));
+        let in_force = kernel::in_force("steer-1", [192, 0, 2, 7].into());
+        assert!(in_force.expect("a look").is_some());
+        let mut next = kernel::attach(group, &steering(1)).expect("attached");
+        assert!(next.keep("steer-1").expect("kept"));
+        assert!(kernel::release("steer-1").expect("taken away"));
+        assert!(!kernel::is_kept("steer-1").expect("a look"));
+    });
+}
+
+#[test]
+fn two_processes_can_begin_at_the_same_time() {
+    kept("both", |group| {
+        let begin = || {
+            for _ in 0..8 {
+                let mut attached = kernel::attach(group, &steering(1)).expect("attached");
+                attached.keep("steer-1").expect("kept");
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(begin);
+            scope.spawn(begin);
+        });
+        assert!(kernel::release("steer-1").expect("taken away"));
+    });
 }

@@ -76,7 +76,7 @@ fn tell_of_explorers(policy: &Policy) {
     }
 }
 
-/// The most bytes of a policy's text. Parsing it takes many times as much memory.
+/// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
 const LARGEST: u64 = 4 << 20;
 
 /// Reads a policy.
@@ -86,8 +86,8 @@ fn read(path: &Path) -> Result<Policy, Failure> {
     Policy::parse(&text).map_err(|error| wrong(&error))
 }
 
-/// Reads a policy's text.
-fn read_text(path: &Path) -> io::Result<String> {
+/// Reads the text of a policy or a plan.
+pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     regular::open(path)?
         .take(LARGEST + 1)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
+use fleet::study::own_directory;
 use lab::EngineKind;
 use linux::command::Init;
 use studies::runs;
@@ -104,6 +105,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// The directory for the results, which has no study yet.
 fn make_directory(options: &Options) -> Result<(), Failure> {
+    let own = own_directory(&options.out);
+    own.map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     whole::make_directory("--out", &options.out)?;
     if options.out.join(STUDY).exists() {
         return Err(Failure::usage(format_args!(

@@ -54,7 +54,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     output::show(
         options.json,
         || json_of(&read, &findings),
-        |width| text(&read, &findings, width),
+        |width| output::printable(&text(&read, &findings, width)),
     )?;
     if let Some(page) = page {
         let written = page.write(&html(&read, &findings, &command_line::origin()))?;
@@ -91,7 +91,7 @@ fn json_of(read: &Read, findings: &Findings) -> Value {
 fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
     let name = &read.place.plan.name;
     let mut parts = vec![
-        format!("{name}: {}\n", tables::about(read)),
+        output::word(&format!("{name}: {}", tables::about(read))) + "\n",
         format!("{}\n", findings.verdict),
         tables::arms(findings).lines(width),
     ];

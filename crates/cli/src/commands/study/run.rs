@@ -1,6 +1,5 @@
 //! `fullpipe study PLAN.toml`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,7 +13,7 @@ use report::count;
 use scenario::regular;
 use units::{Bytes, Duration};
 
-use super::super::steer::networks;
+use super::super::steer::{networks, read_text};
 use super::super::watch;
 use super::UNDO;
 use crate::failure::Failure;
@@ -57,8 +56,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (Some(file), Some(out)) = (&options.plan, &options.out) else {
         return Err(Failure::usage("give PLAN.toml and --out DIR"));
     };
-    let text = regular::open(file)
-        .and_then(io::read_to_string)
+    let text = read_text(file)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     let mut plan = Plan::parse(&text)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
@@ -93,10 +91,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
         Ok(())
     })?;
-    let assigned = study.counts().assigned;
     let finished = study.finish(unix_s(), over.clone());
     // On a full disk, these lines are all that is left of the end.
-    for line in last_words(over.as_deref(), assigned, finished.lost, out) {
+    for line in last_words(over.as_deref(), finished.assigned, finished.lost, out) {
         output::note(line);
     }
     finished.saved.map_err(Failure::failed)
@@ -164,7 +161,7 @@ fn told(file: &Path, error: StudyError) -> Failure {
 }
 
 fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    output::result(words(plan))?;
+    output::result(output::word(&words(plan)))?;
     for line in clients(plan).into_iter().chain(guards(plan)) {
         output::result(line)?;
     }

@@ -22,6 +22,7 @@ use crate::options::address::local_or_named;
 use crate::options::usage;
 use crate::terminal::live;
 use crate::terminal::output;
+use crate::terminal::signals::is_ignored;
 use watching::Watching;
 pub use watching::each;
 
@@ -199,8 +200,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// A flag that becomes true when the user or the system asks the command to end. From this call on, a signal only sets the flag.
+/// SIGHUP stays ignored if it is, as by nohup(1).
 pub fn ended() -> Result<Arc<AtomicBool>, Failure> {
-    ended_by(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    let signals = [SIGINT, SIGTERM, SIGQUIT, SIGHUP];
+    ended_by(&signals[..if is_ignored(SIGHUP) { 3 } else { 4 }])
 }
 
 /// The same for these signals.

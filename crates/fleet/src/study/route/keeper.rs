@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
 
 use linux::command::Init;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A process that [undoes](linux::routing::undo_at_end) the study's changes when this process ends, for whatever
 /// reason, when it does not renew the lease in time, or when the keeper is dropped.
@@ -48,6 +49,24 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         drop(self.input.take());
+        // If somebody has stopped the process, it would not end.
+        let _ = kill_process(Pid::from_child(&self.process), Signal::CONT);
         let _ = self.process.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_was_stopped_ends() {
+        let cat = Init {
+            program: "cat".into(),
+            arguments: Vec::new(),
+        };
+        let keeper = Keeper::start(&cat, tempfile::tempfile().unwrap()).unwrap();
+        kill_process(Pid::from_child(&keeper.process), Signal::STOP).unwrap();
+        drop(keeper);
     }
 }
