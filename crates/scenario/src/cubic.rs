@@ -154,7 +154,10 @@ mod tests {
                 "{ c = 4.3 }",
                 "flow.cubic.c: 4.3 is too large; give a number such as 1.25; at most 4.29",
             ),
-            ("{ hystart = \"on\" }", "flow.cubic.hystart: on is not a known"),
+            (
+                "{ hystart = \"on\" }",
+                "flow.cubic.hystart: on is not a known",
+            ),
         ] {
             let error = scenario(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

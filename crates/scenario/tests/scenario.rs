@@ -559,7 +559,10 @@ fn nonsense_names_line_field_and_fix() {
             "line 1: flow: 1 is not a list; write [\"1\"], or [[flow]] for tables",
         ),
         ("flow = {}", "line 1: flow: is a list; write [[flow]]"),
-        ("seed = -1", "line 1: seed: -1 is not a whole number such as 1"),
+        (
+            "seed = -1",
+            "line 1: seed: -1 is not a whole number such as 1",
+        ),
     ] {
         assert_eq!(error(text), answer, "{text}");
     }
@@ -748,7 +751,10 @@ fn traces_are_found_beside_the_scenario() {
     // A directory stands for all that is no regular file.
     std::fs::create_dir(directory.path().join("cell.trace")).unwrap();
     let error = scenario.path.config().unwrap_err().to_string();
-    assert!(error.ends_with("cell.trace: is not a regular file"), "{error}");
+    assert!(
+        error.ends_with("cell.trace: is not a regular file"),
+        "{error}"
+    );
     std::fs::remove_dir(directory.path().join("cell.trace")).unwrap();
     std::fs::write(directory.path().join("cell.trace"), "0\n5\nx\n").unwrap();
     let error = scenario.path.config().unwrap_err().to_string();

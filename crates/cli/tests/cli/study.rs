@@ -91,17 +91,17 @@ fn a_terminal_obeys_no_plan() {
         .replace("name = \"a\"", "name = \"a\\u001b[31m\"")
         .replace("no/such/group", "no/such/group\\u001b[31m");
     fs::write(&file, &text).expect("a plan");
-    let shown = contains("\\u{1b}[31m").and(contains("\u{1b}").not());
+    let shown = || contains("\\u{1b}[31m").and(contains("\u{1b}").not());
     fullpipe(["study", &file, "--out", &out, "--dry-run"])
         .assert()
         .code(2)
-        .stdout(shown.clone());
+        .stdout(shown());
     let plan = Plan::parse(&text).expect("a plan");
     Place::make(Path::new(&out), &text, &plan, 0.0).expect("a study");
     fullpipe(["study", "report", &out])
         .assert()
         .success()
-        .stdout(shown);
+        .stdout(shown());
 }
 
 #[test]

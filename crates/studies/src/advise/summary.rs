@@ -288,7 +288,10 @@ mod tests {
     fn what_is_no_summary_is_answered() {
         for (text, reason) in [
             ("{}", "is not a summary"),
-            (r#"{ "path": "rate 9mbit", "ranges": [] }"#, "is not a summary"),
+            (
+                r#"{ "path": "rate 9mbit", "ranges": [] }"#,
+                "is not a summary",
+            ),
             (r#"{ "path": { "rate_bps": "9mbit" } }"#, "expected u64"),
             (r#"{ "path": {}, "flows": [7] }"#, "expected an object"),
             (r#"{ "connections": [7] }"#, "expected an object"),

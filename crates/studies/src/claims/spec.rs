@@ -453,7 +453,11 @@ mod tests {
                 "line 6: claim.engines: \"sin\": unknown engine",
             ),
             ("id = \"a\"\n", "", "line 2: claim.id: is missing"),
-            ("id = \"a\"", "id = \"\"", "line 2: claim[0].id: is not a name"),
+            (
+                "id = \"a\"",
+                "id = \"\"",
+                "line 2: claim[0].id: is not a name",
+            ),
             (
                 "id = \"a\"",
                 "id = \"a b\"",
