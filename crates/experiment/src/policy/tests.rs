@@ -56,6 +56,8 @@ fn a_policy_that_makes_no_sense_still_has_its_group() {
     assert_eq!(group(&TEXT.replace("rtt_from", "rtt_form")), own);
     assert_eq!(group("rule = 7"), None);
     assert_eq!(group("cgroup = "), None);
+    // A study's plan is for a control group, too.
+    assert_eq!(group("cgroup = \"a\"\narm = []"), None);
 }
 
 #[test]

@@ -285,7 +285,8 @@ impl Steer {
 
     /// Notes in the journal which policy is in force. Includes the policy's text if it differs from the last text.
     fn note_policy(&mut self, unix_s: f64, what: &str) {
-        let mut about = json!({ "rules": rules(&self.policy) });
+        let file = self.policy.file.as_deref().and_then(Path::to_str);
+        let mut about = json!({ "rules": rules(&self.policy), "file": file });
         if self.noted != self.policy.text {
             self.noted.clone_from(&self.policy.text);
             about["policy"] = Value::from(self.noted.as_str());
