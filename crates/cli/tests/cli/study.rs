@@ -66,6 +66,21 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
         .and(contains("except").not());
     let assert = fullpipe(arguments.clone()).assert().code(2).stdout(words);
     assert.stderr(contains("cgroup"));
+    // What the study itself would refuse, the dry run refuses.
+    for (more, parts) in [
+        (["--keep", "1mb"], ["--keep", "at least 64 MB"]),
+        (["--as", "no-such-file"], ["--as", "no-such-file"]),
+    ] {
+        let refused = fullpipe(arguments.iter().chain(&more).copied())
+            .assert()
+            .code(2);
+        refused.stderr(contains(parts[0]).and(contains(parts[1])));
+    }
+    let plain = PLAN.replace("no/such/group", directory.path().to_str().expect("a name"));
+    fs::write(&file, plain).expect("a plan");
+    fs::write(directory.path().join("cgroup.procs"), "").expect("as in version 1");
+    let assert = fullpipe(arguments.clone()).assert().code(2);
+    assert.stderr(contains("no control group of version 2"));
     assert!(!out.exists());
     let more = PLAN.replace("[80]", "[80], except = [\"10.0.0.0/8\"]");
     let guard = "guard = [{ measure = \"rtt\", worse = \"20%\" }]\n";

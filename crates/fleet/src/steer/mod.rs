@@ -15,7 +15,9 @@ use std::time::Instant;
 
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
-use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot};
+use kernel::{
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+};
 use serde_json::{Value, json};
 use units::Duration;
 
@@ -91,7 +93,23 @@ pub(crate) fn table(
 /// the BPF program may not do so.
 pub(crate) fn offered(controller: &str) -> Result<(), String> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
-    linux::socket::set_controller(&socket, controller).map_err(|error| error.to_string())
+    linux::socket::set_controller(&socket, controller).map_err(|error| match error {
+        linux::Error::UnknownController { .. } => format!("{error}{}", advice(controller)),
+        error => error.to_string(),
+    })
+}
+
+/// How to get a controller that the kernel lacks, if it is one of Fullpipe's.
+fn advice(controller: &str) -> String {
+    let mut own = Algorithm::ALL.iter();
+    let found = own.find(|own| [own.name(), own.kernel_name()].contains(&controller));
+    found.map_or_else(String::new, |own| {
+        format!(
+            "; run `fullpipe kernel load {}`, and name it {}",
+            own.name(),
+            own.kernel_name()
+        )
+    })
 }
 
 /// The configuration of the program in the kernel, for a machine with this boot time.
@@ -125,14 +143,15 @@ impl Steer {
     ///
     /// The machine lacks something.
     pub fn check(policy: &Policy) -> Result<ControlGroup, SteerError> {
+        let group = ControlGroup::at(&policy.cgroup)?;
+        group.claim(Claim::Shared)?;
+        kernel::check_permission().map_err(HoldError::from)?;
         for rule in &policy.rules {
             offered(rule.controller()).map_err(|why| SteerError::Controller {
                 rule: rule.name.clone(),
                 why,
             })?;
         }
-        let group = ControlGroup::at(&policy.cgroup)?;
-        group.claim(Claim::Shared)?;
         Ok(group)
     }
 
@@ -355,6 +374,23 @@ mod tests {
         // Among entries of the greatest length, the last one: later entries replace earlier ones.
         let found = table.iter().filter(is_in).max_by_key(|one| one.1);
         found.map_or(0, |one| one.2)
+    }
+
+    #[test]
+    fn a_controller_that_fullpipe_can_load_is_told_so() {
+        for name in ["bbr3", "fullpipe_bbr3"] {
+            let advice = advice(name);
+            assert!(
+                advice.contains("kernel load bbr3`") && advice.ends_with(" fullpipe_bbr3"),
+                "{advice}"
+            );
+        }
+        assert_eq!(advice("bbr"), "");
+        let refused = offered("no_such").unwrap_err();
+        assert!(
+            refused.contains("no congestion controller no_such"),
+            "{refused}"
+        );
     }
 
     #[test]

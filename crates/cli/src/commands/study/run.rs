@@ -35,7 +35,7 @@ pub struct Options {
     /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]
     out: Option<PathBuf>,
-    /// Keep at most this much data; the oldest files are deleted
+    /// Keep at most this much data, 64mb or more; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
     /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     plan.place_list(|list| networks(file, list))
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     if options.dry_run {
-        return dry_run(file, out, &text, &plan);
+        show(&plan)?;
     }
     let systems = options.systems.as_ref().map(|path| {
         let read = regular::open(path)
@@ -74,10 +74,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
     });
     let systems = systems.transpose()?;
-    // This is checked before any file is made.
-    is_able(file, &plan)?;
+    // All of this is checked before any file is made.
     can_use(out, &text, &plan)?;
-    let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
+    Study::check(&plan, options.keep).map_err(|error| told(file, error))?;
+    if plan.cgroup.is_some() {
+        kernel_is_able()?;
+    }
+    if options.dry_run {
+        return output::result("this machine can run the study");
+    }
+    let place = Place::make(out, &text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| told(file, error))?;
     let ended = watch::ended()?;
@@ -122,10 +128,7 @@ fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<S
 
 /// Whether the study can begin or continue in this directory.
 fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    let earlier = Place::earlier(out, text, plan).map_err(|error| match error {
-        PlaceError::Taken(_) => Failure::usage(format_args!("--out: {error}")),
-        error => Failure::failed(error),
-    })?;
+    let earlier = Place::earlier(out, text, plan).map_err(of_place)?;
     match earlier.and_then(|place| place.about.ended) {
         Some(ended) => Err(Failure::usage(format_args!(
             "the study in {} is over ({ended}); `fullpipe study report` shows the results",
@@ -135,11 +138,10 @@ fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Whether this machine and this process meet the requirements of a plan.
-fn is_able(file: &Path, plan: &Plan) -> Result<(), Failure> {
-    match plan.cgroup {
-        Some(_) => kernel_is_able(),
-        None => Study::check(plan).map_err(|error| told(file, error)),
+fn of_place(error: PlaceError) -> Failure {
+    match error {
+        PlaceError::System { .. } | PlaceError::InUse { .. } => Failure::failed(error),
+        error => Failure::usage(format_args!("--out: {error}")),
     }
 }
 
@@ -163,7 +165,8 @@ fn told(file: &Path, error: StudyError) -> Failure {
     }
 }
 
-fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
+/// Shows what the study would do.
+fn show(plan: &Plan) -> Result<(), Failure> {
     output::result(words(plan))?;
     for line in clients(plan).into_iter().chain(guards(plan)) {
         output::result(line)?;
@@ -171,12 +174,7 @@ fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failu
     if plan.cgroup.is_none() {
         output::result(by_route(plan))?;
     }
-    can_use(out, text, plan)?;
-    Study::check(plan).map_err(|error| told(file, error))?;
-    if plan.cgroup.is_some() {
-        kernel_is_able()?;
-    }
-    output::result("this machine can run the study")
+    Ok(())
 }
 
 /// The changes of a study by route, in one line.
