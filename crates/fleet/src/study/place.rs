@@ -177,6 +177,13 @@ impl Place {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
+    /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
+    /// same instant.
+    pub(super) fn is_copy(&self, other: &Place) -> bool {
+        let id = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
+        id(self) == id(other)
+    }
+
     /// The directory for a plan with this text: a new one, or the directory of an earlier sitting.
     ///
     /// # Errors
