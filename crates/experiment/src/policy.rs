@@ -103,6 +103,7 @@ fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
+    #[serde(default)]
     cgroup: PathBuf,
     #[serde(default = "nothing", deserialize_with = "share")]
     explore: Ratio,
@@ -120,7 +121,10 @@ impl TryFrom<Said> for Policy {
 
     fn try_from(said: Said) -> Result<Policy, Wrong> {
         if said.cgroup.as_os_str().is_empty() {
-            return Err(Wrong::new("cgroup", "is empty; give its directory"));
+            return Err(Wrong::new(
+                "cgroup",
+                "is missing; give the directory of a control group, such as system.slice/nginx.service",
+            ));
         }
         if said.rule.is_empty() || said.rule.len() > MOST_RULES {
             let reason = format!("{} rules; give 1 to {MOST_RULES}", said.rule.len());

@@ -308,7 +308,10 @@ fn nonsense_names_line_field_and_fix() {
             "loss = \"999999%\"",
             "line 5: path.loss: 999999% is more than 100%",
         ),
-        ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
+        (
+            "loss = 2",
+            "line 5: path.loss: 2 is more than 100%",
+        ),
         (
             "loss = \"-1%\"",
             "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01; units: %",
@@ -556,7 +559,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "flow = 1",
-            "line 1: flow: 1 is no list; write [\"1\"], or [[flow]] for tables",
+            "line 1: flow: 1 is no list; write [1], or [[flow]] for tables",
         ),
         ("flow = {}", "line 1: flow: is a list; write [[flow]]"),
         ("seed = -1", "line 1: seed: -1 is no whole number such as 1"),

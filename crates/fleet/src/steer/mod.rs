@@ -10,7 +10,7 @@ pub use journal::{History, history};
 
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::Prefix;
@@ -49,8 +49,13 @@ pub enum SteerError {
     #[error("cgroup: a reload cannot change it; end the command and start it again")]
     OtherGroup,
     /// The journal cannot be opened.
-    #[error("--journal: {0}")]
-    Journal(std::io::Error),
+    #[error("--journal {}: {error}", path.display())]
+    Journal {
+        /// The journal's file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
 }
 
 /// A policy in force.
@@ -168,8 +173,13 @@ impl Steer {
         unix_s: f64,
     ) -> Result<Steer, SteerError> {
         let group = Steer::check(&policy)?;
-        let journal = journal.map(Journal::open).transpose();
-        let journal = journal.map_err(SteerError::Journal)?;
+        let open = |path: &Path| {
+            Journal::open(path).map_err(|error| SteerError::Journal {
+                path: path.to_owned(),
+                error,
+            })
+        };
+        let journal = journal.map(open).transpose()?;
         let now = since_boot().map_err(HoldError::from)?;
         let mut steer = Steer {
             hold: Hold::begin(group, steering(&policy, booted(now)), lease, true)?,
