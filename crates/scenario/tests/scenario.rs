@@ -308,10 +308,7 @@ fn nonsense_names_line_field_and_fix() {
             "loss = \"999999%\"",
             "line 5: path.loss: 999999% is more than 100%",
         ),
-        (
-            "loss = 2",
-            "line 5: path.loss: 2 is more than 100%",
-        ),
+        ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
         (
             "loss = \"-1%\"",
             "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01; units: %",
