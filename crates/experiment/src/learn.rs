@@ -8,6 +8,7 @@ use crate::effect::DOUBT;
 use crate::findings::{Findings, GroupRow, Rival, is_clear};
 use crate::plan::Plan;
 use crate::policy::{Policy, Rule};
+use crate::ports::Ports;
 use crate::prefix::Prefix;
 use crate::verdict::{Decision, change, probability, range};
 
@@ -129,7 +130,7 @@ pub fn policy(
         ("listen", &plan.connections.listen),
         ("connect", &plan.connections.connect),
     ] {
-        ports += &field(name, texts(of));
+        ports += &field(name, of.iter().map(port).collect());
     }
     let mut controllers = BTreeSet::new();
     let mut rule = |name: &str, place: &str, controller: &str, more: &str| {
@@ -407,6 +408,14 @@ fn has(earlier: Option<&Policy>, place: Place, controller: &str) -> bool {
 
 fn texts<T: std::fmt::Display>(all: &[T]) -> Vec<String> {
     all.iter().map(|one| format!("\"{one}\"")).collect()
+}
+
+/// A port, or a range of ports in quotes.
+fn port(of: &Ports) -> String {
+    match of.ends() {
+        (first, last) if first == last => first.to_string(),
+        _ => format!("\"{of}\""),
+    }
 }
 
 /// A field of a rule, in one line or more. Empty if there are no items.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use scenario::ScenarioError;
 use scenario::de::{self, Wrong};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use units::bounds::share;
 use units::{Duration, Ratio};
@@ -49,6 +50,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// The text of the policy.
     pub text: String,
+    /// The absolute path of the file with this text, if it is known.
+    pub file: Option<PathBuf>,
 }
 
 /// A rule.
@@ -100,6 +103,7 @@ fn some_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ratio
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
+    #[serde(default)]
     cgroup: PathBuf,
     #[serde(default = "nothing", deserialize_with = "share")]
     explore: Ratio,
@@ -117,7 +121,10 @@ impl TryFrom<Said> for Policy {
 
     fn try_from(said: Said) -> Result<Policy, Wrong> {
         if said.cgroup.as_os_str().is_empty() {
-            return Err(Wrong::new("cgroup", "is empty; give its directory"));
+            return Err(Wrong::new(
+                "cgroup",
+                "is missing; give the directory of a control group, such as system.slice/nginx.service",
+            ));
         }
         if said.rule.is_empty() || said.rule.len() > MOST_RULES {
             let reason = format!("{} rules; give 1 to {MOST_RULES}", said.rule.len());
@@ -135,6 +142,7 @@ impl TryFrom<Said> for Policy {
             seed: said.seed,
             rules: said.rule,
             text: String::new(),
+            file: None,
         };
         if policy.controllers().len() > MOST_ARMS {
             let reason = format!("name more than {MOST_ARMS} controllers; give fewer");
@@ -270,11 +278,14 @@ impl Policy {
         })
     }
 
-    /// The control group in a policy's text, even if the rest of the text is invalid.
+    /// The control group in a policy's text, even if the rest of the text is invalid. `None` if the text has no rules, as
+    /// that of a study's plan.
     pub fn group_in(text: &str) -> Option<PathBuf> {
         #[derive(Deserialize)]
         struct Group {
             cgroup: PathBuf,
+            #[serde(rename = "rule")]
+            _rule: IgnoredAny,
         }
         let (group, _) = de::read_toml::<Group>(text).ok()?;
         Some(group.cgroup)

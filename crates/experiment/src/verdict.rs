@@ -49,7 +49,11 @@ pub fn of(
     reach: Reach,
 ) -> (Decision, String) {
     let Some(balance) = balance else {
-        let text = "There is no connection with data yet.".to_owned();
+        let text = match reach {
+            Reach::Running => "There is no connection with data yet. If this lasts,",
+            Reach::EndedEarly | Reach::Over => "There is no connection with data:",
+        };
+        let text = format!("{text} check the ports and the control group in the plan.");
         return (Decision::TooLittle, text);
     };
     if !balance.has_its_units() {
@@ -324,7 +328,12 @@ mod tests {
 
     #[test]
     fn without_data_there_is_no_verdict() {
-        assert_eq!(of(None, &[], "objects", Reach::Over).0, Decision::TooLittle);
+        let (decision, text) = of(None, &[], "objects", Reach::Over);
+        assert_eq!(decision, Decision::TooLittle);
+        assert!(
+            !text.contains("yet") && text.contains("check the ports"),
+            "{text}"
+        );
     }
 
     #[test]

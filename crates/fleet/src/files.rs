@@ -27,7 +27,7 @@ const FILE: Duration = Duration::from_secs(3600);
 pub(crate) const HELD: Duration = Duration::from_secs(5);
 
 /// The least to keep: a few full files.
-const LEAST: Bytes = Bytes::new(32_000_000);
+pub(crate) const LEAST: Bytes = Bytes::new(32_000_000);
 
 /// No later than this by the clock, in milliseconds since 1970: in the year 2264. Nearly as many names of this length come behind.
 const LATEST: u64 = 9_300_000_000_000;

@@ -50,6 +50,18 @@ pub fn check_steering() -> Vec<Requirement> {
     all
 }
 
+/// Checks that this process may attach a program.
+///
+/// # Errors
+///
+/// [`Error::Lacking`].
+pub fn check_permission() -> Result<(), Error> {
+    let Requirement { what, lack } = permission();
+    lack.map_or(Ok(()), |lack| {
+        Err(Error::Lacking(format!("{what}: {lack}")))
+    })
+}
+
 /// `PROC_USER_INIT_INO` (<linux/proc_ns.h>).
 const FIRST_USER_NAMESPACE: u64 = 0xEFFF_FFFD;
 

@@ -48,7 +48,7 @@ pub use algorithm::Algorithm;
 pub use bpf::{
     Attached, Loaded, attach, flows, in_force, is_kept, keep, load, release, sweep, unload,
 };
-pub use check::{Requirement, check, check_controller, check_steering};
+pub use check::{Requirement, check, check_controller, check_permission, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
 pub use error::Error;

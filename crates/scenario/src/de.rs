@@ -197,7 +197,11 @@ impl Fault {
         self.cause = match (self.cause, value) {
             (Cause::NoList, Node::Scalar(text)) => {
                 let text = shortened(text);
-                let fix = format!(" is not a list; write [\"{text}\"], or [[{key}]] for tables");
+                let item = match text.parse::<u64>() {
+                    Ok(number) => number.to_string(),
+                    Err(_) => format!("\"{text}\""),
+                };
+                let fix = format!(" is not a list; write [{item}], or [[{key}]] for tables");
                 Cause::Whole(Reason::of(text).words(fix))
             }
             (Cause::NoList, _) => Cause::Whole(format!("is a list; write [[{key}]]").into()),

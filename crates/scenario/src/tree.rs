@@ -82,7 +82,15 @@ impl Node {
     pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
         let lines = Lines::new(text);
         let document = DeTable::parse(text).map_err(|error| {
-            let message = error.message().replace('\n', ", ");
+            let mut message = error.message().replace('\n', ", ");
+            if let Some(span) = error.span()
+                && message == "duplicate key"
+                && text
+                    .get(..span.start)
+                    .is_some_and(|text| text.ends_with('['))
+            {
+                message += "; give several tables of one name in double brackets, such as [[rule]]";
+            }
             let culprit = error.span().and_then(|span| text.get(span));
             let culprit = culprit.filter(|text| !text.is_empty() && !text.contains('\n'));
             ScenarioError {

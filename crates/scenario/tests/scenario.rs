@@ -556,7 +556,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "flow = 1",
-            "line 1: flow: 1 is not a list; write [\"1\"], or [[flow]] for tables",
+            "line 1: flow: 1 is not a list; write [1], or [[flow]] for tables",
         ),
         ("flow = {}", "line 1: flow: is a list; write [[flow]]"),
         (

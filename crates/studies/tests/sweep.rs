@@ -555,7 +555,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "together = 1",
-            "line 1: together: 1 is not a list; write [\"1\"], or [[together]] for tables",
+            "line 1: together: 1 is not a list; write [1], or [[together]] for tables",
         ),
         (
             "[axes]\n\"path.rate\" = [\"8mbit\", \"1kbit\"]",

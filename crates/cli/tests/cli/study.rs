@@ -70,6 +70,21 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
         .and(contains("except").not());
     let assert = fullpipe(arguments.clone()).assert().code(2).stdout(words);
     assert.stderr(contains("cgroup"));
+    // What the study itself would refuse, the dry run refuses.
+    for (more, parts) in [
+        (["--keep", "1mb"], ["--keep", "at least 64 MB"]),
+        (["--as", "no-such-file"], ["--as", "no-such-file"]),
+    ] {
+        let refused = fullpipe(arguments.iter().chain(&more).copied())
+            .assert()
+            .code(2);
+        refused.stderr(contains(parts[0]).and(contains(parts[1])));
+    }
+    let plain = PLAN.replace("no/such/group", directory.path().to_str().expect("a name"));
+    fs::write(&file, plain).expect("a plan");
+    fs::write(directory.path().join("cgroup.procs"), "").expect("as in version 1");
+    let assert = fullpipe(arguments.clone()).assert().code(2);
+    assert.stderr(contains("not a control group of version 2"));
     assert!(!out.exists());
     let more = PLAN.replace("[80]", "[80], except = [\"10.0.0.0/8\"]");
     let guard = "guard = [{ measure = \"rtt\", worse = \"20%\" }]\n";
@@ -300,12 +315,13 @@ fn a_rollback_puts_the_policy_before_into_the_file() {
         2
     );
     // What was never in force is kept.
-    fs::write(&policy, "rule = 7").expect("a policy");
+    let never = "cgroup = \"no/such/group\"\nrule = 7";
+    fs::write(&policy, never).expect("a policy");
     let done = fullpipe(rollback).assert().success();
     done.stderr(contains("policy-2.toml"));
     assert_eq!(
         fs::read_to_string(path("policy-2.toml")).expect("it is kept"),
-        "rule = 7"
+        never
     );
     // What the journal has is not.
     fullpipe(rollback).assert().success();
@@ -345,7 +361,10 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     let other = next.replace("no/such", "other");
     let broken = other.replace("rtt_from", "rtt_form");
     let large = next.clone() + &"#\n".repeat(3 << 20);
-    let left: [(&[u8], &str); 4] = [
+    let left: [(&[u8], &str); 7] = [
+        (b"user www-data;\n", "not a policy"),
+        (b"", "not a policy"),
+        (PLAN.as_bytes(), "not a policy"),
         (b"\xff\xfe", "UTF-8"),
         (other.as_bytes(), "another control group"),
         (broken.as_bytes(), "another control group"),
@@ -356,6 +375,18 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
         refused(&policy, &[&policy, part, "not changed"]);
         assert!(fs::read(&policy).expect("a file") == contents, "{part}");
     }
+    fs::remove_file(&policy).expect("removed");
+    refused(&policy, &[&policy, "does not exist"]);
+    assert!(!Path::new(&policy).exists());
+    // The process reads another file.
+    fs::write(&policy, &next).expect("a policy");
+    fs::write(path("other.toml"), &next).expect("a policy");
+    let of = serde_json::json!({ "rules": [], "file": path("other.toml") });
+    let reloaded = serde_json::json!({ "unix_s": 1.0, "what": "reloaded", "about": of });
+    fs::write(&journal, format!("{text}{reloaded}\n")).expect("a journal");
+    refused(&policy, &[&policy, "other.toml"]);
+    assert_eq!(fs::read_to_string(&policy).expect("a policy"), next);
+    fs::write(&journal, &text).expect("a journal");
     let within = directory.path().display().to_string();
     refused(&within, &[&within, "directory"]);
     fs::write(&policy, &next).expect("a policy");
@@ -378,7 +409,7 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
     // Each copy has a name of its own, and the mode of what it is of.
     for number in 2..5 {
-        let text = format!("# {number}\n");
+        let text = format!("{POLICY}# {number}\n");
         fs::write(&policy, &text).expect("a policy");
         fullpipe(rollback(&policy, &journal)).assert().success();
         let kept = path(&format!("policy-{number}.toml"));

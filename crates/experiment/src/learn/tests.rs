@@ -73,6 +73,7 @@ fn who_gains_gets_a_rule_and_the_rest_stays() {
     assert!(found.rules[2].evidence.contains("bbr against cubic: +"));
     assert_eq!(found.explore.as_f64(), 0.02);
     assert_eq!(found.rules[3].listen.len(), 2);
+    assert!(found.text.contains("listen = [443, \"8000-8010\"]\n"));
 }
 
 #[test]

@@ -56,6 +56,17 @@ fn a_policy_that_makes_no_sense_still_has_its_group() {
     assert_eq!(group(&TEXT.replace("rtt_from", "rtt_form")), own);
     assert_eq!(group("rule = 7"), None);
     assert_eq!(group("cgroup = "), None);
+    let error = Policy::parse(&TEXT.replace("cgroup = ", "seed = ")).unwrap_err();
+    assert!(
+        error.to_string().contains("cgroup: is missing; give "),
+        "{error}"
+    );
+    let error = Policy::parse(&TEXT.replace("[[rule]]", "[rule]")).unwrap_err();
+    assert!(error.to_string().contains("such as [[rule]]"), "{error}");
+    let error = Policy::parse(&TEXT.replacen("listen = [443]", "listen = 443", 1)).unwrap_err();
+    assert!(error.to_string().contains("write [443]"), "{error}");
+    // A study's plan is for a control group, too.
+    assert_eq!(group("cgroup = \"a\"\narm = []"), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use scenario::regular;
 use serde::Deserialize;
@@ -110,6 +110,8 @@ pub struct History {
     pub last: String,
     /// The text of the policy before it, which has a different text.
     pub before: Option<String>,
+    /// The file from which the last policy was read, if the journal names it.
+    pub file: Option<PathBuf>,
 }
 
 /// The policies in the journal in this file.
@@ -131,6 +133,7 @@ struct Line {
 #[derive(Deserialize)]
 struct About {
     policy: Option<String>,
+    file: Option<PathBuf>,
 }
 
 impl History {
@@ -156,11 +159,13 @@ impl History {
     /// A line that is not a journal's has no policy.
     fn add(&mut self, line: &[u8]) {
         if let Ok(Line { what, about }) = serde_json::from_slice(line)
-            && let ("began" | "reloaded", Some(text)) = (what.as_str(), about.policy)
-            && text != self.last
+            && let "began" | "reloaded" = what.as_str()
         {
-            let before = std::mem::replace(&mut self.last, text);
-            self.before = (!before.is_empty()).then_some(before);
+            self.file = about.file;
+            if let Some(text) = about.policy.filter(|text| *text != self.last) {
+                let before = std::mem::replace(&mut self.last, text);
+                self.before = (!before.is_empty()).then_some(before);
+            }
         }
     }
 }
@@ -208,12 +213,15 @@ mod tests {
         journal.note(5.0, "ended", &Value::Null);
         // Begun again with the same policy.
         journal.note(6.0, "began", &policy("b\n"));
+        assert_eq!(history(&journal).file, None);
+        journal.note(7.0, "reloaded", &json!({ "rules": [], "file": "/b" }));
         journal.to.extend(b"{ no line of ours\n");
         let found = history(&journal);
         assert_eq!(
             (found.last.as_str(), found.before.as_deref()),
             ("b\n", Some("a"))
         );
+        assert_eq!(found.file.as_deref(), Some(Path::new("/b")));
     }
 
     #[test]

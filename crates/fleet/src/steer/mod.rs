@@ -10,12 +10,14 @@ pub use journal::{History, history};
 
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
-use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot};
+use kernel::{
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+};
 use serde_json::{Value, json};
 use units::Duration;
 
@@ -47,8 +49,13 @@ pub enum SteerError {
     #[error("cgroup: a reload cannot change it; end the command and start it again")]
     OtherGroup,
     /// The journal cannot be opened.
-    #[error("--journal: {0}")]
-    Journal(std::io::Error),
+    #[error("--journal {}: {error}", path.display())]
+    Journal {
+        /// The journal's file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
 }
 
 /// A policy in force.
@@ -91,7 +98,23 @@ pub(crate) fn table(
 /// the BPF program may not do so.
 pub(crate) fn offered(controller: &str) -> Result<(), String> {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
-    linux::socket::set_controller(&socket, controller).map_err(|error| error.to_string())
+    linux::socket::set_controller(&socket, controller).map_err(|error| match error {
+        linux::Error::UnknownController { .. } => format!("{error}{}", advice(controller)),
+        error => error.to_string(),
+    })
+}
+
+/// How to get a controller that the kernel lacks, if it is one of Fullpipe's.
+fn advice(controller: &str) -> String {
+    let mut own = Algorithm::ALL.iter();
+    let found = own.find(|own| [own.name(), own.kernel_name()].contains(&controller));
+    found.map_or_else(String::new, |own| {
+        format!(
+            "; run `fullpipe kernel load {}`, and name it {}",
+            own.name(),
+            own.kernel_name()
+        )
+    })
 }
 
 /// The configuration of the program in the kernel, for a machine with this boot time.
@@ -125,14 +148,15 @@ impl Steer {
     ///
     /// The machine lacks something.
     pub fn check(policy: &Policy) -> Result<ControlGroup, SteerError> {
+        let group = ControlGroup::at(&policy.cgroup)?;
+        group.claim(Claim::Shared)?;
+        kernel::check_permission().map_err(HoldError::from)?;
         for rule in &policy.rules {
             offered(rule.controller()).map_err(|why| SteerError::Controller {
                 rule: rule.name.clone(),
                 why,
             })?;
         }
-        let group = ControlGroup::at(&policy.cgroup)?;
-        group.claim(Claim::Shared)?;
         Ok(group)
     }
 
@@ -149,8 +173,13 @@ impl Steer {
         unix_s: f64,
     ) -> Result<Steer, SteerError> {
         let group = Steer::check(&policy)?;
-        let journal = journal.map(Journal::open).transpose();
-        let journal = journal.map_err(SteerError::Journal)?;
+        let open = |path: &Path| {
+            Journal::open(path).map_err(|error| SteerError::Journal {
+                path: path.to_owned(),
+                error,
+            })
+        };
+        let journal = journal.map(open).transpose()?;
         let now = since_boot().map_err(HoldError::from)?;
         let mut steer = Steer {
             hold: Hold::begin(group, steering(&policy, booted(now)), lease, true)?,
@@ -285,7 +314,8 @@ impl Steer {
 
     /// Notes in the journal which policy is in force. Includes the policy's text if it differs from the last text.
     fn note_policy(&mut self, unix_s: f64, what: &str) {
-        let mut about = json!({ "rules": rules(&self.policy) });
+        let file = self.policy.file.as_deref().and_then(Path::to_str);
+        let mut about = json!({ "rules": rules(&self.policy), "file": file });
         if self.noted != self.policy.text {
             self.noted.clone_from(&self.policy.text);
             about["policy"] = Value::from(self.noted.as_str());
@@ -354,6 +384,23 @@ mod tests {
         // Among entries of the greatest length, the last one: later entries replace earlier ones.
         let found = table.iter().filter(is_in).max_by_key(|one| one.1);
         found.map_or(0, |one| one.2)
+    }
+
+    #[test]
+    fn a_controller_that_fullpipe_can_load_is_told_so() {
+        for name in ["bbr3", "fullpipe_bbr3"] {
+            let advice = advice(name);
+            assert!(
+                advice.contains("kernel load bbr3`") && advice.ends_with(" fullpipe_bbr3"),
+                "{advice}"
+            );
+        }
+        assert_eq!(advice("bbr"), "");
+        let refused = offered("no_such").unwrap_err();
+        assert!(
+            refused.contains("no congestion controller no_such"),
+            "{refused}"
+        );
     }
 
     #[test]

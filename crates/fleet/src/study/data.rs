@@ -307,11 +307,16 @@ fn find(
         let path = directory.as_ref();
         let place = Place::find(path)?;
         let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if !known.insert(own) {
-            left_out.push(LeftOut {
-                path: path.to_owned(),
-                why: "it is given twice, and counts once".to_owned(),
-            });
+        let is_again = !known.insert(own);
+        if let Some(same) = places.iter().find(|other| other.is_copy(&place)) {
+            let why = if is_again {
+                "it is given twice, and counts once".to_owned()
+            } else {
+                let same = same.directory().display();
+                format!("it is a copy of {same}, which counts")
+            };
+            let path = path.to_owned();
+            left_out.push(LeftOut { path, why });
             continue;
         }
         if let Some(first) = places.first()

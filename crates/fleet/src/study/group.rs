@@ -138,8 +138,10 @@ impl ControlGroup {
             Ok((directory, about))
         };
         let (directory, about) = open().map_err(|error| self.missing(&error))?;
-        if !about.is_dir() || !self.path.join("cgroup.procs").exists() {
-            return Err(self.missing(&io::Error::other("is not a control group")));
+        // Version 1 has no such file.
+        if !about.is_dir() || !self.path.join("cgroup.controllers").exists() {
+            let why = "is not a control group of version 2";
+            return Err(self.missing(&io::Error::other(why)));
         }
         Ok(Opened {
             directory,

@@ -3,7 +3,7 @@
 //! A log knows where one response ends and the next begins. The kernel knows when the data that it was given was
 //! acknowledged. The server's time ends when the server has given the last byte to the kernel. A response that fits
 //! into the send buffer ends at once by this time. So if exactly one request matches one object, the size is the log's
-//! and the time is the kernel's.
+//! and the time is the kernel's. A log also counts data that never arrived. So what was cut short is the kernel's.
 
 use std::collections::HashMap;
 
@@ -157,10 +157,12 @@ impl Answer {
     }
 }
 
-/// What is evaluated of a connection's answers. An answer's time is the time of the first object that matches the
-/// answer, unless that object is also the first match of another answer.
+/// What is evaluated of a connection's answers. An answer's time is the time of the first whole object that matches the
+/// answer, unless that object is also the first match of another answer. If the connection has cut an object short, the
+/// last answer that has no such time, and was not over before this object, is this object.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
-    let mut objects = objects.to_vec();
+    let (mut objects, cut): (Vec<Sent>, Vec<Sent>) =
+        objects.iter().copied().partition(|one| one.is_whole);
     objects.sort_by(|one, other| one.begun.total_cmp(&other.begun));
     let mut claims = vec![0_u32; objects.len()];
     let mut own = Vec::with_capacity(answers.len());
@@ -178,26 +180,28 @@ pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     }
     let each = |(answer, own): (&Answer, Option<usize>)| {
         let object = own.filter(|&place| claims[place] == 1);
-        match object.map(|place| objects[place]) {
-            Some(object) => Timed {
-                scope: if object.is_whole {
-                    Scope::Object
-                } else {
-                    Scope::Part
-                },
-                bytes: answer.bytes,
-                busy: object.busy,
-                is_by_kernel: true,
-            },
-            None => Timed {
-                scope: Scope::Object,
-                bytes: answer.bytes,
-                busy: super::cells::span(answer.took),
-                is_by_kernel: false,
-            },
+        let busy = object.map(|place| objects[place].busy);
+        Timed {
+            scope: Scope::Object,
+            bytes: answer.bytes,
+            busy: busy.unwrap_or_else(|| super::cells::span(answer.took)),
+            is_by_kernel: busy.is_some(),
         }
     };
-    answers.iter().zip(own).map(each).collect()
+    let mut all: Vec<Timed> = answers.iter().zip(own).map(each).collect();
+    for cut in cut.iter().filter(|cut| cut.bytes > 0) {
+        let there = all.iter_mut().zip(answers);
+        let there = there.filter(|(one, of)| !one.is_by_kernel && of.ended + AFTER >= cut.begun);
+        if let Some((one, _)) = there.max_by(|(_, a), (_, b)| a.ended.total_cmp(&b.ended)) {
+            *one = Timed {
+                scope: Scope::Part,
+                bytes: cut.bytes,
+                busy: cut.busy,
+                is_by_kernel: true,
+            };
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -329,6 +333,21 @@ mod tests {
         };
         let found = timed(&[answer(10.1, 0.1, 4900)], &[cut]);
         assert_eq!(found[0].scope, Scope::Part);
+        // The log has all bytes that the server gave to the kernel. The answer before is complete.
+        let cut = Sent {
+            bytes: 3_000_000,
+            ..cut
+        };
+        let answers = [answer(10.4, 0.4, 5_000_000), answer(9.01, 0.01, 5000)];
+        let found = timed(&answers, &[sent(9.001, 20, 5000), cut]);
+        let found = found.iter().map(|one| (one.scope, one.bytes));
+        let expected = [(Scope::Part, 3_000_000), (Scope::Object, 5000)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        // No answer was under way when this object began, or nothing of it arrived.
+        for cut in [Sent { begun: 11.0, ..cut }, Sent { bytes: 0, ..cut }] {
+            let found = timed(&answers[..1], &[cut]);
+            assert_eq!(found[0].scope, Scope::Object);
+        }
     }
 
     proptest! {

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
+use super::running::{OBJECTS, START};
+use crate::files::files;
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";
@@ -193,6 +195,13 @@ impl Place {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
+    /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
+    /// same instant.
+    pub(super) fn is_copy(&self, other: &Place) -> bool {
+        let id = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
+        id(self) == id(other)
+    }
+
     /// The directory for a plan with this text: a new one, or the directory of an earlier sitting.
     ///
     /// # Errors
@@ -227,13 +236,15 @@ impl Place {
             plan: plan.clone(),
             text: text.to_owned(),
         };
+        // Another process may have just begun a study here.
+        let _held = place.hold()?;
         write(&directory.join("plan.toml"), text.as_bytes())?;
         // This file makes the directory a study's, so it is written last.
         place.save()?;
         Ok(place)
     }
 
-    /// The place of an earlier sitting of this plan; nothing if the directory has no study yet, or does not exist. Changes
+    /// The place of an earlier sitting of this plan; nothing if the directory has no data yet, or does not exist. Changes
     /// nothing.
     ///
     /// # Errors
@@ -255,7 +266,11 @@ impl Place {
         }
         let earlier = Place::find(directory)?;
         if earlier.text != text {
-            return Err(PlaceError::Other { path });
+            // A start that was refused has left no data.
+            return match earlier.has_data() {
+                true => Err(PlaceError::Other { path }),
+                false => Ok(None),
+            };
         }
         if earlier.about.seed.is_empty() {
             return Err(PlaceError::NoSeed { path });
@@ -295,6 +310,12 @@ impl Place {
             plan,
             text,
         })
+    }
+
+    /// Whether the study has ever run.
+    fn has_data(&self) -> bool {
+        let mut kinds = [START, OBJECTS].into_iter();
+        self.about.ran_s > 0.0 || kinds.any(|kind| !files(&self.directory, kind).is_empty())
     }
 
     /// The directory.
@@ -436,8 +457,23 @@ mod tests {
         drop(held);
         place.hold().unwrap();
         assert!(!place.directory().join(LOCK).exists());
+        // As long as there are no data, the plan may be corrected, unless a process is about to run it.
         let other = PLAN.replace("1h", "2h");
-        assert!(matches!(make(&other), Err(PlaceError::Other { .. })));
+        let held = place.hold().unwrap();
+        assert!(matches!(make(&other), Err(PlaceError::InUse { .. })));
+        drop(held);
+        assert_eq!(make(&other).unwrap().text, other);
+        assert_eq!(Place::find(place.directory()).unwrap().text, other);
+        let data = place
+            .directory()
+            .join(format!("{START}1700000000000.parquet"));
+        fs::write(&data, "").unwrap();
+        assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
+        fs::remove_file(data).unwrap();
+        let mut ran = make(&other).unwrap();
+        ran.about.ran_s = 1.0;
+        ran.save().unwrap();
+        assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
     }
 
     #[test]

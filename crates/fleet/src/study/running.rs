@@ -20,7 +20,7 @@ use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
-use crate::files::{Files, HELD, RecordError};
+use crate::files::{Files, HELD, LEAST, RecordError};
 use crate::steer::offered;
 use crate::systems::{System, Systems};
 
@@ -137,19 +137,25 @@ pub(crate) fn booted(now: Duration) -> Duration {
 }
 
 impl Study {
-    /// Checks whether this machine and this process can run the plan. Changes nothing, except that the kernel may load
-    /// modules of controllers.
+    /// Checks whether this machine and this process can run the plan, and keep this much data. Changes nothing, except
+    /// that the kernel may load modules of controllers.
     ///
     /// # Errors
     ///
     /// The machine or the process lacks something.
-    pub fn check(plan: &Plan) -> Result<(), StudyError> {
-        for (place, arm) in plan.names().into_iter().enumerate() {
-            offered(arm).map_err(|why| StudyError::Controller { place, why })?;
+    pub fn check(plan: &Plan, keep: Bytes) -> Result<(), StudyError> {
+        if keep.get() / 2 < LEAST.get() {
+            return Err(StudyError::Little);
         }
         match &plan.cgroup {
-            Some(group) => drop(ControlGroup::at(group)?.claim(Claim::Alone)?),
+            Some(group) => {
+                ControlGroup::at(group)?.claim(Claim::Alone)?;
+                kernel::check_permission()?;
+            }
             None => route::check(plan)?,
+        }
+        for (place, arm) in plan.names().into_iter().enumerate() {
+            offered(arm).map_err(|why| StudyError::Controller { place, why })?;
         }
         Ok(())
     }
@@ -166,7 +172,7 @@ impl Study {
         systems: Option<Systems>,
         undo: &Init,
     ) -> Result<Study, StudyError> {
-        Study::check(&place.plan)?;
+        Study::check(&place.plan, keep)?;
         let held = place.hold()?;
         place.about.sittings = place.about.sittings.saturating_add(1);
         let (files, objects) = files_of(&place, keep)?;

@@ -9,7 +9,7 @@ mod why;
 
 use std::fmt::Display;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
 use experiment::policy::{MOST_NETWORKS, Policy};
@@ -83,7 +83,11 @@ const LARGEST: u64 = 4 << 20;
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let text = read_text(path).map_err(|error| wrong(&error))?;
-    Policy::parse(&text).map_err(|error| wrong(&error))
+    let policy = Policy::parse(&text).map_err(|error| wrong(&error))?;
+    Ok(Policy {
+        file: absolute(path).ok(),
+        ..policy
+    })
 }
 
 /// Reads the text of a policy or a plan.

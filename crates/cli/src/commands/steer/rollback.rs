@@ -1,6 +1,7 @@
 //! `fullpipe steer rollback`.
 
 use std::fmt::Display;
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -46,30 +47,37 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if policy.cgroup != last.cgroup {
         return Err(wrong(&"the previous policy was for another control group"));
     }
-    replace(file, &policy, &history.last)?;
+    replace(file, &policy, &history.last, history.file.as_deref())?;
     tell(file, &policy)
 }
 
 /// Writes the policy into the file. If the journal does not have the file's present content, a copy of that content is
-/// kept.
-fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
+/// kept. A file that is no policy of this control group, or is not the journal's own file, is left alone.
+fn replace(file: &Path, policy: &Policy, last: &str, own: Option<&Path>) -> Result<(), Failure> {
     let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
     whole::check(file).map_err(|error| wrong(&error))?;
     others::check_links(file).map_err(|error| wrong(&error))?;
-    let text = match read_text(file) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => {
-            return Err(wrong(&format_args!(
-                "{error}; it was not changed: move it away first"
-            )));
-        }
-    };
-    if let Some(text) = text.filter(|text| *text != last && *text != policy.text) {
-        if Policy::group_in(&text).is_some_and(|group| group != policy.cgroup) {
-            return Err(wrong(
-                &"is for another control group than the journal's policies; it was not changed",
-            ));
+    let text = read_text(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => wrong(&"does not exist; give the file of the policy in force"),
+        _ => wrong(&format_args!("{error}; it was not changed")),
+    })?;
+    if let Some(own) = own
+        && !is_same(file, own)
+    {
+        return Err(wrong(&format_args!(
+            "the journal is of the policy in {}; give that file",
+            own.display()
+        )));
+    }
+    if text != last && text != policy.text {
+        match Policy::group_in(&text) {
+            Some(group) if group == policy.cgroup => {}
+            Some(_) => {
+                return Err(wrong(
+                    &"is for another control group than the journal's policies; it was not changed",
+                ));
+            }
+            None => return Err(wrong(&"is not a policy; it was not changed")),
         }
         let kept = whole::keep_beside(file, text.as_bytes())?;
         output::note(format_args!(
@@ -79,6 +87,12 @@ fn replace(file: &Path, policy: &Policy, last: &str) -> Result<(), Failure> {
         ));
     }
     whole::write(file, policy.text.as_bytes())
+}
+
+/// Whether two paths lead to the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let ends = [one, other].map(fs::canonicalize);
+    matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
 /// Lets every process that has a policy in force for the file's control group read the file.

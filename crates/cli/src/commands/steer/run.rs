@@ -78,8 +78,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     tell_of_explorers(&policy);
     if options.dry_run {
         if let Some(journal) = &options.journal {
-            can_append(journal)
-                .map_err(|error| Failure::usage(format_args!("--journal: {error}")))?;
+            can_append(journal).map_err(|error| {
+                Failure::usage(format_args!("--journal {}: {error}", journal.display()))
+            })?;
         }
         for rule in &policy.rules {
             output::result(output::word(&words(&policy, rule)))?;
@@ -196,7 +197,7 @@ fn told(file: &Path, error: SteerError) -> Failure {
         SteerError::Controller { .. } | SteerError::Group(_) | SteerError::OtherGroup => {
             Failure::usage(format_args!("{}: {error}", file.display()))
         }
-        SteerError::Journal(_) => Failure::usage(error),
+        SteerError::Journal { .. } => Failure::usage(error),
         SteerError::Hold(_) => Failure::failed(error),
     }
 }

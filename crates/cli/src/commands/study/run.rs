@@ -1,7 +1,8 @@
 //! `fullpipe study PLAN.toml`.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
@@ -22,6 +23,12 @@ use crate::terminal::output;
 /// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);
 
+/// How long a study may be without any connection before a line reports it.
+const SILENT: std::time::Duration = std::time::Duration::from_secs(180);
+
+/// What to check if no connection takes part.
+const CHECK: &str = "check listen, connect and cgroup in the plan";
+
 /// The most networks that are named.
 const MOST_NAMED: usize = 8;
 
@@ -34,7 +41,7 @@ pub struct Options {
     /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]
     out: Option<PathBuf>,
-    /// Keep at most this much data; the oldest files are deleted
+    /// Keep at most this much data, 64mb or more; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
     /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
@@ -56,14 +63,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (Some(file), Some(out)) = (&options.plan, &options.out) else {
         return Err(Failure::usage("give PLAN.toml and --out DIR"));
     };
-    let text = read_text(file)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    let text = read_text(file).map_err(|error| unread(file, &error))?;
     let mut plan = Plan::parse(&text)
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     plan.place_list(|list| networks(file, list))
         .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
     if options.dry_run {
-        return dry_run(file, out, &text, &plan);
+        show(&plan)?;
     }
     let systems = options.systems.as_ref().map(|path| {
         let read = regular::open(path)
@@ -72,19 +78,33 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
     });
     let systems = systems.transpose()?;
-    // This is checked before any file is made.
-    is_able(file, &plan)?;
+    // All of this is checked before any file is made.
     can_use(out, &text, &plan)?;
-    let place = Place::make(out, &text, &plan, unix_s()).map_err(Failure::failed)?;
+    Study::check(&plan, options.keep).map_err(|error| told(file, error))?;
+    if plan.cgroup.is_some() {
+        kernel_is_able()?;
+    }
+    if options.dry_run {
+        return output::result("this machine can run the study");
+    }
+    let place = Place::make(out, &text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| told(file, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
-    let mut over = None;
+    let (mut over, begun, mut is_told) = (None, Instant::now(), false);
     watch::each(STEP, &ended, || {
         let step = study.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
+        if !is_told && begun.elapsed() >= SILENT {
+            is_told = true;
+            if study.counts().assigned == 0 {
+                output::note(format_args!(
+                    "fullpipe: no connection got an arm yet: {CHECK}"
+                ));
+            }
+        }
         if let Step::Over(why) = step {
             over = Some(why);
             ended.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -99,6 +119,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     finished.saved.map_err(Failure::failed)
 }
 
+/// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
+fn unread(file: &Path, error: &io::Error) -> Failure {
+    let advice = match error.kind() {
+        io::ErrorKind::InvalidData => "; give a plan in TOML",
+        io::ErrorKind::NotFound => {
+            "; give the file of a plan, or a subcommand: report, simulate, lab, stop"
+        }
+        _ => "",
+    };
+    Failure::usage(format_args!("{}: {error}{advice}", file.display()))
+}
+
 /// What is told at the end.
 fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<String> {
     let mut lines = vec![match over {
@@ -108,6 +140,9 @@ fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<S
     if lost > 0 {
         let (rows, are) = (count(lost, "row"), if lost == 1 { "is" } else { "are" });
         lines.push(format!("{rows} could not be written and {are} lost"));
+    }
+    if assigned == 0 {
+        lines.push(format!("no connection got an arm: {CHECK}"));
     }
     lines.push(format!(
         "{} got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
@@ -119,10 +154,7 @@ fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<S
 
 /// Whether the study can begin or continue in this directory.
 fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
-    let earlier = Place::earlier(out, text, plan).map_err(|error| match error {
-        PlaceError::Taken(_) => Failure::usage(format_args!("--out: {error}")),
-        error => Failure::failed(error),
-    })?;
+    let earlier = Place::earlier(out, text, plan).map_err(of_place)?;
     match earlier.and_then(|place| place.about.ended) {
         Some(ended) => Err(Failure::usage(format_args!(
             "the study in {} is over ({ended}); `fullpipe study report` shows the results",
@@ -132,11 +164,10 @@ fn can_use(out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Whether this machine and this process meet the requirements of a plan.
-fn is_able(file: &Path, plan: &Plan) -> Result<(), Failure> {
-    match plan.cgroup {
-        Some(_) => kernel_is_able(),
-        None => Study::check(plan).map_err(|error| told(file, error)),
+fn of_place(error: PlaceError) -> Failure {
+    match error {
+        PlaceError::System { .. } | PlaceError::InUse { .. } => Failure::failed(error),
+        error => Failure::usage(format_args!("--out: {error}")),
     }
 }
 
@@ -160,7 +191,8 @@ fn told(file: &Path, error: StudyError) -> Failure {
     }
 }
 
-fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failure> {
+/// Shows what the study would do.
+fn show(plan: &Plan) -> Result<(), Failure> {
     output::result(output::word(&words(plan)))?;
     for line in clients(plan).into_iter().chain(guards(plan)) {
         output::result(line)?;
@@ -168,12 +200,7 @@ fn dry_run(file: &Path, out: &Path, text: &str, plan: &Plan) -> Result<(), Failu
     if plan.cgroup.is_none() {
         output::result(by_route(plan))?;
     }
-    can_use(out, text, plan)?;
-    Study::check(plan).map_err(|error| told(file, error))?;
-    if plan.cgroup.is_some() {
-        kernel_is_able()?;
-    }
-    output::result("this machine can run the study")
+    Ok(())
 }
 
 /// The changes of a study by route, in one line.
@@ -229,7 +256,7 @@ fn guards(plan: &Plan) -> Option<String> {
 fn words(plan: &Plan) -> String {
     let arms = plan.names().into_iter().zip(plan.shares().shares());
     let arms: Vec<String> = arms
-        .map(|(name, share)| format!("{name} {:.4} %", share * 100.0).replace(".0000", ""))
+        .map(|(name, share)| format!("{name} {} %", digits(share * 100.0)))
         .collect();
     let ports = |ports: &[experiment::Ports]| {
         let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
@@ -255,6 +282,15 @@ fn words(plan: &Plan) -> String {
     )
 }
 
+/// A number with at most two decimals, or one that is below them as it is.
+fn digits(number: f64) -> String {
+    let text = format!("{number:.2}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "0" => number.to_string(),
+        short => short.to_owned(),
+    }
+}
+
 /// The duration as a plan gives it: 168h and not 604800s.
 fn span(duration: Duration) -> String {
     let hours = duration.as_nanos() / 3_600_000_000_000;
@@ -270,6 +306,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn shares_have_few_digits() {
+        let shown = [100.0 / 3.0, 800.0 / 9.0, 50.0, 12.5, 0.001].map(digits);
+        assert_eq!(shown, ["33.33", "88.89", "50", "12.5", "0.001"]);
+    }
+
+    #[test]
     fn the_end_is_told_also_if_it_cannot_be_written() {
         let told = |over, lost| last_words(over, 1, lost, Path::new("out"));
         let lines = told(Some("its time is over"), 7);
@@ -281,5 +323,7 @@ mod tests {
             "1 row could not be written and is lost"
         );
         assert_eq!(told(None, 0).len(), 2);
+        let lines = last_words(None, 0, 0, Path::new("out"));
+        assert!(lines[1].contains("check listen"), "{lines:?}");
     }
 }

@@ -393,6 +393,16 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
     assert_eq!(all, connections);
     let left_out: Vec<&Path> = twice.left_out.iter().map(|of| of.path.as_path()).collect();
     assert_eq!(left_out, given[1..]);
+    // So does a copy of a directory.
+    let copy = other.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(directory.path()).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let copied = read(&[directory.path(), &copy], Vec::new()).unwrap();
+    assert_eq!(copied.left_out.len(), 1);
+    assert!(copied.left_out[0].why.contains("it is a copy of"));
     assert_eq!(gathered.effect(1, Measure::Throughput), None);
 }
 

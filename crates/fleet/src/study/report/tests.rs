@@ -69,7 +69,7 @@ fn a_page_has_everything_and_no_secret() {
 #[test]
 fn without_data_there_is_a_page_that_says_so() {
     let page = page(&read(0));
-    assert!(page.contains("no connection with data yet"));
+    assert!(page.contains("no connection with data"));
     assert_eq!(page.matches("<figure>").count(), 0);
 }
 

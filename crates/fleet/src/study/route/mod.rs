@@ -56,7 +56,7 @@ pub enum RouteError {
     #[error("the routes of this network namespace are in use by {0}; end that one first")]
     InUse(Holder),
     /// The lock cannot be taken.
-    #[error("cannot lock {}: {error}", path.display())]
+    #[error("cannot lock {}: {error}{}", path.display(), takes_root(error))]
     Lock {
         /// The file to be locked.
         path: PathBuf,
@@ -66,6 +66,14 @@ pub enum RouteError {
     /// The process that is to undo the changes cannot be started.
     #[error("cannot start the process that removes rules and routes at the end: {0}")]
     Keeper(io::Error),
+}
+
+/// What a process without permission lacks.
+fn takes_root(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; this takes root",
+        _ => "",
+    }
 }
 
 /// The routes of a running study.
