@@ -430,4 +430,57 @@ mod tests {
         assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
         assert!(holm(&[]).is_empty());
     }
+
+    /// The half width of the anytime-valid interval in standard errors, and the standard error.
+    fn width(tally: &Tally, kind: Kind) -> (f64, f64) {
+        let difference = Difference::of(tally, [0, 1], kind).unwrap();
+        let interval = difference.interval(false, DOUBT);
+        let half = interval.high.ln_1p() - difference.log;
+        (half / difference.error, difference.error)
+    }
+
+    #[test]
+    fn the_interval_at_any_time_is_narrowest_where_it_was_said_in_advance() {
+        let logs = |scale: f64| tally(|_, unit| (unit / 2 % 7) as f64 * scale);
+        // One unit in so many has an event.
+        let shares = |each: u64| tally(|_, unit| f64::from(u8::from(unit / 2 % each == 0)));
+        for (kind, all, error) in [
+            (Kind::Logs, [0.18, 0.35, 0.7].map(logs), 0.1),
+            (Kind::Share, [shares(2), shares(6), shares(20)], 0.3),
+        ] {
+            let [before, there, after] = all.map(|tally| width(&tally, kind));
+            assert!((there.1 / error - 1.0).abs() < 0.1, "{there:?}");
+            assert!(
+                before.1 < 0.6 * error && after.1 > 1.8 * error,
+                "{before:?} {after:?}"
+            );
+            assert!(
+                there.0 < before.0 && there.0 < after.0,
+                "{before:?} {there:?} {after:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_interval_of_huge_errors_has_ends() {
+        let (width, error) = width(&tally(|_, unit| (unit / 2 % 7) as f64 * 20.0), Kind::Logs);
+        assert!(error > 5.0, "{error}");
+        // Eight standard errors of the normal distribution, with Student's heavier tails.
+        assert!((8.0..10.0).contains(&width), "{width}");
+    }
+
+    #[test]
+    fn an_effect_takes_twenty_units_of_each_arm() {
+        let known = |units: [u64; 2]| {
+            let mut tally = Tally::new(2);
+            for (arm, units) in units.into_iter().enumerate() {
+                for unit in 0..units {
+                    let value = unit as f64;
+                    tally.add(arm, unit, Sample { value, weight: 1.0 });
+                }
+            }
+            Effect::of(&tally, 1, Kind::Logs).is_some()
+        };
+        assert!(known([20, 20]) && !known([19, 200]) && !known([200, 19]));
+    }
 }

@@ -658,4 +658,58 @@ mod tests {
         }
         assert!(judged > 5, "{judged}");
     }
+
+    #[test]
+    fn values_of_the_measures_are_corrected_for_measures_and_arms() {
+        let mut gathered = Gathered::new(&["cubic", "bbr", "reno"], &[0.5, 0.25, 0.25]);
+        for of in Model::new(Units::Connections(3000), 0.0).study(3) {
+            let arm = [0, 0, 1, 2][(of.unit >> 62) as usize];
+            // RTTs of the second arm are a little longer.
+            let rtt = of
+                .rtt
+                .map(|rtt| rtt * if arm == 1 { 114 } else { 100 } / 100);
+            gathered.add(&Observation { arm, rtt, ..of });
+        }
+        for reach in [Reach::Over, Reach::Running] {
+            gathered.reached(reach);
+            let findings = gathered.findings();
+            let rows = &findings.comparisons[0].measures;
+            let known: Vec<(f64, f64)> = rows
+                .iter()
+                .filter_map(|row| Some((row.effect?.p(reach == Reach::Over), row.p_corrected?)))
+                .collect();
+            // Connections say nothing of what was cut short.
+            assert_eq!(known.len(), Measure::ALL.len() - 1);
+            let least = known
+                .iter()
+                .copied()
+                .reduce(|one, other| if one.0 < other.0 { one } else { other });
+            let (p, p_corrected) = least.unwrap();
+            // For eight measures, and two arms.
+            let all = p * 8.0 * 2.0;
+            assert!(
+                all < 1.0 && (p_corrected / all - 1.0).abs() < 1e-9,
+                "{known:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_connection_is_in_the_class_of_its_share_of_retransmissions() {
+        let mut gathered = Gathered::new(&["cubic"], &[1.0]);
+        let of = Model::new(Units::Connections(1), 0.0).study(1).remove(0);
+        // None; up to 1 %; up to 5 %; more.
+        for resent in [0, 0, 0, 0, 1, 10, 11, 50, 51, 1000] {
+            gathered.add(&Observation {
+                arm: 0,
+                packets: 1000,
+                resent,
+                ..of.clone()
+            });
+        }
+        assert_eq!(
+            gathered.findings().arms[0].resent_classes,
+            [0.4, 0.2, 0.2, 0.2]
+        );
+    }
 }

@@ -48,12 +48,16 @@ mod tests {
     use crate::observation::{Observation, Scope};
     use crate::simulated::{Model, Units};
 
+    /// An effect with this interval at any time. For a single look, it is almost certain.
     fn effect(low: f64, high: f64) -> Effect {
-        let interval = Interval { low, high };
+        let change = f64::midpoint(low, high);
         Effect {
-            change: f64::midpoint(low, high),
-            once: interval,
-            always: interval,
+            change,
+            once: Interval {
+                low: change - 0.001,
+                high: change + 0.001,
+            },
+            always: Interval { low, high },
             p: 0.0,
             p_always: 0.0,
             units: [100; 2],
@@ -63,10 +67,16 @@ mod tests {
 
     /// A plan with two equal arms and this guard.
     fn guarded(guard: &str) -> Plan {
+        planned(&["cubic", "reno"], guard)
+    }
+
+    fn planned(arms: &[&str], guards: &str) -> Plan {
+        let arms = arms.iter();
+        let arms = arms.map(|name| format!("{{ controller = \"{name}\", share = \"1%\" }}"));
+        let arms = arms.collect::<Vec<_>>().join(", ");
         let text = format!(
             "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = {{ listen = [80] }}\n\
-             arm = [{{ controller = \"cubic\", share = \"50%\" }}, {{ controller = \"reno\", share = \"50%\" }}]\n\
-             guard = [{guard}]\n"
+             arm = [{arms}]\nguard = [{guards}]\n"
         );
         Plan::parse(&text).unwrap()
     }
@@ -121,5 +131,49 @@ mod tests {
         let why = study(5).expect("a fifth against nothing");
         assert!(why.contains("retransmitted packets of reno"), "{why}");
         assert_eq!(study(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_study_at_the_limit_is_seldom_stopped_however_often_one_looks() {
+        // The second arm is exactly as much worse as the guard allows: a fifth less throughput, or a quarter more RTT.
+        for (measure, effect) in [("throughput", -0.2), ("rtt", 0.0)] {
+            let plan = guarded(&format!("{{ measure = \"{measure}\", worse = \"25%\" }}"));
+            let is_stopped = |seed: &u64| {
+                let mut measured = Measured::new(2);
+                let study = Model::new(Units::Connections(2000), effect).study(*seed);
+                study.chunks(study.len().div_ceil(50)).any(|part| {
+                    for of in part {
+                        let longer = if of.arm == 1 { 5 } else { 4 };
+                        let rtt = of.rtt.map(|rtt| rtt * longer / 4);
+                        measured.add(&Observation { rtt, ..of.clone() });
+                    }
+                    broken(&plan, &measured).is_some()
+                })
+            };
+            let stopped = (0..200).filter(is_stopped).count();
+            assert!(stopped <= 10, "{measure}: {stopped} of 200");
+        }
+    }
+
+    #[test]
+    fn each_guard_holds_for_each_arm() {
+        let guards = ["throughput", "resent"]
+            .map(|measure| format!("{{ measure = \"{measure}\", worse = \"25%\" }}"));
+        let plan = planned(&["cubic", "reno", "bbr"], &guards.join(", "));
+        for (arm, name) in [(1, "reno"), (2, "bbr")] {
+            let mut measured = Measured::new(3);
+            for of in Model::new(Units::Connections(3000), 0.0).study(1) {
+                let is_worse = (of.unit >> 62) as usize == arm;
+                let resent = of.packets / if is_worse { 5 } else { 50 };
+                measured.add(&Observation {
+                    arm: ((of.unit >> 62) as usize).min(2),
+                    resent,
+                    ..of
+                });
+            }
+            let why = broken(&plan, &measured).expect("ten times as many");
+            let part = format!("retransmitted packets of {name} against cubic");
+            assert!(why.contains(&part), "{why}");
+        }
     }
 }

@@ -323,4 +323,86 @@ mod tests {
         assert!(watch.counts(0)[0] > 0 && watch.counts(0)[1] == 0);
         assert_eq!(watch.counts(7), [0, 0]);
     }
+
+    /// The rule's connections one by one, from ever new networks. One in ten explores.
+    struct Stream {
+        watch: Watch,
+        number: u64,
+    }
+
+    impl Stream {
+        /// Adds this many connections. Explorers' throughput is `by` times the others'. Returns whether one of them made
+        /// the rule stale.
+        fn go(&mut self, connections: u64, by: u64) -> bool {
+            (0..connections).any(|_| {
+                self.number += 1;
+                let arm = usize::from(self.number % 10 == 0);
+                let more = if arm == 1 { by } else { 1 };
+                let of = Observation {
+                    scope: crate::observation::Scope::Object,
+                    unit: self.number,
+                    arm,
+                    acknowledged: 4_000_000 * more,
+                    busy: units::Duration::from_millis(1000 + self.number / 10 % 7 * 100),
+                    packets: 3000,
+                    resent: 0,
+                    rtt: None,
+                    groups: Vec::new(),
+                };
+                self.watch.add(0, &of).is_some()
+            })
+        }
+
+        fn rule(&self) -> &Watched {
+            &self.watch.rules[0]
+        }
+    }
+
+    fn stream() -> Stream {
+        let made = Made {
+            arms: 2,
+            expect: 0.0,
+        };
+        Stream {
+            watch: Watch::new([made]),
+            number: 0,
+        }
+    }
+
+    #[test]
+    fn one_doubt_is_not_enough() {
+        let mut stream = stream();
+        // The first hundred explorers, and the second.
+        assert!(!stream.go(999, 2) && stream.rule().doubt.is_none());
+        assert!(!stream.go(1, 2) && stream.rule().doubt == Some(1));
+        assert!(!stream.go(999, 2));
+        assert!(stream.go(1, 2));
+    }
+
+    #[test]
+    fn a_doubt_is_forgotten_when_a_window_ends_without_another() {
+        let mut stream = stream();
+        assert!(!stream.go(1000, 2));
+        assert!(!stream.go(MOST - 1, 1) && stream.rule().doubt == Some(1));
+        assert!(!stream.go(1, 1) && stream.rule().doubt.is_none());
+        // The next doubt is a first one.
+        while stream.rule().doubt.is_none() {
+            assert!(!stream.go(1000, 2));
+        }
+        assert!(stream.go(1000, 2));
+    }
+
+    #[test]
+    fn old_windows_end() {
+        let mut stream = stream();
+        for _ in 0..20 {
+            assert!(!stream.go(12_500, 1));
+            let windows = &stream.rule().windows;
+            let sizes: Vec<u64> = windows.iter().map(|window| window.connections).collect();
+            assert!(
+                sizes.len() <= 5 && sizes.iter().all(|size| *size < 100_000),
+                "{sizes:?}"
+            );
+        }
+    }
 }

@@ -279,6 +279,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::{Percentile, Rival};
 
     #[test]
     fn numbers_as_people_read_them() {
@@ -298,25 +299,137 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_is_sure_and_shown_as_nothing_is_not_told() {
-        let interval = |change: f64| Interval {
-            low: change - 1e-6,
-            high: change + 1e-6,
+    /// A row with intervals of these half widths: for a single look, and at any time.
+    fn row(measure: Measure, change: f64, [once, always]: [f64; 2]) -> Row {
+        let interval = |half: f64| Interval {
+            low: change - half,
+            high: change + half,
         };
-        let row = |measure, change| Row {
+        Row {
             measure,
             effect: Some(Effect {
                 change,
-                once: interval(change),
-                always: interval(change),
+                once: interval(once),
+                always: interval(always),
                 p: 1e-9,
                 p_always: 1e-9,
                 units: [100, 100],
                 connections: [100, 100],
             }),
             p_corrected: Some(1e-9),
+        }
+    }
+
+    fn comparison(controller: &str, measures: Vec<Row>) -> Comparison {
+        Comparison {
+            rival: Rival {
+                controller: controller.to_owned(),
+                over: "cubic".to_owned(),
+                groups: Vec::new(),
+                small: Vec::new(),
+            },
+            measures,
+            throughput_p5: None,
+            heat: Vec::new(),
+        }
+    }
+
+    fn judged(comparisons: &[Comparison], reach: Reach) -> (Decision, String) {
+        let arms = [[1_u64; 100]; 2].map(IntoIterator::into_iter);
+        let balance = Balance::of(arms.into_iter(), &[0.5, 0.5]);
+        of(balance.as_ref(), comparisons, "objects", reach)
+    }
+
+    #[test]
+    fn what_is_slower_is_stayed_away_from() {
+        let slower = |half| vec![row(Measure::Throughput, -0.2, half)];
+        let (decision, text) = judged(&[comparison("bbr", slower([0.1, 0.15]))], Reach::Running);
+        assert_eq!(decision, Decision::Stay);
+        let part = "bbr carries objects over 3 MB slower than cubic: −20.0 %";
+        assert!(text.contains(part), "{text}");
+        // Before the end, the interval at any time counts.
+        let unsure = [comparison("bbr", slower([0.1, 0.3]))];
+        assert_eq!(judged(&unsure, Reach::Running).0, Decision::Open);
+        assert_eq!(judged(&unsure, Reach::Over).0, Decision::Stay);
+    }
+
+    #[test]
+    fn of_two_better_arms_the_one_with_the_greater_certain_gain_is_taken() {
+        let all = [("bbr", 0.5, [0.2, 0.45]), ("reno", 0.4, [0.15, 0.2])];
+        let all = all.map(|(name, change, half)| {
+            comparison(name, vec![row(Measure::Throughput, change, half)])
+        });
+        let taken = |reach| judged(&all, reach).0;
+        assert_eq!(taken(Reach::Over), Decision::Take("bbr".to_owned()));
+        assert_eq!(taken(Reach::Running), Decision::Take("reno".to_owned()));
+    }
+
+    #[test]
+    fn what_is_significant_only_before_the_correction_is_not_told() {
+        let throughput = row(Measure::Throughput, 0.2, [0.1, 0.1]);
+        let slow = row(Measure::Rtt, 0.3, [0.1, 0.1]);
+        let each = |p| {
+            let p_corrected = Some(p);
+            let rows = vec![
+                throughput.clone(),
+                Row {
+                    p_corrected,
+                    ..slow.clone()
+                },
+            ];
+            judged(&[comparison("bbr", rows)], Reach::Over)
         };
+        let (decision, text) = each(0.051);
+        assert_eq!(decision, Decision::Take("bbr".to_owned()));
+        assert!(!text.contains("worse in"), "{text}");
+        let (decision, text) = each(0.049);
+        assert_eq!(decision, Decision::Weigh("bbr".to_owned()));
+        assert!(text.contains("bbr is worse in RTT (+30.0 %)."), "{text}");
+    }
+
+    #[test]
+    fn the_slowest_twentieth_is_told_when_the_study_is_over() {
+        let once = Interval {
+            low: 0.1,
+            high: 0.5,
+        };
+        let change = 0.3;
+        let all = [Comparison {
+            throughput_p5: Some(Percentile { change, once }),
+            ..comparison("bbr", vec![row(Measure::Throughput, 0.2, [0.1, 0.1])])
+        }];
+        // Its interval is for a single look.
+        for (reach, is_told) in [
+            (Reach::Over, true),
+            (Reach::Running, false),
+            (Reach::EndedEarly, false),
+        ] {
+            let (_, text) = judged(&all, reach);
+            assert_eq!(text.contains("+30.0 % in the slowest"), is_told, "{text}");
+        }
+    }
+
+    #[test]
+    fn arms_with_other_shares_of_large_objects_are_warned_of() {
+        let beware = |p| {
+            let large = row(Measure::Large, -0.2, [0.1, 0.1]);
+            let p_corrected = Some(p);
+            let rows = vec![
+                row(Measure::Throughput, 0.2, [0.1, 0.1]),
+                Row {
+                    p_corrected,
+                    ..large
+                },
+            ];
+            let text = judged(&[comparison("bbr", rows)], Reach::Over).1;
+            text.contains("Beware: the share of objects over 3 MB differs (−20.0 %)")
+        };
+        assert!(beware(0.049) && !beware(0.051));
+    }
+
+    #[test]
+    fn what_is_sure_and_shown_as_nothing_is_not_told() {
+        let row = |measure, change| row(measure, change, [1e-6, 1e-6]);
         let rows = [
             row(Measure::Time10k, -0.000_4),
             row(Measure::Time100k, -0.000_6),

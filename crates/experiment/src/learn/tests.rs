@@ -387,3 +387,19 @@ fn a_study_that_says_nothing_makes_no_policy() {
     distrusted.decision = Decision::Distrust;
     assert_eq!(policy(&plan, &distrusted, None), Err(Nothing::Distrust));
 }
+
+#[test]
+fn an_arm_that_is_only_to_be_weighed_is_not_put_in_force() {
+    let mut findings = findings(&[("AS1", 0.9), ("AS2", 0.0), ("AS3", -0.5)]);
+    findings.decision = Decision::Weigh("bbr".to_owned());
+    let plan = Plan::parse(PLAN).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+    assert_eq!(
+        rules(&found),
+        [
+            ("no part", "cubic"),
+            ("bbr for AS1", "bbr"),
+            ("rest", "cubic")
+        ]
+    );
+}

@@ -74,6 +74,8 @@ fn an_rtt_that_is_not_known_is_within_no_bounds() {
     let near = TEXT.replace("rtt_from = \"100ms\"", "rtt_below = \"10ms\"");
     let near = Policy::parse(&near).unwrap();
     assert!(near.decide(&of("198.51.100.1", 443, 9)).is_some());
+    // The lower end is within the bounds, the upper end is not.
+    assert!(near.decide(&of("198.51.100.1", 443, 10)).is_none());
     assert!(near.decide(&of("198.51.100.1", 443, 0)).is_none());
     assert!(near.decide(&of("10.0.0.1", 443, 0)).is_some());
 }
@@ -292,4 +294,46 @@ fn what_makes_no_sense_is_named() {
             assert!(error.contains(part), "{to}: {error}");
         }
     }
+}
+
+#[test]
+fn connections_in_and_out_have_their_own_ports() {
+    let text = TEXT.replacen(
+        "listen = [443]",
+        "listen = [443]\nconnect = [\"5000-5001\"]",
+        1,
+    );
+    let policy = Policy::parse(&text).unwrap();
+    let decided = |is_incoming, port| {
+        let of = Connection {
+            is_incoming,
+            ..of("10.0.0.1", port, 1)
+        };
+        assert_eq!(policy.has_port(&of), policy.decide(&of).is_some());
+        policy.decide(&of).map(|decided| decided.rule.name.as_str())
+    };
+    assert_eq!(decided(true, 443), Some("inside"));
+    assert_eq!(decided(true, 5000), None);
+    assert_eq!(decided(false, 443), None);
+    for port in [5000, 5001] {
+        assert_eq!(decided(false, port), Some("inside"));
+    }
+    assert_eq!(decided(false, 5002), None);
+}
+
+#[test]
+fn neighbours_explore_together() {
+    let text = TEXT.replacen("controller", "explore = \"40%\"\ncontroller", 1);
+    let policy = Policy::parse(&text).unwrap();
+    let explores = |client: String| policy.decide(&of(&client, 443, 1)).unwrap().is_exploring;
+    let mut exploring = 0;
+    for network in 0..200 {
+        let own = explores(format!("10.0.{network}.1"));
+        assert_eq!(own, explores(format!("10.0.{network}.254")));
+        let other = explores(format!("2001:db8:{network:x}::1"));
+        assert_eq!(other, explores(format!("2001:db8:{network:x}:ffff::1")));
+        exploring += u32::from(own) + u32::from(other);
+    }
+    // 160 of 400, within five standard deviations of 10.
+    assert!((110..210).contains(&exploring), "{exploring}");
 }
