@@ -269,15 +269,15 @@ fn a_kernels_controller_is_for_engine_linux_alone() {
 #[test]
 fn a_file_that_may_not_grow_is_told() {
     let (directory, file) = scenario();
-    let report = directory.path().join("report.html");
+    let out = directory.path().join("out");
     let output = Command::new("sh")
         .args(["-c", "ulimit -f 1; exec \"$@\"", "sh"])
-        .args([env!("CARGO_BIN_EXE_fullpipe"), "run", &file, "--report"])
-        .arg(&report)
+        .args([env!("CARGO_BIN_EXE_fullpipe"), "run", &file, "--out"])
+        .arg(&out)
         .output()
         .expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("File too large"), "{stderr}");
-    assert!(!report.exists());
+    assert!(!out.exists());
 }
