@@ -16,7 +16,8 @@ use std::time::Instant;
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
 use kernel::{
-    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, ToldObject, mapped,
+    since_boot,
 };
 use serde_json::{Value, json};
 use units::Duration;
@@ -26,7 +27,7 @@ use crate::study::{
 };
 use journal::Journal;
 use metrics::Metrics;
-use stale::Keeper;
+use stale::{Keeper, TakenBack};
 
 /// Why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +57,13 @@ pub enum SteerError {
         /// The system's error.
         error: std::io::Error,
     },
+}
+
+/// A report of the program.
+#[derive(Clone, Copy)]
+enum Heard<'h> {
+    Connection(&'h EndedConnection),
+    Object(&'h ToldObject),
 }
 
 /// A policy in force.
@@ -136,7 +144,8 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
         unit: drawn_unit(policy.unit(), boot),
         rules: policy.rules.iter().map(rule).collect(),
         networks: table(networks, everywhere),
-        is_followed: false,
+        // The watch compares objects, from which rules are learned.
+        is_followed: true,
     }
 }
 
@@ -214,8 +223,9 @@ impl Steer {
         }
         let mut troubles = tended.troubles;
         troubles.extend(set.into_iter().flatten());
-        for ended in &tended.ended {
-            if let Err(error) = self.ended(ended, unix_s, &mut trouble) {
+        let objects = tended.objects.iter().map(Heard::Object);
+        for heard in tended.ended.iter().map(Heard::Connection).chain(objects) {
+            if let Err(error) = self.heard(heard, unix_s, &mut trouble) {
                 troubles.push(format!("a stale rule is not taken back: {error}"));
             }
         }
@@ -232,25 +242,44 @@ impl Steer {
         Step::On
     }
 
-    /// Takes in a connection that has ended. Takes its rule back if the rule is stale.
-    fn ended(
+    /// Takes in a connection that has ended, or an object. Takes its rule back if the rule is stale.
+    fn heard(
         &mut self,
-        of: &EndedConnection,
+        heard: Heard<'_>,
         unix_s: f64,
-        mut tell: impl FnMut(&str),
+        tell: impl FnMut(&str),
     ) -> Result<(), SteerError> {
+        let now = since_boot().map_err(HoldError::from)?;
+        let taken = match heard {
+            Heard::Connection(of) => {
+                self.count(of);
+                self.keeper.add(&self.policy, of, now)
+            }
+            Heard::Object(of) => self.keeper.add_object(&self.policy, of, now),
+        };
+        taken.map_or(Ok(()), |taken| self.take_back(&taken, unix_s, tell))
+    }
+
+    /// Counts a connection that has ended in the metrics.
+    fn count(&mut self, of: &EndedConnection) {
         if let Some(rule) = self.policy.rules.get(of.steered.rule)
             && let Some(controller) = self.policy.arms(rule).0.get(of.steered.arm)
-            && self.keeper.is_of_these(of)
+            && self.keeper.is_of_these(&of.steered)
         {
             let is_exploring = of.steered.arm > 0;
             self.metrics
                 .ended(&rule.name, controller, is_exploring, of.acknowledged);
         }
+    }
+
+    /// Takes a stale rule back.
+    fn take_back(
+        &mut self,
+        taken: &TakenBack,
+        unix_s: f64,
+        mut tell: impl FnMut(&str),
+    ) -> Result<(), SteerError> {
         let now = since_boot().map_err(HoldError::from)?;
-        let Some(taken) = self.keeper.add(&self.policy, of, now) else {
-            return Ok(());
-        };
         let mut rest = self.policy.clone();
         rest.rules.retain(|rule| *rule != taken.rule);
         self.hold.replace(steering(&rest, booted(now)))?;

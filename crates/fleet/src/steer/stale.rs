@@ -4,7 +4,7 @@ use experiment::policy::{Policy, Rule};
 use experiment::stale::{Made, Stale, Watch};
 use experiment::verdict::{change, range};
 use experiment::{Observation, Scope};
-use kernel::EndedConnection;
+use kernel::{EndedConnection, SteeredConnection, ToldObject};
 use units::Duration;
 
 /// The minimum time between taking back two rules, so that one error cannot take back all rules.
@@ -73,22 +73,24 @@ impl Keeper {
 
     /// Whether a connection was set up under the present rules. The rule indices of older connections belong to other
     /// rules.
-    pub fn is_of_these(&self, of: &EndedConnection) -> bool {
-        of.steered.set_up >= self.since
+    pub fn is_of_these(&self, of: &SteeredConnection) -> bool {
+        of.set_up >= self.since
     }
 
-    /// Adds a connection that has ended. Returns the rule that has to be taken back, if any.
+    /// Adds a connection that has ended. Returns the rule that has to be taken back, if any. As in a study, from which
+    /// the rule was learned, a connection with objects has no size and no time of its own.
     pub fn add(
         &mut self,
         policy: &Policy,
         of: &EndedConnection,
         now: Duration,
     ) -> Option<TakenBack> {
-        if !self.is_of_these(of) {
-            return None;
-        }
         let observation = Observation {
-            scope: Scope::Connection,
+            scope: if of.objects > 0 {
+                Scope::Carrier
+            } else {
+                Scope::Connection
+            },
             unit: of.steered.unit,
             arm: of.steered.arm,
             acknowledged: of.acknowledged,
@@ -98,7 +100,45 @@ impl Keeper {
             rtt: None,
             groups: Vec::new(),
         };
-        let stale = self.watch.add(of.steered.rule, &observation)?;
+        self.observe(policy, &of.steered, &observation, now)
+    }
+
+    /// Adds an object. Returns the rule that has to be taken back, if any.
+    pub fn add_object(
+        &mut self,
+        policy: &Policy,
+        of: &ToldObject,
+        now: Duration,
+    ) -> Option<TakenBack> {
+        let observation = Observation {
+            scope: if of.is_whole {
+                Scope::Object
+            } else {
+                Scope::Part
+            },
+            unit: of.steered.unit,
+            arm: of.steered.arm,
+            acknowledged: of.bytes,
+            busy: of.busy,
+            packets: of.packets,
+            resent: of.resent,
+            rtt: None,
+            groups: Vec::new(),
+        };
+        self.observe(policy, &of.steered, &observation, now)
+    }
+
+    fn observe(
+        &mut self,
+        policy: &Policy,
+        of: &SteeredConnection,
+        observation: &Observation,
+        now: Duration,
+    ) -> Option<TakenBack> {
+        if !self.is_of_these(of) {
+            return None;
+        }
+        let stale = self.watch.add(of.rule, observation)?;
         let may_be = self
             .last
             .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
@@ -131,10 +171,8 @@ impl Keeper {
 
 #[cfg(test)]
 mod tests {
-    use experiment::simulated::{Model, Units};
-    use kernel::SteeredConnection;
-
     use super::*;
+    use experiment::simulated::{Model, Units};
 
     const POLICY: &str = "cgroup = \"a\"\nexplore = \"2%\"\n\
         [[rule]]\nname = \"one\"\nlisten = [443]\nprefix = [\"192.0.2.0/24\"]\ncontroller = \"bbr\"\nexpect = \"100%\"\n\
@@ -213,6 +251,54 @@ mod tests {
         assert_ne!(&again.unwrap().rule.name, name);
     }
 
+    /// A connection with `small` objects of 60 kB, and one with the size and time of the observation. The small ones
+    /// last as long with any controller.
+    fn with_small(small: u64, of: &Observation) -> (EndedConnection, ToldObject) {
+        let whole = ended(0, of, Duration::from_secs(1));
+        let large = ToldObject {
+            cookie: 1,
+            steered: whole.steered,
+            number: small + 1,
+            begun: whole.ended,
+            busy: of.busy,
+            bytes: of.acknowledged,
+            packets: of.packets,
+            resent: of.resent,
+            is_whole: true,
+        };
+        let whole = EndedConnection {
+            acknowledged: of.acknowledged + small * 60_000,
+            busy: of.busy + Duration::from_millis(100) * small,
+            objects: small + 1,
+            ..whole
+        };
+        (whole, large)
+    }
+
+    #[test]
+    fn a_rule_that_holds_for_large_objects_stays_in_spite_of_small_ones_beside_them() {
+        let policy = Policy::parse(POLICY).unwrap();
+        let now = Duration::from_secs(2);
+        let taken = |effect: f64| {
+            let mut keeper = Keeper::new(&policy, Duration::ZERO);
+            let model = Model::new(Units::Prefixes(4000), effect);
+            let all = (0..60).flat_map(move |seed| model.study(seed));
+            let mut all = all.filter(|of| of.arm == 0 || of.unit % 49 == 0);
+            let taken = all.find_map(|of| {
+                let (whole, large) = with_small(40, &of);
+                let by_object = keeper.add_object(&policy, &large, now);
+                by_object.or_else(|| keeper.add(&policy, &whole, now))
+            });
+            (taken.map(|taken| taken.why), keeper.watch.counts(0))
+        };
+        // The other controller has half the rate, so the rule's is better by 100 %, as expected.
+        let (why, [own, others]) = taken(-0.5);
+        assert_eq!(why, None);
+        assert!(own > 10_000 && others > 500, "{own}, {others}");
+        // The objects also show that a reason has gone.
+        assert!(taken(0.0).0.is_some());
+    }
+
     #[test]
     fn a_rule_of_systems_stays_out_when_their_networks_change() {
         let text = POLICY.replacen("prefix = [\"192.0.2.0/24\"]", "as = [64500]", 1);
@@ -238,14 +324,14 @@ mod tests {
         let mut keeper = Keeper::new(&policy, second(5));
         let of = alike(0..1).next().unwrap();
         let at = |nanos| ended(0, &of, Duration::from_nanos(nanos));
-        assert!(keeper.is_of_these(&at(5_000_000_000)));
-        assert!(!keeper.is_of_these(&at(4_999_999_999)));
+        assert!(keeper.is_of_these(&at(5_000_000_000).steered));
+        assert!(!keeper.is_of_these(&at(4_999_999_999).steered));
         for of in alike(0..1) {
             keeper.add(&policy, &ended(0, &of, second(6)), second(6));
         }
         assert!(keeper.watch.counts(0)[0] > 0);
         keeper.begin(&policy, second(7));
         assert_eq!(keeper.watch.counts(0), [0, 0]);
-        assert!(!keeper.is_of_these(&at(6_999_999_999)));
+        assert!(!keeper.is_of_these(&at(6_999_999_999).steered));
     }
 }
