@@ -262,24 +262,18 @@ fn study(group: &Group) {
     assert_eq!(controllers(&excepted), before[..10]);
 
     download(&clients);
+    let gathered = || {
+        let read = fleet::study::read(&[&data], Vec::new());
+        read.expect("data").gathered
+    };
     let begin = Instant::now();
-    while arms_in_data(&data) < u64::from(CLIENTS) {
-        assert!(
-            begin.elapsed() < PATIENCE,
-            "{} of the downloads are in the data",
-            arms_in_data(&data)
-        );
+    // Each download is an object, even if downloads share a connection.
+    while gathered().findings().observed.objects < 2 * u64::from(CLIENTS) {
+        assert!(begin.elapsed() < PATIENCE, "{:?}", gathered().findings());
         thread::sleep(Duration::from_millis(500));
     }
-    let gathered = fleet::study::read(&[&data], Vec::new())
-        .expect("data")
-        .gathered;
+    let gathered = gathered();
     let findings = gathered.findings();
-    // Each download is an object, even if downloads share a connection.
-    assert!(
-        findings.observed.objects >= 2 * u64::from(CLIENTS),
-        "{findings:?}"
-    );
     join_log(&data, &path.join(LOG));
     let units: Vec<u64> = findings.arms.iter().map(|arm| arm.units).collect();
     assert_eq!(units, [u64::from(CLIENTS) - count as u64, count as u64]);
