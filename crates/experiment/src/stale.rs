@@ -336,7 +336,7 @@ mod tests {
         fn go(&mut self, connections: u64, by: u64) -> bool {
             (0..connections).any(|_| {
                 self.number += 1;
-                let arm = usize::from(self.number % 10 == 0);
+                let arm = usize::from(self.number.is_multiple_of(10));
                 let more = if arm == 1 { by } else { 1 };
                 let of = Observation {
                     scope: crate::observation::Scope::Object,

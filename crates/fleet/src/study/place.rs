@@ -267,9 +267,10 @@ impl Place {
         let earlier = Place::find(directory)?;
         if earlier.text != text {
             // A start that was refused has left no data.
-            return match earlier.has_data() {
-                true => Err(PlaceError::Other { path }),
-                false => Ok(None),
+            return if earlier.has_data() {
+                Err(PlaceError::Other { path })
+            } else {
+                Ok(None)
             };
         }
         if earlier.about.seed.is_empty() {

@@ -81,9 +81,12 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
     let (low, high) = ((-furthest).max(-100.0), furthest);
     // The first line is at the top.
-    let names = lines.iter().rev().map(|line| match line.is_beyond() {
-        true => format!("{}, {}", line.name, change(line.effect.change)),
-        false => line.name.clone(),
+    let names = lines.iter().rev().map(|line| {
+        if line.is_beyond() {
+            format!("{}, {}", line.name, change(line.effect.change))
+        } else {
+            line.name.clone()
+        }
     });
     let x = Axis::linear("change", Unit::PERCENT, low * 1.05, high * 1.05);
     let mut chart = Chart::new(x, Axis::of_kinds("", names)).with(Rule::vertical(0.0, ""));
