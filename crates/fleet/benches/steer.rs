@@ -224,7 +224,7 @@ fn resident() -> Outcome<f64> {
 }
 
 /// One rule for all connections, and a table of so many networks.
-fn steering(networks: usize, is_followed: bool) -> Steering {
+fn steering(networks: usize) -> Steering {
     let rule = SteeringRule {
         name: "lossy".to_owned(),
         listen: vec![(1, u16::MAX)],
@@ -240,7 +240,6 @@ fn steering(networks: usize, is_followed: bool) -> Steering {
         unit: DrawnUnit::Prefix(24, 48),
         rules: vec![rule],
         networks: all.keys().map(part).chain([rest]).collect(),
-        is_followed,
     }
 }
 
@@ -315,9 +314,8 @@ fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec
     let directory = File::open(&group.0)?;
     let tables = [
         ("not steered", None),
-        ("1 network", Some(steering(1, false))),
-        ("1 network, objects followed", Some(steering(1, true))),
-        ("all networks", Some(steering(networks, false))),
+        ("1 network", Some(steering(1))),
+        ("all networks", Some(steering(networks))),
     ];
     let attach = |steering: &Steering| -> Outcome<Attached> {
         let attached = kernel::attach(&directory, steering)?;

@@ -142,12 +142,10 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
 	count(ASSIGNED);
-	if (steering.follow) {
-		of = bpf_sk_storage_get(&followed, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-		if (of) {
-			of->min_rtt = ~0U;
-			flags |= BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
-		}
+	of = bpf_sk_storage_get(&followed, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (of) {
+		of->min_rtt = ~0U;
+		flags |= BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
 	}
 	bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | flags);
 }

@@ -30,8 +30,6 @@ pub struct Steering {
     /// The networks of rules: an address, the number of its bits that count, and a bit for each rule. The most specific
     /// network counts.
     pub networks: Vec<(Ipv6Addr, u8, u64)>,
-    /// Whether the program reports objects and round trips, which costs a little time for each packet.
-    pub is_followed: bool,
 }
 
 /// The unit of randomisation.
@@ -147,7 +145,6 @@ impl Steering {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
         words.push(self.rules.len().min(MOST_RULES) as u64);
-        words.push(self.is_followed.into());
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         for rule in self.rules.iter().take(MOST_RULES) {
             rule.append(&mut bytes);
@@ -159,11 +156,11 @@ impl Steering {
     /// of their own. `None` if the bytes belong to another program.
     pub(crate) fn parse(mut bytes: &[u8]) -> Option<Steering> {
         let bytes = &mut bytes;
-        let mut words = [0; 11];
+        let mut words = [0; 10];
         for at in &mut words {
             *at = word(bytes)?;
         }
-        let [low, high, unit @ .., count, is_followed] = words;
+        let [low, high, unit @ .., count] = words;
         let count = usize::try_from(count)
             .ok()
             .filter(|&count| count <= MOST_RULES)?;
@@ -173,7 +170,6 @@ impl Steering {
             unit: DrawnUnit::of_words(unit)?,
             rules: rules.collect::<Option<_>>()?,
             networks: Vec::new(),
-            is_followed: is_followed != 0,
         })
     }
 }
@@ -381,7 +377,6 @@ mod tests {
             unit: DrawnUnit::Prefix(24, 48),
             rules: vec![rule; MOST_RULES + 1],
             networks: Vec::new(),
-            is_followed: true,
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
@@ -390,7 +385,7 @@ mod tests {
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
         );
-        assert_eq!(steering.bytes().len(), 11 * 8 + MOST_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), 10 * 8 + MOST_RULES * bytes.len());
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME / 2 - 1));
     }
@@ -412,7 +407,6 @@ mod tests {
                 rule("rest", 440, Duration::ZERO..Duration::MAX),
             ],
             networks: Vec::new(),
-            is_followed: false,
         }
     }
 

@@ -16,6 +16,16 @@ struct Labels {
     exploring: String,
 }
 
+impl Labels {
+    fn of(rule: &str, controller: &str, is_exploring: bool) -> Labels {
+        Labels {
+            rule: rule.to_owned(),
+            controller: controller.to_owned(),
+            exploring: if is_exploring { "yes" } else { "no" }.to_owned(),
+        }
+    }
+}
+
 /// The metrics of a policy in force.
 #[derive(Debug)]
 pub struct Metrics {
@@ -76,13 +86,16 @@ impl Default for Metrics {
 impl Metrics {
     /// Counts a connection of a rule that has ended.
     pub fn ended(&self, rule: &str, controller: &str, is_exploring: bool, bytes: u64) {
-        let labels = Labels {
-            rule: rule.to_owned(),
-            controller: controller.to_owned(),
-            exploring: if is_exploring { "yes" } else { "no" }.to_owned(),
-        };
+        let labels = Labels::of(rule, controller, is_exploring);
         self.ended.get_or_create(&labels).inc();
         self.bytes.get_or_create(&labels).inc_by(bytes);
+    }
+
+    /// Drops the counts of a rule and controller that are no longer in force.
+    pub fn forget(&self, rule: &str, controller: &str, is_exploring: bool) {
+        let labels = Labels::of(rule, controller, is_exploring);
+        self.ended.remove(&labels);
+        self.bytes.remove(&labels);
     }
 
     /// Counts a rule that was taken back.
@@ -137,5 +150,11 @@ mod tests {
             assert!(text.contains(line), "{line}: {text}");
         }
         assert!(text.ends_with("# EOF\n"));
+        metrics.forget("a \"b\"", "cubic", true);
+        let text = metrics.text(1, counts);
+        assert!(
+            text.contains("\"bbr\"") && !text.contains("\"cubic\""),
+            "{text}"
+        );
     }
 }

@@ -8,6 +8,7 @@ mod stale;
 pub use ask::{Given, InForce, in_force, steers};
 pub use journal::{History, history};
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,7 @@ use std::time::Instant;
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
 use kernel::{
-    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, ToldObject, mapped,
-    since_boot,
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
 };
 use serde_json::{Value, json};
 use units::Duration;
@@ -27,7 +27,7 @@ use crate::study::{
 };
 use journal::Journal;
 use metrics::Metrics;
-use stale::{Keeper, TakenBack};
+use stale::{Heard, Keeper, TakenBack};
 
 /// Why a policy is not in force.
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +57,6 @@ pub enum SteerError {
         /// The system's error.
         error: std::io::Error,
     },
-}
-
-/// A report of the program.
-#[derive(Clone, Copy)]
-enum Heard<'h> {
-    Connection(&'h EndedConnection),
-    Object(&'h ToldObject),
 }
 
 /// A policy in force.
@@ -144,9 +137,16 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
         unit: drawn_unit(policy.unit(), boot),
         rules: policy.rules.iter().map(rule).collect(),
         networks: table(networks, everywhere),
-        // The watch compares objects, from which rules are learned.
-        is_followed: true,
     }
+}
+
+/// The groups of connections that metrics tell apart: by rule, controller, and whether they explore.
+fn groups(policy: &Policy) -> BTreeSet<(&str, &str, bool)> {
+    let of = |rule| {
+        let arms = policy.arms(rule).0.into_iter().enumerate();
+        arms.map(|(place, controller)| (rule.name.as_str(), controller, place > 0))
+    };
+    policy.rules.iter().flat_map(of).collect()
 }
 
 impl Steer {
@@ -250,13 +250,10 @@ impl Steer {
         tell: impl FnMut(&str),
     ) -> Result<(), SteerError> {
         let now = since_boot().map_err(HoldError::from)?;
-        let taken = match heard {
-            Heard::Connection(of) => {
-                self.count(of);
-                self.keeper.add(&self.policy, of, now)
-            }
-            Heard::Object(of) => self.keeper.add_object(&self.policy, of, now),
-        };
+        if let Heard::Connection(of) = heard {
+            self.count(of);
+        }
+        let taken = self.keeper.add(&self.policy, heard, now);
         taken.map_or(Ok(()), |taken| self.take_back(&taken, unix_s, tell))
     }
 
@@ -279,13 +276,9 @@ impl Steer {
         unix_s: f64,
         mut tell: impl FnMut(&str),
     ) -> Result<(), SteerError> {
-        let now = since_boot().map_err(HoldError::from)?;
         let mut rest = self.policy.clone();
         rest.rules.retain(|rule| *rule != taken.rule);
-        self.hold.replace(steering(&rest, booted(now)))?;
-        let now = since_boot().map_err(HoldError::from)?;
-        self.policy = rest;
-        self.keeper.begin(&self.policy, now);
+        self.replace(rest)?;
         self.metrics.taken_back();
         let about = json!({ "rule": taken.rule.name, "why": taken.why });
         self.note(unix_s, "taken_back", &about);
@@ -313,14 +306,25 @@ impl Steer {
             return Err(SteerError::OtherGroup);
         }
         Steer::check(&policy)?;
+        self.replace(policy)?;
+        self.note_policy(unix_s, "reloaded");
+        Ok(left_out)
+    }
+
+    /// Puts other rules in force, all of them at once.
+    fn replace(&mut self, policy: Policy) -> Result<(), SteerError> {
         let now = since_boot().map_err(HoldError::from)?;
         self.hold.replace(steering(&policy, booted(now)))?;
         // Loading many networks takes seconds. Meanwhile connections still get the old rules.
         let now = since_boot().map_err(HoldError::from)?;
-        self.policy = policy;
+        let before = std::mem::replace(&mut self.policy, policy);
         self.keeper.begin(&self.policy, now);
-        self.note_policy(unix_s, "reloaded");
-        Ok(left_out)
+        let present = groups(&self.policy);
+        for group in groups(&before).difference(&present) {
+            let (rule, controller, is_exploring) = *group;
+            self.metrics.forget(rule, controller, is_exploring);
+        }
+        Ok(())
     }
 
     /// Notes in the journal that a policy was refused, and why.

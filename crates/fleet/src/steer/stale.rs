@@ -21,6 +21,15 @@ pub(super) struct Keeper {
     taken_back: Vec<Rule>,
 }
 
+/// A report of the program.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Heard<'h> {
+    /// A connection that has ended.
+    Connection(&'h EndedConnection),
+    /// An object.
+    Object(&'h ToldObject),
+}
+
 /// A rule that was taken back, and why.
 #[derive(Debug)]
 pub(super) struct TakenBack {
@@ -77,68 +86,49 @@ impl Keeper {
         of.set_up >= self.since
     }
 
-    /// Adds a connection that has ended. Returns the rule that has to be taken back, if any. As in a study, from which
-    /// the rule was learned, a connection with objects has no size and no time of its own.
-    pub fn add(
-        &mut self,
-        policy: &Policy,
-        of: &EndedConnection,
-        now: Duration,
-    ) -> Option<TakenBack> {
-        let observation = Observation {
-            scope: if of.objects > 0 {
-                Scope::Carrier
-            } else {
-                Scope::Connection
-            },
-            unit: of.steered.unit,
-            arm: of.steered.arm,
-            acknowledged: of.acknowledged,
-            busy: of.busy,
-            packets: of.packets,
-            resent: of.resent,
-            rtt: None,
-            groups: Vec::new(),
+    /// Adds a connection that has ended, or an object. Returns the rule that has to be taken back, if any. As in a study,
+    /// from which the rule was learned, a connection with objects has no size and no time of its own.
+    pub fn add(&mut self, policy: &Policy, heard: Heard<'_>, now: Duration) -> Option<TakenBack> {
+        let (of, scope, acknowledged, busy, packets, resent) = match heard {
+            Heard::Connection(of) => {
+                let scope = if of.objects > 0 {
+                    Scope::Carrier
+                } else {
+                    Scope::Connection
+                };
+                let EndedConnection {
+                    acknowledged,
+                    busy,
+                    packets,
+                    resent,
+                    ..
+                } = *of;
+                (&of.steered, scope, acknowledged, busy, packets, resent)
+            }
+            Heard::Object(of) => {
+                let scope = if of.is_whole {
+                    Scope::Object
+                } else {
+                    Scope::Part
+                };
+                (&of.steered, scope, of.bytes, of.busy, of.packets, of.resent)
+            }
         };
-        self.observe(policy, &of.steered, &observation, now)
-    }
-
-    /// Adds an object. Returns the rule that has to be taken back, if any.
-    pub fn add_object(
-        &mut self,
-        policy: &Policy,
-        of: &ToldObject,
-        now: Duration,
-    ) -> Option<TakenBack> {
-        let observation = Observation {
-            scope: if of.is_whole {
-                Scope::Object
-            } else {
-                Scope::Part
-            },
-            unit: of.steered.unit,
-            arm: of.steered.arm,
-            acknowledged: of.bytes,
-            busy: of.busy,
-            packets: of.packets,
-            resent: of.resent,
-            rtt: None,
-            groups: Vec::new(),
-        };
-        self.observe(policy, &of.steered, &observation, now)
-    }
-
-    fn observe(
-        &mut self,
-        policy: &Policy,
-        of: &SteeredConnection,
-        observation: &Observation,
-        now: Duration,
-    ) -> Option<TakenBack> {
         if !self.is_of_these(of) {
             return None;
         }
-        let stale = self.watch.add(of.rule, observation)?;
+        let observation = Observation {
+            scope,
+            unit: of.unit,
+            arm: of.arm,
+            acknowledged,
+            busy,
+            packets,
+            resent,
+            rtt: None,
+            groups: Vec::new(),
+        };
+        let stale = self.watch.add(of.rule, &observation)?;
         let may_be = self
             .last
             .is_none_or(|last| now.saturating_sub(last) >= BETWEEN);
@@ -221,7 +211,11 @@ mod tests {
         // Connections that were set up earlier do not count for these rules.
         for of in alike(0..8) {
             let old = ended(0, &of, second(999));
-            assert!(keeper.add(&policy, &old, second(2000)).is_none());
+            assert!(
+                keeper
+                    .add(&policy, Heard::Connection(&old), second(2000))
+                    .is_none()
+            );
         }
         assert_eq!(keeper.watch.counts(0), [0, 0]);
         let mut taken = Vec::new();
@@ -229,7 +223,11 @@ mod tests {
         for of in alike(0..60) {
             now = now + Duration::from_micros(1);
             for rule in 0..2 {
-                taken.extend(keeper.add(&policy, &ended(rule, &of, second(1001)), now));
+                taken.extend(keeper.add(
+                    &policy,
+                    Heard::Connection(&ended(rule, &of, second(1001))),
+                    now,
+                ));
             }
         }
         assert_eq!(taken.len(), 1, "{taken:?}");
@@ -246,8 +244,8 @@ mod tests {
         // Some time later, the other rule may be taken back, too.
         keeper.begin(&policy, now);
         let later = now + BETWEEN;
-        let again =
-            alike(100..160).find_map(|of| keeper.add(&policy, &ended(0, &of, later), later));
+        let again = alike(100..160)
+            .find_map(|of| keeper.add(&policy, Heard::Connection(&ended(0, &of, later)), later));
         assert_ne!(&again.unwrap().rule.name, name);
     }
 
@@ -276,6 +274,22 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_with_objects_has_no_throughput_of_its_own() {
+        let policy = Policy::parse(POLICY).unwrap();
+        let mut keeper = Keeper::new(&policy, Duration::ZERO);
+        let now = Duration::from_secs(2);
+        let all = || alike(0..1).map(|of| with_small(40, &of));
+        for (whole, _) in all() {
+            keeper.add(&policy, Heard::Connection(&whole), now);
+        }
+        assert_eq!(keeper.watch.counts(0), [0, 0]);
+        for (_, large) in all() {
+            keeper.add(&policy, Heard::Object(&large), now);
+        }
+        assert!(keeper.watch.counts(0)[0] > 0);
+    }
+
+    #[test]
     fn a_rule_that_holds_for_large_objects_stays_in_spite_of_small_ones_beside_them() {
         let policy = Policy::parse(POLICY).unwrap();
         let now = Duration::from_secs(2);
@@ -286,8 +300,8 @@ mod tests {
             let mut all = all.filter(|of| of.arm == 0 || of.unit % 49 == 0);
             let taken = all.find_map(|of| {
                 let (whole, large) = with_small(40, &of);
-                let by_object = keeper.add_object(&policy, &large, now);
-                by_object.or_else(|| keeper.add(&policy, &whole, now))
+                let by_object = keeper.add(&policy, Heard::Object(&large), now);
+                by_object.or_else(|| keeper.add(&policy, Heard::Connection(&whole), now))
             });
             (taken.map(|taken| taken.why), keeper.watch.counts(0))
         };
@@ -327,7 +341,11 @@ mod tests {
         assert!(keeper.is_of_these(&at(5_000_000_000).steered));
         assert!(!keeper.is_of_these(&at(4_999_999_999).steered));
         for of in alike(0..1) {
-            keeper.add(&policy, &ended(0, &of, second(6)), second(6));
+            keeper.add(
+                &policy,
+                Heard::Connection(&ended(0, &of, second(6))),
+                second(6),
+            );
         }
         assert!(keeper.watch.counts(0)[0] > 0);
         keeper.begin(&policy, second(7));

@@ -68,7 +68,6 @@ fn steering(place: &Place, boot: Duration) -> Steering {
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,
-        is_followed: true,
     }
 }
 

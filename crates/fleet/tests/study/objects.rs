@@ -87,7 +87,6 @@ fn steering() -> Steering {
             arms: vec![(1 << 32, "reno".to_owned())],
         }],
         networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],
-        is_followed: true,
     }
 }
 

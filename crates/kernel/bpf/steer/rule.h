@@ -31,7 +31,6 @@ struct steering {
 	u64 key[2];
 	struct unit unit;
 	u64 count;
-	u64 follow; /* whether the program reports objects and round trips */
 	struct rule rules[RULES];
 };
 

@@ -25,10 +25,6 @@ use crate::{
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 
-/// The size of a ring that is not used. It must be a power of two and a multiple of the page size, which is at most 64
-/// KB.
-const LEAST_RING: u32 = 1 << 16;
-
 /// The number of networks that one call passes to the kernel.
 const BATCH: usize = 4096;
 
@@ -139,8 +135,6 @@ fn load(
         if name == "networks" {
             let networks = u32::try_from(steering.networks.len()).unwrap_or(u32::MAX);
             map.set_max_entries(networks.max(1)).map_err(refused)?;
-        } else if name == "objects" && !steering.is_followed {
-            map.set_max_entries(LEAST_RING).map_err(refused)?;
         } else if name == RULES
             && let Some(value) = map.initial_value_mut()
         {

@@ -72,7 +72,6 @@ fn steering(networks: u32) -> Steering {
         unit: DrawnUnit::Prefix(24, 48),
         rules: vec![rule; kernel::MOST_RULES],
         networks: (0..networks).map(network).collect(),
-        is_followed: true,
     }
 }
 

@@ -74,6 +74,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     };
     let systems = options.systems.as_deref();
+    // SIGHUP would end the command. Reading many networks takes seconds.
+    let again = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGHUP, Arc::clone(&again))
+        .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
     let policy = read_with(file, systems)?;
     tell_of_explorers(&policy);
     if options.dry_run {
@@ -95,9 +99,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     // This comes before the policy is in force, because a signal must not leave a policy in force without a process
     // that looks after it.
     let ended = watch::ended_by(&[SIGINT, SIGTERM, SIGQUIT])?;
-    let again = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGHUP, Arc::clone(&again))
-        .map_err(|error| Failure::failed(format_args!("cannot listen for signals: {error}")))?;
     let exporter = options.prometheus.map(|address| {
         Exporter::start(address).map_err(|error| {
             Failure::failed(format_args!(
