@@ -111,9 +111,9 @@ impl Cues {
         (cue, built)
     }
 
-    /// When new data were sent and what triggered them, away from the sender. The departure time is late by the shortest
-    /// time from the sender to the capture.
-    /// `after` is TSval of the acknowledgement that followed the echoed one.
+    /// When new data were sent, what triggered them, and when they were built, away from the sender. The departure time is
+    /// late by the shortest time from the sender to the capture. `after` is TSval of the acknowledgement that followed the
+    /// echoed one.
     #[inline]
     pub fn far_from_sender(
         &mut self,

@@ -27,19 +27,32 @@ impl Numbers {
     /// if it `follows_loss`.
     #[inline]
     pub fn on_segment(&mut self, number: u16, packets: u64, follows_loss: bool) {
-        let step = number
-            .wrapping_sub(self.next.unwrap_or(number))
-            .cast_signed();
+        if self.step(number) < 0 {
+            self.missing -= i64::try_from(packets).unwrap_or(0);
+        }
+        self.pass(number, packets, follows_loss);
+    }
+
+    /// A packet without data. One that is late is taken for a copy: nothing tells the two apart.
+    #[inline]
+    pub fn on_no_data(&mut self, number: u16, follows_loss: bool) {
+        self.pass(number, 1, follows_loss);
+    }
+
+    /// How far the number is beyond the next one.
+    fn step(&self, number: u16) -> i16 {
+        let next = self.next.unwrap_or(number);
+        number.wrapping_sub(next).cast_signed()
+    }
+
+    fn pass(&mut self, number: u16, packets: u64, follows_loss: bool) {
         self.segments += 1;
         self.packets += packets;
-        match step {
-            ..0 => {
-                self.missing -= i64::try_from(packets).unwrap_or(0);
-                return;
-            }
+        match self.step(number) {
+            ..0 => return,
             0 => self.in_order += 1,
-            1.. if follows_loss => self.missing += i64::from(step),
-            1.. => self.stray += u64::from(step.unsigned_abs()),
+            step if follows_loss => self.missing += i64::from(step),
+            step => self.stray += u64::from(step.unsigned_abs()),
         }
         #[expect(clippy::cast_possible_truncation, reason = "the numbers wrap")]
         let packets = packets as u16;
@@ -76,6 +89,18 @@ mod tests {
         let swapped = [1, 2, 3, 5, 4, 6, 7, 8, 9, 10, 11, 12, 13];
         assert_eq!(of(swapped.map(|at| (at, 1, true))), Some(0));
         assert_eq!(of((0..400).map(|at| (at * 10, 10, false))), Some(0));
+    }
+
+    #[test]
+    fn a_copy_without_data_is_no_late_packet() {
+        let mut numbers = Numbers::default();
+        for number in (0..200).filter(|at| at % 10 != 3) {
+            numbers.on_segment(number, 1, true);
+        }
+        for _ in 0..20 {
+            numbers.on_no_data(150, false);
+        }
+        assert_eq!(numbers.missing(), Some(20));
     }
 
     #[test]

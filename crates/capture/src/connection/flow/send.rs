@@ -91,7 +91,7 @@ impl Flow {
 
     /// A packet without data passes, which has a number, too.
     pub fn on_no_data(&mut self, id: u16) {
-        self.numbers.on_segment(id, 1, self.highest() > self.una);
+        self.numbers.on_no_data(id, self.highest() > self.una);
     }
 
     /// Whether a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
