@@ -3,7 +3,7 @@
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// So many links on the way to a file are followed (Linux `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
@@ -24,28 +24,58 @@ fn is_own(about: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&about.uid())
 }
 
-/// Checks that nobody else can put something else in the place of a directory, or of one on the way to it, if root asks.
-/// Others are asked about links only, because their directories may be below those of anybody.
+/// The path of a directory, which may not exist yet, without symbolic links. Nobody else can put something else in its
+/// place, or in the place of a directory above it. This is checked for root only: the directories of other users may be
+/// below those of anybody.
 ///
 /// # Errors
 ///
-/// A directory on the way is open to others. In a sticky one, they can replace only what is theirs (inode(7)).
-pub fn check_way(directory: &Path) -> io::Result<()> {
+/// A link was laid by somebody else, or a directory above is open to others. In a sticky one, they can replace only what
+/// is theirs (inode(7)).
+pub fn own_way(directory: &Path) -> io::Result<PathBuf> {
     check_links(directory)?;
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
+    let real = real(directory)?;
+    if !rustix::process::geteuid().is_root() || !is_in_first_user_namespace() {
+        return Ok(real);
     }
-    for above in fs::canonicalize(directory)?.ancestors().skip(1) {
-        let about = fs::metadata(above)?;
+    for above in real.ancestors().skip(1) {
+        let about = match fs::symlink_metadata(above) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            about => about?,
+        };
         let is_sticky = is_own(&about) && about.mode() & 0o1000 != 0;
         if let Some(why) = may_write(&about).filter(|_| !is_sticky) {
             return Err(io::Error::other(format!(
-                "{} {why}, who could put another directory in the place of this one",
+                "{} {why}, who could put another directory in the place of this one; give one that only you can change, such as \
+                 /var/lib/fullpipe/NAME",
                 above.display()
             )));
         }
     }
-    Ok(())
+    Ok(real)
+}
+
+/// In another user namespace, root has only the rights of the user who made it, and does not see who owns what is outside
+/// (user_namespaces(7)).
+fn is_in_first_user_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+/// The path without symbolic links. Its end may not exist yet.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    for above in path.ancestors() {
+        let real = match fs::canonicalize(Path::new(".").join(above)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            real => real?,
+        };
+        let rest = path.strip_prefix(above).unwrap_or(path).components();
+        if rest.clone().any(|part| part == Component::ParentDir) {
+            break;
+        }
+        return Ok(real.components().chain(rest).collect());
+    }
+    Err(io::ErrorKind::NotFound.into())
 }
 
 /// Checks that no symbolic link on the way to a file was laid by somebody else, or can be changed by him.
@@ -59,6 +89,8 @@ pub fn check_links(path: &Path) -> io::Result<()> {
 }
 
 fn follow(path: &Path, rest: &mut usize) -> io::Result<()> {
+    // With a slash at its end, the path of a link names the link's end.
+    let path: PathBuf = path.components().collect();
     for link in path.ancestors() {
         let Ok(end) = fs::read_link(link) else {
             continue;
@@ -130,12 +162,35 @@ mod tests {
         for good in ["own/file", "open/file", "own/link", "own/no/such"] {
             check_links(&path(good)).expect(good);
         }
-        for bad in ["open/link", "open/link/file", "own/through"] {
+        symlink("../open/link/", path("own/slash")).unwrap();
+        for bad in [
+            "open/link",
+            "open/link/",
+            "open/link//.",
+            "open/link/file",
+            "open/link/../link",
+            "own/through",
+            "own/slash",
+        ] {
             let error = check_links(&path(bad)).expect_err(bad).to_string();
             assert!(error.contains("open/link is a symbolic link"), "{error}");
         }
         let error = check_links(&path("own/again")).unwrap_err().to_string();
         assert_eq!(error, "too many symbolic links");
+    }
+
+    #[test]
+    fn a_way_has_no_links_and_need_not_end_in_something() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = fs::canonicalize(directory.path()).unwrap();
+        fs::create_dir(path.join("own")).unwrap();
+        symlink("own", path.join("link")).unwrap();
+        let way = |name: &str| own_way(&path.join(name));
+        for (name, is) in [("link", "own"), ("link/", "own"), ("link/a/./b", "own/a/b")] {
+            assert_eq!(way(name).unwrap(), path.join(is), "{name}");
+        }
+        assert!(way("link/a/../b").is_err());
+        assert!(own_way(Path::new("no/such")).unwrap().is_absolute());
     }
 
     #[test]
@@ -157,11 +212,12 @@ mod tests {
             (0o770, false),
         ] {
             set(&above, mode);
-            assert_eq!(check_way(&path).is_ok(), is_good, "{mode:o}");
+            assert_eq!(own_way(&path).is_ok(), is_good, "{mode:o}");
+            assert_eq!(own_way(&path.join("no/such")).is_ok(), is_good, "{mode:o}");
         }
         set(&above, 0o1777);
         chown(&above, Some(65_534), None).unwrap();
-        let error = check_way(&path).unwrap_err().to_string();
+        let error = own_way(&path).unwrap_err().to_string();
         assert!(
             error.contains("above belongs to another user (65534), who could"),
             "{error}"

@@ -29,6 +29,18 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     own(options.read(true).write(true).truncate(false), path)
 }
 
+/// Removes a file, or a symbolic link, if it is there.
+///
+/// # Errors
+///
+/// It cannot be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Makes a file that only its owner can read. What is in its place is removed; so is a symbolic link, and the file that it names
 /// is left as it is.
 ///
@@ -36,10 +48,7 @@ pub fn open_own(path: &Path) -> io::Result<File> {
 ///
 /// It cannot be made.
 pub fn create_anew(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    remove(path)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).open(path)
 }

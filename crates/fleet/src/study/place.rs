@@ -49,6 +49,14 @@ pub enum PlaceError {
         /// What is wrong with it.
         why: String,
     },
+    /// Somebody else could put another directory in the place of this one.
+    #[error("{}: {error}", path.display())]
+    Way {
+        /// The directory.
+        path: PathBuf,
+        /// Who could do that, and where.
+        error: io::Error,
+    },
     /// There is something else in the directory's place.
     #[error("{} is not a directory; give another name", .0.display())]
     Taken(PathBuf),
@@ -198,8 +206,8 @@ impl Place {
     /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
     /// same instant.
     pub(super) fn is_copy(&self, other: &Place) -> bool {
-        let id = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
-        id(self) == id(other)
+        let about = |place: &Place| (place.about.began_unix_s, place.about.seed.clone());
+        self.text == other.text && about(self) == about(other)
     }
 
     /// The directory for a plan with this text: a new one, or the directory of an earlier sitting.
@@ -216,7 +224,7 @@ impl Place {
         if let Some(earlier) = Place::earlier(directory, text, plan)? {
             return Ok(earlier);
         }
-        own_directory(directory)?;
+        let directory = own_directory(directory)?;
         let seed = match &plan.seed {
             Some(seed) => seed.clone(),
             None => chance().map_err(|error| system(Path::new("/dev/urandom"), error))?,
@@ -231,13 +239,18 @@ impl Place {
             missing: Missing::default(),
         };
         let place = Place {
-            directory: directory.to_owned(),
+            directory: directory.clone(),
             about,
             plan: plan.clone(),
             text: text.to_owned(),
         };
         // Another process may have just begun a study here.
         let _held = place.hold()?;
+        if let Some(earlier) = Place::earlier(&directory, text, plan)? {
+            return Ok(earlier);
+        }
+        // The seed of a refused plan is not that of the corrected one.
+        regular::remove(&directory.join(FILE)).map_err(|error| system(&directory, error))?;
         write(&directory.join("plan.toml"), text.as_bytes())?;
         // This file makes the directory a study's, so it is written last.
         place.save()?;
@@ -251,20 +264,15 @@ impl Place {
     ///
     /// The directory cannot be used, or has the data of another plan.
     pub fn earlier(directory: &Path, text: &str, plan: &Plan) -> Result<Option<Place>, PlaceError> {
-        let path = directory.to_owned();
-        match fs::metadata(directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(PlaceError::Taken(path));
-            }
-            Err(error) => return Err(system(directory, error)),
-            Ok(about) if !about.is_dir() => return Err(PlaceError::Taken(path)),
-            Ok(_) => is_own(directory)?,
-        }
-        if !directory.join(FILE).exists() {
+        let path = way(directory)?;
+        if !path.exists() {
             return Ok(None);
         }
-        let earlier = Place::find(directory)?;
+        is_own(&path)?;
+        if !path.join(FILE).exists() {
+            return Ok(None);
+        }
+        let earlier = Place::find(&path)?;
         if earlier.text != text {
             // A start that was refused has left no data.
             return if earlier.has_data() {
@@ -358,30 +366,45 @@ impl Place {
     }
 }
 
-/// Makes a directory, if it does not exist, and checks that nobody else may write to it.
+/// Makes a directory, if it does not exist, and checks that nobody else may write to it or put another one in its place.
+/// Returns its path without symbolic links.
 ///
 /// # Errors
 ///
-/// It cannot be made, or another user may write to it.
-pub fn own_directory(directory: &Path) -> Result<(), PlaceError> {
+/// It cannot be made, or another user may write to it or to a directory above it.
+pub fn own_directory(directory: &Path) -> Result<PathBuf, PlaceError> {
+    let real = way(directory)?;
     // Nobody else may read what is recorded of clients. An existing directory keeps its mode.
-    let made = DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&real);
     made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
             PlaceError::Taken(directory.to_owned())
         }
         _ => system(directory, error),
     })?;
-    is_own(directory)
+    // Somebody else may have made one of the directories meanwhile.
+    if way(&real)? != real {
+        return Err(PlaceError::Taken(real));
+    }
+    is_own(&real)?;
+    Ok(real)
 }
 
-/// Checks that nobody else may write to the directory, or put another one in its place.
+/// The path of a directory without symbolic links, if nobody else can put another one in its place.
+fn way(directory: &Path) -> Result<PathBuf, PlaceError> {
+    let path = directory.to_owned();
+    others::own_way(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::NotADirectory => PlaceError::Taken(path),
+        _ => PlaceError::Way { path, error },
+    })
+}
+
+/// Checks that nobody else may write to the directory, whose path has no symbolic links.
 fn is_own(directory: &Path) -> Result<(), PlaceError> {
-    others::check_way(directory).map_err(|error| system(directory, error))?;
-    let about = fs::metadata(directory).map_err(|error| system(directory, error))?;
+    let about = fs::symlink_metadata(directory).map_err(|error| system(directory, error))?;
+    if !about.is_dir() {
+        return Err(PlaceError::Taken(directory.to_owned()));
+    }
     match others::may_write(&about) {
         Some(why) => Err(PlaceError::Others {
             path: directory.to_owned(),

@@ -103,18 +103,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The directory for the results, which has no study yet.
-fn make_directory(options: &Options) -> Result<(), Failure> {
+/// Makes the directory for the results, which has no study yet. Returns its path.
+fn make_directory(options: &Options) -> Result<PathBuf, Failure> {
     let own = own_directory(&options.out);
-    own.map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
-    whole::make_directory("--out", &options.out)?;
-    if options.out.join(STUDY).exists() {
+    let own = own.map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+    whole::make_directory("--out", &own)?;
+    if own.join(STUDY).exists() {
         return Err(Failure::usage(format_args!(
             "--out {}: there is a study already; give another directory",
             options.out.display()
         )));
     }
-    Ok(())
+    Ok(own)
 }
 
 fn simulated(
@@ -124,7 +124,7 @@ fn simulated(
     wrong: &dyn Fn(LabError) -> Failure,
 ) -> Result<Found, Failure> {
     let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
-    make_directory(options)?;
+    let out = make_directory(options)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let batch = laboratory.batch();
     let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
@@ -144,7 +144,7 @@ fn simulated(
     }
     outcomes
         .finish()
-        .and_then(|worlds| worlds.prove(&options.out))
+        .and_then(|worlds| worlds.prove(&out))
         .map_err(wrong)
 }
 
@@ -158,7 +158,7 @@ fn in_real_time(
     if let Some(lack) = cdn::live::lacking().or_else(busy) {
         return Err(wrong(LabError::Lacking(lack)));
     }
-    make_directory(options)?;
+    let out = make_directory(options)?;
     let _awake = options.awake.keep();
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut tell = |text: &str| {
@@ -172,6 +172,6 @@ fn in_real_time(
         spec.duration,
         spec.duration * 2
     ));
-    live.run(&options.out, &Init::subcommand(INIT), &cancel, &mut tell)
+    live.run(&out, &Init::subcommand(INIT), &cancel, &mut tell)
         .map_err(wrong)
 }
