@@ -100,6 +100,9 @@ pub struct OfNetwork {
     pub rule: [String; 2],
     /// For each choice in force: the effects against the first arm, in the order of [`MEASURES`].
     pub changes: Vec<Vec<Option<f64>>>,
+    /// For each choice in force: the effect on what the background traffic delivers, against the first arm. `None` without
+    /// such traffic.
+    pub background: Vec<Option<f64>>,
 }
 
 /// A choice that can be in force everywhere.

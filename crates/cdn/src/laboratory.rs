@@ -10,6 +10,7 @@ use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use scenario::{ScenarioError, regular};
 use studies::runs::{Batch, BatchError, Findings, Plan};
+use units::Bytes;
 
 use crate::line::{Line, When};
 use crate::observed;
@@ -173,12 +174,15 @@ fn plan(spec: &Spec, line: &Line) -> Plan {
     plan
 }
 
+/// The connections of a run, and the bytes that its background traffic delivered.
+type Delivered = (Vec<Given>, Bytes);
+
 /// The results of the runs so far.
 #[derive(Debug)]
 pub struct Outcomes<'l> {
     laboratory: &'l Laboratory,
-    /// For each line, its connections with each arm.
-    given: Vec<Option<Vec<Vec<Given>>>>,
+    /// For each line and each arm: its connections, and what its background traffic delivered.
+    given: Vec<Option<Vec<Delivered>>>,
     failed: Option<String>,
 }
 
@@ -193,7 +197,10 @@ impl<'l> Outcomes<'l> {
             (self.laboratory.lines.get(place), self.given.get_mut(place))
         {
             let runs = findings.runs.iter();
-            let each = |run| observed::given(run, line, place as u64);
+            let each = |run| {
+                let given = observed::given(run, line, place as u64);
+                (given, observed::background(run, line))
+            };
             *given = Some(runs.map(|run| each(&run.record)).collect());
         }
     }
@@ -206,7 +213,7 @@ impl<'l> Outcomes<'l> {
     pub fn finish(self) -> Result<Worlds<'l>, LabError> {
         let laboratory = self.laboratory;
         let all = self.given.len();
-        let given: Vec<Vec<Vec<Given>>> = self.given.into_iter().flatten().collect();
+        let given: Vec<Vec<Delivered>> = self.given.into_iter().flatten().collect();
         if given.len() < all {
             return Err(LabError::Missing {
                 missing: all - given.len(),
@@ -215,7 +222,14 @@ impl<'l> Outcomes<'l> {
             });
         }
         let worlds = laboratory.lines.iter().zip(given);
-        let mut worlds = worlds.map(|(line, arms)| World { line, arms });
+        let mut worlds = worlds.map(|(line, arms)| {
+            let (arms, background) = arms.into_iter().unzip();
+            World {
+                line,
+                arms,
+                background,
+            }
+        });
         let counts = laboratory.counts.iter();
         let mut parts = counts.map(|&count| worlds.by_ref().take(count).collect());
         Ok(Worlds {
@@ -231,6 +245,8 @@ impl<'l> Outcomes<'l> {
 pub(crate) struct World<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<Given>>,
+    /// With each arm, the bytes that the background traffic delivered.
+    pub background: Vec<Bytes>,
 }
 
 /// All lines with each arm.

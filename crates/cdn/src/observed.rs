@@ -36,6 +36,12 @@ pub(crate) fn given(record: &Record, line: &Line, number: u64) -> Vec<Given> {
         .collect()
 }
 
+/// The bytes that the background traffic of the line delivered, from the record of a run of its scenario.
+pub(crate) fn background(record: &Record, line: &Line) -> Bytes {
+    let flows = record.summary.flows.iter().skip(line.visits.len());
+    Bytes::new(flows.map(|flow| flow.delivered_bytes).sum())
+}
+
 fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
     let set_up = seconds(flow.start_s) + millis(flow.connect_ms?);
     if flow.delivered_bytes == 0 {

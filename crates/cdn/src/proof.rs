@@ -76,6 +76,7 @@ impl Worlds<'_> {
                 arms: arms
                     .map(|given| observations(given, system).collect())
                     .collect(),
+                background: world.background.clone(),
             }
         };
         worlds.iter().map(seen).collect()

@@ -62,6 +62,13 @@ fn tables(found: &Found) -> Vec<(&'static str, Table)> {
             choices(&found.choices, "in force everywhere"),
         ),
     ];
+    let has_background = |network: &OfNetwork| network.background.iter().flatten().next().is_some();
+    if found.networks.iter().any(has_background) {
+        tables.push((
+            "What the background traffic on the same lines delivers",
+            background(found),
+        ));
+    }
     if found.real.is_none() {
         let title = "The policy on each draw of lines that were not in the study";
         let draws = (1..).zip(&found.draws).map(|(number, of)| Choice {
@@ -183,6 +190,22 @@ fn policy(found: &Found) -> Table {
     headings.push("small objects' time".to_owned());
     let mut table = Table::new(headings, found.networks.iter().map(row));
     table.text = vec![0, 1, 2];
+    table
+}
+
+/// The effect of each choice but the first on the background traffic.
+fn background(found: &Found) -> Table {
+    let networks = found.networks.iter();
+    let rows = networks.filter_map(|network| {
+        let changes = network.background.iter().skip(1);
+        let row = changes.map(|of| of.map(change));
+        let row: Option<Vec<_>> = row.collect();
+        Some([vec![network.name.clone()], row?].concat())
+    });
+    let names = found.choices.iter().skip(1).map(|of| of.name.clone());
+    let headings = ["background traffic in".to_owned()].into_iter();
+    let mut table = Table::new(headings.chain(names), rows);
+    table.text = vec![0];
     table
 }
 

@@ -3,6 +3,7 @@
 use experiment::policy::{Connection, Decision, Policy};
 use experiment::{Effect, Findings, Measure, Measured, Observation, Plan};
 use fleet::Systems;
+use units::Bytes;
 
 use crate::found::{Choice, Found, MEASURES, OfNetwork, Told, of_best};
 use crate::laboratory::LabError;
@@ -15,6 +16,8 @@ use crate::spec::Spec;
 pub(crate) struct Seen<'l> {
     pub line: &'l Line,
     pub arms: Vec<Vec<Observation>>,
+    /// With each arm, the bytes that the background traffic delivered.
+    pub background: Vec<Bytes>,
 }
 
 /// A choice in force, which gives each line an arm.
@@ -93,6 +96,7 @@ impl Truth<'_> {
                     changes: (0..choices.len())
                         .map(|choice| changes(&in_force, choice))
                         .collect(),
+                    background: background(after(), &choices, &names, of(index)),
                 }
             })
             .collect();
@@ -212,6 +216,25 @@ fn measured<'s, 'l: 's>(
         }
     }
     measured
+}
+
+/// The effects of the choices on what the background traffic of some of the lines delivers, against the first arm.
+fn background<'s, 'l: 's>(
+    seen: impl Iterator<Item = &'s Seen<'l>> + Clone,
+    in_force: &[InForce<'_>],
+    names: &[&str],
+    is_of: impl Fn(&Line) -> bool,
+) -> Vec<Option<f64>> {
+    let lines = seen.filter(|seen| is_of(seen.line));
+    let delivered = in_force.iter().map(|in_force| {
+        let lines = lines.clone();
+        let each = lines.filter_map(|seen| seen.background.get(in_force.arm(seen.line, names)));
+        each.map(|bytes| bytes.get() as f64).sum::<f64>()
+    });
+    let delivered: Vec<f64> = delivered.collect();
+    let first = delivered.first().copied().filter(|first| *first > 0.0);
+    let change = |bytes: f64| first.map(|first| bytes / first - 1.0);
+    delivered.into_iter().map(change).collect()
 }
 
 /// The value of the policy, which is the last choice, over a draw of lines.

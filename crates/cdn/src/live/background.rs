@@ -2,12 +2,14 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use linux::{Network, socket};
+use units::Bytes;
 
 use super::paths::server;
 use crate::laboratory::LabError;
@@ -24,55 +26,95 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) struct Background {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
+    /// For each line, the bytes that were delivered so far.
+    delivered: Vec<Arc<AtomicU64>>,
 }
 
 impl Background {
-    /// Starts the background traffic of all lines. Their paths must exist.
+    /// Starts the background traffic of all lines. Their paths must exist. The connections of a line are made one after
+    /// another, and those of different lines at the same time: handshakes over full lines take seconds.
     pub fn start(network: &Network, lines: &[Line]) -> Result<Background, LabError> {
         let mut background = Background::default();
-        for line in lines {
-            for flow in line.background() {
-                let name = flow.controller.kernel_name();
-                background.add(network, line, name)?;
+        background.delivered.resize_with(lines.len(), Arc::default);
+        let (stop, counts) = (&background.stop, &background.delivered);
+        let made: Vec<Result<Vec<JoinHandle<()>>, LabError>> = thread::scope(|scope| {
+            let of_line = |(line, count)| scope.spawn(move || connect(network, line, stop, count));
+            let threads: Vec<_> = lines.iter().zip(counts).map(of_line).collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined
+                .map(|made| made.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        let mut failed = None;
+        for made in made {
+            match made {
+                Ok(threads) => background.threads.extend(threads),
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
-        Ok(background)
+        failed.map_or(Ok(background), Err)
     }
 
-    fn add(&mut self, network: &Network, line: &Line, controller: &str) -> Result<(), LabError> {
-        let listen = || -> Result<TcpListener, LabError> {
-            let at = SocketAddr::new(server(line), 0);
-            let listener = TcpListener::bind(at).map_err(|error| cannot(line, error))?;
-            socket::set_controller(&listener, controller)?;
-            Ok(listener)
-        };
-        let listener = network.far.inside(listen)??;
-        let to = listener.local_addr().map_err(|error| cannot(line, error))?;
-        let connect = || -> Result<TcpStream, LabError> {
-            let options = socket::ConnectOptions {
-                controller,
-                mss: None,
-            };
-            Ok(socket::connect_here(line.client, to, &options)?)
-        };
-        let near = network.near.inside(connect)??;
-        let (far, _) = listener.accept().map_err(|error| cannot(line, error))?;
-        for (stream, is_sender) in [(near, false), (far, true)] {
-            let stop = Arc::clone(&self.stop);
-            // Closing must not leave packets behind in a namespace that is about to go.
-            socket::abort_on_close(&stream).map_err(|error| cannot(line, error))?;
-            stream
-                .set_nonblocking(false)
-                .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
-                .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
-                .map_err(|error| cannot(line, error))?;
-            let thread = thread::Builder::new().name("background".to_owned());
-            let moving = thread.spawn(move || carry(&stream, is_sender, &stop));
-            self.threads
-                .push(moving.map_err(|error| cannot(line, error))?);
-        }
-        Ok(())
+    /// For each line, the bytes that its background traffic has delivered.
+    pub fn delivered(&self) -> Vec<Bytes> {
+        let counts = self.delivered.iter();
+        let counts = counts.map(|count| Bytes::new(count.load(Ordering::Relaxed)));
+        counts.collect()
     }
+}
+
+/// Makes the connections of a line's background traffic, and starts the threads that carry it.
+fn connect(
+    network: &Network,
+    line: &Line,
+    stop: &Arc<AtomicBool>,
+    delivered: &Arc<AtomicU64>,
+) -> Result<Vec<JoinHandle<()>>, LabError> {
+    let mut threads = Vec::new();
+    for flow in line.background() {
+        for (stream, is_receiver) in ends(network, line, flow.controller.kernel_name())? {
+            let (stop, delivered) = (Arc::clone(stop), is_receiver.then(|| Arc::clone(delivered)));
+            let thread = thread::Builder::new().name("background".to_owned());
+            let carrying = thread.spawn(move || carry(&stream, delivered.as_deref(), &stop));
+            threads.push(carrying.map_err(|error| cannot(line, error))?);
+        }
+    }
+    Ok(threads)
+}
+
+/// The ends of a new connection over the line, and whether they receive.
+fn ends(
+    network: &Network,
+    line: &Line,
+    controller: &str,
+) -> Result<[(TcpStream, bool); 2], LabError> {
+    let listen = || -> Result<TcpListener, LabError> {
+        let at = SocketAddr::new(server(line), 0);
+        let listener = TcpListener::bind(at).map_err(|error| cannot(line, error))?;
+        socket::set_controller(&listener, controller)?;
+        Ok(listener)
+    };
+    let listener = network.far.inside(listen)??;
+    let to = listener.local_addr().map_err(|error| cannot(line, error))?;
+    let connect = || -> Result<TcpStream, LabError> {
+        let options = socket::ConnectOptions {
+            controller,
+            mss: None,
+        };
+        Ok(socket::connect_here(line.client, to, &options)?)
+    };
+    let near = network.near.inside(connect)??;
+    let (far, _) = listener.accept().map_err(|error| cannot(line, error))?;
+    for stream in [&near, &far] {
+        // Closing must not leave packets behind in a namespace that is about to go.
+        socket::abort_on_close(stream).map_err(|error| cannot(line, error))?;
+        stream
+            .set_nonblocking(false)
+            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
+            .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
+            .map_err(|error| cannot(line, error))?;
+    }
+    Ok([(near, true), (far, false)])
 }
 
 fn cannot(line: &Line, error: std::io::Error) -> LabError {
@@ -82,17 +124,20 @@ fn cannot(line: &Line, error: std::io::Error) -> LabError {
     }
 }
 
-/// Sends or discards until `stop` is set, or the other end closes.
-fn carry(stream: &TcpStream, is_sender: bool, stop: &AtomicBool) {
+/// Sends, or discards and counts what was delivered, until `stop` is set, or the other end closes.
+fn carry(stream: &TcpStream, delivered: Option<&AtomicU64>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        let moved = if is_sender {
-            socket::send(stream, AT_ONCE)
-        } else {
-            socket::discard(stream, AT_ONCE)
+        let moved = match delivered {
+            None => socket::send(stream, AT_ONCE),
+            Some(_) => socket::discard(stream, AT_ONCE),
         };
         match moved {
             Ok(0) => return,
-            Ok(_) => {}
+            Ok(bytes) => {
+                if let Some(delivered) = delivered {
+                    delivered.fetch_add(bytes as u64, Ordering::Relaxed);
+                }
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
             Err(_) => return,
         }

@@ -254,9 +254,10 @@ impl<'s> Live<'s> {
 
     /// Each line in each pass, as curl's reports show it.
     fn seen(&self, passes: &[Pass]) -> Vec<Seen<'_>> {
-        let lines = self.lines.iter().map(|line| Seen {
+        let lines = self.lines.iter().enumerate().map(|(place, line)| Seen {
             line,
             arms: vec![Vec::new(); passes.len()],
+            background: passes.iter().map(|pass| pass.background[place]).collect(),
         });
         let mut lines: Vec<Seen<'_>> = lines.collect();
         for (arm, pass) in passes.iter().enumerate() {

@@ -14,7 +14,7 @@ use linux::Network;
 use linux::command::Init;
 use linux::diag::{Diag, Filter, TcpState};
 use record::{PathSummary, Validity};
-use units::Duration;
+use units::{Bytes, Duration};
 
 use super::background::Background;
 use super::busy::Busy;
@@ -56,6 +56,8 @@ pub(super) struct Pass {
     pub name: String,
     /// The complete downloads.
     pub downloads: Vec<Download>,
+    /// The bytes that the background traffic of each line delivered while downloads began.
+    pub background: Vec<Bytes>,
     /// The number of downloads that were started.
     pub begun: usize,
     pub looks: Looks,
@@ -159,7 +161,7 @@ impl Stage<'_> {
         let mut running =
             clients::start(&self.network.near, self.init, self.lines, longest, &told)?;
         let mut looks = Looks::default();
-        let (mut busy, mut over) = (Busy::new(), None);
+        let (mut busy, mut over, mut delivered) = (Busy::new(), None, None);
         loop {
             force.step(tell);
             looks.look(&mut diag, &lines, is_right)?;
@@ -169,6 +171,8 @@ impl Stage<'_> {
             let now = Duration::from(begin.elapsed());
             if now < self.duration {
                 busy.look(now);
+            } else {
+                delivered.get_or_insert_with(|| background.delivered());
             }
             match over {
                 None => {
@@ -180,6 +184,7 @@ impl Stage<'_> {
                 Some(_) => std::thread::sleep(STEP.into()),
             }
         }
+        let delivered = delivered.unwrap_or_else(|| background.delivered());
         drop(background);
         let counters = tunnel.stop();
         let overflows = self.overflows()? - overflows;
@@ -194,6 +199,7 @@ impl Stage<'_> {
         Ok(Pass {
             name: name.to_owned(),
             downloads,
+            background: delivered,
             begun,
             looks,
             counts,
