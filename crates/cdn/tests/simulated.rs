@@ -109,6 +109,13 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     }
     let small = found.choices[policy].changes[1].expect("small objects");
     assert!(small <= 0.02, "{small}");
+    // Only the lines with deep buffers have background traffic, which leaves much of their rate.
+    for network in &found.networks {
+        let has = network.name == "deep buffer";
+        let of = &network.background;
+        assert_eq!(of.iter().all(Option::is_some), has, "{of:?}");
+        assert!(of.iter().flatten().all(|of| of.abs() < 0.02), "{of:?}");
+    }
     // The same for each later draw of lines, which the study has not seen.
     assert_eq!(found.draws.len(), 3);
     for draw in &found.draws {
