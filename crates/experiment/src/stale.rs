@@ -1,10 +1,11 @@
 //! Checks whether the rules of a policy still hold, by the client networks that explore other controllers.
 //!
-//! The connections of a rule are collected in windows. A rule is in doubt if its own controller's advantage is certainly
-//! below half of what was expected. If nothing was expected, a rule is in doubt if another controller is certainly better.
-//! "Certainly" refers to the anytime-valid interval, so one may look as soon as there are enough explorers. New windows
-//! begin at regular distances, beside the present ones. So old data do not hide a change for long. A doubt ends all
-//! windows, and new ones begin. If these doubt the rule for the same controller again, the rule is stale.
+//! The objects of a rule over 3 MB are collected in windows. A connection whose objects are unknown counts as one object. A
+//! rule is in doubt if its own controller's advantage is certainly below half of what was expected. If nothing was
+//! expected, a rule is in doubt if another controller is certainly better. "Certainly" refers to the anytime-valid
+//! interval, so one may look as soon as there are enough explorers. New windows begin at regular distances, beside the
+//! present ones. So old data do not hide a change for long. A doubt ends all windows, and new ones begin. If these doubt
+//! the rule for the same controller again, the rule is stale.
 
 use std::collections::VecDeque;
 
@@ -15,13 +16,13 @@ use crate::measure::Measure;
 use crate::observation::Observation;
 use crate::tally::Tally;
 
-/// The number of further connections over 3 MB with another controller after which a look is taken.
+/// The number of further objects over 3 MB with another controller after which a look is taken.
 pub const EXPLORERS: u64 = 100;
 
-/// The number of connections over 3 MB of a rule after which another window begins.
+/// The number of objects over 3 MB of a rule after which another window begins.
 pub const EVERY: u64 = 25_000;
 
-/// A window without a doubt ends after this many connections, because old data say little about the present.
+/// A window without a doubt ends after this many objects, because old data say little about the present.
 pub const MOST: u64 = 100_000;
 
 /// What a rule was made for.
@@ -63,7 +64,7 @@ pub struct Watch {
 #[derive(Debug)]
 struct Watched {
     made: Made,
-    /// The number of connections of each arm.
+    /// The number of objects of each arm.
     counts: Vec<u64>,
     /// The windows, oldest first.
     windows: VecDeque<Window>,
@@ -74,14 +75,14 @@ struct Watched {
 #[derive(Debug)]
 struct Window {
     tally: Tally,
-    connections: u64,
+    objects: u64,
 }
 
 impl Window {
     fn new(arms: usize) -> Window {
         Window {
             tally: Tally::new(arms),
-            connections: 0,
+            objects: 0,
         }
     }
 
@@ -124,27 +125,19 @@ impl Watched {
         let is_worth_it = of.arm > 0 && *count % EXPLORERS == 0;
         for window in &mut self.windows {
             window.tally.add(of.arm, of.unit, sample);
-            window.connections += 1;
+            window.objects += 1;
         }
         if is_worth_it && let Some((arm, effect)) = self.doubted() {
             let before = self.doubt.replace(arm);
             self.windows = VecDeque::from([Window::new(self.made.arms)]);
             return (before == Some(arm)).then_some((arm, effect));
         }
-        if self
-            .windows
-            .front()
-            .is_some_and(|one| one.connections >= MOST)
-        {
+        if self.windows.front().is_some_and(|one| one.objects >= MOST) {
             self.windows.pop_front();
             // The window that ended had begun with the doubt, or later.
             self.doubt = None;
         }
-        if self
-            .windows
-            .back()
-            .is_none_or(|one| one.connections >= EVERY)
-        {
+        if self.windows.back().is_none_or(|one| one.objects >= EVERY) {
             self.windows.push_back(Window::new(self.made.arms));
         }
         None
@@ -159,13 +152,13 @@ impl Watch {
         }
     }
 
-    /// Adds a connection of a rule. Returns the rule if it is stale.
+    /// Adds an object or a connection of a rule. Returns the rule if it is stale.
     pub fn add(&mut self, rule: usize, of: &Observation) -> Option<Stale> {
         let (arm, effect) = self.rules.get_mut(rule)?.add(of)?;
         Some(Stale { rule, arm, effect })
     }
 
-    /// The number of connections over 3 MB of a rule: with its own controller, and with all others.
+    /// The number of objects over 3 MB of a rule: with its own controller, and with all others.
     pub fn counts(&self, rule: usize) -> [u64; 2] {
         let counts = self
             .rules
@@ -181,7 +174,7 @@ mod tests {
     use super::*;
     use crate::simulated::{Model, Units};
 
-    /// The limit that the documentation promises, in connections over 3 MB.
+    /// The limit that the documentation promises, in connections over 3 MB. Each connection here is one object.
     const WITHIN: u64 = 100_000;
 
     /// The share of client networks that explore in each slot. A network has 1 to 300 connections in a slot.
@@ -398,7 +391,7 @@ mod tests {
         for _ in 0..20 {
             assert!(!stream.go(12_500, 1));
             let windows = &stream.rule().windows;
-            let sizes: Vec<u64> = windows.iter().map(|window| window.connections).collect();
+            let sizes: Vec<u64> = windows.iter().map(|window| window.objects).collect();
             assert!(
                 sizes.len() <= 5 && sizes.iter().all(|size| *size < 100_000),
                 "{sizes:?}"

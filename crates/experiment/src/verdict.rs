@@ -53,7 +53,7 @@ pub fn of(
             Reach::Running => "There is no connection with data yet. If this lasts,",
             Reach::EndedEarly | Reach::Over => "There is no connection with data:",
         };
-        let text = format!("{text} check the ports and the control group in the plan.");
+        let text = format!("{text} check in the plan which connections take part.");
         return (Decision::TooLittle, text);
     };
     if !balance.has_its_units() {
@@ -444,7 +444,7 @@ mod tests {
         let (decision, text) = of(None, &[], "objects", Reach::Over);
         assert_eq!(decision, Decision::TooLittle);
         assert!(
-            !text.contains("yet") && text.contains("check the ports"),
+            !text.contains("yet") && text.contains("check in the plan"),
             "{text}"
         );
     }

@@ -1,7 +1,7 @@
 //! The settings of the program that sets connections' controllers.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::ops::Range;
+use std::ops::{Add, Range};
 
 use units::Duration;
 
@@ -357,6 +357,20 @@ pub struct SteeringCounts {
     pub untold: u64,
     /// Objects that were not reported, because the ring was full.
     pub untold_objects: u64,
+}
+
+impl Add for SteeringCounts {
+    type Output = SteeringCounts;
+
+    fn add(self, other: SteeringCounts) -> SteeringCounts {
+        SteeringCounts {
+            assigned: self.assigned.saturating_add(other.assigned),
+            refused: self.refused.saturating_add(other.refused),
+            unremembered: self.unremembered.saturating_add(other.unremembered),
+            untold: self.untold.saturating_add(other.untold),
+            untold_objects: self.untold_objects.saturating_add(other.untold_objects),
+        }
+    }
 }
 
 #[cfg(test)]

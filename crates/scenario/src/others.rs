@@ -63,7 +63,11 @@ fn is_in_first_user_namespace() -> bool {
 }
 
 /// The path without symbolic links. Its end may not exist yet.
-fn real(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// It cannot be read, or goes up from a directory that does not exist.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
     for above in path.ancestors() {
         let real = match fs::canonicalize(Path::new(".").join(above)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

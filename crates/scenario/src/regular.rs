@@ -48,9 +48,18 @@ pub fn remove(path: &Path) -> io::Result<()> {
 ///
 /// It cannot be made.
 pub fn create_anew(path: &Path) -> io::Result<File> {
+    create_anew_with(path, 0o600)
+}
+
+/// Makes such a file with this mode, before the umask.
+///
+/// # Errors
+///
+/// As for [`create_anew`].
+pub fn create_anew_with(path: &Path, mode: u32) -> io::Result<File> {
     remove(path)?;
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
+    options.write(true).create_new(true).mode(mode).open(path)
 }
 
 /// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.

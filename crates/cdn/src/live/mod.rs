@@ -21,7 +21,8 @@ mod pass;
 mod paths;
 mod server;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,7 +32,7 @@ use fleet::steer::Steer;
 use fleet::study::{Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
-use scenario::{FlowSpec, HostSpec, ScenarioError};
+use scenario::{FlowSpec, HostSpec, ScenarioError, others};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
@@ -75,6 +76,25 @@ pub fn lacking() -> Option<String> {
         })
         .or_else(|| missing("nginx", "-v"))
         .or_else(|| missing("curl", "--version"))
+}
+
+/// The path of the directory of the results, which may not exist yet, without symbolic links.
+///
+/// # Errors
+///
+/// Somebody else could put another directory there, or the path cannot be written into a configuration of nginx and into a
+/// script of a shell.
+pub fn way(directory: &Path) -> Result<PathBuf, LabError> {
+    let wrong = |error| LabError::file(directory, error);
+    let way = others::own_way(directory).map_err(wrong)?;
+    if way
+        .to_str()
+        .is_none_or(|path| path.contains(['"', '\'', '$', '\\', '\n']))
+    {
+        let why = "the path has quotes, $, backslashes or line ends; give another directory";
+        return Err(wrong(io::Error::other(why)));
+    }
+    Ok(way)
 }
 
 /// A policy that gives all connections of a control group the same controller.
@@ -151,16 +171,7 @@ impl<'s> Live<'s> {
         if let Some(lack) = lacking() {
             return Err(LabError::Lacking(lack));
         }
-        let directory =
-            &std::path::absolute(directory).map_err(|error| LabError::file(directory, error))?;
-        // The path is written into a configuration of nginx and into a script of a shell.
-        if directory
-            .to_str()
-            .is_none_or(|path| path.contains(['"', '\'', '$', '\\', '\n']))
-        {
-            let why = "the path has quotes, $, backslashes or line ends; give another directory";
-            return Err(LabError::file(directory, std::io::Error::other(why)));
-        }
+        let directory = &way(directory)?;
         let downloads = directory.join(DOWNLOADS);
         own_directory(&downloads).map_err(StudyError::from)?;
         write(&directory.join(SYSTEMS), &self.spec.systems())?;
@@ -294,5 +305,28 @@ impl<'s> Live<'s> {
                 load,
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_a_script_would_take_apart_is_no_path_of_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["a'b", "a\"b/c", "$a", "a\\b", "a\nb"] {
+            let error = way(&path(name)).unwrap_err().to_string();
+            assert!(error.contains("give another directory"), "{error}");
+        }
+        assert!(way(&path("a b/c")).unwrap().ends_with("a b/c"));
+        // The end of a link counts.
+        fs::create_dir(path("$a")).unwrap();
+        symlink("$a", path("link")).unwrap();
+        way(&path("link/b")).unwrap_err();
     }
 }

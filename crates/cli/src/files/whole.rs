@@ -4,10 +4,11 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{Error, ErrorKind, Result as IoResult, Write};
 use std::iter;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use report::{PART, beside, left_behind, parent};
+use scenario::regular;
 
 use crate::failure::Failure;
 
@@ -15,8 +16,6 @@ use crate::failure::Failure;
 const MOST_LINKS: usize = 40;
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
-/// The mode of a new file before its owner is set.
-const OWN: u32 = 0o600;
 
 /// Writes the whole file or nothing. It replaces an older file and keeps that file's owner, group and mode. A link
 /// stays, and its target is replaced. Removes files that killed writers of the same file have left.
@@ -136,11 +135,14 @@ fn last_link(path: &Path) -> PathBuf {
 
 /// Writes the replacement of `path`. Nobody who cannot read `path` can read the replacement at any moment.
 fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
-    let old = fs::metadata(path).ok();
-    let mut file = create(part, if old.is_some() { OWN } else { NEW })?;
-    if let Some(old) = old {
-        give(&file, &old)?;
-    }
+    let mut file = match fs::metadata(path) {
+        Ok(old) => {
+            let file = regular::create_anew(part)?;
+            give(&file, &old)?;
+            file
+        }
+        Err(_) => regular::create_anew_with(part, NEW)?,
+    };
     file.write_all(contents)
 }
 
@@ -178,16 +180,8 @@ fn cannot_write(path: &Path, error: &Error) -> Failure {
 
 /// Makes a file, and removes it.
 fn try_in(part: &Path) -> IoResult<()> {
-    create(part, NEW)?;
+    regular::create_anew(part)?;
     fs::remove_file(part)
-}
-
-/// A new file. Anything with its name, such as a link, is removed and not followed.
-fn create(part: &Path, mode: u32) -> IoResult<File> {
-    // If there is nothing to remove, the name is free. If something stays, the next call reports it.
-    let _ = fs::remove_file(part);
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(mode).open(part)
 }
 
 #[cfg(test)]

@@ -365,7 +365,7 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
         (b"user www-data;\n", "not a policy"),
         (b"", "not a policy"),
         (PLAN.as_bytes(), "not a policy"),
-        (b"\xff\xfe", "UTF-8"),
+        (b"\xff\xfe", "not a policy"),
         (other.as_bytes(), "another control group"),
         (broken.as_bytes(), "another control group"),
         (large.as_bytes(), "MiB"),
@@ -428,6 +428,47 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
         return;
     }
     refused(&policy, &["--journal", "another user (65534)"]);
+}
+
+/// The journal names the file, so whatever happened to it, it is the one to restore.
+#[test]
+fn a_rollback_restores_a_file_that_is_broken_or_gone() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (policy, journal, moved) = (path("policy.toml"), path("journal"), path("moved.toml"));
+    let next = POLICY.replace("reno", "bbr");
+    let about = serde_json::json!({ "rules": [], "policy": next, "file": policy });
+    let reloaded = serde_json::json!({ "unix_s": 1.0, "what": "reloaded", "about": about });
+    let text = line("began", POLICY) + &format!("{reloaded}\n");
+    fs::write(&journal, text).expect("a journal");
+    own(&journal);
+    let broken: [&[u8]; 4] = [b"", b"[[rule", b"\xff\xfe", PLAN.as_bytes()];
+    for (number, contents) in (2..).zip(broken) {
+        fs::write(&policy, contents).expect("a file");
+        fullpipe(rollback(&policy, &journal)).assert().success();
+        assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
+        let kept = path(&format!("policy-{number}.toml"));
+        assert_eq!(fs::read(kept).expect("it is kept"), contents);
+    }
+    fs::remove_file(&policy).expect("removed");
+    refused(rollback(&moved, &journal), 2, &[&moved, "does not exist"]);
+    fullpipe(rollback(&policy, &journal)).assert().success();
+    assert_eq!(fs::read_to_string(&policy).expect("a policy"), POLICY);
+    let mode = fs::metadata(&policy).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // Another file is restored if the journal's is gone, and is a policy for the same control group.
+    fs::write(&moved, &next).expect("a policy");
+    refused(rollback(&moved, &journal), 2, &[&moved, "give that file"]);
+    fs::remove_file(&policy).expect("removed");
+    fullpipe(rollback(&moved, &journal)).assert().success();
+    assert_eq!(fs::read_to_string(&moved).expect("a policy"), POLICY);
+    fs::write(&moved, "").expect("a file");
+    refused(rollback(&moved, &journal), 2, &[&moved, "not a policy"]);
+    // A link leads to the journal's own file, and the file is large.
+    let large = POLICY.to_owned() + &"#\n".repeat(3 << 20);
+    fs::write(&policy, large).expect("a file");
+    symlink("policy.toml", path("link")).expect("a link");
+    refused(rollback(&path("link"), &journal), 2, &["link", "4 MiB"]);
 }
 
 /// Without root nobody can look: that there is nothing must not be said.

@@ -50,7 +50,7 @@ impl Default for Metrics {
         let rules = gauge("rules", "Rules in force");
         let assigned = gauge(
             "assigned",
-            "Connections that were given a controller since the program was attached",
+            "Connections that were given a controller since the command began",
         );
         let refused = gauge(
             "refused",

@@ -299,7 +299,7 @@ mod tests {
             let all = (0..60).flat_map(move |seed| model.study(seed));
             let mut all = all.filter(|of| of.arm == 0 || of.unit % 49 == 0);
             let taken = all.find_map(|of| {
-                let (whole, large) = with_small(40, &of);
+                let (whole, large) = with_small(400, &of);
                 let by_object = keeper.add(&policy, Heard::Object(&large), now);
                 by_object.or_else(|| keeper.add(&policy, Heard::Connection(&whole), now))
             });

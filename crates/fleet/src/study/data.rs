@@ -1,6 +1,6 @@
 //! Reads what a study has recorded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -296,40 +296,47 @@ fn joined(
     Ok(join)
 }
 
-/// The places of one study, each once.
+/// The places of one study, each once. Of several copies, the latest has all data.
 fn find(
     directories: &[impl AsRef<Path>],
     left_out: &mut Vec<LeftOut>,
 ) -> Result<Vec<Place>, DataError> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut known = HashSet::new();
-    for directory in directories {
-        let path = directory.as_ref();
-        let place = Place::find(path)?;
-        let own = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let is_again = !known.insert(own);
-        if let Some(same) = places.iter().find(|other| other.is_copy(&place)) {
-            let why = if is_again {
-                "it is given twice, and counts once".to_owned()
-            } else {
-                let same = same.directory().display();
-                format!("it is a copy of {same}, which counts")
-            };
-            let path = path.to_owned();
-            left_out.push(LeftOut { path, why });
+    let found = directories.iter().map(|path| Place::find(path.as_ref()));
+    let found = found.collect::<Result<Vec<_>, _>>()?;
+    if let Some(one) = found.first()
+        && let Some(other) = found.iter().find(|other| other.text != one.text)
+    {
+        return Err(DataError::Plans {
+            one: one.directory().to_owned(),
+            other: other.directory().to_owned(),
+        });
+    }
+    let mut places = Vec::new();
+    for place in &found {
+        let copies = found.iter().filter(|other| other.is_copy(place));
+        // The first one, if they are equal.
+        let latest = copies.min_by(|one, other| other.about.ran_s.total_cmp(&one.about.ran_s));
+        let latest = latest.unwrap_or(place);
+        if std::ptr::eq(latest, place) {
+            places.push(place.clone());
             continue;
         }
-        if let Some(first) = places.first()
-            && first.text != place.text
-        {
-            return Err(DataError::Plans {
-                one: first.directory().to_owned(),
-                other: place.directory().to_owned(),
-            });
-        }
-        places.push(place);
+        let path = place.directory().to_owned();
+        let why = if is_same(&path, latest.directory()) {
+            "it is given twice, and counts once".to_owned()
+        } else {
+            let latest = latest.directory().display();
+            format!("it is a copy of {latest}, which counts")
+        };
+        left_out.push(LeftOut { path, why });
     }
     Ok(places)
+}
+
+/// Whether two paths lead to the same directory.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let ends = [one, other].map(fs::canonicalize);
+    matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
 /// Gives `take` each row of a place's files of one kind, oldest file first.

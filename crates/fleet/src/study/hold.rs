@@ -31,7 +31,10 @@ pub(crate) struct Hold {
     attached: Option<(Attached, Opened)>,
     /// Whether this process took over a program that an earlier process had left.
     took_over: bool,
+    /// The counters of the attached program.
     counts: SteeringCounts,
+    /// The sum of the counters of the programs that were attached before.
+    earlier: SteeringCounts,
 }
 
 /// The state of an attached program.
@@ -115,6 +118,7 @@ impl Hold {
             attached: None,
             took_over: false,
             counts: SteeringCounts::default(),
+            earlier: SteeringCounts::default(),
         };
         hold.took_over = hold.attach()?;
         Ok(hold)
@@ -131,6 +135,7 @@ impl Hold {
         let mut attached = kernel::attach(&opened.directory, &self.steering)?;
         attached.renew(self.lease)?;
         let was_kept = self.is_kept && attached.keep(&opened.name())?;
+        self.earlier = self.counts();
         self.counts = SteeringCounts::default();
         if let Some((earlier, _)) = self.attached.replace((attached, opened)) {
             earlier.detach();
@@ -157,9 +162,9 @@ impl Hold {
         self.attached.as_ref().map(|(attached, _)| attached)
     }
 
-    /// The program's counters since it was attached.
+    /// What the programs have counted since the beginning, also before the program was attached again.
     pub fn counts(&self) -> SteeringCounts {
-        self.counts
+        self.earlier + self.counts
     }
 
     /// Replaces the rules. If the kernel refuses, the old rules stay in force.

@@ -66,7 +66,9 @@ fn runs_a_study() {
         }
         thread::sleep(Duration::from_millis(200));
     }
-    study.finish(now(), None).saved.expect("it ends");
+    let finished = study.finish(now(), None);
+    eprintln!("assigned: {}", finished.assigned);
+    finished.saved.expect("it ends");
 }
 
 /// The clock of the process in the directory: the machine's clock, changed by the seconds in the file `clock`.
@@ -305,8 +307,12 @@ fn study(group: &Group) {
     assert!(ran > 9.0, "{ran}");
 
     // The draws are the same again, and more data is added.
-    let running = Running::start(path);
+    let mut running = Running::start(path);
     wait_until("begun again", &clients, &wanted);
+    let rounds = 10;
+    for _ in 0..rounds {
+        assert_eq!(controllers(&clients), wanted);
+    }
     // The service is started again, with a new control group.
     drop(server);
     group.make_anew();
@@ -314,9 +320,13 @@ fn study(group: &Group) {
     wait_until("in a new control group", &clients, &wanted);
     fs::write(path.join("stop"), "").expect("a file");
     wait_until("ended", &clients, &before);
-    drop(running);
+    running.0.wait().expect("it ends");
     drop(server);
     let log = log();
+    // The program was attached twice. All of its connections are counted.
+    let assigned = log.rsplit("assigned: ").next().expect("a number");
+    let assigned: u64 = assigned.trim().parse().expect("a number");
+    assert!(assigned >= (1 + rounds + 1) * u64::from(CLIENTS), "{log}");
     assert!(log.contains("control group is there again"), "{log}");
     assert!(arms_in_data(&data) >= u64::from(CLIENTS));
 }

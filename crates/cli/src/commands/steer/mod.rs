@@ -8,7 +8,7 @@ mod stop;
 mod why;
 
 use std::fmt::Display;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
@@ -92,16 +92,22 @@ fn read(path: &Path) -> Result<Policy, Failure> {
 
 /// Reads the text of a policy or a plan.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "is not text in UTF-8"))
+}
+
+/// Reads the file of a policy or a plan, whatever it has.
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
     regular::open(path)?
         .take(LARGEST + 1)
-        .read_to_string(&mut text)?;
-    check_length(&text)?;
-    Ok(text)
+        .read_to_end(&mut bytes)?;
+    check_length(&bytes)?;
+    Ok(bytes)
 }
 
 /// Whether a policy's text is no longer than the maximum.
-fn check_length(text: &str) -> io::Result<()> {
+fn check_length(text: &[u8]) -> io::Result<()> {
     if text.len() as u64 <= LARGEST {
         return Ok(());
     }

@@ -1,16 +1,15 @@
 //! `fullpipe steer rollback`.
 
 use std::fmt::Display;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
 use fleet::steer;
-use scenario::others;
+use scenario::{others, regular};
 
-use super::{check_length, read_text};
+use super::{check_length, read_bytes};
 use crate::failure::Failure;
 use crate::files::whole;
 use crate::terminal::output;
@@ -41,7 +40,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let before = history
         .before
         .ok_or_else(|| wrong(&"has no policy before the present one"))?;
-    check_length(&before).map_err(|error| wrong(&format_args!("the previous policy {error}")))?;
+    check_length(before.as_bytes())
+        .map_err(|error| wrong(&format_args!("the previous policy {error}")))?;
     let policy = Policy::parse(&before).map_err(|error| wrong(&error))?;
     let last = Policy::parse(&history.last).map_err(|error| wrong(&error))?;
     if policy.cgroup != last.cgroup {
@@ -52,46 +52,60 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// Writes the policy into the file. If the journal does not have the file's present content, a copy of that content is
-/// kept. A file that is no policy of this control group, or is not the journal's own file, is left alone.
-fn replace(file: &Path, policy: &Policy, last: &str, own: Option<&Path>) -> Result<(), Failure> {
+/// kept. `named` is the journal's own file, if the journal names one.
+fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Result<(), Failure> {
     let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
     whole::check(file).map_err(|error| wrong(&error))?;
     others::check_links(file).map_err(|error| wrong(&error))?;
-    let text = read_text(file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => wrong(&"does not exist; give the file of the policy in force"),
-        _ => wrong(&format_args!("{error}; it was not changed")),
-    })?;
-    if let Some(own) = own
-        && !is_same(file, own)
-    {
+    let is_own = named.is_some_and(|named| is_same(file, named));
+    // If the journal's own file is gone, the policy may have been moved.
+    if let Some(named) = named.filter(|named| !is_own && named.exists()) {
         return Err(wrong(&format_args!(
             "the journal is of the policy in {}; give that file",
-            own.display()
+            named.display()
         )));
     }
-    if text != last && text != policy.text {
-        match Policy::group_in(&text) {
-            Some(group) if group == policy.cgroup => {}
-            Some(_) => {
-                return Err(wrong(
-                    &"is for another control group than the journal's policies; it was not changed",
-                ));
+    match read_bytes(file) {
+        Ok(bytes) if [last, &policy.text].map(str::as_bytes).contains(&&*bytes) => {}
+        Ok(bytes) => {
+            if !is_own {
+                check_group(&bytes, policy).map_err(|why| wrong(&why))?;
             }
-            None => return Err(wrong(&"is not a policy; it was not changed")),
+            let kept = whole::keep_beside(file, &bytes)?;
+            output::note(format_args!(
+                "{} was changed after it was put in force; a copy of it is in {}",
+                file.display(),
+                kept.display()
+            ));
         }
-        let kept = whole::keep_beside(file, text.as_bytes())?;
-        output::note(format_args!(
-            "{} was changed after it was put in force; a copy of it is in {}",
-            file.display(),
-            kept.display()
-        ));
+        Err(error) if error.kind() == ErrorKind::NotFound && is_own => {
+            // Only its owner can read a journal that `steer` made, and so it is with a policy from it.
+            regular::append_own(file).map_err(|error| wrong(&error))?;
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(wrong(
+                &"does not exist; give the file of the policy in force",
+            ));
+        }
+        Err(error) => return Err(wrong(&format_args!("{error}; it was not changed"))),
     }
     whole::write(file, policy.text.as_bytes())
 }
 
-/// Whether two paths lead to the same file.
+/// Whether a text is that of a policy for the same control group.
+fn check_group(text: &[u8], policy: &Policy) -> Result<(), &'static str> {
+    match str::from_utf8(text).ok().and_then(Policy::group_in) {
+        Some(group) if group == policy.cgroup => Ok(()),
+        Some(_) => {
+            Err("is for another control group than the journal's policies; it was not changed")
+        }
+        None => Err("is not a policy; it was not changed"),
+    }
+}
+
+/// Whether two paths lead to the same file, which may not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
-    let ends = [one, other].map(fs::canonicalize);
+    let ends = [one, other].map(others::real);
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 

@@ -1,7 +1,8 @@
 //! `fullpipe study lab CDN.toml`.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
@@ -32,7 +33,7 @@ that was built with --features kernel.
 
 Examples:
   fullpipe study lab scenarios/cdn.toml --out cdn
-  fullpipe study lab scenarios/cdn-linux.toml --engine linux --out cdn")]
+  fullpipe study lab scenarios/cdn-linux.toml --engine linux --out /var/lib/fullpipe/cdn")]
 pub struct Options {
     /// File of the CDN: its networks, the objects and the controllers
     #[arg(value_name = "CDN.toml")]
@@ -103,15 +104,19 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The directory for the results cannot be used.
+fn refused(error: &dyn Display) -> Failure {
+    Failure::usage(format_args!("--out: {error}"))
+}
+
 /// Makes the directory for the results, which has no study yet. Returns its path.
-fn make_directory(options: &Options) -> Result<PathBuf, Failure> {
-    let own = own_directory(&options.out);
-    let own = own.map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
+fn make_directory(out: &Path) -> Result<PathBuf, Failure> {
+    let own = own_directory(out).map_err(|error| refused(&error))?;
     whole::make_directory("--out", &own)?;
     if own.join(STUDY).exists() {
         return Err(Failure::usage(format_args!(
             "--out {}: there is a study already; give another directory",
-            options.out.display()
+            out.display()
         )));
     }
     Ok(own)
@@ -124,7 +129,7 @@ fn simulated(
     wrong: &dyn Fn(LabError) -> Failure,
 ) -> Result<Found, Failure> {
     let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
-    let out = make_directory(options)?;
+    let out = make_directory(&options.out)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let batch = laboratory.batch();
     let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
@@ -158,7 +163,8 @@ fn in_real_time(
     if let Some(lack) = cdn::live::lacking().or_else(busy) {
         return Err(wrong(LabError::Lacking(lack)));
     }
-    let out = make_directory(options)?;
+    let way = cdn::live::way(&options.out).map_err(|error| refused(&error))?;
+    let out = make_directory(&way)?;
     let _awake = options.awake.keep();
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut tell = |text: &str| {

@@ -31,8 +31,8 @@ It takes root and a fullpipe that was built with --features kernel; a study by r
 `lab` neither. docs/study.md leads from a server to a decision.
 
 Examples:
-  fullpipe study plan.toml --out clients
-  fullpipe study report clients"
+  fullpipe study plan.toml --out /var/lib/fullpipe/clients
+  fullpipe study report /var/lib/fullpipe/clients"
 )]
 pub struct Options {
     #[command(subcommand)]

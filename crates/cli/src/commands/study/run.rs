@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use experiment::{Plan, Prefix};
 use fleet::Systems;
-use fleet::study::{Place, PlaceError, RouteError, Step, Study, StudyError};
+use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use report::count;
@@ -25,9 +25,6 @@ const STEP: Duration = Duration::from_millis(200);
 
 /// How long a study may be without any connection before a line reports it.
 const SILENT: std::time::Duration = std::time::Duration::from_secs(180);
-
-/// What to check if no connection takes part.
-const CHECK: &str = "check listen, connect and cgroup in the plan";
 
 /// The most networks that are named.
 const MOST_NAMED: usize = 8;
@@ -101,7 +98,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             is_told = true;
             if study.counts().assigned == 0 {
                 output::note(format_args!(
-                    "fullpipe: no connection got an arm yet: {CHECK}"
+                    "fullpipe: no connection got an arm yet: {}",
+                    advice(&plan)
                 ));
             }
         }
@@ -113,7 +111,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     })?;
     let finished = study.finish(unix_s(), over.clone());
     // On a full disk, these lines are all that is left of the end.
-    for line in last_words(over.as_deref(), finished.assigned, finished.lost, out) {
+    let advice = (!is_told).then(|| advice(&plan));
+    for line in last_words(over.as_deref(), &finished, advice, out) {
         output::note(line);
     }
     finished.saved.map_err(Failure::failed)
@@ -131,8 +130,22 @@ fn unread(file: &Path, error: &io::Error) -> Failure {
     Failure::usage(format_args!("{}: {error}{advice}", file.display()))
 }
 
-/// What is told at the end.
-fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<String> {
+/// What to check if no connection takes part.
+fn advice(plan: &Plan) -> &'static str {
+    match plan.cgroup {
+        Some(_) => "check listen, connect and cgroup in the plan",
+        None => "check listen, connect and the networks of clients in the plan",
+    }
+}
+
+/// What is told at the end. `advice` is for a study without a connection.
+fn last_words(
+    over: Option<&str>,
+    finished: &Finished,
+    advice: Option<&str>,
+    out: &Path,
+) -> Vec<String> {
+    let Finished { assigned, lost, .. } = *finished;
     let mut lines = vec![match over {
         Some(why) => format!("the study is over: {why}"),
         None => "the study was interrupted; repeat the command to continue it".to_owned(),
@@ -141,12 +154,14 @@ fn last_words(over: Option<&str>, assigned: u64, lost: u64, out: &Path) -> Vec<S
         let (rows, are) = (count(lost, "row"), if lost == 1 { "is" } else { "are" });
         lines.push(format!("{rows} could not be written and {are} lost"));
     }
-    if assigned == 0 {
-        lines.push(format!("no connection got an arm: {CHECK}"));
-    }
+    let connections = match assigned {
+        0 => "no connection".to_owned(),
+        some => count(some, "connection"),
+    };
+    let advice = advice.filter(|_| assigned == 0);
     lines.push(format!(
-        "{} got an arm; new ones have the default controller. `fullpipe study report {}` shows the results",
-        count(assigned, "connection"),
+        "{connections} got an arm{}; new ones have the default controller. `fullpipe study report {}` shows the results",
+        advice.map_or_else(String::new, |advice| format!(" ({advice})")),
         out.display()
     ));
     lines
@@ -313,7 +328,16 @@ mod tests {
 
     #[test]
     fn the_end_is_told_also_if_it_cannot_be_written() {
-        let told = |over, lost| last_words(over, 1, lost, Path::new("out"));
+        let words = |over, assigned, lost, advice| {
+            let saved = Ok(());
+            let finished = Finished {
+                assigned,
+                lost,
+                saved,
+            };
+            last_words(over, &finished, advice, Path::new("out"))
+        };
+        let told = |over, lost| words(over, 1, lost, Some("advice"));
         let lines = told(Some("its time is over"), 7);
         assert_eq!(lines[0], "the study is over: its time is over");
         assert_eq!(lines[1], "7 rows could not be written and are lost");
@@ -323,7 +347,28 @@ mod tests {
             "1 row could not be written and is lost"
         );
         assert_eq!(told(None, 0).len(), 2);
-        let lines = last_words(None, 0, 0, Path::new("out"));
-        assert!(lines[1].contains("check listen"), "{lines:?}");
+        // The advice is given once.
+        for (advice, end) in [(Some("advice"), " (advice); "), (None, "; ")] {
+            let lines = words(None, 0, 0, advice);
+            let start = format!("no connection got an arm{end}new ones");
+            assert!(
+                lines.len() == 2 && lines[1].starts_with(&start),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_to_check_is_in_the_plan() {
+        let text = |whose: &str| {
+            format!(
+                "name = \"a\"\n{whose}\nunit = \"prefix\"\nduration = \"1h\"\n\
+                 connections = {{ listen = [80], prefix = [\"192.0.2.0/24\"] }}\n\
+                 arm = [{{ controller = \"cubic\", share = \"50%\" }}, {{ controller = \"reno\", share = \"50%\" }}]\n"
+            )
+        };
+        let advice = |whose| advice(&Plan::parse(&text(whose)).expect("a plan"));
+        assert!(advice("cgroup = \"a\"").contains("cgroup"));
+        assert!(!advice("assign = \"route\"").contains("group"));
     }
 }

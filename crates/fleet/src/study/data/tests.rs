@@ -393,17 +393,39 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
     assert_eq!(all, connections);
     let left_out: Vec<&Path> = twice.left_out.iter().map(|of| of.path.as_path()).collect();
     assert_eq!(left_out, given[1..]);
-    // So does a copy of a directory.
-    let copy = other.path().join("copy");
+    assert_eq!(gathered.effect(1, Measure::Throughput), None);
+}
+
+#[test]
+fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let [data, copy] = ["data", "copy"].map(|name| directory.path().join(name));
+    write(&data, vec![row(1, &model()[0])]);
     std::fs::create_dir(&copy).unwrap();
-    for entry in std::fs::read_dir(directory.path()).unwrap() {
+    for entry in std::fs::read_dir(&data).unwrap() {
         let entry = entry.unwrap();
         std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
     }
-    let copied = read(&[directory.path(), &copy], Vec::new()).unwrap();
-    assert_eq!(copied.left_out.len(), 1);
-    assert!(copied.left_out[0].why.contains("it is a copy of"));
-    assert_eq!(gathered.effect(1, Measure::Throughput), None);
+    let left_out = |given: [&Path; 3]| {
+        let read = read(&given, Vec::new()).unwrap();
+        let arms = read.gathered.findings().arms;
+        let connections: u64 = arms.iter().map(|arm| arm.connections).sum();
+        let whys = read.left_out.into_iter().map(|of| (of.path, of.why));
+        (connections, whys.unzip::<_, _, Vec<_>, Vec<_>>())
+    };
+    let (connections, (paths, whys)) = left_out([&data, &copy, &data]);
+    assert_eq!((connections, paths), (1, vec![copy.clone(), data.clone()]));
+    assert!(whys[0].ends_with("data, which counts") && whys[1].contains("twice"));
+    // The study goes on after the copy was made.
+    write(&data, vec![row(2, &model()[1])]);
+    let mut place = Place::find(&data).unwrap();
+    place.about.ran_s = 20.0;
+    place.save().unwrap();
+    for given in [[&*copy, &data, &copy], [&data, &copy, &copy]] {
+        let (connections, (paths, whys)) = left_out(given);
+        assert_eq!((connections, paths), (2, vec![copy.clone(); 2]));
+        assert!(whys.iter().all(|why| why.ends_with("data, which counts")));
+    }
 }
 
 #[test]

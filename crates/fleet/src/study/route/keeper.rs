@@ -57,6 +57,10 @@ impl Drop for Keeper {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -66,7 +70,19 @@ mod tests {
             arguments: Vec::new(),
         };
         let keeper = Keeper::start(&cat, tempfile::tempfile().unwrap()).unwrap();
-        kill_process(Pid::from_child(&keeper.process), Signal::STOP).unwrap();
-        drop(keeper);
+        let process = Pid::from_child(&keeper.process);
+        kill_process(process, Signal::STOP).unwrap();
+        // If the process does not end, the keeper waits for it for ever.
+        let (tell, told) = mpsc::channel();
+        let dropping = thread::spawn(move || {
+            drop(keeper);
+            let _ = tell.send(());
+        });
+        let has_ended = told.recv_timeout(Duration::from_secs(60)).is_ok();
+        if !has_ended {
+            kill_process(process, Signal::KILL).unwrap();
+        }
+        dropping.join().unwrap();
+        assert!(has_ended);
     }
 }
