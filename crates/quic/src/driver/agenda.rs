@@ -38,9 +38,16 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
     }
 
     /// Sets the time at which `key` is due, but after all keys that are due by now. So a key that is behind its time is
-    /// not first repeatedly until it has caught up.
+    /// not first repeatedly until it has caught up. A key that waits for its turn keeps its place, as a flow in Linux's fq
+    /// does (`fq_enqueue`): otherwise whatever happens to it meanwhile, such as an ACK, would put it off.
     pub(super) fn queue(&mut self, key: K, at: Option<Instant>, now: Instant) {
-        self.set(key, at.map(|at| at.max(now)));
+        let place = self.times.get(&key).copied();
+        let waits_since = place.filter(|place| *place <= now);
+        let at = at.map(|at| match at <= now {
+            true => waits_since.unwrap_or(now),
+            false => at,
+        });
+        self.set(key, at);
     }
 
     /// When the first key is due.
@@ -99,5 +106,24 @@ mod tests {
             }
         }
         assert_eq!(order, "bpbbb");
+    }
+
+    #[test]
+    fn whoever_waits_keeps_its_place() {
+        let start = Instant::now();
+        let us = |us| start + Duration::from_micros(us);
+        let mut agenda = Agenda::new();
+        agenda.queue('a', Some(us(0)), us(10));
+        agenda.queue('b', Some(us(0)), us(20));
+        // An ACK for each of them.
+        agenda.queue('b', Some(us(5)), us(30));
+        agenda.queue('a', Some(us(5)), us(40));
+        assert_eq!(agenda.next(), Some(us(10)));
+        assert_eq!(agenda.pop(us(50)), Some('a'));
+        // The window has closed, or a lower rate lets it wait longer.
+        agenda.queue('b', Some(us(90)), us(60));
+        assert_eq!(agenda.pop(us(60)), None);
+        agenda.queue('b', None, us(90));
+        assert_eq!(agenda.next(), None);
     }
 }
