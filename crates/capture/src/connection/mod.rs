@@ -1,5 +1,6 @@
 //! A TCP connection as a capture shows it.
 
+mod account;
 mod busy;
 mod cues;
 mod echoes;
@@ -27,9 +28,10 @@ use units::{Duration, Time};
 
 use crate::packet::{Endpoint, Flags, Packet, Segment, Tunnel};
 
+pub use account::Shares;
 pub use flow::{Flow, Totals};
 pub use handshake::Handshake;
-pub use limits::{Limit, Limits, Shares};
+pub use limits::{Limit, Limits};
 pub use losses::{Loss, Losses};
 pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;

@@ -6,17 +6,16 @@ use congestion::Bytes;
 /// The growth of the data in flight after idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Restart {
-    /// The most in flight since the flow was last idle.
+    /// The most in flight since the last loss.
     peak: Bytes,
-    /// Slow start ends here.
-    goal: Bytes,
+    /// Slow start ends here, after idle.
+    goal: Option<Bytes>,
 }
 
 impl Restart {
     /// The flow has been idle for a retransmission timeout.
     pub fn on_idle(&mut self) {
-        self.goal = self.goal.max(Bytes::new(self.peak.get() / 4 * 3));
-        self.peak = Bytes::ZERO;
+        self.goal = Some(Bytes::new(self.peak.get() / 4 * 3));
     }
 
     /// A loss has set another window.
@@ -28,10 +27,8 @@ impl Restart {
     #[inline]
     pub fn on_flight(&mut self, flight: Bytes) -> bool {
         self.peak = self.peak.max(flight);
-        if flight >= self.goal {
-            self.goal = Bytes::ZERO;
-        }
-        self.goal > Bytes::ZERO
+        self.goal = self.goal.filter(|goal| flight < *goal);
+        self.goal.is_some()
     }
 }
 
@@ -52,6 +49,10 @@ mod tests {
         restart.on_idle();
         let mut grows = |flight| restart.on_flight(Bytes::new(flight));
         assert!(grows(10) && !grows(60) && !grows(20));
+        // The threshold does not fall with what an object needs.
+        restart.on_idle();
+        let mut grows = |flight| restart.on_flight(Bytes::new(flight));
+        assert!(grows(59) && !grows(60));
         restart.on_idle();
         restart.on_loss();
         assert!(!restart.on_flight(Bytes::new(10)));

@@ -54,6 +54,7 @@ impl Flow {
             at,
             highest_before: self.highest(),
             sent: Time::ZERO,
+            since: None,
             rtt: None,
             bytes: 0,
             echo: segment.timestamps.map(|(_, echo)| echo),

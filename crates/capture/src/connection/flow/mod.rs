@@ -11,10 +11,11 @@ use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
 use super::ENOUGH;
+use super::account::Shares;
 use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
 use super::full::Full;
-use super::limits::{Limit, Limits, Patience, Shares};
+use super::limits::{Limit, Limits, Patience};
 use super::losses::Losses;
 use super::model::Model;
 use super::numbers::Numbers;

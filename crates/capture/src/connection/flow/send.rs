@@ -201,8 +201,12 @@ impl Flow {
         // A segment that the window's edge has cut is short and has PSH, too (Linux `tcp_mss_split_point`).
         let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
         let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
-        let is_full = self.model.is_grown();
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
+        let else_by = match self.model.is_grown() {
+            false => Limit::SlowStart,
+            true if is_losing => Limit::Buffer,
+            true => Limit::Bottleneck,
+        };
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
         if at.since(self.last_sent) > self.rto() {
@@ -229,7 +233,7 @@ impl Flow {
             is_window_full,
             is_steady,
             may_regrow,
-            else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
+            else_by,
         };
         self.present_limit = self
             .limits
