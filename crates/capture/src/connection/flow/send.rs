@@ -42,15 +42,13 @@ impl Flow {
             self.base = self.positions.of(segment.seq);
             (self.una, self.end) = (self.base, self.base);
         }
-        let mut seq = self.positions.peek(segment.seq);
-        if segment.flags.has(Flags::SYN) {
-            seq += 1;
-        }
-        let len = u64::from(segment.len);
-        let end = seq + len;
-        if segment.len == 0 || seq.abs_diff(self.end) > FARTHEST {
+        let first = segment.seq.wrapping_add(segment.flags.has(Flags::SYN).into());
+        if self.positions.peek(first).abs_diff(self.end) > FARTHEST && !self.leap(first, segment.len) {
             return false;
         }
+        let seq = self.positions.peek(first);
+        let len = u64::from(segment.len);
+        let end = seq + len;
         let sent_before = self.end;
         if end > sent_before {
             self.positions.of(segment.seq);
@@ -87,6 +85,22 @@ impl Flow {
         }
         self.last_sent = at;
         has_moved
+    }
+
+    /// Data pass that are far from all before. If they follow others like them, the capture has a hole before them. Nothing is
+    /// known of the data in the hole, not even how often the numbers wrapped. Returns whether that is so.
+    fn leap(&mut self, first: u32, len: u32) -> bool {
+        if self.stray.replace(first.wrapping_add(len)) != Some(first) {
+            return false;
+        }
+        let start = self.positions.beyond(self.end, first);
+        self.base += start - self.una;
+        (self.una, self.end) = (start, start);
+        self.rest();
+        self.repeats_out = 0;
+        (self.known, self.edge, self.closed_at, self.probed) = (None, None, None, None);
+        self.numbers.skip();
+        true
     }
 
     /// A packet without data passes, which has a number, too.
