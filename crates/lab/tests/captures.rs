@@ -664,6 +664,26 @@ fn a_standing_queue_counts_as_a_queue() {
     }
 }
 
+/// Neither flow has a constant share of the rate, but there is always a queue.
+#[test]
+fn who_shares_a_busy_bottleneck_is_limited_by_it() {
+    let (record, summaries) = run(r#"
+        name = "two"
+        duration = "25s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "4bdp" }
+        flow = [{ controller = "cubic" }, { controller = "reno" }]
+        "#);
+    assert!(record.summary.path.utilization > Some(0.98));
+    for summary in &summaries {
+        for connection in &summary.connections {
+            let found = &connection.flows[0];
+            let by = found.limited_by.expect("limits");
+            let window = by.window.expect("parts");
+            assert!(window < 0.02, "{by:?} at {}", found.place);
+        }
+    }
+}
+
 #[test]
 fn the_parts_of_congestion_controls_share_are_right() {
     let mut wrong = Vec::new();

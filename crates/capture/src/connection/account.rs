@@ -101,8 +101,13 @@ mod tests {
         account.add(Limit::Bottleneck, millis(3));
         let of = |is_busy| {
             let shares = account.shares(is_busy);
-            [Limit::Application, Limit::Window, Limit::Bottleneck, Limit::Buffer]
-                .map(|limit| shares.of(limit).as_nanos() / 1_000_000)
+            [
+                Limit::Application,
+                Limit::Window,
+                Limit::Bottleneck,
+                Limit::Buffer,
+            ]
+            .map(|limit| shares.of(limit).as_nanos() / 1_000_000)
         };
         assert_eq!(of(true), [2, 25, 23, 5]);
         assert_eq!(of(false), [2, 28, 20, 5]);

@@ -58,6 +58,9 @@ mod tests {
         assert_eq!(positions.of(0), first + 10);
         assert_eq!(positions.peek(u32::MAX - 9), first);
         assert_eq!(positions.of(1 << 30), first + 10 + (1 << 30));
-        assert_eq!(positions.beyond(first, u32::MAX - 10), first + u64::from(u32::MAX));
+        assert_eq!(
+            positions.beyond(first, u32::MAX - 10),
+            first + u64::from(u32::MAX)
+        );
     }
 }

@@ -19,8 +19,16 @@ pub const BUSY: f64 = 0.9;
 /// Flows: a name, the flow's parameters, and the path's.
 pub const KINDS: [(&str, &str, &str); 12] = [
     ("bulk, 0.3 BDP", "", r#"buffer = "0.3bdp""#),
-    ("bulk, 0.3 BDP, 1 %", "", r#"buffer = "0.3bdp", loss = "1%""#),
-    ("bulk, 0.3 BDP, 5 %", "", r#"buffer = "0.3bdp", loss = "5%""#),
+    (
+        "bulk, 0.3 BDP, 1 %",
+        "",
+        r#"buffer = "0.3bdp", loss = "1%""#,
+    ),
+    (
+        "bulk, 0.3 BDP, 5 %",
+        "",
+        r#"buffer = "0.3bdp", loss = "5%""#,
+    ),
     ("bulk, 2 BDP", "", r#"buffer = "2bdp""#),
     ("bulk, 2 BDP, 1 %", "", r#"buffer = "2bdp", loss = "1%""#),
     ("bulk, 2 BDP, 5 %", "", r#"buffer = "2bdp", loss = "5%""#),

@@ -222,7 +222,7 @@ impl Flow {
         }
     }
 
-    /// The handshake took this round trip, which is the data's too if the capture tells theirs from this place.
+    /// The handshake took this round trip. It counts as an RTT if RTTs are measured, at this place.
     pub(super) fn on_handshake(&mut self, done: Time, rtt: Duration, vantage: Option<Vantage>) {
         self.handshake = Some(rtt);
         if let Some(vantage) = vantage {

@@ -42,8 +42,12 @@ impl Flow {
             self.base = self.positions.of(segment.seq);
             (self.una, self.end) = (self.base, self.base);
         }
-        let first = segment.seq.wrapping_add(segment.flags.has(Flags::SYN).into());
-        if self.positions.peek(first).abs_diff(self.end) > FARTHEST && !self.leap(first, segment.len) {
+        let first = segment
+            .seq
+            .wrapping_add(segment.flags.has(Flags::SYN).into());
+        if self.positions.peek(first).abs_diff(self.end) > FARTHEST
+            && !self.leap(first, segment.len)
+        {
             return false;
         }
         let seq = self.positions.peek(first);
@@ -216,10 +220,12 @@ impl Flow {
         let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
         let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
-        let else_by = match self.model.is_grown() {
-            false => Limit::SlowStart,
-            true if is_losing => Limit::Buffer,
-            true => Limit::Bottleneck,
+        let else_by = if !self.model.is_grown() {
+            Limit::SlowStart
+        } else if is_losing {
+            Limit::Buffer
+        } else {
+            Limit::Bottleneck
         };
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
