@@ -1,8 +1,9 @@
 //! The parts of congestion control's share, from a capture at the sender and from the simulation.
 
 use std::error::Error;
+use std::ops::Range;
 
-use capture::read::{Frames, ReadError};
+use capture::read::Frames;
 use capture::{LimitedBy, Summary, Trace};
 use congestion::Phase;
 use lab::{Cancel, Sim};
@@ -15,6 +16,9 @@ pub const RTT_MS: u32 = 40;
 
 /// The bottleneck limited a round in which it was busy for at least this share of the time.
 pub const BUSY: f64 = 0.9;
+
+/// The source address of an IPv4 packet.
+const SOURCE: Range<usize> = 12..16;
 
 /// Flows: a name, the flow's parameters, and the path's.
 pub const KINDS: [(&str, &str, &str); 12] = [
@@ -56,19 +60,22 @@ pub const KINDS: [(&str, &str, &str); 12] = [
 struct Sent(Vec<(f64, f64)>);
 
 impl Sent {
-    /// From the receiver's capture. Its first packet, the SYN, departs when the run begins, and finds the bottleneck idle.
-    fn new(receiver: &[u8]) -> Result<Sent, ReadError> {
+    /// From the captures of both ends. The sender's first packet, a SYN, departs when the run begins, and finds the bottleneck
+    /// idle.
+    fn new(sender: &[u8], receiver: &[u8]) -> Result<Sent, Box<dyn Error>> {
+        let mut departures = Frames::new(sender)?;
+        let syn = departures.next_frame()?.ok_or("no packet")?;
         let mut frames = Frames::new(receiver)?;
         let (mut sent, mut all) = (0.0, Vec::new());
         let mut first = None;
         while let Some(frame) = frames.next_frame()? {
-            let took = f64::from(frame.wire_len) * 8.0 / f64::from(MEGABITS) / 1e6;
-            let source = frame.data[12..16].to_vec();
-            let (sender, arrived, delay) = first.get_or_insert((source.clone(), frame.at, took));
-            if source == *sender {
-                sent += took;
-                all.push((frame.at.since(*arrived).as_secs_f64() + *delay, sent));
+            if frame.data[SOURCE] != syn.data[SOURCE] {
+                continue;
             }
+            let took = f64::from(frame.wire_len) * 8.0 / f64::from(MEGABITS) / 1e6;
+            let (arrived, delay) = first.get_or_insert((frame.at, took));
+            sent += took;
+            all.push((frame.at.since(*arrived).as_secs_f64() + *delay, sent));
         }
         Ok(Sent(all))
     }
@@ -187,6 +194,6 @@ pub fn of(
     let flows = summary.connections.iter().flat_map(|one| &one.flows);
     let flow = flows.max_by_key(|flow| flow.sent_bytes);
     let found = flow.and_then(|flow| Parts::found(flow.limited_by.as_ref()?));
-    let sent = Sent::new(&receiver)?;
+    let sent = Sent::new(&sender, &receiver)?;
     Ok([Parts::known(&record, &sent), found])
 }

@@ -81,7 +81,9 @@ impl Flow {
         let Some(since) = news.since.filter(|_| sample.delivery_rate.is_some()) else {
             return;
         };
-        let is_busy = self.model.is_busy(sample, news.at.since(since));
+        // A few packets at once say nothing of a round.
+        let span = news.at.since(since).max(news.least / 2);
+        let is_busy = self.model.is_busy(sample, span);
         self.decide(is_busy);
         if begins_round || self.highest() == self.end {
             self.limits.end_round(news.at, self.end);
@@ -115,8 +117,10 @@ pub(super) struct News {
     pub highest_before: u64,
     /// When the newest acknowledged packet was sent.
     pub sent: Time,
-    /// When data had last been delivered before that.
+    /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
     pub since: Option<Time>,
+    /// The least RTT.
+    pub least: Duration,
     /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
@@ -146,7 +150,14 @@ impl News {
         sampler.on_packet_acked(self.at, &entry.state);
         if entry.state.sent_time >= self.sent {
             self.sent = entry.state.sent_time;
-            self.since = Some(entry.state.delivered_time);
+            let state = &entry.state;
+            let is_restart = state.first_sent_time == state.delivered_time;
+            let way = if is_restart {
+                self.least
+            } else {
+                Duration::ZERO
+            };
+            self.since = Some(state.delivered_time + way);
         }
         if entry.repeats == 0 {
             let rtt = self.at.since(entry.state.sent_time);

@@ -57,6 +57,7 @@ impl Flow {
             highest_before: self.highest(),
             sent: Time::ZERO,
             since: None,
+            least: self.model.rtt_min.unwrap_or_default(),
             rtt: None,
             bytes: 0,
             echo: segment.timestamps.map(|(_, echo)| echo),
