@@ -19,9 +19,9 @@ fn shown(parts: &Parts) -> String {
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "Only the simulation knows these parts; the kernel has no statistics of them. A flow sends over {MEGABITS} Mbit/s and {RTT_MS} ms \
-         for {SECONDS} s. The truth divides the time in which congestion control limited the flow: in Startup or slow start; then with at \
-         most the BDP in flight (window), or with more (bottleneck and buffer). The part of the latter in a recovery is `buffer`; BBR has \
-         no such part. Captured at the sender.\n"
+         for {SECONDS} s. The truth divides the time in which congestion control limited the flow: in Startup or slow start; then in rounds \
+         in which the bottleneck was idle for more than a tenth of the time (window), or was not (bottleneck and buffer). The part of the \
+         latter in a recovery is `buffer`; BBR has no such part. Captured at the sender.\n"
     );
     println!(
         "| controller | sent | | slow start | window | bottleneck and buffer | buffer |\n| --- | --- | --- | --- | --- | --- | --- |"

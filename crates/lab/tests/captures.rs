@@ -664,6 +664,26 @@ fn a_standing_queue_counts_as_a_queue() {
     }
 }
 
+/// Neither flow has a constant share of the rate, but there is always a queue.
+#[test]
+fn who_shares_a_busy_bottleneck_is_limited_by_it() {
+    let (record, summaries) = run(r#"
+        name = "two"
+        duration = "25s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "4bdp" }
+        flow = [{ controller = "cubic" }, { controller = "reno" }]
+        "#);
+    assert!(record.summary.path.utilization > Some(0.98));
+    for summary in &summaries {
+        for connection in &summary.connections {
+            let found = &connection.flows[0];
+            let by = found.limited_by.expect("limits");
+            let window = by.window.expect("parts");
+            assert!(window < 0.02, "{by:?} at {}", found.place);
+        }
+    }
+}
+
 #[test]
 fn the_parts_of_congestion_controls_share_are_right() {
     let mut wrong = Vec::new();
@@ -671,20 +691,14 @@ fn the_parts_of_congestion_controls_share_are_right() {
         for kind in parts::KINDS {
             let both = parts::of(controller, kind).expect("a run");
             let [known, found] = both.map(|parts| parts.expect("limits"));
-            let most = 0.07;
-            // Losses keep BBRv3 at about the BDP, where one packet decides between `window` and `bottleneck`.
-            let is_at_bdp = controller == "bbr3" && kind.0.contains("losses");
-            let edge = if is_at_bdp { 0.4 } else { most };
-            let all = [
-                off("slow start", found.0[0], known.0[0], 0.0, most),
-                off("window", found.0[1], known.0[1], 0.0, edge),
-                off("bottleneck", found.0[2], known.0[2], 0.0, edge),
-                known
-                    .1
-                    .zip(found.1)
-                    .and_then(|(known, found)| off("buffer", found, known, 0.0, 0.03)),
-            ];
-            let all: Vec<String> = all.into_iter().flatten().collect();
+            let [all @ .., buffer] = ["slow start", "window", "bottleneck", "buffer"];
+            let buffers = known.1.zip(found.1);
+            let off = |what, (known, found)| off(what, found, known, 0.0, 0.05);
+            let parts = all.into_iter().zip(known.0.into_iter().zip(found.0));
+            let all = parts
+                .map(|(what, both)| off(what, both))
+                .chain([buffers.and_then(|both| off(buffer, both))]);
+            let all: Vec<String> = all.flatten().collect();
             if !all.is_empty() {
                 wrong.push(format!("{controller}, {}: {}", kind.0, all.join("; ")));
             }

@@ -6,6 +6,11 @@
 //! does not show whether the application wrote no more or its send buffer was full. It does not show that both windows were
 //! full at once, either.
 //!
+//! Congestion control and the path are told apart a round later, by what the data of the round show when they are
+//! acknowledged: the bottleneck limited the round if it was busy, and the window did if it was not (the paper's figure 1:
+//! where the bottleneck is busy, more data in flight do not raise the delivery rate). Until then, the time is
+//! [undecided](super::account).
+//!
 //! The event that [triggered](super::cues) a departure tells more. If it was an acknowledgement that had just arrived, the
 //! data had waited for room in a window or in the send buffer. If not, a pacer released the data, or they were just
 //! written.
@@ -18,6 +23,7 @@
 use congestion::{Bytes, Duration, Rate, Time};
 use units::named;
 
+use super::account::{Account, Shares};
 use super::cues::{Built, Cue};
 
 /// The bursts that wait below TCP after it has sent all that it may.
@@ -42,50 +48,22 @@ named! {
         Receiver = "receiver",
         /// Congestion control during the initial growth: Startup, or slow start.
         SlowStart = "slow_start",
-        /// Congestion control, with less in flight than the path holds.
+        /// Congestion control, which leaves the bottleneck idle at times.
         Window = "window",
-        /// The bottleneck, which is busy: more is in flight than the path holds.
+        /// The bottleneck, which is busy.
         Bottleneck = "bottleneck",
-        /// The bottleneck's buffer, which is full: packets are lost.
+        /// The bottleneck's buffer, which is full: the bottleneck is busy, and packets are lost.
         Buffer = "buffer",
     }
 }
 
 impl Limit {
-    /// The limit by congestion control or the path, named by the data in flight relative to the BDP.
-    pub fn of_flight(flight: Bytes, bdp: Option<Bytes>, is_full: bool, is_losing: bool) -> Limit {
-        if !is_full {
-            return Limit::SlowStart;
+    /// The same limit, or the window if the bottleneck was not busy.
+    pub fn if_busy(self, is_busy: bool) -> Limit {
+        match self {
+            Limit::Bottleneck | Limit::Buffer if !is_busy => Limit::Window,
+            limit => limit,
         }
-        match bdp {
-            Some(bdp) if flight >= bdp && is_losing => Limit::Buffer,
-            Some(bdp) if flight >= bdp => Limit::Bottleneck,
-            _ => Limit::Window,
-        }
-    }
-}
-
-/// How long each limit held.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Shares {
-    spans: [Duration; Limit::ALL.len()],
-}
-
-impl Shares {
-    /// How long this limit held.
-    pub fn of(&self, limit: Limit) -> Duration {
-        self.spans[limit as usize]
-    }
-
-    /// The sum of all limits.
-    pub fn total(&self) -> Duration {
-        let spans = self.spans.iter();
-        spans.fold(Duration::ZERO, |sum, span| sum + *span)
-    }
-
-    fn add(&mut self, limit: Limit, span: Duration) {
-        let place = &mut self.spans[limit as usize];
-        *place = *place + span;
     }
 }
 
@@ -104,7 +82,7 @@ pub struct Departure {
     pub is_steady: bool,
     /// Whether a loss-based controller would still be in slow start after idle.
     pub may_regrow: bool,
-    /// The limit if none of these applies.
+    /// The limit if none of these applies, and the bottleneck is busy.
     pub else_by: Limit,
 }
 
@@ -112,9 +90,15 @@ pub struct Departure {
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// If paced data wait below TCP.
-    shares: Shares,
+    below_tcp: Account,
     /// If they wait within TCP.
-    shares_within: Shares,
+    within_tcp: Account,
+    /// The round that has ended and is not decided.
+    ended: Option<Ended>,
+    /// When the present round began.
+    began: Time,
+    /// Whether the bottleneck was busy in the latest decided round.
+    is_busy: bool,
     last: Departure,
     /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
@@ -135,6 +119,23 @@ pub struct Limits {
     train: Duration,
 }
 
+/// A round of departures that has ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    /// The end of its data.
+    data: u64,
+    times: (Time, Time),
+}
+
+/// A round is decided.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided {
+    /// When it began and when it ended.
+    pub times: (Time, Time),
+    /// Whether the bottleneck was busy.
+    pub is_busy: bool,
+}
+
 /// Thresholds by which a departure is judged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Patience {
@@ -152,8 +153,11 @@ impl Limits {
     /// The connection was established at `at`.
     pub fn new(at: Time) -> Limits {
         Limits {
-            shares: Shares::default(),
-            shares_within: Shares::default(),
+            below_tcp: Account::default(),
+            within_tcp: Account::default(),
+            ended: None,
+            began: at,
+            is_busy: false,
             last: Departure {
                 at,
                 bytes: 0,
@@ -223,7 +227,31 @@ impl Limits {
         self.last = departure;
         self.idle_since = None;
         self.opened = None;
-        by
+        by.if_busy(self.is_busy)
+    }
+
+    /// The round of the departures before `at` ends, with the data before `data`. It lasts on if the round before is not
+    /// decided.
+    pub fn end_round(&mut self, at: Time, data: u64) {
+        if self.ended.is_some() {
+            return;
+        }
+        let times = (std::mem::replace(&mut self.began, at), at);
+        self.ended = Some(Ended { data, times });
+        self.below_tcp.end_round();
+        self.within_tcp.end_round();
+    }
+
+    /// Decides the round that has ended, if the data before `acked` include its own. The bottleneck was busy in the round trip
+    /// before, or not.
+    pub fn decide(&mut self, acked: u64, is_busy: bool) -> Option<Decided> {
+        let ended = self.ended.filter(|ended| ended.data <= acked)?;
+        self.ended = None;
+        self.is_busy = is_busy;
+        self.below_tcp.decide(is_busy);
+        self.within_tcp.decide(is_busy);
+        let times = ended.times;
+        Some(Decided { times, is_busy })
     }
 
     fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue, built: Built) {
@@ -247,8 +275,8 @@ impl Limits {
     }
 
     fn add(&mut self, by: Limit, span: Duration) {
-        self.shares.add(by, span);
-        self.shares_within.add(by, span);
+        self.below_tcp.add(by, span);
+        self.within_tcp.add(by, span);
     }
 
     /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
@@ -259,8 +287,8 @@ impl Limits {
     /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.
     fn settle(&mut self, held_by: Option<Limit>) {
         for (by, span) in &mut self.below {
-            self.shares.add(held_by.unwrap_or(*by), *span);
-            self.shares_within.add(*by, *span);
+            self.below_tcp.add(held_by.unwrap_or(*by), *span);
+            self.within_tcp.add(*by, *span);
             *span = Duration::ZERO;
         }
     }
@@ -327,11 +355,12 @@ impl Limits {
         all.end_train(by, patience);
         all.settle(Some(by).filter(|by| matches!(by, Limit::Application | Limit::Receiver)));
         all.add(by, end.since(self.last.at));
-        if self.is_paced_within_tcp() {
-            all.shares_within
+        let account = if self.is_paced_within_tcp() {
+            all.within_tcp
         } else {
-            all.shares
-        }
+            all.below_tcp
+        };
+        account.shares(self.is_busy)
     }
 }
 
@@ -347,7 +376,7 @@ mod tests {
             is_window_full: false,
             is_steady: false,
             may_regrow: false,
-            else_by: Limit::Window,
+            else_by: Limit::Bottleneck,
         }
     }
 

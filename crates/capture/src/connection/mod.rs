@@ -1,5 +1,6 @@
 //! A TCP connection as a capture shows it.
 
+mod account;
 mod busy;
 mod cues;
 mod echoes;
@@ -7,6 +8,7 @@ mod evenly;
 mod flow;
 mod full;
 mod handshake;
+mod heard;
 mod limits;
 mod losses;
 mod model;
@@ -27,9 +29,10 @@ use units::{Duration, Time};
 
 use crate::packet::{Endpoint, Flags, Packet, Segment, Tunnel};
 
+pub use account::Shares;
 pub use flow::{Flow, Totals};
 pub use handshake::Handshake;
-pub use limits::{Limit, Limits, Shares};
+pub use limits::{Limit, Limits};
 pub use losses::{Loss, Losses};
 pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;
@@ -177,6 +180,11 @@ impl Connection {
         if !self.handshake.is_done() {
             self.handshake.on_segment(at, segment, from == 0);
             self.look_around();
+            if self.handshake.is_done() {
+                // Data in a SYN came before.
+                self.take_handshake(0);
+                self.take_handshake(1);
+            }
         }
         self.sides[from].on_segment(segment);
         let mut has_moved = false;
@@ -188,7 +196,7 @@ impl Connection {
             let scale = self.scale_of(from);
             let of_other = self.vantages[1 - from];
             if let Some(flow) = &mut self.sides[1 - from].flow {
-                has_moved = flow.on_ack(at, segment, scale, of_other, room);
+                has_moved = flow.on_ack(at, segment, packet.id, scale, of_other, room);
             }
         }
         if segment.len > 0 {
@@ -222,18 +230,24 @@ impl Connection {
     /// This side sends data for the first time.
     fn open(&mut self, from: usize, at: Time, vantage: Vantage) {
         let opened = self.handshake.done.unwrap_or(at);
-        let handshake = self.handshake.rtt().filter(|_| !self.is_quic);
         let full = self.mss_of(from);
         let side = &mut self.sides[from];
-        let mut flow = Flow::new(opened, side.start, full, handshake);
-        // A sender's RTprop includes its handshake, whose packets have no serialization time (Linux `tcp_synack_rtt_meas`).
-        let is_known = vantage == Vantage::Sender || side.has_timestamps;
-        if let Some(rtt) = handshake.filter(|_| is_known) {
-            flow.model.on_rtt(opened, rtt, Duration::ZERO);
-        }
+        let mut flow = Flow::new(opened, side.start, full);
         flow.cues = (!self.is_quic).then(Cues::new);
         flow.refresh(vantage);
         side.flow = Some(Box::new(flow));
+        self.take_handshake(from);
+    }
+
+    /// A sender's RTprop includes its handshake, whose packets have no serialization time (Linux `tcp_synack_rtt_meas`).
+    fn take_handshake(&mut self, side: usize) {
+        let vantage = self.vantages[side];
+        let rtt = self.handshake.rtt().filter(|_| !self.is_quic);
+        let is_known = vantage == Vantage::Sender || self.sides[side].has_timestamps;
+        let flow = self.sides[side].flow.as_deref_mut();
+        if let Some(((flow, rtt), done)) = flow.zip(rtt).zip(self.handshake.done) {
+            flow.on_handshake(done, rtt, is_known.then_some(vantage));
+        }
     }
 
     /// How long each limit held this side's data. `None` without its acknowledgements; also away from the sender if the

@@ -20,6 +20,9 @@ const FULL_ROUNDS: u8 = 3;
 const CLEAR: u64 = 16;
 const PAIR: u64 = 2;
 
+/// A busy bottleneck delivers at least this part of its rate in every round. Some of the rest may be lost behind it.
+const BUSY: (u64, u64) = (9, 10);
+
 /// The peak of single rounds may exceed the bottleneck's rate by this much, because of a few packets and a late
 /// acknowledgement.
 const FASTER: (u64, u64) = (7, 8);
@@ -36,6 +39,8 @@ pub struct Model {
     /// The peaks of the delivery rate.
     peaks: Peaks,
     busy: Busy,
+    /// Whether every RTT of the present round had a queue, if there was any RTT.
+    has_stood: Option<bool>,
     /// The delivery rates while the bottleneck was busy.
     bottleneck: Rates,
     /// The best estimate of BtlBw, and of the BDP. They are kept because every packet asks for them.
@@ -88,6 +93,7 @@ impl Model {
             full: Full::default(),
             peaks: Peaks::default(),
             busy: Busy::default(),
+            has_stood: None,
             bottleneck: Rates::default(),
             best: Rate::ZERO,
             bdp: None,
@@ -234,11 +240,30 @@ impl Model {
         // a queue.
         let clear = least + (least / CLEAR).max(blur);
         let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
-        if rtt <= clear || rtt <= clear + pair() {
+        let is_queue = rtt > clear && rtt > clear + pair();
+        self.has_stood = Some(is_queue && self.has_stood != Some(false));
+        if !is_queue {
             self.busy.cut();
         } else if let Some(rate) = self.busy.on_mark(mark) {
             self.bottleneck.add(rate);
         }
+    }
+
+    /// Whether the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
+    /// went away. `span` is the time that the delivery took. Without more than the BDP in flight, only the receiver delays
+    /// acknowledgements so long.
+    pub fn is_busy(&self, sample: &RateSample, span: Duration) -> bool {
+        let Some(bdp) = self.bdp else {
+            return false;
+        };
+        let least = self.best.bytes_in(span).get() / BUSY.1 * BUSY.0;
+        let has_queue = self.has_stood == Some(true) && sample.inflight_at_send > bdp;
+        sample.delivered.get() >= least || has_queue
+    }
+
+    /// A round of departures ends.
+    pub fn end_round(&mut self) {
+        self.has_stood = None;
     }
 
     /// Takes in a sample of the delivery rate. Returns whether it begins a round.

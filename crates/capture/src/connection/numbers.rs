@@ -39,6 +39,11 @@ impl Numbers {
         self.pass(number, 1, follows_loss);
     }
 
+    /// Nothing is known of the numbers before the next one.
+    pub fn skip(&mut self) {
+        self.next = None;
+    }
+
     /// How far the number is beyond the next one.
     fn step(&self, number: u16) -> i16 {
         let next = self.next.unwrap_or(number);

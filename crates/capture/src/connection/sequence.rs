@@ -32,6 +32,15 @@ impl Positions {
         }
     }
 
+    /// The position of a sequence number that is beyond `end`, however far. It becomes the recent position.
+    pub fn beyond(&mut self, end: u64, seq: u32) -> u64 {
+        self.near = Some(end);
+        let ahead = self.peek(seq).wrapping_sub(end) & u64::from(u32::MAX);
+        let position = end + ahead;
+        self.near = Some(position);
+        position
+    }
+
     /// Whether any number was seen.
     pub fn is_known(&self) -> bool {
         self.near.is_some()
@@ -49,5 +58,9 @@ mod tests {
         assert_eq!(positions.of(0), first + 10);
         assert_eq!(positions.peek(u32::MAX - 9), first);
         assert_eq!(positions.of(1 << 30), first + 10 + (1 << 30));
+        assert_eq!(
+            positions.beyond(first, u32::MAX - 10),
+            first + u64::from(u32::MAX)
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use congestion::{Bytes, Duration, Rate, Time};
 
-use super::limits::Limit;
+use super::limits::{Decided, Limit};
 use crate::memory::reserve;
 
 /// The first step.
@@ -66,6 +66,19 @@ impl Series {
         self.samples.push(sample);
         if self.samples.len() >= MOST {
             self.halve();
+        }
+    }
+
+    /// What limited the flow in this round is decided.
+    pub fn decide(&mut self, decided: Decided) {
+        let (began, ended) = decided.times;
+        let latest = self.samples.iter_mut().rev();
+        let since = latest.take_while(|sample| sample.at > began);
+        for sample in since.filter(|sample| sample.at <= ended) {
+            sample.limit = match sample.limit {
+                Limit::Window if decided.is_busy => Limit::Bottleneck,
+                limit => limit.if_busy(decided.is_busy),
+            };
         }
     }
 

@@ -143,7 +143,7 @@ pub struct LimitedBy {
     /// The initial growth: Startup or slow start. This value and those below are `None` if nothing tells what the sender
     /// knew.
     pub slow_start: Option<f64>,
-    /// Later, with less in flight than the path holds.
+    /// Later, while the bottleneck was not busy.
     pub window: Option<f64>,
     /// The bottleneck, which is busy.
     pub bottleneck: Option<f64>,

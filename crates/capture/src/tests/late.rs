@@ -345,3 +345,55 @@ fn a_retransmission_acknowledged_within_the_minimum_rtt_is_spurious() {
         assert_eq!(counted, (1, spurious, Some(1 - spurious)), "{what}");
     }
 }
+
+#[test]
+fn with_data_in_the_syn_rtprop_includes_the_handshake() {
+    let mut line = Line::new();
+    line.say(true, (0, 0), SYN, 60_000, 500, &[]);
+    line.sent = 500;
+    line.wait(20_000);
+    line.say(false, (0, 501), ANSWER, 60_000, 0, &[]);
+    // The packets with data take 6 ms to be sent.
+    for _ in 0..20 {
+        line.data(ACK, FULL);
+        line.wait(26_000);
+        line.ack(0, 500);
+    }
+    assert_eq!(line.flow().rtprop_ms, Some(20.0));
+}
+
+#[test]
+fn a_capture_goes_on_after_a_hole() {
+    for hole in [1_200_000_000, 2_000_000_000, 3_000_000_000] {
+        let mut line = Line::new();
+        line.shake(20_000);
+        for packet in 0..100 {
+            if packet == 50 {
+                line.sent += hole;
+            }
+            line.data(ACK, FULL);
+            line.wait(20_000);
+            line.ack(0, 500);
+        }
+        let flow = line.flow();
+        // The first packet after the hole could be anyone's.
+        let counted = (flow.packets, flow.delivered_bytes, flow.retransmitted);
+        assert_eq!(counted, (99, 99 * u64::from(FULL), 0), "{hole}: {flow:?}");
+        assert_eq!(flow.rtt_ms.expect("RTTs").max, 20.0);
+    }
+}
+
+#[test]
+fn a_packet_from_elsewhere_makes_no_hole() {
+    let mut line = Line::new();
+    line.shake(20_000);
+    for packet in 0..100 {
+        if packet % 10 == 5 {
+            line.say(true, (2_000_000_000, 1), ACK, 500, FULL, &[]);
+        }
+        line.data(ACK, FULL);
+        line.wait(20_000);
+        line.ack(0, 500);
+    }
+    assert_eq!(line.flow().delivered_bytes, 100 * u64::from(FULL));
+}

@@ -5,9 +5,10 @@ use std::io::{self, Read};
 
 use units::{Duration, Time};
 
-use super::{check, packets, pcapng};
+use super::{A, B, check, packets, pcapng};
+use crate::packet::Flags;
 use crate::read::Opened;
-use crate::write::Writer;
+use crate::write::{TcpOption, TcpPacket, Writer};
 use crate::{Summary, Trace};
 
 /// A capture of these packets, each with its time in milliseconds.
@@ -79,6 +80,38 @@ fn a_packet_that_is_captured_twice_is_one_packet() {
     assert_eq!(summary.connections[0].flows[0].copies, 11);
     let whole = read(&[pcapng()], true);
     assert_eq!(whole.connections[0].flows[0].copies, 0);
+}
+
+/// The last acknowledgement says that a packet arrived twice (D-SACK).
+#[test]
+fn an_acknowledgement_that_is_captured_twice_is_one() {
+    let mut once = packets();
+    let start = u32::MAX - 2999;
+    let block = (start, start.wrapping_add(1460));
+    let answer = TcpPacket {
+        from: B,
+        to: A,
+        id: 99,
+        ecn: 0,
+        seq: 100,
+        ack: start.wrapping_add(14_600),
+        flags: Flags::ACK,
+        window: 60_000,
+        options: &[
+            TcpOption::Noop,
+            TcpOption::Noop,
+            TcpOption::SelectiveAcknowledgement(block, [None; 3]),
+        ],
+        len: 0,
+    };
+    once.push((72, answer.headers(), 0));
+    let twice = once.clone().into_iter().flat_map(|one| [one.clone(), one]);
+    let counted = [part(once.clone().into_iter()), part(twice)].map(|file| {
+        let summary = read(&[file], true);
+        let flow = &summary.connections[0].flows[0];
+        (flow.acks, flow.duplicated)
+    });
+    assert_eq!(counted, [(5, 1), (5, 1)]);
 }
 
 /// The captures of both ends, ten milliseconds apart. The lost packet is in only one of them.

@@ -1,7 +1,7 @@
 //! What an acknowledgement shows of the path.
 
 use congestion::sampling::Sampler;
-use congestion::{Bytes, Duration, Time};
+use congestion::{Bytes, Duration, RateSample, Time};
 
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
@@ -57,6 +57,7 @@ impl Flow {
             }
         }
         self.refresh(vantage);
+        self.judge(news, &sample, begins_round);
         if self.series.is_due(at) && room == Room::Plenty {
             self.series.push(Sample {
                 at,
@@ -74,6 +75,29 @@ impl Flow {
 }
 
 impl Flow {
+    /// Judges the bottleneck by this acknowledgement, and decides by that what limited the departures that it acknowledges. A
+    /// round of departures ends where the next begins, or when everything has arrived.
+    fn judge(&mut self, news: &News, sample: &RateSample, begins_round: bool) {
+        let Some(since) = news.since.filter(|_| sample.delivery_rate.is_some()) else {
+            return;
+        };
+        // A few packets at once say nothing of a round.
+        let span = news.at.since(since).max(news.least / 2);
+        let is_busy = self.model.is_busy(sample, span);
+        self.decide(is_busy);
+        if begins_round || self.highest() == self.end {
+            self.limits.end_round(news.at, self.end);
+            self.model.end_round();
+            self.decide(is_busy);
+        }
+    }
+
+    fn decide(&mut self, is_busy: bool) {
+        if let Some(decided) = self.limits.decide(self.highest(), is_busy) {
+            self.series.decide(decided);
+        }
+    }
+
     /// How much a measured RTT may exceed the path's RTT without a queue. Away from the sender, RTTs are measured by
     /// timestamps. The sender sets a timestamp before the paced packet waits below TCP.
     fn blur(&self, vantage: Vantage) -> Duration {
@@ -93,6 +117,10 @@ pub(super) struct News {
     pub highest_before: u64,
     /// When the newest acknowledged packet was sent.
     pub sent: Time,
+    /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
+    pub since: Option<Time>,
+    /// The least RTT.
+    pub least: Duration,
     /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
@@ -120,7 +148,17 @@ impl News {
             return;
         }
         sampler.on_packet_acked(self.at, &entry.state);
-        self.sent = self.sent.max(entry.state.sent_time);
+        if entry.state.sent_time >= self.sent {
+            self.sent = entry.state.sent_time;
+            let state = &entry.state;
+            let is_restart = state.first_sent_time == state.delivered_time;
+            let way = if is_restart {
+                self.least
+            } else {
+                Duration::ZERO
+            };
+            self.since = Some(state.delivered_time + way);
+        }
         if entry.repeats == 0 {
             let rtt = self.at.since(entry.state.sent_time);
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));

@@ -21,6 +21,7 @@ impl Flow {
         &mut self,
         at: Time,
         segment: &Segment,
+        id: u16,
         scale: Option<u8>,
         vantage: Vantage,
         room: Room,
@@ -33,7 +34,8 @@ impl Flow {
             return false;
         }
         let far = self.far;
-        self.totals.acks += 1;
+        let is_copy = self.heard.is_copy(id, segment, room);
+        self.totals.acks += u64::from(!is_copy);
         self.closed_at = (segment.window == 0).then_some(ack);
         self.window.offered(ack, segment.window);
         let scale = scale.or_else(|| self.window.scale());
@@ -54,11 +56,13 @@ impl Flow {
             at,
             highest_before: self.highest(),
             sent: Time::ZERO,
+            since: None,
+            least: self.model.rtt_min.unwrap_or_default(),
             rtt: None,
             bytes: 0,
             echo: segment.timestamps.map(|(_, echo)| echo),
         };
-        let is_copy = self.is_old(segment.timestamps);
+        let is_copy = self.is_old(segment.timestamps) || is_copy;
         if segment.sack_count > 0 {
             self.hear_sacks(ack, segment, (vantage, is_copy), &mut news);
         }

@@ -11,10 +11,12 @@ use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, Rate, Time};
 
 use super::ENOUGH;
+use super::account::Shares;
 use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
 use super::full::Full;
-use super::limits::{Limit, Limits, Patience, Shares};
+use super::heard::Heard;
+use super::limits::{Limit, Limits, Patience};
 use super::losses::Losses;
 use super::model::Model;
 use super::numbers::Numbers;
@@ -30,7 +32,8 @@ use super::series::{Sample, Series};
 use super::window::Window;
 use extra::Extra;
 
-/// More than any window (RFC 7323, section 2.3): a sequence number that jumps further is not of this connection.
+/// More than any window (RFC 7323, section 2.3): a sequence number that jumps further is not of this connection, or the capture
+/// has a hole.
 const FARTHEST: u64 = 1 << 30;
 
 /// A sender may be silent for this long although it could send, because its host has other work.
@@ -67,6 +70,7 @@ pub struct Flow {
     repeats_out: u64,
     sampler: Sampler,
     echoes: Echoes,
+    heard: Heard,
     /// The latest acknowledgement that the sender is known to have received.
     known: Option<Passed>,
     /// The end of the receive window.
@@ -77,6 +81,8 @@ pub struct Flow {
     closed_at: Option<u64>,
     /// The end of the byte that was sent only to get an answer.
     probed: Option<u64>,
+    /// The sequence number that would follow a segment from far away.
+    stray: Option<u32>,
     /// The position of FIN, which is the end of all data.
     fin: Option<u64>,
     /// The round trip of the handshake, a lower bound until an RTT is measured.
@@ -137,7 +143,7 @@ pub struct Totals {
     pub packets: u64,
     /// Packets with payload that were captured a second time, unchanged: at another interface, or at the other end.
     pub copies: u64,
-    /// Acknowledgements.
+    /// Acknowledgements, without their copies.
     pub acks: u64,
     /// Payload sent, retransmissions included.
     pub bytes: u64,
@@ -159,13 +165,8 @@ pub struct Totals {
 
 impl Flow {
     /// A flow of a connection that was established at `at`. The handshake, if it was captured, gives the sequence number of
-    /// the first byte (`start`), the payload of a full packet, and the round trip.
-    pub fn new(
-        at: Time,
-        start: Option<u32>,
-        full: Option<u64>,
-        handshake: Option<Duration>,
-    ) -> Flow {
+    /// the first byte (`start`), and the payload of a full packet.
+    pub fn new(at: Time, start: Option<u32>, full: Option<u64>) -> Flow {
         let mut positions = Positions::default();
         let base = start.map_or(0, |start| positions.of(start));
         Flow {
@@ -180,14 +181,16 @@ impl Flow {
             repeats_out: 0,
             sampler: Sampler::new(at),
             echoes: Echoes::default(),
+            heard: Heard::default(),
             known: None,
             edge: None,
             window: Window::default(),
             closed_at: None,
             newest_ack: None,
             probed: None,
+            stray: None,
             fin: None,
-            handshake,
+            handshake: None,
             id: 0,
             has_ids: false,
             numbers: Numbers::default(),
@@ -216,6 +219,15 @@ impl Flow {
             near_bound_count: 0,
             ack_delay: Duration::ZERO,
             totals: Totals::default(),
+        }
+    }
+
+    /// The handshake took this round trip. It counts as an RTT if RTTs are measured, at this place.
+    pub(super) fn on_handshake(&mut self, done: Time, rtt: Duration, vantage: Option<Vantage>) {
+        self.handshake = Some(rtt);
+        if let Some(vantage) = vantage {
+            self.model.on_rtt(done, rtt, Duration::ZERO);
+            self.refresh(vantage);
         }
     }
 
@@ -275,10 +287,11 @@ impl Flow {
 
     /// The number of bytes that it holds, itself included.
     pub fn held(&self) -> usize {
-        let outstanding = self.scoreboard.held() + self.sacked.held() + self.echoes.held();
+        let outstanding = self.scoreboard.held() + self.sacked.held();
+        let acks = self.echoes.held() + self.heard.held();
         let lists =
             self.repeats.held() + self.losses.held() + self.recoveries.held() + self.model.held();
-        size_of::<Flow>() + outstanding + lists + self.course()
+        size_of::<Flow>() + outstanding + acks + lists + self.course()
     }
 
     /// The part of these bytes that holds samples over time.
@@ -298,6 +311,7 @@ impl Flow {
         self.scoreboard.shrink();
         self.sacked.shrink();
         self.echoes.thin();
+        self.heard.thin();
         self.repeats.thin();
         self.losses.thin();
         self.model.thin();
@@ -309,6 +323,7 @@ impl Flow {
         self.sacked = Ranges::default();
         self.sacked_bytes = 0;
         self.echoes = Echoes::default();
+        self.heard = Heard::default();
     }
 
     /// The samples alone.

@@ -42,15 +42,17 @@ impl Flow {
             self.base = self.positions.of(segment.seq);
             (self.una, self.end) = (self.base, self.base);
         }
-        let mut seq = self.positions.peek(segment.seq);
-        if segment.flags.has(Flags::SYN) {
-            seq += 1;
-        }
-        let len = u64::from(segment.len);
-        let end = seq + len;
-        if segment.len == 0 || seq.abs_diff(self.end) > FARTHEST {
+        let first = segment
+            .seq
+            .wrapping_add(segment.flags.has(Flags::SYN).into());
+        if self.positions.peek(first).abs_diff(self.end) > FARTHEST
+            && !self.leap(first, segment.len)
+        {
             return false;
         }
+        let seq = self.positions.peek(first);
+        let len = u64::from(segment.len);
+        let end = seq + len;
         let sent_before = self.end;
         if end > sent_before {
             self.positions.of(segment.seq);
@@ -87,6 +89,22 @@ impl Flow {
         }
         self.last_sent = at;
         has_moved
+    }
+
+    /// Data pass that are far from all before. If they follow others like them, the capture has a hole before them. Nothing is
+    /// known of the data in the hole, not even how often the numbers wrapped. Returns whether that is so.
+    fn leap(&mut self, first: u32, len: u32) -> bool {
+        if self.stray.replace(first.wrapping_add(len)) != Some(first) {
+            return false;
+        }
+        let start = self.positions.beyond(self.end, first);
+        self.base += start - self.una;
+        (self.una, self.end) = (start, start);
+        self.rest();
+        self.repeats_out = 0;
+        (self.known, self.edge, self.closed_at, self.probed) = (None, None, None, None);
+        self.numbers.skip();
+        true
     }
 
     /// A packet without data passes, which has a number, too.
@@ -201,11 +219,18 @@ impl Flow {
         // A segment that the window's edge has cut is short and has PSH, too (Linux `tcp_mss_split_point`).
         let is_short = len != full && !len.is_multiple_of(full) && edge != Some(end);
         let ends_write = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::PSH) && is_short;
-        let is_full = self.model.is_grown();
         let is_losing = self.recoveries.is_going_on() && self.model.is_queue_long();
+        let else_by = if !self.model.is_grown() {
+            Limit::SlowStart
+        } else if is_losing {
+            Limit::Buffer
+        } else {
+            Limit::Bottleneck
+        };
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
-        if at.since(self.last_sent) > self.rto() {
+        // The least timeout. A flow that has not begun again sends its whole window at once, and so does not grow.
+        if at.since(self.last_sent) > self.model.rtt_min.unwrap_or_default() + MIN_RTO {
             self.restart.on_idle();
         }
         let may_regrow = self.restart.on_flight(flight);
@@ -229,7 +254,7 @@ impl Flow {
             is_window_full,
             is_steady,
             may_regrow,
-            else_by: Limit::of_flight(flight, self.model.bdp(), is_full, is_losing),
+            else_by,
         };
         self.present_limit = self
             .limits

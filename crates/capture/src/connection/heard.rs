@@ -1,0 +1,64 @@
+//! Finds acknowledgements that were captured twice: at several interfaces, or at both ends.
+//!
+//! A receiver sends two equal acknowledgements if it has nothing new to say. Their IP identifications or their timestamps
+//! then differ.
+
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
+
+use super::Room;
+use crate::packet::Segment;
+
+/// The number of acknowledgements that are remembered: more than pass between a packet at one interface and at the next. The
+/// greater number is for captures with copies, as from both ends.
+const FEW: usize = 8;
+const MOST: usize = 512;
+
+/// The latest acknowledgements.
+#[derive(Debug, Clone, Default)]
+pub struct Heard {
+    hash: DefaultHashBuilder,
+    latest: VecDeque<u64>,
+    has_copies: bool,
+}
+
+impl Heard {
+    /// Whether this acknowledgement, in an IP packet with this identification, is a copy.
+    #[inline]
+    pub fn is_copy(&mut self, id: u16, segment: &Segment, room: Room) -> bool {
+        let stamps = segment.timestamps;
+        if id == 0 && stamps.is_none() {
+            return false;
+        }
+        let numbers = (segment.seq, segment.ack, segment.window, segment.len);
+        let print = self
+            .hash
+            .hash_one((id, stamps, numbers, segment.sack_blocks()));
+        if self.latest.contains(&print) {
+            self.has_copies = true;
+            return true;
+        }
+        let most = match room {
+            Room::Plenty if self.has_copies => MOST,
+            _ => FEW,
+        };
+        while self.latest.len() >= most {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(print);
+        false
+    }
+
+    /// The number of bytes that they hold.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.latest.capacity() * size_of::<u64>()
+    }
+
+    /// Forgets them.
+    pub fn thin(&mut self) {
+        *self = Heard::default();
+    }
+}
