@@ -280,8 +280,8 @@ fn of_real(real: &Real) -> String {
     } = real;
     let mut note = format!(
         "In real time: {whole} of {} were complete according to curl, whose reports give the truth. The program in the kernel gave {} a \
-         controller, and the kernel refused it {refused} times. In {}, the server's connections had the controller that was in force \
-         for their client. In {others}, they had another one",
+         controller, and the kernel refused it {refused} times. The server's connections had the controller that was in force for \
+         their client in {}, and another one in {others}",
         count(*downloads, "download"),
         count(*assigned, "connection"),
         count(looks - others, "inspection"),

@@ -49,8 +49,8 @@ impl Paint for Cells {
     }
 }
 
-/// The colour of a value between −1 and 1. The ends are light enough for dark letters, and the middle is not quite white: white is the
-/// ground of a page, which is dark in the dark.
+/// The colour of a value between −1 and 1. The ends are light enough for dark letters. The middle is not quite white, because
+/// `WHITE`, the ground of a page, becomes dark in the dark.
 fn colour(value: f64) -> Colour {
     let end = if value < 0.0 { VERMILLION } else { BLUE };
     lighter(end, (1.0 - 0.75 * value.abs()).clamp(0.25, 0.98))

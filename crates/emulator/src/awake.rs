@@ -98,7 +98,7 @@ fn spinners(is_over: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
 }
 
 /// Whether this process may use less time than so many processors have (`cpu.max` of a control group, as for containers; the
-/// standard library looks at it). Threads of idle priority use up the quota, too, and then the whole group stands still for the
+/// standard library reads it). Threads of idle priority use up the quota, too, and then the whole group stands still for the
 /// rest of each period.
 #[cfg(target_os = "linux")]
 fn has_quota_below(processors: usize) -> bool {

@@ -30,8 +30,8 @@ fn is_own(about: &Metadata) -> bool {
 ///
 /// # Errors
 ///
-/// A link was laid by somebody else, or a directory above is open to others. In a sticky one, they can replace only what
-/// is theirs (inode(7)).
+/// Somebody else could have made a link on the way, or a directory above is open to others. In a sticky directory, they
+/// can replace only their own files (inode(7)), so it is allowed.
 pub fn own_way(directory: &Path) -> io::Result<PathBuf> {
     check_links(directory)?;
     let real = real(directory)?;
@@ -82,7 +82,7 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::NotFound.into())
 }
 
-/// Checks that no symbolic link on the way to a file was laid by somebody else, or can be changed by him.
+/// Checks that nobody else can have made or can change a symbolic link on the way to a file.
 ///
 /// # Errors
 ///

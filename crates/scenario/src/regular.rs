@@ -41,8 +41,8 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a file that only its owner can read. What is in its place is removed; so is a symbolic link, and the file that it names
-/// is left as it is.
+/// Makes a file that only its owner can read, in place of a file or a symbolic link of this name. The end of such a link does
+/// not change.
 ///
 /// # Errors
 ///

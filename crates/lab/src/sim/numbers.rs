@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use ::sim::{End, Passing};
 use transport::segment::Body;
 
-/// No more packets than this are on the way at once.
+/// The most numbers that are kept. Fewer packets than this are on the way at once.
 const MOST: usize = 1 << 20;
 
 /// One end of one connection: the connection's serial number, whether it carries requests, and whether the end has the data.

@@ -61,7 +61,7 @@ fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Re
     // If the journal's own file is gone, the policy may have been moved.
     if let Some(named) = named.filter(|named| !is_own && named.exists()) {
         return Err(wrong(&format_args!(
-            "the journal is of the policy in {}; give that file",
+            "the journal belongs to the policy in {}; give that file",
             named.display()
         )));
     }
@@ -79,7 +79,7 @@ fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Re
             ));
         }
         Err(error) if error.kind() == ErrorKind::NotFound && is_own => {
-            // Only its owner can read a journal that `steer` made, and so it is with a policy from it.
+            // Only its owner can read a journal that `steer` made. The same holds for a policy from the journal.
             regular::append_own(file).map_err(|error| wrong(&error))?;
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
