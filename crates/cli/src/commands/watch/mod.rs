@@ -200,7 +200,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// A flag that becomes true when the user or the system asks the command to end. From this call on, a signal only sets the flag.
-/// SIGHUP stays ignored if it is, as by nohup(1).
+/// SIGHUP ends the command unless it was ignored at the start, as by nohup(1).
 pub fn ended() -> Result<Arc<AtomicBool>, Failure> {
     let signals = [SIGINT, SIGTERM, SIGQUIT, SIGHUP];
     ended_by(&signals[..if is_ignored(SIGHUP) { 3 } else { 4 }])
