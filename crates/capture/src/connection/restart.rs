@@ -1,6 +1,5 @@
 //! Slow start after idle. Loss-based controllers begin again with the initial window after a retransmission timeout without
-//! data, and grow quickly up to their former threshold, or three quarters of their former window if that is more (Linux
-//! `tcp_cwnd_restart`). So the growth ends between three quarters of the window and all of it.
+//! data, and grow quickly up to three quarters of their former window (Linux `tcp_cwnd_restart`).
 
 use congestion::Bytes;
 
@@ -16,7 +15,7 @@ pub struct Restart {
 impl Restart {
     /// The flow has been idle for a retransmission timeout.
     pub fn on_idle(&mut self) {
-        self.goal = Some(Bytes::new(self.peak.get() / 8 * 7));
+        self.goal = Some(Bytes::new(self.peak.get() / 4 * 3));
     }
 
     /// A loss has set another window.
@@ -39,21 +38,21 @@ mod tests {
     use congestion::Bytes;
 
     #[test]
-    fn after_idle_a_flow_grows_to_nearly_what_it_had() {
+    fn after_idle_a_flow_grows_to_three_quarters_of_what_it_had() {
         let mut restart = Restart::default();
         let mut grows = |flight| restart.on_flight(Bytes::new(flight));
         assert!(!grows(10) && !grows(80));
         restart.on_idle();
         let mut grows = |flight| restart.on_flight(Bytes::new(flight));
-        assert!(grows(10) && grows(69));
+        assert!(grows(10) && grows(59));
         // Another object, before the window is as large as before.
         restart.on_idle();
         let mut grows = |flight| restart.on_flight(Bytes::new(flight));
-        assert!(grows(10) && !grows(70) && !grows(20));
+        assert!(grows(10) && !grows(60) && !grows(20));
         // The threshold does not fall with what an object needs.
         restart.on_idle();
         let mut grows = |flight| restart.on_flight(Bytes::new(flight));
-        assert!(grows(69) && !grows(70));
+        assert!(grows(59) && !grows(60));
         restart.on_idle();
         restart.on_loss();
         assert!(!restart.on_flight(Bytes::new(10)));

@@ -229,8 +229,7 @@ impl Flow {
         };
         let is_steady =
             !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
-        // The least timeout. A flow that has not begun again sends its whole window at once, and so does not grow.
-        if at.since(self.last_sent) > self.model.rtt_min.unwrap_or_default() + MIN_RTO {
+        if at.since(self.last_sent) > self.rto() {
             self.restart.on_idle();
         }
         let may_regrow = self.restart.on_flight(flight);
