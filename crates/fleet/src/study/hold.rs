@@ -80,11 +80,11 @@ impl Tended {
         let troubles = [
             (
                 more(|of| of.refused),
-                "the kernel refuses a controller that a connection was to get: it keeps its own; was the controller unloaded?",
+                "the kernel refuses a controller for a connection: the connection keeps the default; was the controller unloaded?",
             ),
             (
                 more(|of| of.unremembered),
-                "the kernel has no memory for what is stored with a connection: it keeps its own controller; is the sysctl \
+                "the kernel has no memory for what is stored with a connection: the connection keeps the default; is the sysctl \
                  net.core.optmem_max too small?",
             ),
             (

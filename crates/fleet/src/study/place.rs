@@ -163,7 +163,7 @@ impl Missing {
         let mut parts = Vec::new();
         if connections > 0 || objects > 0 {
             parts.push(format!(
-                "the oldest {} of connections and {} of objects had to go, as --keep says",
+                "the oldest {} of connections and {} of objects were removed, because --keep was too small",
                 count(connections, "row"),
                 count(objects, "row")
             ));
@@ -179,7 +179,7 @@ impl Missing {
             ));
         }
         Some(format!(
-            "Data is missing: {}. All of this is of the rest.",
+            "Data is missing: {}. The verdict uses the rest.",
             parts.join(", and ")
         ))
     }

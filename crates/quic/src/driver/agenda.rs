@@ -39,7 +39,7 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
 
     /// Sets the time at which `key` is due, but after all keys that are due by now. So a key that is behind its time is
     /// not first repeatedly until it has caught up. A key that waits for its turn keeps its place, as a flow in Linux's fq
-    /// does (`fq_enqueue`): otherwise whatever happens to it meanwhile, such as an ACK, would put it off.
+    /// does (`fq_enqueue`). Otherwise each event of this key, such as an ACK, would put the key off.
     pub(super) fn queue(&mut self, key: K, at: Option<Instant>, now: Instant) {
         let place = self.times.get(&key).copied();
         let waits_since = place.filter(|place| *place <= now);

@@ -274,7 +274,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
             "{sitting}"
         );
         let verdict = read.gathered.findings().verdict;
-        let told = "the oldest 7 rows of connections and 2 rows of objects had to go";
+        let told = "the oldest 7 rows of connections and 2 rows of objects were removed";
         assert!(verdict.contains(told), "{verdict}");
     }
 }

@@ -120,7 +120,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     let height = LINE * lines.len() as f64 + AROUND;
     let picture = Picture::of(title, 1, height, [chart]).explained(
         "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Significant: after Holm's \
-         correction for all lines. An arrow: the change is beyond 200 %, and stands beside its name.",
+         correction for all lines. An arrow: the change is beyond 200 %; its value is beside the name.",
     );
     Some(picture)
 }
