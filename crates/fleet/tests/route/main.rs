@@ -357,7 +357,12 @@ fn routes_that_cannot_be_copied_stay_in_main_and_a_stopped_study_leaves_no_route
     assert_eq!(log().matches("LATE").count(), 1, "{}", log());
     running.send(Signal::CONT);
     has("it goes on", &world, &wanted);
-    assert!(log().contains("rules were removed"), "{}", log());
+    // The rules come first, and then the line.
+    wait_until("told", || {
+        let log = log();
+        let is_told = log.contains("rules were removed");
+        is_told.then_some(()).ok_or(log)
+    });
     kill_both(running);
     // A killed process may hold its lock for a moment.
     wait_until("stopped", || {
