@@ -43,9 +43,12 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
     pub(super) fn queue(&mut self, key: K, at: Option<Instant>, now: Instant) {
         let place = self.times.get(&key).copied();
         let waits_since = place.filter(|place| *place <= now);
-        let at = at.map(|at| match at <= now {
-            true => waits_since.unwrap_or(now),
-            false => at,
+        let at = at.map(|at| {
+            if at <= now {
+                waits_since.unwrap_or(now)
+            } else {
+                at
+            }
         });
         self.set(key, at);
     }
