@@ -203,7 +203,7 @@ fn background(found: &Found) -> Table {
         Some([vec![network.name.clone()], row?].concat())
     });
     let names = found.choices.iter().skip(1).map(|of| of.name.clone());
-    let headings = ["background traffic in".to_owned()].into_iter();
+    let headings = ["bytes of the background traffic in".to_owned()].into_iter();
     let mut table = Table::new(headings.chain(names), rows);
     table.text = vec![0];
     table

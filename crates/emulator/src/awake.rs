@@ -16,7 +16,7 @@ const MOST_PROCESSORS: usize = 8;
 /// more than a millisecond late. What a link should have sent by then leaves at once, and a sender takes the burst for
 /// bandwidth. Where the system permits it and follows it, this asks for no latency (`Documentation/power/pm_qos_interface` of
 /// Linux: `/dev/cpu_dma_latency`). Elsewhere a thread of idle priority runs on each processor, and gives it up to whatever
-/// else wants to run (`sched(7)`, `SCHED_IDLE`). Both cost power.
+/// else of the same session wants to run (`sched(7)`, `SCHED_IDLE` and autogroup). Both cost power.
 #[derive(Debug)]
 #[must_use = "the processors may sleep once it is dropped"]
 pub struct Awake {
@@ -97,9 +97,8 @@ fn spinners(is_over: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     threads.collect()
 }
 
-/// Whether this process may use less time than so many processors have (`cpu.max` of a control group, as for containers; the
-/// standard library reads it). Threads of idle priority use up the quota, too, and then the whole group stands still for the
-/// rest of each period.
+/// Whether a control group limits this process to less time than `processors` provide (`cpu.max`, which the standard library
+/// reads). Threads of idle priority would use up this quota, and the group would stand still for the rest of each period.
 #[cfg(target_os = "linux")]
 fn has_quota_below(processors: usize) -> bool {
     thread::available_parallelism().is_ok_and(|quota| quota.get() < processors)

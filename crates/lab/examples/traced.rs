@@ -2,7 +2,7 @@
 //! kernel has no statistics of these parts.
 //! `cargo run --release -p fullpipe-lab --example traced`
 
-#[path = "../tests/parts/mod.rs"]
+#[path = "../tests/captures/parts.rs"]
 mod parts;
 
 use std::error::Error;
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "Only the simulation knows these parts; the kernel has no statistics of them. A flow sends over {MEGABITS} Mbit/s and {RTT_MS} ms \
          for {SECONDS} s. The truth divides the time in which congestion control limited the flow: in Startup or slow start; then in rounds \
          in which the bottleneck was idle for more than a tenth of the time (window), or was not (bottleneck and buffer). The part of the \
-         latter in a recovery is `buffer`; BBR has no such part. Captured at the sender.\n"
+         latter in a recovery is `buffer`; BBR has no such part. The second column has the buffer, and \
+         the share of random losses if there are any. Captured at the sender.\n"
     );
     println!(
         "| controller | sent | | slow start | window | bottleneck and buffer | buffer |\n| --- | --- | --- | --- | --- | --- | --- |"

@@ -24,94 +24,124 @@ fn is_own(about: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&about.uid())
 }
 
-/// The path of a directory, which may not exist yet, without symbolic links. Nobody else can put something else in its
-/// place, or in the place of a directory above it. This is checked for root only: the directories of other users may be
-/// below those of anybody.
+/// The path of a file or directory, which may not exist yet, without symbolic links. Nobody else can have made, or can
+/// change, a link on the way.
 ///
 /// # Errors
 ///
-/// Somebody else could have made a link on the way, or a directory above is open to others. In a sticky directory, they
-/// can replace only their own files (inode(7)), so it is allowed.
-pub fn own_way(directory: &Path) -> io::Result<PathBuf> {
-    check_links(directory)?;
-    let real = real(directory)?;
-    if !rustix::process::geteuid().is_root() || !is_in_first_user_namespace() {
-        return Ok(real);
+/// A link is in a directory that others can write to, or the path goes up from a directory that does not exist.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
+    walk(path, |_| None)
+}
+
+/// The same path. If this process is root's, nobody else can put something else in the place of a directory on the way
+/// either. This is checked for root only, because the directories of other users may lie below directories that anybody can
+/// change.
+///
+/// # Errors
+///
+/// As for [`real`], or a directory on the way is open to others. In a sticky directory, they can replace only their own files
+/// (inode(7)), so it is allowed.
+pub fn own_way(path: &Path) -> io::Result<PathBuf> {
+    if !rustix::process::geteuid().is_root() {
+        return real(path);
     }
-    for above in real.ancestors().skip(1) {
-        let about = match fs::symlink_metadata(above) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            about => about?,
-        };
-        let is_sticky = is_own(&about) && about.mode() & 0o1000 != 0;
-        if let Some(why) = may_write(&about).filter(|_| !is_sticky) {
-            return Err(io::Error::other(format!(
-                "{} {why}, who could put another directory in the place of this one; give one that only you can change, such as \
-                 /var/lib/fullpipe/NAME",
-                above.display()
-            )));
-        }
+    let outside = outside();
+    walk(path, |directory| {
+        let is_own = is_own(directory) || outside == Some(directory.uid());
+        let is_closed = directory.mode() & 0o1000 != 0 || directory.mode() & 0o022 == 0;
+        may_write(directory).filter(|_| !(is_own && is_closed))
+    })
+}
+
+/// The same path of a file. If this process is root's, nobody else can put another file there, not even one of his own.
+///
+/// # Errors
+///
+/// As for [`own_way`], or the file's directory is open to others.
+pub fn own_place(file: &Path) -> io::Result<PathBuf> {
+    let real = own_way(file)?;
+    if rustix::process::geteuid().is_root()
+        && let Some(directory) = real.parent()
+        && let Some(why) = may_write(&fs::metadata(directory)?)
+    {
+        return Err(replaceable(directory, &why));
     }
     Ok(real)
 }
 
-/// In another user namespace, root has only the rights of the user who made it, and does not see who owns what is outside
-/// (user_namespaces(7)).
-fn is_in_first_user_namespace() -> bool {
+fn replaceable(directory: &Path, why: &str) -> io::Error {
+    io::Error::other(format!(
+        "{} {why}, who could put something else in the place of this path; give one that only you can change, such as one below \
+         /var/lib/fullpipe",
+        directory.display()
+    ))
+}
+
+/// In another user namespace than the first, whoever is outside of it: root there, too, has this number (user_namespaces(7)).
+fn outside() -> Option<u32> {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    map.split_whitespace().eq(["0", "0", "4294967295"])
+    let is_first = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let number = fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?;
+    number.trim().parse().ok().filter(|_| !is_first)
 }
 
-/// The path without symbolic links. Its end may not exist yet.
-///
-/// # Errors
-///
-/// It cannot be read, or goes up from a directory that does not exist.
-pub fn real(path: &Path) -> io::Result<PathBuf> {
-    for above in path.ancestors() {
-        let real = match fs::canonicalize(Path::new(".").join(above)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            real => real?,
-        };
-        let rest = path.strip_prefix(above).unwrap_or(path).components();
-        if rest.clone().any(|part| part == Component::ParentDir) {
-            break;
+/// Follows a path from directory to directory. `refused` says why a directory must not be on the way.
+fn walk(path: &Path, refused: impl Fn(&Metadata) -> Option<String>) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let mut rest: Vec<PathBuf> = path.components().rev().map(own_part).collect();
+    let (mut at, mut is_there, mut links) = (PathBuf::new(), true, 0);
+    while let Some(part) = rest.pop() {
+        match part.components().next() {
+            Some(Component::Normal(_)) => {}
+            Some(Component::ParentDir) if !is_there => {
+                let why = "it goes up (`..`) from a directory that does not exist";
+                return Err(io::Error::new(io::ErrorKind::NotFound, why));
+            }
+            Some(Component::ParentDir) => {
+                at.pop();
+                continue;
+            }
+            _ => {
+                at = PathBuf::from("/");
+                continue;
+            }
         }
-        return Ok(real.components().chain(rest).collect());
-    }
-    Err(io::ErrorKind::NotFound.into())
-}
-
-/// Checks that nobody else can have made or can change a symbolic link on the way to a file.
-///
-/// # Errors
-///
-/// One is in a directory that others can write to.
-pub fn check_links(path: &Path) -> io::Result<()> {
-    let mut rest = MOST_LINKS;
-    follow(path, &mut rest)
-}
-
-fn follow(path: &Path, rest: &mut usize) -> io::Result<()> {
-    // With a slash at its end, the path of a link names the link's end.
-    let path: PathBuf = path.components().collect();
-    for link in path.ancestors() {
-        let Ok(end) = fs::read_link(link) else {
+        let next = at.join(&part);
+        if !is_there {
+            at = next;
             continue;
-        };
-        let directory = link.parent().unwrap_or(Path::new("")).join(".");
-        if let Some(why) = may_write(&fs::metadata(&directory)?) {
-            let link = link.display();
+        }
+        let directory = fs::metadata(&at)?;
+        let found = fs::symlink_metadata(&next);
+        let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
+        if is_link && let Some(why) = may_write(&directory) {
             return Err(io::Error::other(format!(
-                "{link} is a symbolic link in a directory that {why}; name the file that is meant"
+                "{} is a symbolic link in a directory that {why}; name the file that is meant",
+                next.display()
             )));
         }
-        *rest = rest
-            .checked_sub(1)
-            .ok_or_else(|| io::Error::other("too many symbolic links"))?;
-        follow(&directory.join(end), rest)?;
+        if let Some(why) = refused(&directory) {
+            return Err(replaceable(&at, &why));
+        }
+        match found {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => is_there = false,
+            Err(error) => return Err(error),
+            Ok(_) if !is_link => {}
+            _ if links == MOST_LINKS => return Err(io::Error::other("too many symbolic links")),
+            _ => {
+                links += 1;
+                rest.extend(fs::read_link(&next)?.components().rev().map(own_part));
+                continue;
+            }
+        }
+        at = next;
     }
-    Ok(())
+    Ok(at)
+}
+
+fn own_part(part: Component<'_>) -> PathBuf {
+    part.as_os_str().into()
 }
 
 #[cfg(test)]
@@ -164,7 +194,7 @@ mod tests {
         symlink("../open/link/file", path("own/through")).unwrap();
         symlink("again/again", path("own/again")).unwrap();
         for good in ["own/file", "open/file", "own/link", "own/no/such"] {
-            check_links(&path(good)).expect(good);
+            real(&path(good)).expect(good);
         }
         symlink("../open/link/", path("own/slash")).unwrap();
         for bad in [
@@ -176,10 +206,10 @@ mod tests {
             "own/through",
             "own/slash",
         ] {
-            let error = check_links(&path(bad)).expect_err(bad).to_string();
+            let error = real(&path(bad)).expect_err(bad).to_string();
             assert!(error.contains("open/link is a symbolic link"), "{error}");
         }
-        let error = check_links(&path("own/again")).unwrap_err().to_string();
+        let error = real(&path("own/again")).unwrap_err().to_string();
         assert_eq!(error, "too many symbolic links");
     }
 
@@ -193,7 +223,11 @@ mod tests {
         for (name, is) in [("link", "own"), ("link/", "own"), ("link/a/./b", "own/a/b")] {
             assert_eq!(way(name).unwrap(), path.join(is), "{name}");
         }
-        assert!(way("link/a/../b").is_err());
+        assert_eq!(way("own/../link").unwrap(), path.join("own"));
+        symlink("no/such", path.join("dangling")).unwrap();
+        assert_eq!(way("dangling/a").unwrap(), path.join("no/such/a"));
+        let error = way("link/a/../b").unwrap_err().to_string();
+        assert!(error.starts_with("it goes up"), "{error}");
         assert!(own_way(Path::new("no/such")).unwrap().is_absolute());
     }
 
@@ -220,6 +254,9 @@ mod tests {
             assert_eq!(own_way(&path.join("no/such")).is_ok(), is_good, "{mode:o}");
         }
         set(&above, 0o1777);
+        // Somebody else can put another file of his own there.
+        assert!(own_place(&above.join("file")).is_err());
+        assert!(own_place(&path.join("file")).is_ok());
         chown(&above, Some(65_534), None).unwrap();
         let error = own_way(&path).unwrap_err().to_string();
         assert!(

@@ -83,14 +83,8 @@ pub fn append_own(path: &Path) -> io::Result<File> {
 }
 
 fn trusted(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    others::check_links(path)?;
-    // Where there was none, none may come meanwhile.
-    let flags = if path.is_symlink() {
-        OFlags::empty()
-    } else {
-        OFlags::NOFOLLOW
-    };
-    let file = open_with(options, path, flags)?;
+    // Where there was no link, none may come meanwhile.
+    let file = open_with(options, &others::real(path)?, OFlags::NOFOLLOW)?;
     match others::may_write(&file.metadata()?) {
         Some(why) => Err(io::Error::other(format!(
             "{why}, who could write what he likes there"

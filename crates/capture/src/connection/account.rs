@@ -14,7 +14,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// How long this limit held.
+    /// The time of this limit.
     pub fn of(&self, limit: Limit) -> Duration {
         self.spans[limit as usize]
     }
@@ -31,7 +31,7 @@ impl Shares {
     }
 }
 
-/// The time of one round that is the path's if the bottleneck was busy.
+/// The time in one round that counts for the bottleneck or its buffer if the bottleneck was busy.
 #[derive(Debug, Clone, Copy, Default)]
 struct Round {
     bottleneck: Duration,
@@ -73,7 +73,7 @@ impl Account {
         }
     }
 
-    /// All of it, with the rounds that are not decided.
+    /// All shares. `is_busy` decides the rounds that are still open.
     pub fn shares(mut self, is_busy: bool) -> Shares {
         self.decide(is_busy);
         self.end_round();

@@ -51,13 +51,13 @@ impl Heard {
         false
     }
 
-    /// The number of bytes that they hold.
+    /// The bytes that this list holds.
     #[inline]
     pub fn held(&self) -> usize {
         self.latest.capacity() * size_of::<u64>()
     }
 
-    /// Forgets them.
+    /// Forgets all acknowledgements.
     pub fn thin(&mut self) {
         *self = Heard::default();
     }

@@ -242,8 +242,8 @@ impl Limits {
         self.within_tcp.end_round();
     }
 
-    /// Decides the round that has ended, if the data before `acked` include its own. The bottleneck was busy in the round trip
-    /// before, or not.
+    /// Decides the round that has ended, if the data before `acked` include its own. `is_busy`: whether the
+    /// bottleneck was busy in the round trip before.
     pub fn decide(&mut self, acked: u64, is_busy: bool) -> Option<Decided> {
         let ended = self.ended.filter(|ended| ended.data <= acked)?;
         self.ended = None;

@@ -31,28 +31,46 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts the background traffic of all lines. Their paths must exist. The connections of a line are made one after
-    /// another, and those of different lines at the same time: handshakes over full lines take seconds.
+    /// Starts the background traffic of all lines. Their paths must exist. All lines connect at the same time, so that the
+    /// handshakes do not take a round trip of each.
     pub fn start(network: &Network, lines: &[Line]) -> Result<Background, LabError> {
+        let connected = thread::scope(|scope| {
+            let connect = |line| {
+                let thread = thread::Builder::new().name("connecting".to_owned());
+                let connecting = thread.spawn_scoped(scope, move || connect(network, line));
+                connecting.map_err(|error| cannot(line, error))
+            };
+            let threads: Vec<_> = lines.iter().map(connect).collect();
+            let ends = threads.into_iter().map(|thread| {
+                let ends = thread?.join();
+                ends.unwrap_or_else(|panic| resume_unwind(panic))
+            });
+            ends.collect::<Result<Vec<_>, _>>()
+        })?;
         let mut background = Background::default();
-        background.delivered.resize_with(lines.len(), Arc::default);
-        let (stop, counts) = (&background.stop, &background.delivered);
-        let made: Vec<Result<Vec<JoinHandle<()>>, LabError>> = thread::scope(|scope| {
-            let of_line = |(line, count)| scope.spawn(move || connect(network, line, stop, count));
-            let threads: Vec<_> = lines.iter().zip(counts).map(of_line).collect();
-            let joined = threads.into_iter().map(|thread| thread.join());
-            joined
-                .map(|made| made.unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
-        });
-        let mut failed = None;
-        for made in made {
-            match made {
-                Ok(threads) => background.threads.extend(threads),
-                Err(error) => failed = failed.or(Some(error)),
+        for (line, ends) in lines.iter().zip(connected) {
+            let delivered = Arc::default();
+            for (stream, is_receiver) in ends {
+                let delivered = is_receiver.then(|| Arc::clone(&delivered));
+                background.carry(line, stream, delivered)?;
             }
+            background.delivered.push(delivered);
         }
-        failed.map_or(Ok(background), Err)
+        Ok(background)
+    }
+
+    fn carry(
+        &mut self,
+        line: &Line,
+        stream: TcpStream,
+        delivered: Option<Arc<AtomicU64>>,
+    ) -> Result<(), LabError> {
+        let stop = Arc::clone(&self.stop);
+        let thread = thread::Builder::new().name("background".to_owned());
+        let carrying = thread.spawn(move || carry(&stream, delivered.as_deref(), &stop));
+        self.threads
+            .push(carrying.map_err(|error| cannot(line, error))?);
+        Ok(())
     }
 
     /// For each line, the bytes that its background traffic has delivered.
@@ -63,23 +81,13 @@ impl Background {
     }
 }
 
-/// Makes the connections of a line's background traffic, and starts the threads that carry it.
-fn connect(
-    network: &Network,
-    line: &Line,
-    stop: &Arc<AtomicBool>,
-    delivered: &Arc<AtomicU64>,
-) -> Result<Vec<JoinHandle<()>>, LabError> {
-    let mut threads = Vec::new();
+/// Makes the connections of a line's background traffic. Returns their ends, and whether they receive.
+fn connect(network: &Network, line: &Line) -> Result<Vec<(TcpStream, bool)>, LabError> {
+    let mut all = Vec::new();
     for flow in line.background() {
-        for (stream, is_receiver) in ends(network, line, flow.controller.kernel_name())? {
-            let (stop, delivered) = (Arc::clone(stop), is_receiver.then(|| Arc::clone(delivered)));
-            let thread = thread::Builder::new().name("background".to_owned());
-            let carrying = thread.spawn(move || carry(&stream, delivered.as_deref(), &stop));
-            threads.push(carrying.map_err(|error| cannot(line, error))?);
-        }
+        all.extend(ends(network, line, flow.controller.kernel_name())?);
     }
-    Ok(threads)
+    Ok(all)
 }
 
 /// The ends of a new connection over the line, and whether they receive.

@@ -16,17 +16,28 @@ use crate::failure::Failure;
 const MOST_LINKS: usize = 40;
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
+/// The mode of a new file that only its owner can read.
+const OWN: u32 = 0o600;
 
 /// Writes the whole file or nothing. It replaces an older file and keeps that file's owner, group and mode. A link
 /// stays, and its target is replaced. Removes files that killed writers of the same file have left.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    write_with(path, contents, NEW)
+}
+
+/// The same, but only its owner can read a new file.
+pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    write_with(path, contents, OWN)
+}
+
+fn write_with(path: &Path, contents: &[u8], mode: u32) -> Result<(), Failure> {
     let path = &linked(path);
     for left in left_behind(parent(path), |name| path.ends_with(name)) {
         // If such a file cannot be removed, the new file is still written.
         let _ = fs::remove_file(&left.path);
     }
     let part = beside(path, PART);
-    write_part(&part, path, contents)
+    write_part(&part, path, contents, mode)
         .and_then(|()| fs::rename(&part, path))
         .map_err(|error| {
             // Nothing to remove means that no file was left.
@@ -133,15 +144,15 @@ fn last_link(path: &Path) -> PathBuf {
     ends.take(1 + MOST_LINKS).last().unwrap_or_default()
 }
 
-/// Writes the replacement of `path`. Nobody who cannot read `path` can read the replacement at any moment.
-fn write_part(part: &Path, path: &Path, contents: &[u8]) -> IoResult<()> {
+/// Writes the replacement of `path`, with this mode if `path` does not exist. Nobody who cannot read `path` can read the replacement at any moment.
+fn write_part(part: &Path, path: &Path, contents: &[u8], mode: u32) -> IoResult<()> {
     let mut file = match fs::metadata(path) {
         Ok(old) => {
             let file = regular::create_anew(part)?;
             give(&file, &old)?;
             file
         }
-        Err(_) => regular::create_anew_with(part, NEW)?,
+        Err(_) => regular::create_anew_with(part, mode)?,
     };
     file.write_all(contents)
 }

@@ -1,7 +1,7 @@
 //! `fullpipe study`, as far as it needs no root.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
@@ -397,6 +397,13 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     };
     set(0o777);
     refused(&link, &[&link, "symbolic link", "every user"]);
+    // Root's copy or policy could be led elsewhere while it is written.
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        refused(
+            &policy,
+            &[&policy, "every user, who could put something else"],
+        );
+    }
     assert_eq!(fs::read_to_string(&policy).expect("a policy"), next);
     fs::set_permissions(&journal, fs::Permissions::from_mode(0o666)).expect("a mode");
     refused(&policy, &["--journal", &journal, "every user"]);

@@ -50,11 +50,11 @@ impl Default for Metrics {
         let rules = gauge("rules", "Rules in force");
         let assigned = gauge(
             "assigned",
-            "Connections that were given a controller since the command began",
+            "Connections to which the policy gave a controller since the command began",
         );
         let refused = gauge(
             "refused",
-            "Connections of these whose controller the kernel refused",
+            "Those of them for which the kernel refused the controller",
         );
         let untold = gauge("untold", "Ends of connections that could not be read");
         let (ended, bytes): (Family<Labels, Counter>, Family<Labels, Counter>) = Default::default();

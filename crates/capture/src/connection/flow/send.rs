@@ -91,8 +91,9 @@ impl Flow {
         has_moved
     }
 
-    /// Data pass that are far from all before. If they follow others like them, the capture has a hole before them. Nothing is
-    /// known of the data in the hole, not even how often the numbers wrapped. Returns whether that is so.
+    /// Data far beyond all data before were captured. If further data follow them directly, the capture has a hole before
+    /// them. What was in the hole is unknown, and so is how often sequence numbers wrapped. Returns whether there is such a
+    /// hole.
     fn leap(&mut self, first: u32, len: u32) -> bool {
         if self.stray.replace(first.wrapping_add(len)) != Some(first) {
             return false;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::policy::Policy;
 use fleet::steer;
-use scenario::{others, regular};
+use scenario::others;
 
 use super::{check_length, read_bytes};
 use crate::failure::Failure;
@@ -17,8 +17,8 @@ use crate::terminal::output;
 /// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The file gets that policy, and the process that has a policy in force reads it. A second rollback \
-undoes the first.
+The file gets that policy, and the process that has a policy in force reads it. After that \
+process has read it, a second rollback undoes the first.
 
 Example:
   fullpipe steer rollback policy.toml --journal steer.jsonl")]
@@ -42,8 +42,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .ok_or_else(|| wrong(&"has no policy before the present one"))?;
     check_length(before.as_bytes())
         .map_err(|error| wrong(&format_args!("the previous policy {error}")))?;
-    let policy = Policy::parse(&before).map_err(|error| wrong(&error))?;
-    let last = Policy::parse(&history.last).map_err(|error| wrong(&error))?;
+    let parse = |which, text| {
+        Policy::parse(text).map_err(|error| wrong(&format_args!("the {which} policy: {error}")))
+    };
+    let policy = parse("previous", &before)?;
+    let last = parse("last", &history.last)?;
     if policy.cgroup != last.cgroup {
         return Err(wrong(&"the previous policy was for another control group"));
     }
@@ -55,8 +58,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 /// kept. `named` is the journal's own file, if the journal names one.
 fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Result<(), Failure> {
     let wrong = |why: &dyn Display| Failure::usage(format_args!("{}: {why}", file.display()));
+    others::own_place(file).map_err(|error| wrong(&error))?;
     whole::check(file).map_err(|error| wrong(&error))?;
-    others::check_links(file).map_err(|error| wrong(&error))?;
     let is_own = named.is_some_and(|named| is_same(file, named));
     // If the journal's own file is gone, the policy may have been moved.
     if let Some(named) = named.filter(|named| !is_own && named.exists()) {
@@ -80,7 +83,7 @@ fn replace(file: &Path, policy: &Policy, last: &str, named: Option<&Path>) -> Re
         }
         Err(error) if error.kind() == ErrorKind::NotFound && is_own => {
             // Only its owner can read a journal that `steer` made. The same holds for a policy from the journal.
-            regular::append_own(file).map_err(|error| wrong(&error))?;
+            return whole::write_own(file, policy.text.as_bytes());
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(wrong(

@@ -1,6 +1,8 @@
 //! What is read from the captures of a simulation, beside what the simulation knows.
 
+mod limits;
 mod parts;
+mod path;
 
 use std::io;
 
@@ -23,6 +25,18 @@ fn captured(text: &str) -> (Record, [Vec<u8>; 2]) {
 fn run(text: &str) -> (Record, [Summary; 2]) {
     let (record, files) = captured(text);
     (record, files.map(|file| read(&file)))
+}
+
+/// Two loss-based flows that share the bottleneck.
+fn run_two(buffer: &str) -> (Record, [Summary; 2]) {
+    run(&format!(
+        r#"
+        name = "two"
+        duration = "25s"
+        path = {{ rate = "20mbit", rtt = "40ms", buffer = "{buffer}" }}
+        flow = [{{ controller = "cubic" }}, {{ controller = "reno" }}]
+        "#
+    ))
 }
 
 fn read(file: &[u8]) -> Summary {
@@ -227,138 +241,6 @@ fn who_never_fills_the_pipe_is_not_taken_for_one_who_does() {
     }
 }
 
-/// What may limit a flow: its name, what is said of the flow, and of the path.
-const KINDS: [(&str, &str, &str); 15] = [
-    ("bulk", "", ""),
-    ("lossy", "", r#", loss = "1%""#),
-    ("short buffer", "", r#", buffer = "0.3bdp""#),
-    (
-        "policed",
-        "",
-        r#", policer = { rate = "8mbit", burst = "300kb" }"#,
-    ),
-    (
-        "rate",
-        r#", app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
-        "",
-    ),
-    (
-        "short writes",
-        r#", app = { kind = "rate", rate = "1mbit", write = "600b" }"#,
-        "",
-    ),
-    (
-        "rate and loss",
-        r#", app = { kind = "rate", rate = "4mbit", write = "40kb" }"#,
-        r#", loss = "1%""#,
-    ),
-    (
-        "small writes and loss",
-        r#", app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
-        r#", loss = "1%""#,
-    ),
-    (
-        "small writes and few losses",
-        r#", app = { kind = "rate", rate = "4mbit", write = "10kb" }"#,
-        r#", loss = "0.1%""#,
-    ),
-    (
-        "large answers",
-        r#", app = { kind = "requests", response = "500kb", think = { mean = "300ms" } }"#,
-        "",
-    ),
-    (
-        "small answers",
-        r#", app = { kind = "requests", response = "20kb", think = { mean = "100ms" } }"#,
-        "",
-    ),
-    (
-        "small window",
-        r#", host = { receive_buffer = "60kb" }"#,
-        "",
-    ),
-    ("window", r#", host = { receive_buffer = "180kb" }"#, ""),
-    (
-        "small send buffer",
-        r#", host = { send_buffer = "60kb" }"#,
-        "",
-    ),
-    ("send buffer", r#", host = { send_buffer = "180kb" }"#, ""),
-];
-
-#[test]
-fn limits_are_told_apart() {
-    let mut wrong = Vec::new();
-    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        for (kind, flow, path) in KINDS {
-            let buffer = if path.contains("buffer") {
-                ""
-            } else {
-                r#", buffer = "2bdp""#
-            };
-            let (record, summaries) = run(&format!(
-                r#"
-                name = "limits"
-                duration = "20s"
-                path = {{ rate = "50mbit", rtt = "40ms"{buffer}{path} }}
-                flow = [{{ controller = "{controller}"{flow} }}]
-                "#
-            ));
-            let truth = record.summary.flows[0].limited_by.expect("limits");
-            for summary in &summaries {
-                let connections = summary.connections.iter();
-                let found = connections
-                    .flat_map(|connection| &connection.flows)
-                    .max_by_key(|flow| flow.sent_bytes)
-                    .expect("a flow");
-                let by = found.limited_by.expect("limits");
-                // Nobody sees from outside whether the application wrote no more, or could not.
-                let application = truth.application + truth.send_buffer;
-                let all = [
-                    off("application", by.application, application, 0.0, 0.05),
-                    off("receiver", by.receiver, truth.receiver, 0.0, 0.05),
-                    off("congestion", by.congestion, truth.congestion, 0.0, 0.05),
-                ];
-                let all: Vec<String> = all.into_iter().flatten().collect();
-                if !all.is_empty() {
-                    let all = all.join("; ");
-                    wrong.push(format!("{controller}, {kind}, at {}: {all}", found.place));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn pacing_within_tcp_is_told_from_a_scheduler() {
-    let mut wrong = Vec::new();
-    for controller in ["bbr1", "bbr3"] {
-        for scheduler in ["fq", "pacing"] {
-            let (record, summaries) = run(&format!(
-                r#"
-                name = "paced"
-                duration = "20s"
-                path = {{ rate = "20mbit", rtt = "40ms", buffer = "2bdp" }}
-                host = {{ scheduler = "{scheduler}" }}
-                flow = [{{ controller = "{controller}", app = {{ kind = "rate", rate = "4mbit", write = "10kb" }} }}]
-                "#
-            ));
-            let truth = record.summary.flows[0].limited_by.expect("limits");
-            // Away from the sender, timestamps of a millisecond do not tell a pacer from a small send buffer.
-            let ends = if scheduler == "fq" { 2 } else { 1 };
-            for summary in &summaries[..ends] {
-                let found = only(summary);
-                let by = found.limited_by.expect("limits");
-                let off = off("congestion", by.congestion, truth.congestion, 0.0, 0.05);
-                let what = format!("{controller}, {scheduler}, {}", found.place);
-                wrong.extend(off.map(|off| format!("{what}: {off}")));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
 #[test]
 fn reordering_is_no_loss_and_spurious_repeats_are_none() {
     let (record, summaries) = run(r#"
@@ -423,116 +305,6 @@ fn what_was_sent_before_a_capture_began_is_not_known_to_have_arrived() {
         assert!(found.retransmitted > 100, "{found:?}");
         assert!(found.spurious <= 2, "{skipped}: {found:?}");
     }
-}
-
-#[test]
-fn a_policer_is_told_from_a_bottleneck_at_both_ends() {
-    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        for (path, is_policed) in [
-            (
-                r#"rate = "80mbit", policer = { rate = "8mbit", burst = "300kb" }"#,
-                true,
-            ),
-            (r#"rate = "80mbit""#, false),
-            (r#"rate = "8mbit", loss = "3%""#, false),
-        ] {
-            let (_, summaries) = run(&format!(
-                r#"
-                name = "policer"
-                duration = "20s"
-                path = {{ rtt = "40ms", buffer = "1bdp", {path} }}
-                flow = [{{ controller = "{controller}" }}]
-                "#
-            ));
-            for summary in &summaries {
-                let found = only(summary);
-                let what = format!("{controller} over {path} at {}", found.place);
-                assert_eq!(found.policer_bps.is_some(), is_policed, "{what}");
-                if let Some(rate) = found.policer_bps {
-                    assert!((7_400_000..8_000_000).contains(&rate), "{what}: {rate}");
-                    let path = found.path.as_ref().expect("a path");
-                    assert!(path.random_loss() == 0.0, "{what}: {path:?}");
-                }
-            }
-        }
-    }
-}
-
-/// The ends of a range of the path that a flow shows, without their unit.
-fn range(found: &FlowSummary, field: &str, unit: &str) -> Option<(f64, f64)> {
-    let path = found.path.as_ref().expect("a path");
-    let (_, range) = path.ranges().into_iter().find(|(name, _)| *name == field)?;
-    let end = |text: &str| text.strip_suffix(unit).expect("its unit").parse::<f64>();
-    let (from, to) = range.split_once("..").expect("a range");
-    Some((end(from).expect("a number"), end(to).expect("a number")))
-}
-
-#[test]
-fn a_buffers_drops_are_told_from_losses_by_chance() {
-    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        for buffer in [0.5, 2.0, 8.0] {
-            for loss in [0.0, 1.0] {
-                let (record, summaries) =
-                    run_one(controller, (20, 40), &format!("{buffer}bdp"), loss);
-                let dropped = record.summary.path.drops.expect("drops");
-                for summary in &summaries {
-                    let found = only(summary);
-                    let what = format!("{controller}, {buffer} BDP, {loss} % at {}", found.place);
-                    let by_chance = range(found, "loss", "%");
-                    match by_chance {
-                        _ if loss == 0.0 && found.place == "sender" => {
-                            assert_eq!(by_chance, None, "{what}");
-                        }
-                        Some((least, most)) => {
-                            let is_within = least <= loss && loss <= most;
-                            let is_narrow = most <= loss * 3.0 + 1.0;
-                            assert!(is_within && is_narrow, "{what}: {least} to {most}");
-                        }
-                        None => assert!(loss == 0.0, "{what}"),
-                    }
-                    let (shortest, longest) = range(found, "buffer", "bdp").expect("a buffer");
-                    assert!(longest >= buffer, "{what}: {shortest} to {longest}");
-                    if dropped >= 10 && loss == 0.0 {
-                        let is_bounded = shortest <= buffer && longest <= buffer * 1.4;
-                        assert!(is_bounded, "{what}: {shortest} to {longest}");
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn a_share_of_the_bottleneck_does_not_bound_it_from_above() {
-    let (_, summaries) = run(r#"
-        name = "two"
-        duration = "25s"
-        path = { rate = "20mbit", rtt = "40ms", buffer = "1bdp" }
-        flow = [{ controller = "cubic" }, { controller = "reno" }]
-        "#);
-    for summary in &summaries {
-        for connection in &summary.connections {
-            let found = &connection.flows[0];
-            assert!(found.is_pipe_filled, "{found:?}");
-            let (least, most) = rates(found);
-            assert!(
-                least <= 20.0 && (20.0..40.0).contains(&most),
-                "{least} to {most}"
-            );
-        }
-    }
-}
-
-/// The ends of the range of a path's rate, in Mbit/s.
-fn rates(found: &FlowSummary) -> (f64, f64) {
-    let path = found.path.as_ref().expect("a path");
-    let most = if path.is_pipe_filled {
-        path.rate_of_all
-    } else {
-        units::Rate::MAX
-    };
-    let mbit = |rate: units::Rate| rate.bits_per_sec() as f64 / 1e6;
-    (mbit(path.rate) * 0.97, mbit(most) * 1.03)
 }
 
 /// A flow, and four of them, with short and deep queues.
@@ -624,88 +396,4 @@ fn without_timestamps_the_receiver_does_not_see_what_the_sender_knew() {
     assert!(by.window.is_none() && by.bottleneck.is_none(), "{by:?}");
     let truth = truth.limited_by.expect("limits").congestion;
     assert_eq!(off("congestion", by.congestion, truth, 0.0, 0.05), None);
-}
-
-#[test]
-fn ack_aggregation_is_measured_as_in_bbr() {
-    let of = |path: &str| {
-        let (_, [sender, _]) = run(&format!(
-            r#"
-            name = "aggregation"
-            duration = "15s"
-            path = {{ rate = "20mbit", rtt = "40ms", buffer = "4bdp"{path} }}
-            flow = [{{ controller = "bbr1" }}]
-            "#
-        ));
-        only(&sender).ack_aggregation_bytes.expect("rounds")
-    };
-    let (alone, together) = (of(""), of(r#", aggregation = { interval = "20ms" }"#));
-    // Without aggregation, the value is the data of one or two acknowledgements. 50 kB pass in 20 ms.
-    assert!(alone < 10_000, "{alone}");
-    assert!((40_000..80_000).contains(&together), "{together}");
-}
-
-#[test]
-fn a_standing_queue_counts_as_a_queue() {
-    // The receive window is four BDP, three of which are in the queue after slow start.
-    let (record, summaries) = run(r#"
-        name = "standing"
-        duration = "30s"
-        path = { rate = "20mbit", rtt = "40ms", buffer = "8bdp" }
-        flow = [{ controller = "cubic", host = { receive_buffer = "400kb" } }]
-        "#);
-    let truth = record.summary.path.queue_ms;
-    for summary in &summaries {
-        let found = only(summary);
-        let queue = found.queue_ms.expect("RTTs");
-        let is_as_long = off("queue", queue.p95, truth.p95.expect("a queue"), 0.1, 4.0);
-        assert_eq!(is_as_long, None, "{}", found.place);
-        assert!(queue.p50 > 40.0, "{queue:?} at {}", found.place);
-    }
-}
-
-/// Neither flow has a constant share of the rate, but there is always a queue.
-#[test]
-fn who_shares_a_busy_bottleneck_is_limited_by_it() {
-    let (record, summaries) = run(r#"
-        name = "two"
-        duration = "25s"
-        path = { rate = "20mbit", rtt = "40ms", buffer = "4bdp" }
-        flow = [{ controller = "cubic" }, { controller = "reno" }]
-        "#);
-    assert!(record.summary.path.utilization > Some(0.98));
-    for summary in &summaries {
-        for connection in &summary.connections {
-            let found = &connection.flows[0];
-            let by = found.limited_by.expect("limits");
-            let window = by.window.expect("parts");
-            assert!(window < 0.02, "{by:?} at {}", found.place);
-        }
-    }
-}
-
-#[test]
-fn the_parts_of_congestion_controls_share_are_right() {
-    let mut wrong = Vec::new();
-    for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        for kind in parts::KINDS {
-            let both = parts::of(controller, kind).expect("a run");
-            let [known, found] = both.map(|parts| parts.expect("limits"));
-            let [all @ .., buffer] = ["slow start", "window", "bottleneck", "buffer"];
-            let buffers = known.1.zip(found.1);
-            // A loss-based controller's slow start after idle ends unseen, and then counts as the bottleneck's time.
-            let is_restart = !controller.starts_with("bbr") && kind.0 == "objects of 300 kB";
-            let most = if is_restart { 0.06 } else { 0.05 };
-            let off = |what, (known, found)| off(what, found, known, 0.0, most);
-            let parts = all.into_iter().zip(known.0.into_iter().zip(found.0));
-            let all = parts
-                .map(|(what, both)| off(what, both))
-                .chain([buffers.and_then(|both| off(buffer, both))]);
-            let all: Vec<String> = all.flatten().collect();
-            if !all.is_empty() {
-                wrong.push(format!("{controller}, {}: {}", kind.0, all.join("; ")));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -143,12 +143,12 @@ impl Parts {
                 round.end(&mut parts, &mut buffer);
             }
             let (span, to) = (span.as_secs_f64(), to.as_secs_f64());
+            let phase = pair[0].phase();
+            has_recoveries |= matches!(phase, Some(Phase::Avoidance | Phase::SlowStart));
             if pair[0].is_searching() {
                 parts[0] += span;
                 continue;
             }
-            let phase = pair[0].phase();
-            has_recoveries |= matches!(phase, Some(Phase::Avoidance | Phase::SlowStart));
             round.length += span;
             round.busy += sent.until(to) - sent.until(to - span);
             if phase == Some(Phase::Recovery) {
