@@ -112,3 +112,45 @@ impl Line {
         given.unwrap_or(transport::sender::Config::default().mss)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use lab::{Cancel, Engine, Sim};
+
+    use super::*;
+    use crate::line::When;
+    use crate::spec::Spec;
+
+    /// One line fetches 8 kB now and then, beside 1 MB that somebody else sends.
+    const TEXT: &str = r#"
+        name = "one"
+        duration = "20s"
+        [[arm]]
+        controller = "cubic"
+        [[arm]]
+        controller = "bbr1"
+        [[traffic]]
+        interval = "2s"
+        sizes = "8kb"
+        [[network]]
+        name = "home"
+        kind = "clients"
+        as = 64501
+        lines = 50
+        path = { rate = "10mbit", rtt = "20ms", buffer = "2bdp" }
+        background = [{ controller = "cubic", bytes = "1mb" }]
+        "#;
+
+    #[test]
+    fn downloads_are_no_background_traffic() {
+        let spec = Spec::parse(TEXT, Path::new("")).expect("a CDN");
+        let lines = spec.lines(When::Study).expect("lines");
+        let line = lines.first().expect("a line");
+        let run = Sim::new().run(&line.scenario(&spec.arms[1]), &|_| (), &Cancel::new());
+        let record = run.expect("a record");
+        assert!(!line.visits.is_empty());
+        assert_eq!(background(&record, line), Bytes::new(1_000_000));
+    }
+}

@@ -1,7 +1,7 @@
 //! Finds acknowledgements that were captured twice: at several interfaces, or at both ends.
 //!
-//! A receiver sends two equal acknowledgements if it has nothing new to say. Their IP identifications or their timestamps
-//! then differ.
+//! A receiver sends two equal acknowledgements if it has nothing new to say. Their IP identifications then differ. Without
+//! identifications, only their timestamps can.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -12,7 +12,7 @@ use super::Room;
 use crate::packet::Segment;
 
 /// The number of acknowledgements that are remembered: more than pass between a packet at one interface and at the next. The
-/// greater number is for captures with copies, as from both ends.
+/// greater number is for captures in which data have copies, as from both ends.
 const FEW: usize = 8;
 const MOST: usize = 512;
 
@@ -21,15 +21,15 @@ const MOST: usize = 512;
 pub struct Heard {
     hash: DefaultHashBuilder,
     latest: VecDeque<u64>,
-    has_copies: bool,
 }
 
 impl Heard {
-    /// Whether this acknowledgement, in an IP packet with this identification, is a copy.
+    /// Whether this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
+    /// twice. Timestamps alone do not tell acknowledgements of the same millisecond apart, so they count only then.
     #[inline]
-    pub fn is_copy(&mut self, id: u16, segment: &Segment, room: Room) -> bool {
+    pub fn is_copy(&mut self, id: u16, segment: &Segment, room: Room, has_copies: bool) -> bool {
         let stamps = segment.timestamps;
-        if id == 0 && stamps.is_none() {
+        if id == 0 && (stamps.is_none() || !has_copies) {
             return false;
         }
         let numbers = (segment.seq, segment.ack, segment.window, segment.len);
@@ -37,11 +37,10 @@ impl Heard {
             .hash
             .hash_one((id, stamps, numbers, segment.sack_blocks()));
         if self.latest.contains(&print) {
-            self.has_copies = true;
             return true;
         }
         let most = match room {
-            Room::Plenty if self.has_copies => MOST,
+            Room::Plenty if has_copies => MOST,
             _ => FEW,
         };
         while self.latest.len() >= most {

@@ -117,6 +117,8 @@ pub struct Limits {
     /// The length of the present train of packets, each as soon after the other as the path allows. Used where the events
     /// that triggered departures are unknown.
     train: Duration,
+    /// Whether it is longer than what is sent at once.
+    is_long: bool,
 }
 
 /// A round of departures that has ended.
@@ -175,6 +177,7 @@ impl Limits {
             built_before: 0,
             below: [(Limit::SlowStart, Duration::ZERO); BELOW],
             train: Duration::ZERO,
+            is_long: false,
         }
     }
 
@@ -254,6 +257,12 @@ impl Limits {
         Some(Decided { times, is_busy })
     }
 
+    /// Nothing is known of the time until now.
+    pub fn skip(&mut self, at: Time) {
+        self.last.at = at;
+        self.ended = None;
+    }
+
     fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue, built: Built) {
         let is_held = matches!(by, Limit::Application | Limit::Receiver);
         if span > BURST && !is_held {
@@ -297,6 +306,12 @@ impl Limits {
         let has_more = !self.last.ends_write && !self.last.is_window_full;
         if has_more && span <= patience.train {
             self.train = self.train + span;
+            self.is_long |= self.train > patience.longest_train;
+            // Nothing that follows makes it a burst. So each round has its own part.
+            if self.is_long && !self.last.is_steady {
+                let train = std::mem::take(&mut self.train);
+                self.add(self.last.else_by, train);
+            }
         } else {
             self.end_train(by, patience);
             self.add(by, span);
@@ -305,14 +320,15 @@ impl Limits {
 
     /// A train that was sent at once has the limit of the gap that follows it.
     fn end_train(&mut self, by: Limit, patience: &Patience) {
-        let is_burst = self.train <= patience.longest_train;
+        let is_long = self.is_long || self.train > patience.longest_train;
         let by = match () {
-            () if is_burst => by,
+            () if !is_long => by,
             () if self.last.is_steady => Limit::Application,
             () => self.last.else_by,
         };
-        self.add(by, self.train);
-        self.train = Duration::ZERO;
+        let train = std::mem::take(&mut self.train);
+        self.add(by, train);
+        self.is_long = false;
     }
 
     /// Everything is acknowledged.

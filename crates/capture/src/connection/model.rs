@@ -253,11 +253,13 @@ impl Model {
     /// went away. `span` is the time that the delivery took. Without more than the BDP in flight, only the receiver delays
     /// acknowledgements so long.
     pub fn is_busy(&self, sample: &RateSample, span: Duration) -> bool {
-        let Some(bdp) = self.bdp else {
+        let Some(least_rtt) = self.rtt_min.filter(|_| self.best > Rate::ZERO) else {
             return false;
         };
+        // With its present share of the rate.
+        let present = self.btl_bw().bytes_in(least_rtt);
         let least = self.best.bytes_in(span).get() / BUSY.1 * BUSY.0;
-        let has_queue = self.has_stood == Some(true) && sample.inflight_at_send > bdp;
+        let has_queue = self.has_stood == Some(true) && sample.inflight_at_send > present;
         sample.delivered.get() >= least || has_queue
     }
 

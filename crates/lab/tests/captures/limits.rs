@@ -1,5 +1,7 @@
 //! What limits a flow, and the parts of congestion control's share.
 
+use capture::Summary;
+
 use crate::{off, only, parts, run, run_two};
 
 /// What may limit a flow: its name, what is said of the flow, and of the path.
@@ -134,19 +136,44 @@ fn pacing_within_tcp_is_told_from_a_scheduler() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Neither flow has a constant share of the rate, but there is always a queue.
+/// No flow has a constant share of the rate, but there is always a queue. While a share falls, BtlBw still has rounds from before.
 #[test]
 fn who_shares_a_busy_bottleneck_is_limited_by_it() {
-    let (record, summaries) = run_two("4bdp");
-    assert!(record.summary.path.utilization > Some(0.98));
-    for summary in &summaries {
-        for connection in &summary.connections {
-            let found = &connection.flows[0];
-            let by = found.limited_by.expect("limits");
-            let window = by.window.expect("parts");
-            assert!(window < 0.02, "{by:?} at {}", found.place);
+    let more = r#"
+        name = "more"
+        duration = "25s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "4bdp" }
+        flow = [{ controller = "cubic" }, { controller = "cubic", count = 5, start = "4s" }]
+        "#;
+    for ((record, summaries), most) in [(run_two("4bdp"), 0.02), (run(more), 0.12)] {
+        assert!(record.summary.path.utilization > Some(0.98));
+        for summary in &summaries {
+            for connection in &summary.connections {
+                let found = &connection.flows[0];
+                let by = found.limited_by.expect("limits");
+                let window = by.window.expect("parts");
+                assert!(window < most, "{by:?} at {}", found.place);
+            }
         }
     }
+}
+
+/// A pause is no time in which the bottleneck could have been busy.
+#[test]
+fn objects_after_pauses_are_limited_alike_at_both_ends() {
+    let (_, [sender, receiver]) = run(r#"
+        name = "objects"
+        duration = "20s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "2bdp" }
+        flow = [{ controller = "bbr1", app = { kind = "requests", response = "300kb", think = { mean = "300ms" } } }]
+        "#);
+    let bottleneck = |summary: &Summary| {
+        let flows = summary.connections.iter().flat_map(|one| &one.flows);
+        let flow = flows.max_by_key(|flow| flow.sent_bytes).expect("a flow");
+        flow.limited_by.and_then(|by| by.bottleneck).expect("parts")
+    };
+    let (there, here) = (bottleneck(&sender), bottleneck(&receiver));
+    assert_eq!(off("bottleneck", here, there, 0.0, 0.05), None);
 }
 
 #[test]

@@ -357,6 +357,9 @@ fn what_both_ends_captured_counts_once() {
                 }
                 let told = |flow: &FlowSummary| (flow.packets, flow.retransmitted);
                 assert_eq!(told(other), told(one), "{what}: {other:?}");
+                // Those before the first data have copies are not recognized.
+                let [found, acks] = [other, one].map(|flow| flow.acks as f64);
+                assert_eq!(off("acks", found, acks, 0.01, 64.0), None, "{what}");
                 let [found, lost] = [other, one].map(|flow| flow.lost.expect("losses") as f64);
                 assert_eq!(off("lost", found, lost, 0.01, 2.0), None, "{what}");
                 assert!(other.copies > one.packets * 9 / 10, "{what}: {other:?}");

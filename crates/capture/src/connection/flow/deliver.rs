@@ -3,6 +3,7 @@
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, RateSample, Time};
 
+use super::send::begins_again;
 use super::{Flow, Totals, Vantage};
 use crate::connection::Room;
 use crate::connection::busy::Mark;
@@ -151,8 +152,7 @@ impl News {
         if entry.state.sent_time >= self.sent {
             self.sent = entry.state.sent_time;
             let state = &entry.state;
-            let is_restart = state.first_sent_time == state.delivered_time;
-            let way = if is_restart {
+            let way = if begins_again(state) {
                 self.least
             } else {
                 Duration::ZERO

@@ -34,7 +34,9 @@ impl Flow {
             return false;
         }
         let far = self.far;
-        let is_copy = self.heard.is_copy(id, segment, room);
+        let is_copy = self
+            .heard
+            .is_copy(id, segment, room, self.totals.copies > 0);
         self.totals.acks += u64::from(!is_copy);
         self.closed_at = (segment.window == 0).then_some(ack);
         self.window.offered(ack, segment.window);

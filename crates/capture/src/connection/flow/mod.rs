@@ -73,6 +73,8 @@ pub struct Flow {
     heard: Heard,
     /// The latest acknowledgement that the sender is known to have received.
     known: Option<Passed>,
+    /// Away from the sender: the bytes delivered when the sender last began with nothing outstanding, and when that was.
+    began: Option<(Bytes, Time)>,
     /// The end of the receive window.
     edge: Option<u64>,
     /// An estimate of the window scale, for captures without the handshake.
@@ -183,6 +185,7 @@ impl Flow {
             echoes: Echoes::default(),
             heard: Heard::default(),
             known: None,
+            began: None,
             edge: None,
             window: Window::default(),
             closed_at: None,

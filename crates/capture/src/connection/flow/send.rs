@@ -46,7 +46,7 @@ impl Flow {
             .seq
             .wrapping_add(segment.flags.has(Flags::SYN).into());
         if self.positions.peek(first).abs_diff(self.end) > FARTHEST
-            && !self.leap(first, segment.len)
+            && !self.leap(at, first, segment.len)
         {
             return false;
         }
@@ -94,7 +94,7 @@ impl Flow {
     /// Data far beyond all data before were captured. If further data follow them directly, the capture has a hole before
     /// them. What was in the hole is unknown, and so is how often sequence numbers wrapped. Returns whether there is such a
     /// hole.
-    fn leap(&mut self, first: u32, len: u32) -> bool {
+    fn leap(&mut self, at: Time, first: u32, len: u32) -> bool {
         if self.stray.replace(first.wrapping_add(len)) != Some(first) {
             return false;
         }
@@ -105,6 +105,7 @@ impl Flow {
         self.repeats_out = 0;
         (self.known, self.edge, self.closed_at, self.probed) = (None, None, None, None);
         self.numbers.skip();
+        self.limits.skip(at);
         true
     }
 
@@ -311,7 +312,7 @@ impl Flow {
         };
         let bytes = Bytes::new(range.end - range.start);
         let mut state = self.sampler.on_packet_sent(at, bytes, out);
-        stamp(&mut state, vantage, self.known.as_ref());
+        stamp(&mut state, vantage, self.known.as_ref(), &mut self.began);
         self.scoreboard.push(
             Entry {
                 seq: range.start,
@@ -428,7 +429,12 @@ impl Flow {
                     entry.state = self
                         .sampler
                         .on_packet_sent(at, Bytes::new(entry.len()), out);
-                    stamp(&mut entry.state, vantage, self.known.as_ref());
+                    stamp(
+                        &mut entry.state,
+                        vantage,
+                        self.known.as_ref(),
+                        &mut self.began,
+                    );
                 }
             });
         if range.end > again.next {
@@ -492,16 +498,31 @@ pub struct Ip {
     pub id: u16,
 }
 
+/// Whether nothing was outstanding before this packet.
+pub(super) fn begins_again(state: &PacketState) -> bool {
+    state.first_sent_time == state.delivered_time
+}
+
 /// Away from the sender, the delivered bytes at a departure are those that the sender knew of, not those that have passed
-/// the capture since.
-fn stamp(state: &mut PacketState, vantage: Vantage, known: Option<&Passed>) {
-    if vantage == Vantage::Elsewhere
-        && let Some(known) = known
-    {
-        state.delivered = known.delivered;
-        state.delivered_time = known.at;
-        state.first_sent_time = state.sent_time;
+/// the capture since. `began` is when the first data after them were sent, if all data before had arrived.
+fn stamp(
+    state: &mut PacketState,
+    vantage: Vantage,
+    known: Option<&Passed>,
+    began: &mut Option<(Bytes, Time)>,
+) {
+    let Some(known) = known.filter(|_| vantage == Vantage::Elsewhere) else {
+        return;
+    };
+    if begins_again(state) && state.delivered == known.delivered {
+        *began = Some((state.delivered, state.sent_time));
     }
+    let began = began.filter(|(delivered, _)| *delivered == known.delivered);
+    state.delivered = known.delivered;
+    (state.delivered_time, state.first_sent_time) = match began {
+        Some((_, began)) => (began, began),
+        None => (known.at, state.sent_time),
+    };
 }
 
 /// Whether a segment that fills a hole was only reordered: its timestamp says that it was sent no later than the data that
