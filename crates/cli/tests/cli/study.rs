@@ -387,7 +387,8 @@ fn a_rollback_overwrites_nothing_but_the_policy() {
     refused(&policy, &[&policy, "other.toml"]);
     assert_eq!(fs::read_to_string(&policy).expect("a policy"), next);
     fs::write(&journal, &text).expect("a journal");
-    let within = directory.path().display().to_string();
+    let within = path("within");
+    fs::create_dir(&within).expect("a directory");
     refused(&within, &[&within, "directory"]);
     fs::write(&policy, &next).expect("a policy");
     fs::set_permissions(&policy, fs::Permissions::from_mode(0o640)).expect("a mode");

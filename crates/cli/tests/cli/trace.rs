@@ -130,7 +130,6 @@ fn a_simulation_is_captured_and_traced() {
     }
 }
 
-/// Nothing comes from the pipe, and nobody closes it.
 /// What comes next between two lines of a fence that says which language it is.
 fn fenced<'d>(document: &'d str, language: &str) -> &'d str {
     let (_, after) = document
@@ -158,6 +157,7 @@ fn the_first_example_of_the_document_is_what_its_commands_print() {
     assert_eq!(printed.trim_end(), fenced(&document, "text").trim_end());
 }
 
+/// Nothing comes from the pipe, and nobody closes it.
 #[test]
 fn a_pipe_that_says_nothing_can_be_ended() {
     let directory = tempfile::tempdir().expect("a directory");
