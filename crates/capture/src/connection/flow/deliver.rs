@@ -120,6 +120,8 @@ pub(super) struct News {
     pub sent: Time,
     /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
     pub since: Option<Time>,
+    /// When the sender last began with nothing outstanding, and the bytes delivered by then, if the flow knows it.
+    pub began: Option<(Bytes, Time)>,
     /// The least RTT.
     pub least: Duration,
     /// The RTT of the newest acknowledged packet that was sent only once.
@@ -152,12 +154,12 @@ impl News {
         if entry.state.sent_time >= self.sent {
             self.sent = entry.state.sent_time;
             let state = &entry.state;
-            let way = if begins_again(state) {
-                self.least
-            } else {
-                Duration::ZERO
-            };
-            self.since = Some(state.delivered_time + way);
+            let began = self.began.filter(|began| began.0 == state.delivered);
+            self.since = Some(match began {
+                Some((_, began)) => began + self.least,
+                None if begins_again(state) => state.delivered_time + self.least,
+                None => state.delivered_time,
+            });
         }
         if entry.repeats == 0 {
             let rtt = self.at.since(entry.state.sent_time);

@@ -59,6 +59,7 @@ impl Flow {
             highest_before: self.highest(),
             sent: Time::ZERO,
             since: None,
+            began: self.began,
             least: self.model.rtt_min.unwrap_or_default(),
             rtt: None,
             bytes: 0,

@@ -517,12 +517,9 @@ fn stamp(
     if begins_again(state) && state.delivered == known.delivered {
         *began = Some((state.delivered, state.sent_time));
     }
-    let began = began.filter(|(delivered, _)| *delivered == known.delivered);
     state.delivered = known.delivered;
-    (state.delivered_time, state.first_sent_time) = match began {
-        Some((_, began)) => (began, began),
-        None => (known.at, state.sent_time),
-    };
+    state.delivered_time = known.at;
+    state.first_sent_time = state.sent_time;
 }
 
 /// Whether a segment that fills a hole was only reordered: its timestamp says that it was sent no later than the data that
