@@ -289,7 +289,7 @@ impl Limits {
     }
 
     /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
-    fn is_paced_within_tcp(&self) -> bool {
+    pub fn is_paced_within_tcp(&self) -> bool {
         self.built_after >= ENOUGH_BUILT && self.built_before * FEW_BEFORE < self.built_after
     }
 

@@ -100,10 +100,11 @@ impl Flow {
     }
 
     /// How much a measured RTT may exceed the path's RTT without a queue. Away from the sender, RTTs are measured by
-    /// timestamps. The sender sets a timestamp before the paced packet waits below TCP.
+    /// timestamps. The sender sets a timestamp before the paced packet waits below TCP, if it waits there.
     fn blur(&self, vantage: Vantage) -> Duration {
         match vantage {
             Vantage::Sender => Duration::ZERO,
+            Vantage::Elsewhere if self.limits.is_paced_within_tcp() => Duration::ZERO,
             Vantage::Elsewhere => {
                 let fewest = Bytes::new(self.mss() * BURST_PACKETS);
                 BURST.max(self.model.btl_bw().time_for(fewest)) * BELOW
