@@ -213,7 +213,7 @@ fn bbr_does_not_begin_again_after_idle() {
 }
 
 /// What is off of the limits of the application and of congestion control.
-fn off_of_limits(found: &FlowSummary, truth: &record::LimitedBy, most: f64) -> Vec<String> {
+fn off_of_limits(found: &FlowSummary, truth: &record::LimitShares, most: f64) -> Vec<String> {
     let by = found.limited_by.expect("limits");
     let application = truth.application + truth.send_buffer;
     let all = [
