@@ -23,7 +23,7 @@ impl Restart {
     }
 
     /// A round ends. In slow start, each has at least a quarter more in flight than the one before. A flow that does not grow
-    /// so has not begun again, as with BBR (Linux `tcp_slow_start_after_idle_check`).
+    /// like this has not begun again: BBR does not (Linux `tcp_slow_start_after_idle_check`).
     pub fn on_round(&mut self) {
         let is_growing = self.present * 4 >= self.before * 5;
         self.goal = self.goal.filter(|_| is_growing);
@@ -73,27 +73,19 @@ mod tests {
 
     #[test]
     fn a_flow_that_sends_at_once_what_it_had_has_not_begun_again() {
-        let mut restart = Restart::default();
-        let mut grows = |flight| {
-            let grows = restart.on_flight(Bytes::new(flight));
-            restart.on_round();
-            grows
+        // A flow was idle, and had this much in flight in each of the next rounds.
+        let after_idle = |rounds: [u64; 3]| {
+            let mut restart = Restart::default();
+            assert!(!restart.on_flight(Bytes::new(90)));
+            restart.on_idle();
+            rounds.map(|flight| {
+                let may_grow = restart.on_flight(Bytes::new(flight));
+                restart.on_round();
+                may_grow
+            })
         };
-        assert!(!grows(90));
-        restart.on_idle();
-        let mut grows = |flight| {
-            let grows = restart.on_flight(Bytes::new(flight));
-            restart.on_round();
-            grows
-        };
-        // As in slow start; then as BBR, with a third of what it had in Startup.
-        assert!(grows(10) && grows(20) && grows(40));
-        restart.on_idle();
-        let mut grows = |flight| {
-            let grows = restart.on_flight(Bytes::new(flight));
-            restart.on_round();
-            grows
-        };
-        assert!(grows(30) && grows(31) && !grows(31));
+        assert_eq!(after_idle([10, 20, 40]), [true; 3]);
+        // BBR sends a third of what it had in Startup.
+        assert_eq!(after_idle([30, 31, 31]), [true, true, false]);
     }
 }

@@ -204,7 +204,10 @@ fn bbr_does_not_begin_again_after_idle() {
                 let by = found.limited_by.expect("limits");
                 let slow_start = by.slow_start.expect("parts");
                 if slow_start > 0.08 {
-                    wrong.push(format!("{controller}, {response}, at {}: {by:?}", found.place));
+                    wrong.push(format!(
+                        "{controller}, {response}, at {}: {by:?}",
+                        found.place
+                    ));
                 }
             }
         }
@@ -254,14 +257,12 @@ fn single_objects_are_limited_alike_at_both_ends() {
 
 #[test]
 fn the_repair_of_an_objects_end_is_congestion_controls_time() {
-    let (record, [sender, _]) = run(
-        r#"
+    let (record, [sender, _]) = run(r#"
         name = "repair"
         duration = "20s"
         path = { rate = "20mbit", rtt = "150ms", buffer = "0.3bdp" }
         flow = [{ controller = "bbr1", app = { kind = "requests", response = "1mb", think = { mean = "500ms" } } }]
-        "#,
-    );
+        "#);
     let truth = record.summary.flows[0].limited_by.expect("limits");
     let all = off_of_limits(largest(&sender), &truth, 0.05);
     assert!(all.is_empty(), "{}", all.join("; "));

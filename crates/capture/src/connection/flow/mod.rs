@@ -246,7 +246,8 @@ impl Flow {
             Vantage::Sender => self.last_heard,
             Vantage::Elsewhere => self.last_heard + near,
         };
-        self.limits.until(end.max(answered), &self.patience(vantage))
+        self.limits
+            .until(end.max(answered), &self.patience(vantage))
     }
 
     /// The mean over rounds of the most bytes acknowledged beyond BtlBw.
