@@ -129,6 +129,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
             connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
             rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
+            interfaces: rule.interface.iter().map(ToString::to_string).collect(),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };
