@@ -48,7 +48,9 @@ units::as_text!(Interface);
 pub(crate) fn check(interfaces: &[Interface]) -> Result<(), String> {
     match interfaces.len() {
         ..=MOST_INTERFACES => Ok(()),
-        many => Err(format!("{many} interfaces; give {MOST_INTERFACES} or fewer")),
+        many => Err(format!(
+            "{many} interfaces; give {MOST_INTERFACES} or fewer"
+        )),
     }
 }
 
@@ -61,7 +63,16 @@ mod tests {
         for text in ["lo", "eth0.100", "fifteen-letters", "wg-ä"] {
             assert_eq!(text.parse::<Interface>().unwrap().to_string(), text);
         }
-        for text in ["", ".", "..", "sixteen-letters-", "a b", "a/b", "eth0:1", "a\0"] {
+        for text in [
+            "",
+            ".",
+            "..",
+            "sixteen-letters-",
+            "a b",
+            "a/b",
+            "eth0:1",
+            "a\0",
+        ] {
             assert!(text.parse::<Interface>().is_err(), "{text}");
         }
         assert!(check(&["lo".parse().unwrap(); MOST_INTERFACES]).is_ok());

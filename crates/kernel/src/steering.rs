@@ -266,13 +266,7 @@ impl SteeringRule {
 
     /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
     /// zero is unknown. An unknown interface is none of a rule's.
-    fn holds(
-        &self,
-        is_incoming: bool,
-        port: u16,
-        rtt: Duration,
-        interface: Option<&str>,
-    ) -> bool {
+    fn holds(&self, is_incoming: bool, port: u16, rtt: Duration, interface: Option<&str>) -> bool {
         let has_interface = self.interfaces.is_empty()
             || interface.is_some_and(|name| self.interfaces.iter().any(|one| one == name));
         let has_rtt = if rtt.is_zero() {
@@ -424,7 +418,10 @@ mod tests {
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
-        assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 16 + 8 * 8 + 8 * 16 + 64);
+        assert_eq!(
+            bytes.len(),
+            2 * 8 * 16 + 2 * 8 + 8 * 16 + 8 * 8 + 8 * 16 + 64
+        );
         assert_eq!(
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
@@ -489,7 +486,11 @@ mod tests {
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read, steering);
         let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
-        let is_there = |interface| in_force.rule(true, 443, Duration::ZERO, interface).is_some();
+        let is_there = |interface| {
+            in_force
+                .rule(true, 443, Duration::ZERO, interface)
+                .is_some()
+        };
         assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
         assert!(!is_there(Some("eth1")) && !is_there(None));
     }

@@ -337,9 +337,16 @@ fn a_rule_may_be_for_interfaces() {
     assert_eq!(decided("wg0"), Some("inside"));
     assert_eq!(decided("eth1"), Some("lossy"));
     assert_eq!(decided(""), Some("lossy"), "it is not known");
-    let many = TEXT.replacen("listen", "interface = [1, 2, 3, 4, 5, 6, 7, 8, 9]\nlisten", 1);
+    let many = TEXT.replacen(
+        "listen",
+        "interface = [1, 2, 3, 4, 5, 6, 7, 8, 9]\nlisten",
+        1,
+    );
     let error = Policy::parse(&many).unwrap_err().to_string();
-    assert!(error.contains("rule[0].interface") && error.contains("8 or fewer"), "{error}");
+    assert!(
+        error.contains("rule[0].interface") && error.contains("8 or fewer"),
+        "{error}"
+    );
 }
 
 #[test]

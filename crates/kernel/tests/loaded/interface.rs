@@ -20,8 +20,14 @@ const OUT: u16 = 7001;
 
 /// The two links, with an address of the near host and of the far host in each version of IP.
 const LINKS: [(&str, [[&str; 2]; 2]); 2] = [
-    ("one", [["10.1.0.1", "10.1.0.2"], ["fd00:1::1", "fd00:1::2"]]),
-    ("two", [["10.2.0.1", "10.2.0.2"], ["fd00:2::1", "fd00:2::2"]]),
+    (
+        "one",
+        [["10.1.0.1", "10.1.0.2"], ["fd00:1::1", "fd00:1::2"]],
+    ),
+    (
+        "two",
+        [["10.2.0.1", "10.2.0.2"], ["fd00:2::1", "fd00:2::2"]],
+    ),
 ];
 
 /// The near host is in the calling thread's namespace.
@@ -58,7 +64,10 @@ impl World<'_> {
             unshare(CloneFlags::CLONE_NEWNET)?;
             Ok::<_, nix::Error>(File::open("/proc/thread-self/ns/net").expect("it is there"))
         });
-        let far = far.join().expect("it ends").map_err(|error| error.to_string())?;
+        let far = far
+            .join()
+            .expect("it ends")
+            .map_err(|error| error.to_string())?;
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| error.to_string())?;
         let world = World { group, far };
         for link in LINKS {
@@ -70,7 +79,9 @@ impl World<'_> {
     /// Makes a link. Its near end first has another name.
     fn link(&self, (name, addresses): (&str, [[&str; 2]; 2]), first: &str) -> Result<(), String> {
         let place = format!("/proc/{}/fd/{}", std::process::id(), self.far.as_raw_fd());
-        ip(&format!("link add {first} type veth peer name {name} netns {place}"))?;
+        ip(&format!(
+            "link add {first} type veth peer name {name} netns {place}"
+        ))?;
         if first != name {
             ip(&format!("link set {first} name {name}"))?;
         }
@@ -78,7 +89,10 @@ impl World<'_> {
             ip("link set lo up")?;
             ip(&format!("link set {name} up"))?;
             ip(&format!("addr add {}/24 dev {name}", addresses[0][end]))?;
-            ip(&format!("-6 addr add {}/64 dev {name} nodad", addresses[1][end]))?;
+            ip(&format!(
+                "-6 addr add {}/64 dev {name} nodad",
+                addresses[1][end]
+            ))?;
             allow_other_ways();
             Ok(())
         };
@@ -97,16 +111,28 @@ impl World<'_> {
     /// The controller of the near end of a connection that the near host accepts at this address.
     fn accepted(&self, at: &str) -> String {
         let at = SocketAddr::new(at.parse().expect("an address"), IN);
-        let listener = self.group.inside(|| TcpListener::bind(at)).expect("a listener");
-        let _far = self.inside_far(|| TcpStream::connect(at)).expect("a connection");
+        let listener = self
+            .group
+            .inside(|| TcpListener::bind(at))
+            .expect("a listener");
+        let _far = self
+            .inside_far(|| TcpStream::connect(at))
+            .expect("a connection");
         controller(&listener.accept().expect("a connection").0)
     }
 
     /// The controller of the near end of a connection to this address.
     fn connecting(&self, to: &str) -> String {
         let to = SocketAddr::new(to.parse().expect("an address"), OUT);
-        let _listener = self.inside_far(|| TcpListener::bind(to)).expect("a listener");
-        controller(&self.group.inside(|| TcpStream::connect(to)).expect("a connection"))
+        let _listener = self
+            .inside_far(|| TcpListener::bind(to))
+            .expect("a listener");
+        controller(
+            &self
+                .group
+                .inside(|| TcpStream::connect(to))
+                .expect("a connection"),
+        )
     }
 }
 
@@ -139,7 +165,9 @@ fn matched(world: &World<'_>, own: &str) -> [bool; 2] {
         let all = addresses.map(|[near, far]| [world.accepted(near), world.connecting(far)]);
         let is_first = all[0][0] == own;
         assert!(
-            all.as_flattened().iter().all(|one| (one == own) == is_first),
+            all.as_flattened()
+                .iter()
+                .all(|one| (one == own) == is_first),
             "{name}: {all:?}"
         );
         is_first
@@ -166,7 +194,9 @@ fn through_interfaces(world: &World<'_>) {
     let mut attached = kernel::attach(&open, &steering(own, &["two"])).expect("attached");
     attached.renew(lease).expect("a lease");
     let put = |attached: &mut Attached, names: &[&str]| {
-        attached.replace(&steering(own, names), lease).expect("other rules");
+        attached
+            .replace(&steering(own, names), lease)
+            .expect("other rules");
     };
     assert_eq!(matched(world, own), [false, true]);
     // With SYN cookies, the route is looked up at another place.
@@ -175,7 +205,16 @@ fn through_interfaces(world: &World<'_>) {
     assert_eq!(matched(world, own), [false, true]);
     fs::write(cookies, "1").expect("a setting");
     // The last of the most interfaces, and names that only begin alike.
-    let many = ["tw", "two0", "twos", "lo", "fifteen-letters", "one1", "o", "one"];
+    let many = [
+        "tw",
+        "two0",
+        "twos",
+        "lo",
+        "fifteen-letters",
+        "one1",
+        "o",
+        "one",
+    ];
     put(&mut attached, &many);
     assert_eq!(matched(world, own), [true, false]);
     put(&mut attached, &["lo"]);
@@ -186,7 +225,9 @@ fn through_interfaces(world: &World<'_>) {
     // The interface goes, and another one has its name, with the rest of an earlier name behind it.
     put(&mut attached, &["two"]);
     ip("link del two").expect("it goes");
-    world.link(LINKS[1], "fifteen-letters").expect("it comes again");
+    world
+        .link(LINKS[1], "fifteen-letters")
+        .expect("it comes again");
     assert_eq!(matched(world, own), [false, true]);
 
     // The SYN comes in through one interface, and the data leave through the other.

@@ -133,7 +133,11 @@ fn the_kernel_takes_as_much_as_a_policy_may_have() {
     };
     let mut all = steering(1);
     for (place, rule) in (1_u16..).zip(&mut all.rules) {
-        let ports = |begin: u16| (begin..).step_by(1000).map(|at| (at + place, at + 2 * place));
+        let ports = |begin: u16| {
+            (begin..)
+                .step_by(1000)
+                .map(|at| (at + place, at + 2 * place))
+        };
         rule.listen = ports(0).take(kernel::MOST_PORTS).collect();
         rule.connect = ports(10_000).take(kernel::MOST_PORTS).collect();
         rule.rtt = Duration::from_millis(place.into())..Duration::from_secs(place.into());
