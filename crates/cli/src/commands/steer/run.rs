@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use experiment::Interface;
 use experiment::policy::{Policy, Rule};
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
