@@ -108,35 +108,46 @@ const SAME: &str = "name = \"group\"\ncgroup = \"no/such/group\"\nunit = \"prefi
 fn options_are_a_plan() {
     let directory = tempfile::tempdir().expect("a directory");
     let out = directory.path().join("out").display().to_string();
-    let with = |more: &str| {
-        let all = format!("{OPTIONS} --out {out} {more}");
-        all.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
-    };
+    let with = |more: &str| format!("{OPTIONS} --out {out} {more}");
     let words = "cubic 90 %, bbr 10 % for connections in at 443 of no/such/group, by client prefix (/24, /48), for 168h\n\
                  it ends early if an arm is more than 20% worse in throughput";
-    let assert = fullpipe(with("--dry-run")).assert().code(2);
-    assert.stdout(contains(words)).stderr(contains("--cgroup: "));
+    let assert = fullpipe(with("--dry-run").split_whitespace())
+        .assert()
+        .code(2);
+    assert
+        .stdout(contains(words))
+        .stderr(contains("--cgroup: "));
     for (more, parts) in [
         ("--connect 0", &["--connect", "65535"][..]),
         ("--arm cubic=1%", &["--arm: cubic already has an arm"]),
         ("--arm reno", &["--arm", "such as bbr=10%"]),
-        ("--interface lo,no-such", &["--interface: there is no network interface no-such", "lo"]),
+        (
+            "--interface lo,no-such",
+            &["--interface: there is no network interface no-such", "lo"],
+        ),
         ("--slot 1min", &["--slot: belongs to unit = \"slot\""]),
-        ("plan.toml", &["PLAN.toml", "--cgroup", "cannot be used with"]),
+        (
+            "plan.toml",
+            &["PLAN.toml", "--cgroup", "cannot be used together"],
+        ),
         ("--seed x", &["--seed"]),
     ] {
-        let more = with(more);
-        refused(more.iter().map(String::as_str), 2, parts);
+        refused(with(more).split_whitespace(), 2, parts);
     }
-    refused(["study", "--listen", "443", "--out", &out], 2, &["--cgroup"]);
+    refused(
+        ["study", "--listen", "443", "--out", &out],
+        2,
+        &["--cgroup"],
+    );
     // The same options continue the study, and others are another plan.
     let plan = Plan::parse(SAME).expect("a plan");
     let mut place = Place::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
     place.about.ran_s = 1.0;
     place.save().expect("saved");
-    fullpipe(with("")).assert().code(2).stderr(contains("--cgroup: "));
-    let other = with("--connect 80");
-    refused(other.iter().map(String::as_str), 2, &["--out", "another plan"]);
+    let again = fullpipe(with("").split_whitespace()).assert().code(2);
+    again.stderr(contains("--cgroup: "));
+    let parts = ["--out", "another plan"];
+    refused(with("--connect 80").split_whitespace(), 2, &parts);
 }
 
 #[test]

@@ -15,13 +15,8 @@ use super::run::unread;
 use crate::failure::Failure;
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.
-#[derive(Debug, Clone, Args, Serialize)]
-#[group(
-    id = "options",
-    multiple = true,
-    requires = "cgroup",
-    conflicts_with = "plan"
-)]
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize)]
+#[group(skip)]
 #[command(next_help_heading = "Options in place of PLAN.toml")]
 pub struct Options {
     /// Your name for the study [default: the last part of the control group's path]
@@ -64,7 +59,7 @@ pub struct Options {
     guard: Vec<Guard>,
 }
 
-#[derive(Debug, Clone, Args, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize)]
 #[group(skip)]
 struct Connections {
     /// Connections that came in at these ports, such as 443,8000-8010
@@ -98,13 +93,13 @@ fn ports<S: Serializer>(all: &[String], serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_seq(all.iter().map(port))
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct Arm {
     controller: String,
     share: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct Guard {
     measure: String,
     worse: String,
@@ -159,6 +154,11 @@ impl<'o> Source<'o> {
     /// The text of the file, or of the options if there is none.
     pub fn read(file: Option<&'o Path>, options: &Options) -> Result<Source<'o>, Failure> {
         let text = match file {
+            Some(_) if *options != Options::default() => {
+                return Err(Failure::usage(
+                    "PLAN.toml and options in its place, such as --cgroup, cannot be used together",
+                ));
+            }
             Some(file) => read_text(file).map_err(|error| unread(file, &error))?,
             None => options.text()?,
         };
@@ -217,7 +217,6 @@ mod tests {
 
     fn given(arguments: &str) -> Options {
         let command = Options::augment_args(Command::new("study").no_binary_name(true));
-        let command = command.arg(clap::Arg::new("plan"));
         let matches = command.get_matches_from(arguments.split(' '));
         Options::from_arg_matches(&matches).expect("options")
     }
