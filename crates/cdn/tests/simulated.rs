@@ -222,6 +222,16 @@ fn what_makes_no_sense_is_named() {
         ),
         ("loss = \"1%\"", "lots = \"1%\"", "path.lots"),
         (
+            "controller = \"cubic\", bytes",
+            "controller = \"cubic\", byte",
+            "line 24: network[1].background[0].byte:",
+        ),
+        (
+            "controller = \"cubic\", bytes",
+            "controller = \"cubik\", bytes",
+            "network[1].background[0].controller:",
+        ),
+        (
             "host = { nic = \"10gbit\" }",
             "hosts = {}",
             "network[1].hosts",

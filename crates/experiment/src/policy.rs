@@ -13,6 +13,7 @@ use units::bounds::share;
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
+use crate::interface::{self, Interface};
 use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
@@ -77,6 +78,9 @@ pub struct Rule {
     /// `as`: the other side is in a network of these autonomous systems, according to a file.
     #[serde(default, rename = "as")]
     pub systems: Vec<u32>,
+    /// `interface`: the data leave through these interfaces. Without it: through any interface.
+    #[serde(default)]
+    pub interface: Vec<Interface>,
     /// `rtt_from`: the RTT of the handshake is at least this.
     #[serde(default)]
     pub rtt_from: Duration,
@@ -185,6 +189,7 @@ impl Rule {
                 ));
             }
         }
+        interface::check(&self.interface).map_err(|reason| ("interface", reason))?;
         if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
             let reason = format!(
                 "leaves no RTT, because rtt_from is {}; give more",
@@ -230,6 +235,11 @@ impl Rule {
         ports.iter().any(|ports| ports.has(of.port))
     }
 
+    /// An unknown interface is none of a rule's.
+    fn has_interface(&self, interface: Option<Interface>) -> bool {
+        self.interface.is_empty() || interface.is_some_and(|one| self.interface.contains(&one))
+    }
+
     fn has_rtt(&self, rtt: Duration) -> bool {
         if rtt.is_zero() {
             return self.rtt_from.is_zero() && self.rtt_below.is_none();
@@ -249,6 +259,8 @@ pub struct Connection {
     pub port: u16,
     /// The RTT of the handshake; zero if it is unknown, as with Fast Open.
     pub rtt: Duration,
+    /// The interface through which its data leave, if it is known.
+    pub interface: Option<Interface>,
     /// When the connection was set up, since 1970. The exploring networks change with every [`TURN`].
     pub at: Duration,
 }
@@ -446,7 +458,10 @@ impl Policy {
         let holds = |rule: &&Rule| {
             let is_there =
                 rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(client));
-            is_there && rule.has_rtt(of.rtt) && rule.has_port(of)
+            is_there
+                && rule.has_rtt(of.rtt)
+                && rule.has_port(of)
+                && rule.has_interface(of.interface)
         };
         let rule = self.rules.iter().find(holds)?;
         let (names, shares) = self.arms(rule);

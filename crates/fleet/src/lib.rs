@@ -28,6 +28,7 @@ mod fields;
 mod files;
 mod filter;
 mod group;
+mod interfaces;
 mod metrics;
 mod namespace;
 mod push;

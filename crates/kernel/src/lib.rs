@@ -59,8 +59,8 @@ pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts,
-    SteeringRule, mapped,
+    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, Steering,
+    SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

@@ -11,8 +11,10 @@ pub const MOST_RULES: usize = 32;
 pub const MOST_ARMS: usize = 8;
 /// See [`MOST_RULES`].
 pub const MOST_PORTS: usize = 8;
+/// The most interfaces of a rule. See [`MOST_RULES`].
+pub const MOST_INTERFACES: usize = 8;
 
-/// The length of a controller's name in the kernel, including a zero at the end.
+/// The length of a controller's or an interface's name in the kernel, including a zero at the end.
 const NAME: usize = 16;
 
 /// The length of a rule's name, likewise. Longer names are truncated.
@@ -70,6 +72,8 @@ pub struct SteeringRule {
     pub connect: Vec<(u16, u16)>,
     /// The range of the handshake's RTT.
     pub rtt: Range<Duration>,
+    /// The names of the interfaces through which data leave. Without any, all interfaces.
+    pub interfaces: Vec<String>,
     /// The end of each arm among the draws' upper halves, and its controller.
     pub arms: Vec<(u64, String)>,
 }
@@ -198,6 +202,10 @@ fn text<const LENGTH: usize>(bytes: &mut &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
+fn texts<const LENGTH: usize>(bytes: &mut &[u8], count: usize) -> Option<Vec<String>> {
+    (0..count).map(|_| text::<LENGTH>(bytes)).collect()
+}
+
 impl SteeringRule {
     /// `struct rule`.
     fn append(&self, to: &mut Vec<u8>) {
@@ -214,6 +222,11 @@ impl SteeringRule {
         }
         word(self.rtt.start.as_nanos());
         word(self.rtt.end.as_nanos());
+        for place in 0..MOST_INTERFACES {
+            let name = self.interfaces.get(place).map_or("", String::as_str);
+            to.extend(fixed::<NAME>(name));
+        }
+        let mut word = |word: u64| to.extend(word.to_ne_bytes());
         for place in 0..MOST_ARMS {
             word(self.arms.get(place).map_or(0, |(end, _)| *end));
         }
@@ -237,21 +250,25 @@ impl SteeringRule {
         };
         let (listen, connect) = (ports(bytes)?, ports(bytes)?);
         let rtt = Duration::from_nanos(word(bytes)?)..Duration::from_nanos(word(bytes)?);
+        let mut interfaces = texts::<NAME>(bytes, MOST_INTERFACES)?;
+        interfaces.retain(|name| !name.is_empty());
         let ends: Option<Vec<u64>> = (0..MOST_ARMS).map(|_| word(bytes)).collect();
-        let names: Option<Vec<String>> = (0..MOST_ARMS).map(|_| text::<NAME>(bytes)).collect();
-        let arms = ends?.into_iter().zip(names?);
+        let arms = ends?.into_iter().zip(texts::<NAME>(bytes, MOST_ARMS)?);
         Some(SteeringRule {
             listen,
             connect,
             rtt,
+            interfaces,
             arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
             name: text::<RULE_NAME>(bytes)?,
         })
     }
 
     /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
-    /// zero is unknown.
-    fn holds(&self, is_incoming: bool, port: u16, rtt: Duration) -> bool {
+    /// zero is unknown. An unknown interface is none of a rule's.
+    fn holds(&self, is_incoming: bool, port: u16, rtt: Duration, interface: Option<&str>) -> bool {
+        let has_interface = self.interfaces.is_empty()
+            || interface.is_some_and(|name| self.interfaces.iter().any(|one| one == name));
         let has_rtt = if rtt.is_zero() {
             self.rtt == (Duration::ZERO..Duration::MAX)
         } else {
@@ -263,7 +280,7 @@ impl SteeringRule {
             &self.connect
         };
         let mut ports = ports.iter();
-        has_rtt && ports.any(|(first, last)| (*first..=*last).contains(&port))
+        has_rtt && has_interface && ports.any(|(first, last)| (*first..=*last).contains(&port))
     }
 
     /// The index of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
@@ -310,10 +327,16 @@ impl InForce {
     }
 
     /// The rule that matches a new connection.
-    pub fn rule(&self, is_incoming: bool, port: u16, rtt: Duration) -> Option<&SteeringRule> {
+    pub fn rule(
+        &self,
+        is_incoming: bool,
+        port: u16,
+        rtt: Duration,
+        interface: Option<&str>,
+    ) -> Option<&SteeringRule> {
         let mut rules = self.steering.rules.iter().enumerate();
         let holds = |(place, rule): &(usize, &SteeringRule)| {
-            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt)
+            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt, interface)
         };
         rules.find(holds).map(|(_, rule)| rule)
     }
@@ -384,6 +407,7 @@ mod tests {
             listen: vec![(443, 443)],
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
+            interfaces: vec!["eth0".to_owned(); MOST_INTERFACES + 1],
             arms: vec![(1 << 32, "a_name_that_is_too_long".to_owned())],
         };
         let steering = Steering {
@@ -394,7 +418,10 @@ mod tests {
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
-        assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16 + 64);
+        assert_eq!(
+            bytes.len(),
+            2 * 8 * 16 + 2 * 8 + 8 * 16 + 8 * 8 + 8 * 16 + 64
+        );
         assert_eq!(
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
@@ -410,6 +437,7 @@ mod tests {
             listen: vec![(port, port + 9)],
             connect: vec![(80, 80)],
             rtt,
+            interfaces: Vec::new(),
             arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "bbr".to_owned())],
         };
         let far = Duration::from_millis(50)..Duration::from_millis(90);
@@ -452,6 +480,22 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_for_an_interface_holds_only_where_it_is_known() {
+        let mut steering = two_rules(DrawnUnit::Connection);
+        steering.rules[1].interfaces = vec!["eth0".to_owned(), "fifteen-letters".to_owned()];
+        let read = Steering::parse(&steering.bytes()).unwrap();
+        assert_eq!(read, steering);
+        let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
+        let is_there = |interface| {
+            in_force
+                .rule(true, 443, Duration::ZERO, interface)
+                .is_some()
+        };
+        assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
+        assert!(!is_there(Some("eth1")) && !is_there(None));
+    }
+
+    #[test]
     fn the_first_rule_that_holds_counts_and_another_policy_is_told() {
         let address: IpAddr = "192.0.2.7".parse().unwrap();
         let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
@@ -460,7 +504,7 @@ mod tests {
         let read = Steering::parse(&steering.bytes()).unwrap();
         let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
         let rule = |is_incoming, port, millis| {
-            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis));
+            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis), None);
             rule.map(|rule| rule.name.as_str())
         };
         assert_eq!(rule(true, 443, 50), Some("far"));
@@ -475,7 +519,7 @@ mod tests {
         };
         assert_eq!(
             elsewhere
-                .rule(true, 443, Duration::from_millis(60))
+                .rule(true, 443, Duration::from_millis(60), None)
                 .unwrap()
                 .name,
             "rest"

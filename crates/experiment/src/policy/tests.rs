@@ -29,6 +29,7 @@ fn of(client: &str, port: u16, millis: u64) -> Connection {
         is_incoming: true,
         port,
         rtt: Duration::from_millis(millis),
+        interface: None,
         at: Duration::ZERO,
     }
 }
@@ -319,6 +320,33 @@ fn connections_in_and_out_have_their_own_ports() {
         assert_eq!(decided(false, port), Some("inside"));
     }
     assert_eq!(decided(false, 5002), None);
+}
+
+#[test]
+fn a_rule_may_be_for_interfaces() {
+    let text = TEXT.replacen("listen", "interface = [\"eth0\", \"wg0\"]\nlisten", 1);
+    let policy = Policy::parse(&text).unwrap();
+    let decided = |interface: &str| {
+        let of = Connection {
+            interface: interface.parse().ok(),
+            ..of("10.9.0.1", 443, 1)
+        };
+        policy.decide(&of).map(|decided| decided.rule.name.as_str())
+    };
+    assert_eq!(decided("eth0"), Some("inside"));
+    assert_eq!(decided("wg0"), Some("inside"));
+    assert_eq!(decided("eth1"), Some("lossy"));
+    assert_eq!(decided(""), Some("lossy"), "it is not known");
+    let many = TEXT.replacen(
+        "listen",
+        "interface = [1, 2, 3, 4, 5, 6, 7, 8, 9]\nlisten",
+        1,
+    );
+    let error = Policy::parse(&many).unwrap_err().to_string();
+    assert!(
+        error.contains("rule[0].interface") && error.contains("8 or fewer"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io;
 
 use experiment::policy::{Connection, Policy};
-use experiment::{Key, Shares};
+use experiment::{Interface, Key, Shares};
 use kernel::{DrawnUnit, SteeringRule, since_boot};
 use units::Duration;
 
@@ -70,7 +70,12 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     let now = boot + since_boot().map_err(HoldError::from)?;
     let subject = policy.unit().subject(0, of.client, now);
     let draw = Key::of_words(told.key).draw(subject);
-    let rule = found.rule(of.is_incoming, of.port, of.rtt);
+    let rule = found.rule(
+        of.is_incoming,
+        of.port,
+        of.rtt,
+        of.interface.as_ref().map(Interface::name),
+    );
     Ok(Some(InForce {
         given: rule.map(|rule| Given::of(rule, draw)),
         is_of_policy: found.is_of(&steering(policy, boot), of.client),
@@ -105,6 +110,7 @@ mod tests {
             listen: Vec::new(),
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
+            interfaces: Vec::new(),
             arms: shares.ends().iter().copied().zip(names).collect(),
         };
         let given = |draw| Given::of(&rule, draw);

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 use experiment::{Measured, Observation, Plan, Scope, guard};
 use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
+use scenario::ScenarioError;
 use units::{Bytes, Duration};
 
 use super::assigner::{self, Assigner, Heard};
@@ -21,6 +22,7 @@ use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, HELD, LEAST, RecordError};
+use crate::interfaces;
 use crate::steer::offered;
 use crate::systems::{System, Systems};
 
@@ -57,6 +59,9 @@ pub enum StudyError {
     /// The directory cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// An interface of the plan does not exist.
+    #[error(transparent)]
+    Interface(ScenarioError),
     /// The files cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -149,7 +154,14 @@ impl Study {
         }
         match &plan.cgroup {
             Some(group) => {
-                ControlGroup::at(group)?.claim(Claim::Alone)?;
+                let group = ControlGroup::at(group)?;
+                interfaces::check(&plan.connections.interface, &group).map_err(
+                    |(place, reason)| {
+                        let field = format!("connections.interface[{place}]");
+                        StudyError::Interface(ScenarioError::new(field, reason))
+                    },
+                )?;
+                group.claim(Claim::Alone)?;
                 kernel::check_permission()?;
             }
             None => route::check(plan)?,

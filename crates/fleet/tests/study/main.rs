@@ -85,7 +85,7 @@ fn now() -> f64 {
 fn plan(group: &Path) -> String {
     format!(
         "name = \"test\"\ncgroup = {group:?}\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
-         [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\n\
+         [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\ninterface = [\"lo\"]\n\
          [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n"
     )
 }

@@ -65,6 +65,18 @@ struct tcp_rack {
 	u32 rtt_us;
 };
 
+struct net_device {
+	char name[16];
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+struct sock {
+	struct dst_entry *sk_dst_cache;
+};
+
 struct tcp_sock {
 	u64 bytes_acked;
 	u64 bytes_received;

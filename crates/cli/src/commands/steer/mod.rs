@@ -16,6 +16,8 @@ use experiment::policy::{MOST_NETWORKS, Policy};
 use fleet::{Prefix, Systems, SystemsError};
 use scenario::regular;
 
+pub use run::through;
+
 use crate::failure::Failure;
 use crate::terminal::output;
 

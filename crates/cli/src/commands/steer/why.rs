@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use experiment::Interface;
 use experiment::policy::{Connection, Policy};
 use fleet::steer::{self, Given};
 use units::Duration;
@@ -28,6 +29,9 @@ pub struct Options {
     /// Round-trip time of the connection's handshake; 0s if it is unknown
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
+    /// Interface through which the connection's data leave
+    #[arg(long, value_name = "NAME")]
+    interface: Option<Interface>,
     /// Find networks of autonomous systems in this file, as with `watch --as`
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
@@ -40,11 +44,17 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
+    if of_interfaces(&policy) && options.interface.is_none() {
+        output::note(
+            "the interface of the connection is not known here, so rules with `interface` do not match: --interface names it",
+        );
+    }
     let of = Connection {
         client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
         port: options.port,
         rtt: options.rtt,
+        interface: options.interface,
         at: std::time::Duration::try_from_secs_f64(study::unix_s())
             .unwrap_or_default()
             .into(),
@@ -81,6 +91,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Ok(_) => {}
     }
     Ok(())
+}
+
+fn of_interfaces(policy: &Policy) -> bool {
+    policy.rules.iter().any(|rule| !rule.interface.is_empty())
 }
 
 /// The decision of the policy in the file.

@@ -14,9 +14,10 @@ use report::count;
 use scenario::regular;
 use units::{Bytes, Duration};
 
-use super::super::steer::{networks, read_text};
+use super::super::steer::{networks, through};
 use super::super::watch;
 use super::UNDO;
+use super::given::{self, Source};
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -33,7 +34,7 @@ const MOST_NAMED: usize = 8;
 #[group(skip)]
 pub struct Options {
     /// File of the plan
-    #[arg(value_name = "PLAN.toml", required = true)]
+    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["cgroup", "listen", "arm"])]
     plan: Option<PathBuf>,
     /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]
@@ -47,6 +48,8 @@ pub struct Options {
     /// Print what the study would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    given: given::Options,
 }
 
 /// The calendar time: seconds since 1970.
@@ -57,14 +60,14 @@ pub fn unix_s() -> f64 {
 
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let (Some(file), Some(out)) = (&options.plan, &options.out) else {
-        return Err(Failure::usage("give PLAN.toml and --out DIR"));
+    let Some(out) = &options.out else {
+        return Err(Failure::usage("give --out DIR"));
     };
-    let text = read_text(file).map_err(|error| unread(file, &error))?;
-    let mut plan = Plan::parse(&text)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
-    plan.place_list(|list| networks(file, list))
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    let source = Source::read(options.plan.as_deref(), &options.given)?;
+    let wrong = |error| Failure::usage(source.wrong(&error));
+    let mut plan = Plan::parse(&source.text).map_err(wrong)?;
+    plan.place_list(|list| networks(source.path(), list))
+        .map_err(wrong)?;
     if options.dry_run {
         show(&plan)?;
     }
@@ -76,17 +79,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     let systems = systems.transpose()?;
     // All of this is checked before any file is made.
-    can_use(out, &text, &plan)?;
-    Study::check(&plan, options.keep).map_err(|error| told(file, error))?;
+    can_use(out, &source.text, &plan)?;
+    Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
     if options.dry_run {
         return output::result("this machine can run the study");
     }
-    let place = Place::make(out, &text, &plan, unix_s()).map_err(of_place)?;
+    let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
     let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
-    let mut study = study.map_err(|error| told(file, error))?;
+    let mut study = study.map_err(|error| told(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
     let (mut over, begun, mut is_told) = (None, Instant::now(), false);
@@ -119,7 +122,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
-fn unread(file: &Path, error: &io::Error) -> Failure {
+pub fn unread(file: &Path, error: &io::Error) -> Failure {
     let advice = match error.kind() {
         io::ErrorKind::InvalidData => "; give a plan in TOML",
         io::ErrorKind::NotFound => {
@@ -195,13 +198,14 @@ pub fn kernel_is_able() -> Result<(), Failure> {
     lacking.map_or(Ok(()), Err)
 }
 
-fn told(file: &Path, error: StudyError) -> Failure {
-    let of_file = format!("{}: {error}", file.display());
+fn told(source: &Source<'_>, error: StudyError) -> Failure {
+    let of_plan = source.wrong(&error);
     match error {
         StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
-        StudyError::Group(error) if error.is_in_use() => Failure::failed(of_file),
-        StudyError::Route(RouteError::Networks(_)) => Failure::usage(of_file),
-        StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_file),
+        StudyError::Group(error) if error.is_in_use() => Failure::failed(of_plan),
+        StudyError::Route(RouteError::Networks(_)) => Failure::usage(of_plan),
+        StudyError::Interface(error) => Failure::usage(source.wrong(&source.lined(error))),
+        StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_plan),
         error => Failure::failed(error),
     }
 }
@@ -289,9 +293,10 @@ fn words(plan: &Plan) -> String {
         None => "by route".to_owned(),
     };
     format!(
-        "{} for connections {} {whose}, by {}, for {}",
+        "{} for connections {}{} {whose}, by {}, for {}",
         arms.join(", "),
         which.join(" and "),
+        through(&plan.connections.interface),
         plan.unit,
         span(plan.duration)
     )
