@@ -41,8 +41,8 @@ const FOLLOWED: usize = 64;
 pub struct When {
     /// The index of the machine. Each has its own traffic.
     pub machine: usize,
-    /// When its connection was set up, in seconds since 1970.
-    pub set_up: f64,
+    /// When its connection was set up, in seconds since 1970, if the connection is known.
+    pub set_up: Option<f64>,
     /// When it began, in seconds since 1970.
     pub begun: f64,
     /// Whether it is evaluated. It is not if its connection was set up in a washout.
@@ -171,8 +171,9 @@ impl Carryover {
         if of.scope != Scope::Carrier && of.acknowledged > 0 {
             self.follow(of, when);
         }
-        let slot = self.slot(when.set_up);
-        let since = when.set_up - slot as f64 * self.slot_s;
+        let Some(set_up) = when.set_up else { return };
+        let slot = self.slot(set_up);
+        let since = set_up - slot as f64 * self.slot_s;
         // Neither holds if the clock was set while the study ran.
         let is_in_place = self.in_force((when.machine, slot)) == Some(of.arm)
             && (since >= self.washout_s) == when.is_evaluated;
@@ -350,7 +351,7 @@ mod tests {
             };
             let when = When {
                 machine: 0,
-                set_up,
+                set_up: Some(set_up),
                 begun: set_up,
                 is_evaluated: set_up % 100.0 >= 10.0,
             };
@@ -422,7 +423,7 @@ mod tests {
                 };
                 let when = When {
                     machine: 0,
-                    set_up,
+                    set_up: Some(set_up),
                     begun: set_up,
                     is_evaluated: true,
                 };

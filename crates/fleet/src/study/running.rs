@@ -14,6 +14,7 @@ use super::data::seen;
 use super::group::{ControlGroup, GroupError};
 use super::hold::HoldError;
 use super::lock::{Claim, Held};
+use super::lookup::Lookup;
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::route::{self, RouteError};
@@ -22,7 +23,7 @@ use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, HELD, LEAST, RecordError};
 use crate::steer::offered;
-use crate::systems::{System, Systems};
+use crate::systems::System;
 
 /// How often the open connections are looked at.
 const LOOK: Duration = Duration::from_secs(30);
@@ -102,7 +103,7 @@ pub struct Study {
     files: Files<Row>,
     objects: Files<ObjectRow>,
     maker: Maker,
-    systems: Option<Systems>,
+    lookup: Lookup,
     measured: Measured,
     /// The machine's boot time since 1970. In this sitting, slots are counted from it, even if the clock is set
     /// meanwhile.
@@ -169,7 +170,7 @@ impl Study {
     pub fn begin(
         mut place: Place,
         keep: Bytes,
-        systems: Option<Systems>,
+        lookup: Lookup,
         undo: &Init,
     ) -> Result<Study, StudyError> {
         Study::check(&place.plan, keep)?;
@@ -189,7 +190,7 @@ impl Study {
             files,
             objects,
             maker,
-            systems,
+            lookup,
             boot,
             last: now,
             looked: now,
@@ -293,7 +294,7 @@ impl Study {
         self.missing = self.missing.and(heard.missing);
         troubles.extend(heard.troubles);
         for (of, mut row) in heard.ended {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation(&row, Vec::new()));
             }
@@ -301,7 +302,7 @@ impl Study {
         }
         let mut objects = Vec::new();
         for (of, mut row) in heard.objects {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation_of_object(&row, Vec::new()));
             }
@@ -313,22 +314,20 @@ impl Study {
     /// Looks at the open connections.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
         for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             rows.push(row);
         }
     }
 
-    /// Whether a connection is evaluated, and the network of its client.
+    /// Whether a connection is evaluated, and the system and the region of its client.
     fn beside(
         &mut self,
         client: std::net::IpAddr,
         set_up: Duration,
-    ) -> (bool, Option<Arc<System>>) {
-        let systems = self.systems.as_mut();
-        (
-            self.place.plan.is_evaluated(self.boot + set_up),
-            systems.and_then(|systems| systems.of_address(client)),
-        )
+    ) -> (bool, Option<Arc<System>>, Option<Arc<str>>) {
+        let (system, region) = self.lookup.of(client);
+        let is_evaluated = self.place.plan.is_evaluated(self.boot + set_up);
+        (is_evaluated, system, region)
     }
 
     /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
@@ -444,8 +443,15 @@ pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Obs
     }
 }
 
-/// The groups of a row, from its client and its autonomous system.
-pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
+/// What the names of groups by region begin with.
+pub(super) const REGION: &str = "region ";
+
+/// The groups of a row, from its client, its autonomous system and its region.
+pub(super) fn groups(
+    client: Option<&str>,
+    system: Option<u64>,
+    region: Option<&str>,
+) -> Vec<String> {
     let mut groups = Vec::new();
     if let Some(client) = client {
         match client.parse() {
@@ -456,5 +462,6 @@ pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
         }
     }
     groups.extend(system.map(|number| format!("AS{number}")));
+    groups.extend(region.map(|name| format!("{REGION}{name}")));
     groups
 }
