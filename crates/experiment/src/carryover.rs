@@ -62,6 +62,7 @@ pub struct Carryover {
     ends: Vec<f64>,
     /// The number of connections of each arm that were set up in a slot.
     set_up: HashMap<Slot, Vec<u64>>,
+    /// The values in each bin, and behind the washout.
     bins: Vec<[Values; MEASURES.len()]>,
     /// The time that objects took in each bin of slots after a slot of another arm: of other arms, and of all.
     sending: Vec<[f64; 2]>,
@@ -85,6 +86,8 @@ pub struct Since {
     pub washout_s: f64,
     /// The bins, in order of time.
     pub bins: Vec<SinceBin>,
+    /// All that is evaluated, in one.
+    pub behind: SinceBin,
     /// The number of intervals in evaluated bins.
     pub intervals: usize,
     /// How many of them do not contain 0. By chance, one in twenty does not.
@@ -146,8 +149,7 @@ impl Carryover {
             slot_s: slot.as_secs_f64(),
             washout_s: plan.washout.as_secs_f64(),
             set_up: HashMap::new(),
-            bins: ends
-                .iter()
+            bins: (0..=ends.len())
                 .map(|_| std::array::from_fn(|_| values()))
                 .collect(),
             sending: vec![[0.0; 2]; ends.len()],
@@ -177,20 +179,22 @@ impl Carryover {
         // Neither holds if the clock was set while the study ran.
         let is_in_place = self.in_force((when.machine, slot)) == Some(of.arm)
             && (since >= self.washout_s) == when.is_evaluated;
-        let bin = self.ends.partition_point(|end| *end <= since);
-        let before = slot.checked_sub(1);
-        let before = before.and_then(|slot| self.in_force((when.machine, slot)));
-        let Some(values) = self.bins.get_mut(bin).filter(|_| is_in_place) else {
+        if !is_in_place || since >= self.slot_s {
             return;
-        };
-        for (measure, values) in MEASURES.iter().zip(values) {
-            let Some(sample) = measure.sample(of) else {
-                continue;
-            };
-            values.means[of.arm].add(sample);
-            if let Some(before) = before {
-                let place = if before == of.arm { 0 } else { self.arms };
-                values.after.add(place + of.arm, of.unit, sample);
+        }
+        let bin = self.ends.partition_point(|end| *end <= since);
+        let behind = when.is_evaluated.then_some(self.ends.len());
+        let before = self.before((when.machine, slot));
+        for bin in [bin].into_iter().chain(behind) {
+            for (measure, values) in MEASURES.iter().zip(&mut self.bins[bin]) {
+                let Some(sample) = measure.sample(of) else {
+                    continue;
+                };
+                values.means[of.arm].add(sample);
+                if let Some(before) = before {
+                    let place = if before == of.arm { 0 } else { self.arms };
+                    values.after.add(place + of.arm, of.unit, sample);
+                }
             }
         }
     }
@@ -203,12 +207,13 @@ impl Carryover {
             if begin >= end {
                 break;
             }
-            let arm = self.in_force((when.machine, slot));
-            let before = slot.checked_sub(1);
-            let before = before.and_then(|slot| self.in_force((when.machine, slot)));
-            let (Some(arm), Some(_)) = (arm, before.filter(|before| Some(*before) != arm)) else {
+            let slot = (when.machine, slot);
+            let Some(arm) = self.in_force(slot) else {
                 continue;
             };
+            if self.before(slot).is_none_or(|before| before == arm) {
+                continue;
+            }
             let mut from = 0.0_f64;
             for (to, sending) in self.ends.iter().zip(&mut self.sending) {
                 let there = to.min(end - begin) - from.max(when.begun - begin);
@@ -238,39 +243,24 @@ impl Carryover {
         most.max_by_key(|(_, count)| **count).map(|(arm, _)| arm)
     }
 
+    /// The arm that was in force in the slot before.
+    fn before(&self, (machine, slot): Slot) -> Option<usize> {
+        self.in_force((machine, slot.checked_sub(1)?))
+    }
+
     /// The bins. Their intervals are for a single look if the study is over, otherwise anytime-valid.
     pub fn since(&self, names: &[&str], is_over: bool) -> Since {
-        let value = |arm: usize, measure: Measure, values: &Values| {
-            let carryover = Difference::of(&values.after, [arm, self.arms + arm], measure.kind());
-            ValueSince {
-                measure,
-                value: values.means[arm].value(measure.kind()),
-                observations: values.means[arm].count,
-                carryover: carryover.map(|difference| difference.effect(DOUBT)),
-            }
-        };
         let begins = [0.0].into_iter().chain(self.ends.iter().copied());
-        let bins = begins
-            .zip(&self.ends)
-            .zip(self.bins.iter().zip(&self.sending));
-        let bins = bins.map(|((from_s, to_s), (values, sending))| {
-            let arm = |(arm, name): (usize, &&str)| ArmSince {
-                controller: (*name).to_owned(),
-                measures: MEASURES
-                    .iter()
-                    .zip(values)
-                    .map(|(measure, values)| value(arm, *measure, values))
-                    .collect(),
-            };
-            SinceBin {
-                from_s,
-                to_s: *to_s,
-                is_evaluated: from_s >= self.washout_s,
-                of_others: (sending[1] > 0.0).then(|| sending[0] / sending[1]),
-                arms: names.iter().enumerate().take(self.arms).map(arm).collect(),
-            }
+        let bins = begins.zip(&self.ends).enumerate();
+        let bins = bins.map(|(place, (from_s, to_s))| {
+            self.bin([from_s, *to_s], place, self.sending[place], names)
         });
         let bins: Vec<SinceBin> = bins.collect();
+        let sending = bins.iter().zip(&self.sending);
+        let sending = sending.filter(|(bin, _)| bin.is_evaluated);
+        let sending = sending.fold([0.0; 2], |all, (_, of)| [all[0] + of[0], all[1] + of[1]]);
+        let all = [self.washout_s, self.slot_s];
+        let behind = self.bin(all, self.ends.len(), sending, names);
         let evaluated = bins.iter().filter(|bin| bin.is_evaluated);
         let values = evaluated.flat_map(|bin| bin.arms.iter().flat_map(|arm| &arm.measures));
         let intervals = values.filter_map(|value| value.carryover);
@@ -279,11 +269,48 @@ impl Carryover {
             slot_s: self.slot_s,
             washout_s: self.washout_s,
             bins,
+            behind,
             intervals: intervals.len(),
             beyond: intervals
                 .iter()
                 .filter(|interval| !interval.has(0.0))
                 .count(),
+        }
+    }
+}
+
+impl Carryover {
+    /// The values of a bin, or of all that is evaluated.
+    fn bin(
+        &self,
+        [from_s, to_s]: [f64; 2],
+        place: usize,
+        [others, all]: [f64; 2],
+        names: &[&str],
+    ) -> SinceBin {
+        let value = |arm: usize, (measure, values): (&Measure, &Values)| {
+            let kind = measure.kind();
+            let carryover = Difference::of(&values.after, [arm, self.arms + arm], kind);
+            ValueSince {
+                measure: *measure,
+                value: values.means[arm].value(kind),
+                observations: values.means[arm].count,
+                carryover: carryover.map(|difference| difference.effect(DOUBT)),
+            }
+        };
+        let arm = |(arm, name): (usize, &&str)| {
+            let values = MEASURES.iter().zip(&self.bins[place]);
+            ArmSince {
+                controller: (*name).to_owned(),
+                measures: values.map(|of| value(arm, of)).collect(),
+            }
+        };
+        SinceBin {
+            from_s,
+            to_s,
+            is_evaluated: from_s >= self.washout_s,
+            of_others: (all > 0.0).then(|| others / all),
+            arms: names.iter().enumerate().take(self.arms).map(arm).collect(),
         }
     }
 }
@@ -390,6 +417,19 @@ mod tests {
                 assert!(change(bin).change.abs() < 0.02, "{bin}: {:?}", change(bin));
                 assert!(change(bin).units.iter().all(|units| *units > 100));
             }
+        }
+        for arm in &since.behind.arms {
+            let all = &arm.measures[0];
+            assert!(
+                all.carryover
+                    .is_some_and(|effect| effect.change.abs() < 0.01)
+            );
+            let bins = since.bins.iter().filter(|bin| bin.is_evaluated);
+            let bins = bins
+                .flat_map(|bin| &bin.arms)
+                .filter(|of| of.controller == arm.controller);
+            let sum: u64 = bins.map(|arm| arm.measures[0].observations).sum();
+            assert_eq!(all.observations, sum);
         }
         // Of other measures there is nothing.
         assert!(since.intervals <= 8 && since.beyond <= 2, "{since:?}");

@@ -277,6 +277,9 @@ def since_the_switch(since, results):
                 if row:
                     intervals += of["is_evaluated"]
                     assert is_effect(row, value["carryover"])
+    for arm, told in enumerate(since["behind"]["arms"]):
+        for value in told["measures"]:
+            assert is_effect(carryover.pop((f"behind, arm {arm}", value["measure"])), value["carryover"])
     assert not carryover and intervals == since["intervals"] > 0
     # What the arm before has left: a third of the throughput, in the first half minute.
     before = [told["measures"][0]["carryover"] for told in since["bins"][0]["arms"]]

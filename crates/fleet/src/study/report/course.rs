@@ -73,20 +73,22 @@ fn since_switch(since: &Since, measure: Measure, is_over: bool) -> Table {
         [name.clone(), format!("{name} after another arm")]
     });
     let first = format!("{} since the switch", measure.title());
-    let headings = [first].into_iter().chain(headings);
-    let row = |bin: &SinceBin| {
-        let cells = bin.arms.iter().flat_map(|arm| cells(arm, measure, is_over));
-        let others = known(bin.of_others, percent);
-        [label(bin)]
-            .into_iter()
-            .chain(cells)
-            .chain([others])
-            .collect()
+    // It is the same for all measures.
+    let others = (measure == SHOWN[0]).then(|| "of other arms".to_owned());
+    let row = |(label, bin): (String, &SinceBin)| {
+        let arms = bin.arms.iter();
+        let cells = arms.flat_map(|arm| cells(arm, measure, is_over));
+        let others = others.as_ref().map(|_| known(bin.of_others, percent));
+        [label].into_iter().chain(cells).chain(others).collect()
     };
-    Table::new(
-        headings.chain(["of other arms".to_owned()]),
-        since.bins.iter().map(row),
-    )
+    let behind = match since.washout_s {
+        0.0 => "all".to_owned(),
+        _ => "all behind the washout".to_owned(),
+    };
+    let bins = since.bins.iter().map(|bin| (label(bin), bin));
+    let rows = bins.chain([(behind, &since.behind)]).map(row);
+    let headings = [first].into_iter().chain(headings);
+    Table::new(headings.chain(others.iter().cloned()), rows)
 }
 
 /// The value of an arm, and the interval of its change after another arm.
