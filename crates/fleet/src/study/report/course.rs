@@ -145,11 +145,14 @@ fn of_since(since: &Since) -> String {
 
 /// A time in the unit that suits it: `45 s`, `2.5 min`, `4 h`.
 pub fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        ..120.0 => (seconds, "s"),
-        ..7200.0 => (seconds / 60.0, "min"),
-        ..172_800.0 => (seconds / 3600.0, "h"),
-        _ => (seconds / 86_400.0, "days"),
+    let (value, unit) = if seconds < 120.0 {
+        (seconds, "s")
+    } else if seconds < 7200.0 {
+        (seconds / 60.0, "min")
+    } else if seconds < 172_800.0 {
+        (seconds / 3600.0, "h")
+    } else {
+        (seconds / 86_400.0, "days")
     };
     let text = format!("{value:.2}");
     format!(

@@ -23,8 +23,8 @@ pub fn timeline(bins: &Bins, names: &[&str]) -> Option<Picture> {
     let end = bins.bins.last()?.from_unix_s + bins.width_s;
     let (unit, length) = match end - begin {
         ..7_200 => ("minutes", 60.0),
-        ..259_200 => ("hours", 3600.0),
-        _ => ("days", 86_400.0),
+        7_200..259_200 => ("hours", 3600.0),
+        259_200.. => ("days", 86_400.0),
     };
     let x = |unix_s: f64| (unix_s - begin as f64) / length;
     let axis = format!("{unit} since {} UTC", utc(begin));
