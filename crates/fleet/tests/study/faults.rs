@@ -151,7 +151,7 @@ fn killed(world: &World<'_>) {
         assert!(found.iter().all(is_known), "{found:?}");
         match Place::find(&data) {
             Ok(_) => {
-                drop(fleet::study::read(&[&data], Vec::new(), None).expect("data can be read"))
+                drop(fleet::study::read(&[&data], Vec::new(), None).expect("data can be read"));
             }
             // The process was killed before the study had begun.
             Err(PlaceError::None { .. }) => {}

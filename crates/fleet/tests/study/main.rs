@@ -348,7 +348,7 @@ fn join_log(data: &Path, log: &Path) {
         file,
         format: "nginx".parse().expect("a format"),
     };
-    let read = fleet::study::read(&[data], vec![log]).expect("data");
+    let read = fleet::study::read(&[data], vec![log], None).expect("data");
     let joined = read.joined.expect("there was a log");
     assert_eq!(joined.joined, 2 * u64::from(CLIENTS), "{joined:?}");
     assert_eq!((joined.of_others, joined.ambiguous), (0, 0), "{joined:?}");
