@@ -53,7 +53,7 @@ pub use namespace::{Namespace, NamespaceError};
 pub use push::{Destination, DestinationError, Pusher};
 pub use recorder::Recorder;
 pub use serve::Exporter;
-pub use systems::{Systems, SystemsError};
+pub use systems::{Regions, Systems, SystemsError};
 pub use table::{MOST, Table};
 pub use watcher::Watcher;
 

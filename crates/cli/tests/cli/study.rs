@@ -74,6 +74,7 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     for (more, parts) in [
         (["--keep", "1mb"], ["--keep", "at least 64 MB"]),
         (["--as", "no-such-file"], ["--as", "no-such-file"]),
+        (["--region", "no-such-file"], ["--region", "no-such-file"]),
     ] {
         let refused = fullpipe(arguments.iter().chain(&more).copied())
             .assert()
@@ -255,6 +256,14 @@ fn what_is_no_study_has_no_report() {
         ["study", "report", name, "--log", "no-such-log"],
         2,
         &["no-such-log"],
+    );
+    let file = directory.path().join("regions.txt");
+    fs::write(&file, "192.0.2.0/24 north\n192.0.2.0/33 south\n").expect("regions");
+    let regions = file.to_str().expect("a name");
+    refused(
+        ["study", "report", name, "--region", regions],
+        2,
+        &["--region", regions, "line 2"],
     );
     refused(
         ["steer", "learn", name],

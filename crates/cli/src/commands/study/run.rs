@@ -1,13 +1,14 @@
 //! `fullpipe study PLAN.toml`.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::Systems;
-use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use fleet::study::{Finished, Lookup, Place, PlaceError, RouteError, Step, Study, StudyError};
+use fleet::{Regions, Systems, SystemsError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use report::count;
@@ -45,11 +46,27 @@ pub struct Options {
     /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
+    /// Name the regions of clients from a file of your own, with a network and a name in each line
+    #[arg(long = "region", value_name = "FILE")]
+    regions: Option<PathBuf>,
     /// Print what the study would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     given: given::Options,
+}
+
+/// What a file of an option has on networks.
+pub(super) fn networks_in<T>(
+    option: &str,
+    file: Option<&Path>,
+    read: impl Fn(File) -> Result<T, SystemsError>,
+) -> Result<Option<T>, Failure> {
+    let read = file.map(|path| {
+        let read = regular::open(path).map_err(Into::into).and_then(&read);
+        read.map_err(|error| Failure::usage(format_args!("{option} {}: {error}", path.display())))
+    });
+    read.transpose()
 }
 
 /// The calendar time: seconds since 1970.
@@ -71,13 +88,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if options.dry_run {
         show(&plan)?;
     }
-    let systems = options.systems.as_ref().map(|path| {
-        let read = regular::open(path)
-            .map_err(Into::into)
-            .and_then(Systems::read);
-        read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
-    });
-    let systems = systems.transpose()?;
+    let lookup = Lookup {
+        systems: networks_in("--as", options.systems.as_deref(), Systems::read)?,
+        regions: networks_in("--region", options.regions.as_deref(), Regions::read)?,
+    };
     // All of this is checked before any file is made.
     can_use(out, &source.text, &plan)?;
     Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
@@ -88,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         return output::result("this machine can run the study");
     }
     let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
-    let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
+    let study = Study::begin(place, options.keep, lookup, &Init::subcommand(UNDO));
     let mut study = study.map_err(|error| told(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
