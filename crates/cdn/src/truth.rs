@@ -175,6 +175,7 @@ pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option
         is_incoming: true,
         port: PORT,
         rtt: line.rtt(),
+        resent: None,
         at: at.into(),
     })
 }

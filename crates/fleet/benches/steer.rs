@@ -230,6 +230,7 @@ fn steering(networks: usize) -> Steering {
         listen: vec![(1, u16::MAX)],
         connect: Vec::new(),
         rtt: units::Duration::ZERO..units::Duration::MAX,
+        resent: kernel::ANY_SHARE,
         arms: vec![(1 << 32, "reno".to_owned())],
     };
     let all: BTreeMap<Ipv4Addr, ()> = (0..networks).map(|number| (network(number), ())).collect();

@@ -65,6 +65,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
             listen: listen.iter().map(experiment::Ports::ends).collect(),
             connect: connect.iter().map(experiment::Ports::ends).collect(),
             rtt: Duration::ZERO..Duration::MAX,
+            resent: kernel::ANY_SHARE,
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,

@@ -214,6 +214,7 @@ fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
         is_incoming: true,
         port: PORT,
         rtt: units::Duration::from_millis(1),
+        resent: None,
         at: units::Duration::ZERO,
     };
     steer::in_force(&policy, &of).expect("a look")

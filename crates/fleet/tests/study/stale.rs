@@ -152,6 +152,7 @@ fn stale(group: &Group, network: &Network) {
             is_incoming: true,
             port: PORT,
             rtt: units::Duration::ZERO,
+            resent: None,
             at: std::time::Duration::from_secs_f64(now()).into(),
         };
         own.decide(&of).is_some_and(|decided| decided.is_exploring)

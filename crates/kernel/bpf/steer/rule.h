@@ -4,6 +4,7 @@
 
 #include "assign.h"
 #include "context.h"
+#include "resent.h"
 
 #define RULES 32
 #define PORTS 8
@@ -22,6 +23,8 @@ struct rule {
 	struct ports connect[PORTS];
 	u64 rtt_from; /* RTT of the handshake, in nanoseconds */
 	u64 rtt_below; /* or ANY_RTT */
+	u64 resent_from; /* share of packets that the client network's connections resent, in millionths */
+	u64 resent_below; /* or ANY_SHARE */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
 	char name[NAME]; /* the name for people */
@@ -31,6 +34,7 @@ struct steering {
 	u64 key[2];
 	struct unit unit;
 	u64 count;
+	u64 remembers; /* whether a rule has bounds for the share of resent packets */
 	struct rule rules[RULES];
 };
 
@@ -84,8 +88,23 @@ static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
 	return rule->rtt_from <= rtt && rtt < rule->rtt_below;
 }
 
+/*
+ * Reads each volatile field by itself. Otherwise the compiler takes a constant for its value at compile time, which is
+ * zero.
+ */
+static inline void own_unit(struct unit *unit)
+{
+	unit->kind = steering.unit.kind;
+	unit->v4_mask[0] = steering.unit.v4_mask[0];
+	unit->v4_mask[1] = steering.unit.v4_mask[1];
+	unit->v6_mask[0] = steering.unit.v6_mask[0];
+	unit->v6_mask[1] = steering.unit.v6_mask[1];
+	unit->slot = steering.unit.slot;
+	unit->boot = steering.unit.boot;
+}
+
 /* The first rule that matches a new connection, or RULES if none does. */
-static inline u32 rule_of(const struct bpf_sock_ops *context)
+static inline u32 rule_of(const struct bpf_sock_ops *context, u64 share)
 {
 	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
@@ -98,6 +117,8 @@ static inline u32 rule_of(const struct bpf_sock_ops *context)
 		if (place >= steering.count)
 			break;
 		if (!(candidates >> place & 1) || !has_rtt(rule, rtt))
+			continue;
+		if (!has_share(rule->resent_from, rule->resent_below, share))
 			continue;
 		if (has_port(is_server ? rule->listen : rule->connect, port))
 			return place;

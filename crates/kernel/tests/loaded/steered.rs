@@ -61,6 +61,7 @@ fn steering(networks: u32) -> Steering {
         listen: vec![(443, 443), (8000, 8010)],
         connect: vec![(80, 80)],
         rtt: Duration::ZERO..Duration::MAX,
+        resent: kernel::ANY_SHARE,
         arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
     };
     let network = |number: u32| {
