@@ -247,8 +247,11 @@ fn a_policy_explains_itself() {
         let why = fullpipe(arguments.iter().chain(more).copied()).assert();
         why.success().stdout(contains(reason));
     }
-    fs::write(&file, POLICY.replace("rtt_from = \"50ms\"", "resent_from = \"2%\""))
-        .expect("a policy");
+    fs::write(
+        &file,
+        POLICY.replace("rtt_from = \"50ms\"", "resent_from = \"2%\""),
+    )
+    .expect("a policy");
     for (more, answer) in [
         (&[][..], "no rule matches"),
         (&["--resent", "1.9%"], "no rule matches"),

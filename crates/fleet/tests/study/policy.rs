@@ -207,7 +207,7 @@ fn exploring(group: &Path) -> String {
 }
 
 /// What is in force for a client, asked with this policy file.
-fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
+pub fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
     let of = Connection {
         client,

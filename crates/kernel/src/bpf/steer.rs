@@ -425,7 +425,10 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     };
     let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
     let info = link.info().map_err(cannot())?;
-    let Some(program) = Some(&info).filter(|info| has_group(info)).and_then(program_of) else {
+    let Some(program) = Some(&info)
+        .filter(|info| has_group(info))
+        .and_then(program_of)
+    else {
         return Ok(None);
     };
     let other = || {

@@ -130,7 +130,9 @@ fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
             twin.add(question.sent, question.resent);
             let read = Resent::of_word(memory);
             assert_eq!((read.sent, read.resent), (twin.sent, twin.resent));
-            let expected = twin.share.map(|share| Ratio::new(share as u32, MILLION as u32));
+            let expected = twin
+                .share
+                .map(|share| Ratio::new(share as u32, MILLION as u32));
             assert_eq!(read.share, expected, "network {network}");
             assert_eq!(share, twin.share.unwrap_or(ANY_SHARE.end.into()));
             let expected = question.matches(read.share);
@@ -165,5 +167,8 @@ fn a_network_changes_its_class_a_quarter_beyond_the_bound() {
     assert_eq!(classes(&host, [19, 24, 26]), [false, false, true]);
     assert_eq!(classes(&host, [21, 16, 14]), [true, true, false]);
     assert_eq!(classes(&host, [26, 16, 24, 14]), [true, true, true, false]);
-    assert_eq!(classes(&host, [0, 24, 1000, 0]), [false, false, true, false]);
+    assert_eq!(
+        classes(&host, [0, 24, 1000, 0]),
+        [false, false, true, false]
+    );
 }
