@@ -103,43 +103,31 @@ static inline void own_unit(struct unit *unit)
 	unit->boot = steering.unit.boot;
 }
 
-/* The properties of a new connection that rules look at, apart from the client's network. */
-struct asked {
-	u64 is_server;
-	u64 port;
-	u64 rtt;
-	u64 share; /* of resent packets; see resent.h */
-};
-
-/* With every rule's bounds and ports, and what is known after each, the verifier would check too many instructions. */
-SEPARATE u64 holds(u32 place, const struct asked *of)
+/*
+ * Whether the rule matches a new connection, apart from the network. The verifier checks this for any rule, and not for
+ * each. Otherwise some policies would be too much for it.
+ */
+SEPARATE u32 holds(struct bpf_sock_ops *context, u32 place, u64 share)
 {
+	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
+	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
 	const volatile struct rule *rule;
 
-	if (!of || place >= RULES)
+	if (place >= RULES)
 		return false;
 	rule = &steering.rules[place];
-	return has_rtt(rule, of->rtt) && has_share(rule->resent_from, rule->resent_below, of->share) &&
-	       has_port(of->is_server ? rule->listen : rule->connect, of->port);
+	return has_rtt(rule, rtt) && has_share(rule->resent_from, rule->resent_below, share) &&
+	       has_port(is_server ? rule->listen : rule->connect, port);
 }
 
 /* The first rule that matches a new connection, or RULES if none does. */
-static inline u32 rule_of(const struct bpf_sock_ops *context, u64 share)
+SEPARATE u32 rule_of(struct bpf_sock_ops *context, u64 share)
 {
-	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
-	struct asked asked = {
-		.is_server = is_server,
-		.port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port)),
-		.rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO,
-		.share = share,
-	};
 	u64 candidates = rules_of_network(context);
 
-	for (u32 place = 0; place < RULES; place++) {
-		if (place >= steering.count)
-			break;
-		if (candidates >> place & 1 && holds(place, &asked))
+	for (u32 place = 0; place < RULES && place < steering.count; place++)
+		if (candidates >> place & 1 && holds(context, place, share))
 			return place;
-	}
 	return RULES;
 }
