@@ -176,6 +176,7 @@ pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option
         port: PORT,
         rtt: line.rtt(),
         interface: None,
+        resent: None,
         at: at.into(),
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use scenario::ScenarioError;
-use units::Duration;
+use units::{Duration, Ratio};
 
 use crate::members::Members;
 use crate::plan::Plan;
@@ -58,6 +58,7 @@ pub fn policies(bytes: &[u8]) {
                 port,
                 rtt: Duration::from_millis(50),
                 interface: None,
+                resent: Some(Ratio::new(1, 50)),
                 at: Duration::from_secs(1_800_000_000),
             };
             let Some(decision) = policy.decide(&of) else {
@@ -96,7 +97,7 @@ mod tests {
     fn any_policies() {
         let corpus = [
             "cgroup='a'\nexplore='2%'\n[[rule]]\nname='a'\nprefix=['192.0.2.0/24','::/0']\nlisten=[443,'1-9']\ncontroller='bbr'\nexpect='9%'\n",
-            "cgroup='a'\nseed='x'\n[[rule]]\nname='a'\nas=[1,2]\nlisten=[80]\nrtt_from='9ms'\nrtt_below='1s'\ncontroller='kernel:reno'\n\
+            "cgroup='a'\nseed='x'\n[[rule]]\nname='a'\nas=[1,2]\nlisten=[80]\nrtt_from='9ms'\nrtt_below='1s'\nresent_from='1%'\nresent_below='5%'\ncontroller='kernel:reno'\n\
              [[rule]]\nname='b'\nprefix_file='b.txt'\nconnect=[80]\nlisten=[80]\ninterface=['eth0']\ncontroller='cubic'\nevidence='why'\n",
         ];
         let corpus = corpus.map(|text| text.as_bytes().to_vec());

@@ -338,6 +338,22 @@ fn a_policy_explains_itself() {
         .stderr(contains("not known here").not());
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
     dry_run.stdout(contains("far: 1 network through eth0: reno"));
+    fs::write(
+        &file,
+        POLICY.replace("rtt_from = \"50ms\"", "resent_from = \"2%\""),
+    )
+    .expect("a policy");
+    for (more, answer) in [
+        (&[][..], "no rule matches"),
+        (&["--resent", "1.9%"], "no rule matches"),
+        (&["--resent", "2%"], "reno: rule \"far\""),
+    ] {
+        let arguments = ["steer", "why", "192.0.2.7", name];
+        let why = fullpipe(arguments.iter().chain(more).copied()).assert();
+        why.success().stdout(contains(answer));
+    }
+    let arguments = ["steer", "why", "192.0.2.7", name, "--resent", "101%"];
+    refused(arguments, 2, &["--resent", "100%"]);
     fs::write(&file, POLICY).expect("a policy");
     // No policy is in force where there is no such control group, and that is said.
     let arguments = ["steer", "why", "192.0.2.7", name];

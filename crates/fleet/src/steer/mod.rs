@@ -17,7 +17,8 @@ use std::time::Instant;
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
 use kernel::{
-    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, millionths,
+    since_boot,
 };
 use serde_json::{Value, json};
 use units::Duration;
@@ -139,6 +140,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
             rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
             interfaces: rule.interface.iter().map(ToString::to_string).collect(),
+            resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };
@@ -476,7 +478,7 @@ mod tests {
         let policy = Policy::parse(
             "cgroup = \"a\"\nexplore = \"2%\"\n\
              [[rule]]\nname = \"one\"\nlisten = [443]\nconnect = [\"80-81\"]\nrtt_from = \"1ms\"\nrtt_below = \"9ms\"\n\
-             controller = \"kernel:bbr\"\n\
+             resent_below = \"2%\"\ncontroller = \"kernel:bbr\"\n\
              [[rule]]\nname = \"rest\"\nlisten = [443]\nexplore = \"0%\"\ninterface = [\"eth0\"]\ncontroller = \"cubic\"\n",
         );
         let boot = Duration::from_secs(7);
@@ -494,6 +496,8 @@ mod tests {
         assert_eq!(one.rtt, Duration::from_millis(1)..Duration::from_millis(9));
         assert_eq!(rest.rtt, Duration::ZERO..Duration::MAX);
         assert!(one.interfaces.is_empty() && rest.interfaces == ["eth0"]);
+        assert_eq!(one.resent, 0..20_000);
+        assert_eq!(rest.resent, kernel::ANY_SHARE);
         // One in fifty explores, and gets the other controller.
         let names: Vec<&str> = one.arms.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["bbr", "cubic"]);

@@ -67,6 +67,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
             connect: connect.iter().map(experiment::Ports::ends).collect(),
             rtt: Duration::ZERO..Duration::MAX,
             interfaces: interface.iter().map(ToString::to_string).collect(),
+            resent: kernel::ANY_SHARE,
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,

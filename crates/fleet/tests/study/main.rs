@@ -12,6 +12,7 @@ mod objects;
 mod policy;
 #[path = "../process/mod.rs"]
 mod process;
+mod resent;
 mod server;
 mod stale;
 

@@ -85,6 +85,7 @@ fn steering() -> Steering {
             connect: Vec::new(),
             rtt: units::Duration::ZERO..units::Duration::MAX,
             interfaces: Vec::new(),
+            resent: kernel::ANY_SHARE,
             arms: vec![(1 << 32, "reno".to_owned())],
         }],
         networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],

@@ -77,6 +77,7 @@ fn steering(networks: u32) -> Steering {
         connect: vec![(80, 80)],
         rtt: Duration::ZERO..Duration::MAX,
         interfaces: Vec::new(),
+        resent: kernel::ANY_SHARE,
         arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
     };
     let network = |number: u32| {
@@ -114,6 +115,15 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(attached.ended().expect("a ring").is_empty());
     assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
+    // What is remembered of networks takes room only if a rule needs it.
+    let has_memory = |attached: &kernel::Attached| attached.memory().expect("a look").is_some();
+    assert!(!has_memory(&attached));
+    let mut lossy = steering(1);
+    for (rule, from) in lossy.rules.iter_mut().zip(1..) {
+        rule.resent = from..20_000;
+    }
+    attached.replace(&lossy, second).expect("other rules");
+    assert!(has_memory(&attached));
     // There is another program beside it, because others may steer too.
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));
     let file = File::open("/").expect("a directory");
