@@ -32,7 +32,6 @@ pub struct Resent {
 
 impl Resent {
     /// The word of `bpf/steer/resent.h`.
-    #[expect(clippy::cast_possible_truncation, reason = "the parts of a word")]
     pub fn of_word(word: u64) -> Resent {
         let sent = word & 0xffff;
         let share = Ratio::new((word >> 32) as u32, MILLION);
