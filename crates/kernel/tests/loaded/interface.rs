@@ -152,6 +152,7 @@ fn steering(controller: &str, interfaces: &[&str]) -> Steering {
             listen: vec![(IN, IN)],
             connect: vec![(OUT, OUT)],
             rtt: Duration::ZERO..Duration::MAX,
+            resent: kernel::ANY_SHARE,
             interfaces: interfaces.iter().map(|name| (*name).to_owned()).collect(),
             arms: vec![(1 << 32, controller.to_owned())],
         }],
