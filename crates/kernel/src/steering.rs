@@ -535,10 +535,10 @@ mod tests {
         steering.rules[1].interfaces = vec!["eth0".to_owned(), "fifteen-letters".to_owned()];
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read, steering);
-        let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
+        let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
         let is_there = |interface| {
             in_force
-                .rule(true, 443, Duration::ZERO, interface)
+                .rule(true, 443, Duration::ZERO, None, interface)
                 .is_some()
         };
         assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
@@ -554,7 +554,7 @@ mod tests {
         let read = Steering::parse(&steering.bytes()).unwrap();
         let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
         let rule = |is_incoming, port, millis| {
-            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis), None);
+            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis), None, None);
             rule.map(|rule| rule.name.as_str())
         };
         assert_eq!(rule(true, 443, 50), Some("far"));
@@ -569,7 +569,7 @@ mod tests {
         };
         assert_eq!(
             elsewhere
-                .rule(true, 443, Duration::from_millis(60), None)
+                .rule(true, 443, Duration::from_millis(60), None, None)
                 .unwrap()
                 .name,
             "rest"
@@ -597,7 +597,7 @@ mod tests {
             let resent = Resent::default();
             let in_force = InForce::new(steering.clone(), 0b11, 2, resent, Duration::ZERO);
             assert_eq!(in_force.resent().is_some(), steering.remembers());
-            let rule = in_force.rule(true, 443, Duration::from_millis(60), share);
+            let rule = in_force.rule(true, 443, Duration::from_millis(60), share, None);
             rule.map(|rule| rule.name.clone()).unwrap_or_default()
         };
         assert_eq!(rule(&steering, None), "far");

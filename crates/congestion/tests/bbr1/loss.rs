@@ -97,12 +97,12 @@ fn recoveries_within_an_ack_are_one() {
         let (mut now, saved) = (at_ms(5_000), flow.controller.cwnd());
         let controller = &mut flow.controller;
         controller.on_recovery(now, entered, Bytes::ZERO);
-        now = now + RTPROP * 4;
+        now += RTPROP * 4;
         flow.run_until(now);
         flow.controller
             .on_recovery(now, Recovery::Left, Bytes::ZERO);
         if !is_same_ack {
-            now = now + RTPROP / 10;
+            now += RTPROP / 10;
             flow.run_until(now);
         }
         flow.controller.on_recovery(now, entered, Bytes::ZERO);

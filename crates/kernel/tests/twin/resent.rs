@@ -99,6 +99,7 @@ impl Question {
             port: 443,
             rtt: Duration::ZERO,
             resent,
+            interface: None,
             at: Duration::ZERO,
         };
         self.policy.decide(&of).is_some()
