@@ -102,8 +102,10 @@ impl Options {
             return Ok(());
         };
         let end = self.connection.map(|end| end.to_string());
-        let is_wanted =
-            |flow: &FlowSummary| end.as_ref().is_none_or(|end| *end == flow.from || *end == flow.to);
+        let is_wanted = |flow: &FlowSummary| {
+            end.as_ref()
+                .is_none_or(|end| *end == flow.from || *end == flow.to)
+        };
         let direction = Direction::of(summary, is_wanted).ok_or_else(|| {
             let which = match &self.connection {
                 Some(end) => format!("{first}: no direction of a connection with {end}"),
@@ -124,7 +126,10 @@ impl Options {
             let unknown = unknown(larger);
             note(
                 self,
-                format_args!("not the path of {}: its {unknown} is unknown", named(larger)),
+                format_args!(
+                    "not the path of {}: its {unknown} is unknown",
+                    named(larger)
+                ),
             );
         }
         Ok(())
