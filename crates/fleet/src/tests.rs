@@ -229,7 +229,8 @@ fn a_syn_is_no_payload_and_no_packet_with_data() {
         Since::between(&before, &now, span).acknowledged,
         Bytes::new(100)
     );
-    let json = crate::json(&crate::fields(), &nameless(moment(1), &now, "host".into()));
+    let named = nameless(moment(1), &now, "host".into());
+    let json = crate::json(&crate::fields(), &named);
     assert_eq!(
         (&json["acknowledged_bytes"], &json["retransmitted_packets"]),
         (&100.into(), &0.into())

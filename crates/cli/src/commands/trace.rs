@@ -62,8 +62,8 @@ type PathText = fn(&Direction<'_>) -> String;
 impl Options {
     /// The files that a path is written to: the option, the file, and the text.
     fn paths(&self) -> impl Iterator<Item = (&'static str, &Path, PathText)> {
-        let scenario: PathText = Direction::scenario;
-        let ranges: PathText = Direction::ranges;
+        let scenario: PathText = |direction| direction.scenario();
+        let ranges: PathText = |direction| direction.ranges();
         let all = [
             ("--scenario", &self.scenario, scenario),
             ("--ranges", &self.ranges, ranges),

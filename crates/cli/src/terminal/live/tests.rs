@@ -351,7 +351,7 @@ fn groups_are_sorted_by_a_column_that_is_in_sight() {
     });
     let mut screen = screen(true);
     (screen.group, screen.sort) = (Some(GroupBy::Prefix), Column::Age);
-    let mut first = |screen: &mut Screen| {
+    let first = |screen: &mut Screen| {
         let (text, _) = drawn(screen, &table, 80, 24);
         let lines: Vec<&str> = text.lines().collect();
         (
