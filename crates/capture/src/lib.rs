@@ -38,7 +38,7 @@ pub mod write;
 
 pub use guess::{Family, Guess};
 pub use probes::{Probes, Schedule};
-pub use scenario::{ranges, scenario};
+pub use scenario::Direction;
 pub use signs::Signs;
 pub use summary::{
     Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary,

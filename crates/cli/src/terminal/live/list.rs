@@ -28,7 +28,7 @@ fn columns(
     all: &[&Connection],
     shown: &[&Connection],
 ) -> (Vec<(Column, usize)>, usize) {
-    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.socket.remote).collect();
+    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.remote()).collect();
     // Of several connections to the same port of the same host, this side tells which is which.
     let next: &[Column] = if remotes.len() < shown.len() {
         &[Column::Remote, Column::Local]
@@ -123,16 +123,36 @@ pub fn groups(
     let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
     let width = |column: usize| if column == 0 { name } else { 8 };
     let aligned_at = |column: usize, text: &str| aligned(text, width(column), column == 0);
-    let headings = HEADINGS.iter().take(numbers + 1).enumerate();
-    let heading = headings.map(|(column, heading)| {
-        let heading = if column == 0 { by.name() } else { heading };
-        (aligned_at(column, heading), palette.heading())
+    let sorted = screen.order().heading();
+    // The last place is for the column that is sorted by, if it would have none.
+    let sorted = HEADINGS.iter().position(|heading| *heading == sorted);
+    let mut shown: Vec<usize> = (0..=numbers).collect();
+    if let (Some(sorted), Some(last)) = (sorted, shown.last_mut())
+        && sorted > *last
+        && numbers > 0
+    {
+        *last = sorted;
+    }
+    let heading = shown.iter().map(|&column| {
+        let heading = if column == 0 {
+            by.name()
+        } else {
+            HEADINGS[column]
+        };
+        let style = if Some(column) == sorted {
+            palette.sorted()
+        } else {
+            palette.heading()
+        };
+        (aligned_at(column, heading), style)
     });
     let mut lines = vec![joined(heading)];
     for (place, group) in all.iter().enumerate().skip(screen.top).take(screen.room) {
         let cells = cells(group);
-        let cells = cells.iter().take(numbers + 1).enumerate();
-        let line = joined(cells.map(|(column, text)| (aligned_at(column, text), Style::new())));
+        let cells = shown
+            .iter()
+            .filter_map(|&column| Some((aligned_at(column, cells.get(column)?), Style::new())));
+        let line = joined(cells);
         lines.push(chosen(line, place, screen));
     }
     show(frame, area, lines, screen);
