@@ -171,6 +171,11 @@ impl FlowSummary {
             (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
                 Some(least.min(far))
             }
+            // An acknowledgement is seen at one end and its data at the other, if both ends were captured.
+            (Some(least), _) if totals.copies * 2 > totals.packets => {
+                let parts = near.zip(far).map(|(near, far)| near + far);
+                Some(parts.map_or(least, |sum| least.min(sum)))
+            }
             (least, _) => least,
         };
         let btl_bw = Some(flow.model.btl_bw_max());

@@ -66,6 +66,10 @@ pub struct Flow {
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
+    /// Whether any SACK block was captured.
+    has_sacks: bool,
+    /// Delivery rates are unknown until an acknowledgement of data that were sent after so much had been delivered.
+    unrated: Bytes,
     /// Retransmitted bytes in flight below the highest acknowledged byte.
     repeats_out: u64,
     sampler: Sampler,
@@ -95,6 +99,10 @@ pub struct Flow {
     id: u16,
     has_ids: bool,
     numbers: Numbers,
+    /// When data were last missing.
+    last_missing: Option<Time>,
+    /// Whether data were acknowledged and not captured since the latest packet with data.
+    has_missed: bool,
     limits: Limits,
     /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
@@ -180,6 +188,8 @@ impl Flow {
             scoreboard: Scoreboard::default(),
             sacked: Ranges::default(),
             sacked_bytes: 0,
+            has_sacks: false,
+            unrated: Bytes::ZERO,
             repeats_out: 0,
             sampler: Sampler::new(at),
             echoes: Echoes::default(),
@@ -197,6 +207,8 @@ impl Flow {
             id: 0,
             has_ids: false,
             numbers: Numbers::default(),
+            last_missing: None,
+            has_missed: false,
             limits: Limits::new(at),
             cues: None,
             patience: Patience::default(),
