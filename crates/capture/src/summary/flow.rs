@@ -184,8 +184,9 @@ impl FlowSummary {
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
         let is_known = place != Place::Unknown && is_heard;
+        let course = (samples, flow.rounds.done());
         let policed =
-            rtprop.and_then(|least| policer(flow.losses.kept(), samples, least, flow.mss()));
+            rtprop.and_then(|least| policer(flow.losses.kept(), course, least, flow.mss()));
         let mut summary = FlowSummary {
             from,
             to,
