@@ -68,6 +68,7 @@ impl Flow {
             echo: segment.timestamps.map(|(_, echo)| echo),
         };
         let is_copy = self.is_old(segment.timestamps) || is_copy;
+        self.has_cut_acks |= segment.is_cut;
         if segment.sack_count > 0 {
             self.has_sacks = true;
             self.hear_sacks(ack, segment, (vantage, is_copy), &mut news);
@@ -234,7 +235,7 @@ impl Flow {
             );
         }
         // Without SACK, data that had arrived behind a hole are acknowledged late, at once, when the hole is filled.
-        news.is_late = is_late && !self.has_sacks;
+        news.is_late = is_late && (!self.has_sacks || self.has_cut_acks);
         self.una = ack;
         self.progressed = news.at;
         self.totals.delivered = ack - self.base;

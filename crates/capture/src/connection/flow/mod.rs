@@ -66,8 +66,9 @@ pub struct Flow {
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
-    /// Whether any SACK block was captured.
+    /// Whether any SACK blocks were captured, and whether any may have been cut off.
     has_sacks: bool,
+    has_cut_acks: bool,
     /// Delivery rates are unknown until an acknowledgement of data that were sent after so much had been delivered.
     unrated: Bytes,
     /// Retransmitted bytes in flight below the highest acknowledged byte.
@@ -189,6 +190,7 @@ impl Flow {
             sacked: Ranges::default(),
             sacked_bytes: 0,
             has_sacks: false,
+            has_cut_acks: false,
             unrated: Bytes::ZERO,
             repeats_out: 0,
             sampler: Sampler::new(at),
