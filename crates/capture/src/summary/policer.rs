@@ -113,7 +113,9 @@ fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
 fn held(rounds: &[Round], from: Time, to: Time) -> Duration {
     let pairs = rounds.windows(2).filter_map(|two| two.first_chunk());
     let within = pairs.filter(|[round, next]| round.is_held && round.at >= from && next.at <= to);
-    within.fold(Duration::ZERO, |held, [round, next]| held + next.at.since(round.at))
+    within.fold(Duration::ZERO, |held, [round, next]| {
+        held + next.at.since(round.at)
+    })
 }
 
 /// Whether the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.

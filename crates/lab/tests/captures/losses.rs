@@ -66,7 +66,8 @@ fn what_a_capture_missed_is_not_taken_off_the_losses() {
     for file in &files {
         let mut number = 0;
         let file = changed(file, |packet| {
-            let has_data = usize::from(u16::from_be_bytes([packet[2], packet[3]])) > headers(packet);
+            let has_data =
+                usize::from(u16::from_be_bytes([packet[2], packet[3]])) > headers(packet);
             number += u32::from(has_data);
             !has_data || number % 1_000 != 0
         });
@@ -92,7 +93,10 @@ fn without_sack_data_that_arrived_behind_a_hole_make_no_fast_path() {
         // With 64 bytes of each packet, an acknowledgement has one SACK block at most.
         let changes: [fn(&mut Vec<u8>); 2] =
             [|packet| forget_sacks(packet), |packet| packet.truncate(64)];
-        for (file, change) in files.iter().flat_map(|file| changes.map(|change| (file, change))) {
+        for (file, change) in files
+            .iter()
+            .flat_map(|file| changes.map(|change| (file, change)))
+        {
             let found = read(&changed(file, |packet| {
                 change(packet);
                 true
