@@ -37,8 +37,14 @@ impl Flow {
             // Without timestamps, nothing tells what the sender knew.
             Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
         };
-        let sample = self.sampler.sample(at, least.unwrap_or_default());
-        if let Some(rtt) = rtt {
+        let mut sample = self.sampler.sample(at, least.unwrap_or_default());
+        if news.is_late {
+            self.unrated = sample.total_delivered;
+        }
+        if sample.prior_delivered < self.unrated {
+            sample.delivery_rate = None;
+            self.model.on_gap();
+        } else if let Some(rtt) = rtt {
             let mark = Mark {
                 at,
                 sent: news.sent,
@@ -128,6 +134,8 @@ pub(super) struct News {
     /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
+    /// Whether some of them arrived earlier than this acknowledgement tells.
+    pub is_late: bool,
     /// TSecr.
     pub echo: Option<u32>,
 }

@@ -51,6 +51,7 @@ impl Flow {
             // The byte of a probe is not counted as sent. The receiver may accept it all the same.
             if self.probed != Some(ack) {
                 self.totals.missed += ack - self.end;
+                self.has_missed = true;
             }
             self.end = ack;
         }
@@ -63,10 +64,13 @@ impl Flow {
             least: self.model.rtt_min.unwrap_or_default(),
             rtt: None,
             bytes: 0,
+            is_late: false,
             echo: segment.timestamps.map(|(_, echo)| echo),
         };
         let is_copy = self.is_old(segment.timestamps) || is_copy;
+        self.has_cut_acks |= segment.is_cut;
         if segment.sack_count > 0 {
+            self.has_sacks = true;
             self.hear_sacks(ack, segment, (vantage, is_copy), &mut news);
         }
         if ack > self.una {
@@ -205,10 +209,13 @@ impl Flow {
 
     fn hear_cumulative(&mut self, ack: u64, news: &mut News) {
         let (una, least) = (self.una, self.least_far());
+        let (mut fills, mut is_late) = (false, false);
         while let Some(entry) = self.scoreboard.pop_before(ack, self.full.size()) {
             if entry.status == Status::Sacked {
                 continue;
             }
+            is_late |= fills && entry.repeats == 0;
+            fills |= entry.repeats > 0;
             // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
             // 3522). Otherwise the retransmission has, however soon: the minimum RTT may include a queue.
             let stamps = news.echo.zip(entry.repeat_value);
@@ -227,6 +234,8 @@ impl Flow {
                 &mut self.repeats_out,
             );
         }
+        // Without SACK, data that had arrived behind a hole are acknowledged late, at once, when the hole is filled.
+        news.is_late = is_late && (!self.has_sacks || self.has_cut_acks);
         self.una = ack;
         self.progressed = news.at;
         self.totals.delivered = ack - self.base;

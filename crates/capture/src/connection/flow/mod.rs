@@ -66,6 +66,11 @@ pub struct Flow {
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
+    /// Whether any SACK blocks were captured, and whether any may have been cut off.
+    has_sacks: bool,
+    has_cut_acks: bool,
+    /// Delivery rates are unknown until an acknowledgement of data that were sent after so much had been delivered.
+    unrated: Bytes,
     /// Retransmitted bytes in flight below the highest acknowledged byte.
     repeats_out: u64,
     sampler: Sampler,
@@ -95,6 +100,10 @@ pub struct Flow {
     id: u16,
     has_ids: bool,
     numbers: Numbers,
+    /// When data were last missing.
+    last_missing: Option<Time>,
+    /// Whether data were acknowledged and not captured since the latest packet with data.
+    has_missed: bool,
     limits: Limits,
     /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
@@ -180,6 +189,9 @@ impl Flow {
             scoreboard: Scoreboard::default(),
             sacked: Ranges::default(),
             sacked_bytes: 0,
+            has_sacks: false,
+            has_cut_acks: false,
+            unrated: Bytes::ZERO,
             repeats_out: 0,
             sampler: Sampler::new(at),
             echoes: Echoes::default(),
@@ -197,6 +209,8 @@ impl Flow {
             id: 0,
             has_ids: false,
             numbers: Numbers::default(),
+            last_missing: None,
+            has_missed: false,
             limits: Limits::new(at),
             cues: None,
             patience: Patience::default(),

@@ -21,6 +21,9 @@ const MOST_PIECES: usize = 4096;
 /// The most pieces that are searched for holes whose retransmissions were lost.
 const MOST_HOLES: usize = 4096;
 
+/// Packets that pass within so many round trips of a hole may follow other losses.
+const SOON: u64 = 3;
+
 /// A retransmission after this long has another timestamp (Linux counts milliseconds).
 const TICKS: Duration = Duration::from_millis(2);
 
@@ -73,7 +76,8 @@ impl Flow {
             self.scoreboard.expect_copies();
             return false;
         }
-        let follows_loss = seq > sent_before || self.highest() > self.una;
+        let follows_loss = self.follows_loss(at, seq > sent_before);
+        self.has_missed = false;
         self.numbers
             .on_segment(id, self.full.packets(len), follows_loss);
         let has_moved = self.hear_echo(at, segment);
@@ -107,6 +111,20 @@ impl Flow {
         self.numbers.skip();
         self.limits.skip(at);
         true
+    }
+
+    /// Whether a gap in the numbers is a loss. If it `follows_hole`, or data are still missing, it is. If the tail of all
+    /// data was lost, its retransmission follows the data before without a hole, after a time without data or soon after
+    /// other losses. Data that were acknowledged and not captured have numbers, too.
+    fn follows_loss(&mut self, at: Time, follows_hole: bool) -> bool {
+        let is_missing = follows_hole || self.highest() > self.una;
+        if is_missing {
+            self.last_missing = Some(at);
+        }
+        let rtt = self.model.rtt_mean().or(self.far).unwrap_or_default();
+        let is_soon = |last: Time| at.since(last) <= rtt * SOON;
+        let is_silent = at.since(self.last_sent) >= rtt;
+        is_missing || self.has_missed || is_silent || self.last_missing.is_some_and(is_soon)
     }
 
     /// A packet without data passes, which has a number, too.
@@ -198,6 +216,12 @@ impl Flow {
         }
         self.has_ids |= self.id != 0 && mark.id != self.id;
         self.id = mark.id;
+        if segment.flags.has(Flags::CWR) {
+            let before = self.flight(vantage);
+            self.recoveries.on_reduction(self.end, before);
+            self.rounds.on_repeat();
+            self.model.set_grown();
+        }
         let mark = mark.later((self.end - seq) / self.full.size());
         self.window.on_data(end, self.full.size());
         self.push(at, self.end..end, mark, vantage, room);
