@@ -175,3 +175,38 @@ fn a_log_that_claims_much_takes_little() {
         taken.bytes_max
     );
 }
+
+/// Two streams take turns byte by byte. Then each packet sends one stream again, as a whole.
+#[test]
+fn a_log_that_sends_everything_again_takes_little() {
+    let mut log = String::from(
+        "\u{1e}{\"qlog_version\": \"0.3\", \"trace\": {\"vantage_point\": {\"type\": \"client\"}}}\n",
+    );
+    let stream = |id: u32, offset: u32, len: u32| {
+        format!(
+            "{{\"frame_type\": \"stream\", \"stream_id\": {id}, \"offset\": {offset}, \"length\": {len}}}"
+        )
+    };
+    let mut number = 0;
+    let mut send = |frames: &[String]| {
+        let frames = frames.join(",");
+        write!(
+            log,
+            "\u{1e}{{\"name\": \"t:packet_sent\", \"time\": {number}, \"data\": {{\"header\": \
+             {{\"packet_number\": {number}}}, \"frames\": [{frames}]}}}}\n"
+        )
+        .expect("text");
+        number += 1;
+    };
+    for offset in 0..4_000 {
+        send(&[stream(0, offset, 1), stream(4, offset, 1)]);
+    }
+    for _ in 0..50 {
+        send(&vec![stream(0, 0, 4_000); 10]);
+    }
+    let taken = measure(|| {
+        let mut trace = Trace::new();
+        trace.read(log.as_bytes(), &|| true).expect("a qlog");
+    });
+    assert!(taken.bytes_max <= 8 << 20, "{} bytes", taken.bytes_max);
+}

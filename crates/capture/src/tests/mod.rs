@@ -6,6 +6,7 @@ mod late;
 mod memory;
 mod order;
 mod told;
+mod zz;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
