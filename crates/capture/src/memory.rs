@@ -123,10 +123,67 @@ impl Memory {
     }
 }
 
+/// Frees spare capacity. A list that becomes much shorter moves: in its place, it would split a free block of memory that
+/// other lists need as a whole.
+pub fn shrink<T: Clone>(list: &mut Vec<T>) {
+    if list.capacity() > list.len() * 2 {
+        *list = list.as_slice().to_vec();
+    } else {
+        list.shrink_to_fit();
+    }
+}
+
 /// Makes room for one more item. There are many such lists, so each has little spare capacity.
 #[inline]
 pub fn reserve<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(4));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds what cannot be thinned out.
+    struct Firm(usize, usize);
+
+    impl Holder for Firm {
+        fn held(&self) -> usize {
+            self.0
+        }
+
+        fn course(&self) -> usize {
+            0
+        }
+
+        fn thin(&mut self, _most: usize) {}
+
+        fn counted(&self) -> usize {
+            self.1
+        }
+
+        fn set_counted(&mut self, held: usize) {
+            self.1 = held;
+        }
+    }
+
+    #[test]
+    fn what_frees_nothing_is_not_done_again_and_again() {
+        let mut memory = Memory::new(1_600);
+        let mut all: Vec<Firm> = Vec::new();
+        let mut thinned = 0;
+        while !memory.is_overfull() {
+            let mut one = Firm(1, 0);
+            memory.count(&mut one);
+            all.push(one);
+            if memory.is_full() {
+                let mut all: Vec<&mut dyn Holder> =
+                    all.iter_mut().map(|one| one as &mut dyn Holder).collect();
+                memory.thin(&mut all);
+                thinned += 1;
+            }
+        }
+        assert_eq!((thinned, memory.held()), (2, 2_001));
     }
 }

@@ -234,7 +234,6 @@ impl Trace {
         let quic = self.quic.all().map(|one| one as &mut dyn Holder);
         let mut all: Vec<&mut dyn Holder> = tcp.chain(quic).collect();
         self.memory.thin(&mut all);
-        eprintln!("thin {}", self.memory.held());
         if self.memory.is_overfull() {
             for _ in 0..MOST_DROPS {
                 if self.memory.room() == Room::Little {

@@ -112,6 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_name_keeps_its_ends() {
+        assert_eq!(without_middle("short.example", 13), "short.example");
+        let long = format!("front.{}.example", "ä".repeat(250));
+        let shown = without_middle(&long, 20);
+        assert_eq!(shown, "front.…äääää.example");
+    }
+
+    #[test]
     fn three_digits_and_a_unit() {
         let rates = [18_640_000.0, 999_960.0, 0.3, 0.0, 3e15].map(bits_per_sec);
         assert_eq!(

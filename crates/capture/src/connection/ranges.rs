@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::memory::shrink;
+
 /// The most ranges that are kept. Beyond it, the lowest ones are merged into one, this many at once.
 const MOST: usize = 4096;
 const LOWEST: usize = 512;
@@ -63,7 +65,7 @@ impl Ranges {
         if lowest > 0 {
             self.merge(lowest);
         }
-        self.ranges.shrink_to_fit();
+        shrink(&mut self.ranges);
         added
     }
 

@@ -238,3 +238,31 @@ impl<R: Read> Read for Blocks<R> {
 fn cut(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_several_files_are_bounded_together() {
+        // A window of 64 MiB, and blocks of 128 KiB of the same byte.
+        let mut file = [ZSTD, &[0, 16 << 3]].concat();
+        for block in 0..513_u32 {
+            let header = (1 << 17) << 3 | 1 << 1 | u32::from(block == 512);
+            file.extend(&header.to_le_bytes()[..3]);
+            file.push(7);
+        }
+        let windows = Windows::default();
+        let read = || {
+            let mut one = plain(&file[..], &windows).expect("a frame");
+            let read = io::copy(&mut one, &mut io::sink());
+            (one, read)
+        };
+        let (first, second) = (read(), read());
+        assert_eq!(first.1.expect("there is memory"), 513 << 17);
+        assert!(second.1.is_ok());
+        assert!(read().1.is_err());
+        drop(first.0);
+        assert!(read().1.is_ok());
+    }
+}

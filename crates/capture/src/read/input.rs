@@ -135,7 +135,8 @@ mod tests {
                 "{}",
                 read.len()
             );
-            let mut input = Input::new(compression::plain(whole.as_slice(), &Windows::default()).unwrap());
+            let mut input =
+                Input::new(compression::plain(whole.as_slice(), &Windows::default()).unwrap());
             assert!(input.want(plain.len()).unwrap() && !input.want(plain.len() + 1).unwrap());
             assert!(!input.is_cut());
         }

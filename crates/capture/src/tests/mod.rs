@@ -1,12 +1,12 @@
 //! Small captures of each kind, intact and damaged.
 
 mod blocks;
+mod foreign;
 mod hostile;
 mod late;
 mod memory;
 mod order;
 mod told;
-mod zz;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};

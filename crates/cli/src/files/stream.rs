@@ -31,7 +31,8 @@ pub fn raise_limit() -> u64 {
         ..limit
     };
     let now = setrlimit(Resource::Nofile, most).map_or(limit, |()| most);
-    now.current.map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
+    now.current
+        .map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
 }
 
 /// Opens a file, or stdin for `-`.

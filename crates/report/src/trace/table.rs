@@ -109,7 +109,9 @@ fn quic_row(one: &QuicSummary) -> Vec<String> {
     vec![
         one.client.clone(),
         one.server.clone(),
-        one.server_name.as_deref().map_or("–".to_owned(), |name| without_middle(name, NAME)),
+        one.server_name
+            .as_deref()
+            .map_or("–".to_owned(), |name| without_middle(name, NAME)),
         one.version.clone().unwrap_or_else(|| "–".to_owned()),
         bytes(sent),
         bytes(received),

@@ -43,11 +43,10 @@ impl Flow {
         self.totals.acks += u64::from(!is_copy);
         self.closed_at = (segment.window == 0).then_some(ack);
         self.window.offered(ack, segment.window);
-        let is_scale_sure = scale.is_some();
+        self.is_edge_sure = scale.is_some();
         let scale = scale.or_else(|| self.window.scale());
         let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
         self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
-        self.is_edge_sure = is_scale_sure;
         // QUIC tells its windows elsewhere.
         if self.cues.is_some() {
             self.see_room(at, ack, segment.window);
