@@ -228,10 +228,10 @@ fn a_log_that_sends_everything_again_takes_little() {
     let mut number = 0;
     let mut send = |frames: &[String]| {
         let frames = frames.join(",");
-        write!(
+        writeln!(
             log,
             "\u{1e}{{\"name\": \"t:packet_sent\", \"time\": {number}, \"data\": {{\"header\": \
-             {{\"packet_number\": {number}}}, \"frames\": [{frames}]}}}}\n"
+             {{\"packet_number\": {number}}}, \"frames\": [{frames}]}}}}"
         )
         .expect("text");
         number += 1;
