@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clock;
 pub mod connection;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;

@@ -70,6 +70,18 @@ pub fn resent(sent: Option<u64>, again: Option<u64>) -> String {
     known(share, percent)
 }
 
+/// A text in so many characters: an address or a name is told from others by its end.
+pub fn without_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width || width < 4 {
+        return text.to_owned();
+    }
+    let front = width / 3;
+    let start: String = text.chars().take(front).collect();
+    let end: String = text.chars().skip(length - (width - front - 1)).collect();
+    format!("{start}…{end}")
+}
+
 /// Tables below each other, and notes below them, a line each. Ends with a newline.
 pub fn below(tables: &[String], notes: Vec<String>) -> String {
     let notes = notes.into_iter().map(|note| note + "\n");
@@ -125,6 +137,14 @@ mod tests {
                 "9999-12-31 23:59:59"
             ]
         );
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        assert_eq!(without_middle("short.example", 13), "short.example");
+        let long = format!("front.{}.example", "ä".repeat(250));
+        let shown = without_middle(&long, 20);
+        assert_eq!(shown, "front.…äääää.example");
     }
 
     #[test]

@@ -179,6 +179,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
     }
     let files = &options.files;
+    let most = stream::raise_limit();
+    if files.len() as u64 > most {
+        note(
+            options,
+            format_args!(
+                "at most {most} of {} files can be open at once (ulimit -n); more of the same time cannot be read",
+                files.len()
+            ),
+        );
+    }
     let open = |place: usize| stream::open(&files[place], &cancel);
     let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
     read.map_err(|(place, error)| {

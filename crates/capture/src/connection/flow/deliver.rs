@@ -123,6 +123,8 @@ impl Flow {
 pub(super) struct News {
     pub at: Time,
     pub highest_before: u64,
+    /// What was sent before this position has no RTT.
+    pub untimed: u64,
     /// When the newest acknowledged packet was sent.
     pub sent: Time,
     /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
@@ -171,8 +173,10 @@ impl News {
             });
         }
         if entry.repeats == 0 {
-            let rtt = self.at.since(entry.state.sent_time);
-            self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            if entry.seq >= self.untimed {
+                let rtt = self.at.since(entry.state.sent_time);
+                self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            }
             if entry.end <= self.highest_before {
                 totals.reordered += full.packets(entry.len());
             }

@@ -80,8 +80,9 @@ pub struct Flow {
     known: Option<Passed>,
     /// Away from the sender: the bytes delivered when the sender last began with nothing outstanding, and when that was.
     began: Option<(Bytes, Time)>,
-    /// The end of the receive window.
+    /// The end of the receive window, and whether the handshake told its scale.
     edge: Option<u64>,
+    is_edge_sure: bool,
     /// An estimate of the window scale, for captures without the handshake.
     window: Window,
     /// The position of a window of zero, if the latest one was.
@@ -90,6 +91,10 @@ pub struct Flow {
     probed: Option<u64>,
     /// The sequence number that would follow a segment from far away.
     stray: Option<u32>,
+    /// The latest acknowledgement, if it is of data that were not captured.
+    claimed: Option<u64>,
+    /// Data before this position were sent before the clock was set.
+    untimed: u64,
     /// The position of FIN, which is the end of all data.
     fin: Option<u64>,
     /// The round trip of the handshake, a lower bound until an RTT is measured.
@@ -199,11 +204,14 @@ impl Flow {
             known: None,
             began: None,
             edge: None,
+            is_edge_sure: false,
             window: Window::default(),
             closed_at: None,
             newest_ack: None,
             probed: None,
             stray: None,
+            claimed: None,
+            untimed: 0,
             fin: None,
             handshake: None,
             id: 0,
@@ -246,6 +254,12 @@ impl Flow {
             self.model.on_rtt(done, rtt, Duration::ZERO);
             self.refresh(vantage);
         }
+    }
+
+    /// The capture's clock was set: the RTT of what is outstanding is unknown.
+    pub fn on_clock_step(&mut self) {
+        self.untimed = self.end;
+        self.echoes = Echoes::default();
     }
 
     /// The samples over time.
@@ -326,7 +340,7 @@ impl Flow {
         }
         self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
         self.scoreboard.shrink();
-        self.sacked.shrink();
+        self.sacked_bytes += self.sacked.thin();
         self.echoes.thin();
         self.heard.thin();
         self.repeats.thin();

@@ -16,7 +16,7 @@ use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
 /// The most pieces that one retransmission is split into. The pieces beyond count as lost.
-const MOST_PIECES: usize = 4096;
+const MOST_PIECES: usize = 256;
 
 /// The most pieces that are searched for holes whose retransmissions were lost.
 const MOST_HOLES: usize = 4096;
@@ -56,6 +56,9 @@ impl Flow {
         let seq = self.positions.peek(first);
         let len = u64::from(segment.len);
         let end = seq + len;
+        if seq > self.end && self.is_beyond_window(end) && !self.follows_stray(first, segment.len) {
+            return false;
+        }
         let sent_before = self.end;
         if end > sent_before {
             self.positions.of(segment.seq);
@@ -99,7 +102,7 @@ impl Flow {
     /// them. What was in the hole is unknown, and so is how often sequence numbers wrapped. Returns whether there is such a
     /// hole.
     fn leap(&mut self, at: Time, first: u32, len: u32) -> bool {
-        if self.stray.replace(first.wrapping_add(len)) != Some(first) {
+        if !self.follows_stray(first, len) {
             return false;
         }
         let start = self.positions.beyond(self.end, first);
@@ -125,6 +128,17 @@ impl Flow {
         let is_soon = |last: Time| at.since(last) <= rtt * SOON;
         let is_silent = at.since(self.last_sent) >= rtt;
         is_missing || self.has_missed || is_silent || self.last_missing.is_some_and(is_soon)
+    }
+
+    /// Whether data follow a segment from far away directly. If not, they are themselves from far away.
+    fn follows_stray(&mut self, first: u32, len: u32) -> bool {
+        self.stray.replace(first.wrapping_add(len)) == Some(first)
+    }
+
+    /// Whether data end behind the receive window. Their sender may know of more room, if its acknowledgement was not
+    /// captured.
+    fn is_beyond_window(&self, end: u64) -> bool {
+        self.is_edge_sure && self.edge.is_some_and(|edge| end > edge)
     }
 
     /// A packet without data passes, which has a number, too.

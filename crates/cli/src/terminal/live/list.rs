@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use report::without_middle;
 
 use super::View;
 use super::screen::{Chosen, Screen};
@@ -198,18 +199,6 @@ fn aligned(text: &str, width: usize, is_left: bool) -> String {
     } else {
         format!("{text:>width$}")
     }
-}
-
-/// An address in so many characters: its end has the host and the port, which tell it from others.
-fn without_middle(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width || width < 4 {
-        return text.to_owned();
-    }
-    let front = width / 3;
-    let start: String = text.chars().take(front).collect();
-    let end: String = text.chars().skip(length - (width - front - 1)).collect();
-    format!("{start}…{end}")
 }
 
 /// What the connection sent and received in the last looks, in terms of its own largest.
