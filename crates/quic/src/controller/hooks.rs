@@ -32,6 +32,11 @@ impl<C: Controller> Hooks<C> {
         }
     }
 
+    /// Whether our driver has shut the window, to get a probe of the path MTU.
+    fn is_shut(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.is_shut())
+    }
+
     /// The adapter, for a question.
     fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
         self.adapter.lock().unwrap_or_else(PoisonError::into_inner)
@@ -62,7 +67,9 @@ where
         if let Some(flow) = &self.flow {
             flow.block();
         }
-        self.tell().on_cwnd_limited();
+        if !self.is_shut() {
+            self.tell().on_cwnd_limited();
+        }
     }
 
     fn on_ack(
@@ -113,7 +120,11 @@ where
     }
 
     fn window(&self) -> u64 {
-        self.ask().window()
+        if self.is_shut() {
+            0
+        } else {
+            self.ask().window()
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Keys and the times at which they are due, the earliest first. Each key occurs at most once. If two keys are due at
 /// the same time, the lower key is first.
@@ -58,6 +58,11 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         self.order.first().map(|(at, _)| *at)
     }
 
+    /// Whether the first key has been due for this long.
+    pub(super) fn is_late(&self, by: Duration, now: Instant) -> bool {
+        self.next().is_some_and(|at| at + by <= now)
+    }
+
     /// Takes the first key, if it is due.
     pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
         let (_, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
@@ -68,8 +73,6 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -83,6 +86,8 @@ mod tests {
         agenda.set(3, None);
         assert_eq!(agenda.next(), Some(at(5)));
         assert_eq!(agenda.pop(at(4)), None);
+        let ms = Duration::from_millis;
+        assert!(agenda.is_late(ms(2), at(7)) && !agenda.is_late(ms(2), at(6)));
         assert_eq!(agenda.pop(at(5)), Some(1));
         assert_eq!(agenda.pop(at(39)), None);
         assert_eq!(agenda.pop(at(50)), Some(2));

@@ -58,6 +58,8 @@ pub(super) struct Held {
     full: usize,
     /// The time that it takes to send a burst.
     pub(super) cost: Duration,
+    /// The time that it takes to receive a datagram.
+    pub(super) toll: Duration,
 }
 
 #[derive(Default, Clone)]
@@ -97,6 +99,7 @@ impl Port for Wire {
     fn read(&mut self, take: &mut dyn FnMut(Datagram)) -> bool {
         let mut held = self.held();
         let count = held.came.len().min(8);
+        pass(held.toll * count as u32);
         held.came.drain(..count).for_each(take);
         count > 0
     }

@@ -15,6 +15,8 @@ pub struct Flow {
     rate: AtomicU64,
     /// Whether the congestion window has held back a packet.
     is_blocked: AtomicBool,
+    /// Whether noq may send nothing that the window could hold back.
+    is_shut: AtomicBool,
     /// Whether the application ran out of data, and the controller does not know yet.
     ran_dry: AtomicBool,
     lateness: Mutex<Lateness>,
@@ -44,6 +46,16 @@ impl Flow {
     /// Whether the congestion window has held back a packet since the last call.
     pub(super) fn take_blocked(&self) -> bool {
         self.is_blocked.swap(false, Ordering::Relaxed)
+    }
+
+    /// Shuts the congestion window, or opens it again.
+    pub(super) fn shut(&self, is_shut: bool) {
+        self.is_shut.store(is_shut, Ordering::Relaxed);
+    }
+
+    /// Whether the congestion window is shut, whatever its size.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.is_shut.load(Ordering::Relaxed)
     }
 
     /// Notes that the application has run out of data.

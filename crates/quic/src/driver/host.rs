@@ -144,18 +144,24 @@ impl Host {
     }
 
     /// Reads the socket, and gives each datagram to its connection, until the socket is empty or others have waited
-    /// long enough. Calls `note` with the connections that got datagrams.
-    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) {
+    /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns how long the last
+    /// one has waited.
+    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Duration> {
         let clock = self.desk.clock;
         let until = clock() + READING;
         let (mut count, mut is_more) = (0_usize, true);
+        let mut last = None;
         'reading: loop {
             while let Some(datagram) = self.queue.pop_other() {
+                last = Some(datagram.at);
                 self.take(datagram).into_iter().for_each(&mut note);
                 count += 1;
                 if count.is_multiple_of(LOOK) && clock() >= until {
                     break 'reading;
                 }
+            }
+            if !is_more {
+                last = None;
             }
             if !is_more || clock() >= until {
                 break;
@@ -167,6 +173,7 @@ impl Host {
                 }
             });
         }
+        let lag = last.map(|at| clock().saturating_duration_since(at));
         let until = clock() + GREETING;
         while let Some(datagram) = self.queue.pop_handshake() {
             self.take(datagram).into_iter().for_each(&mut note);
@@ -174,6 +181,7 @@ impl Host {
                 break;
             }
         }
+        lag
     }
 
     /// Gives a datagram to its connection, which may be a new one.

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;
-use noq_proto::{Connection, Event, Incoming, MtuDiscoveryConfig};
+use noq_proto::{Connection, Dir, Event, Incoming, MtuDiscoveryConfig};
 
 use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
 use super::{
@@ -161,7 +161,7 @@ fn connections_over_one_socket_have_their_rates() {
     }
 }
 
-/// This holds for any number of connections that are due, and for any time that a burst takes.
+/// The time that passes in a turn after the socket was read. All of 30 connections are late.
 #[test]
 fn what_has_come_does_not_wait_long_for_what_is_due() {
     let mut world = World::new();
@@ -170,15 +170,72 @@ fn what_has_come_does_not_wait_long_for_what_is_due() {
         .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
         .collect();
     world.run(300);
-    for cost in [10, 50] {
+    let noise = vec![vec![0x40; 20]; 100];
+    for (cost, is_behind, expected) in [
+        // Each connection has its turn. Afterwards, none has waited for long.
+        (10, false, 300),
+        (50, false, 1_000),
+        // What has come is late, too.
+        (10, true, 200),
+        (50, true, 200),
+    ] {
         world.wire.held().cost = us(cost);
+        world.wire.held().toll = us(if is_behind { 5 } else { 0 });
+        let here = (Ipv4Addr::LOCALHOST, 9).into();
+        world.wire.give(here, noise.clone());
         pass(us(50_000));
         let before = clock();
         world.worker.turn().unwrap();
-        assert_eq!(clock() - before, us(200), "{cost}");
+        let read = if is_behind { us(200) } else { us(0) };
+        assert_eq!(clock() - before - read, us(expected), "{cost} {is_behind}");
+        world.wire.held().toll = us(0);
         world.run(50);
     }
     drop(calls);
+}
+
+/// A thread with work for nine tenths of its time loses the processor for 3 ms of every 100 ms. It sends before it reads
+/// more, and is on time again soon. If it read as much as it sent, one sixth of the datagrams would be late.
+#[test]
+fn a_thread_that_was_late_is_soon_on_time_again() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let calls: Vec<_> = (0..250)
+        .map(|_| {
+            world.run(4);
+            world.call(&outlet, Writer::of(1_000_000).0)
+        })
+        .collect();
+    world.run(1_500);
+    world.wire.held().cost = us(44);
+    world.wire.held().toll = us(36);
+    let sum = || {
+        let all = calls.iter().map(|(_, flow)| flow.lateness());
+        all.fold((0, 0), |(datagrams, late), flow| {
+            (datagrams + flow.datagrams, late + flow.late)
+        })
+    };
+    let before = sum();
+    let here = (Ipv4Addr::LOCALHOST, 7).into();
+    let begin = clock();
+    let (mut stall, mut answer) = (begin, begin);
+    while clock() < begin + us(1_000_000) {
+        if clock() >= stall {
+            pass(us(3_000));
+            stall += us(100_000);
+        }
+        let next = world.worker.turn().unwrap();
+        world.server.wire.give(here, world.wire.sent());
+        if clock() >= answer {
+            world.wire.give(world.server.address, world.server.turn());
+            answer = clock() + us(200);
+        }
+        let wait = next.map_or(answer, |next| next.min(answer));
+        pass(wait.saturating_duration_since(clock()));
+    }
+    let after = sum();
+    let share = (after.1 - before.1) as f64 / (after.0 - before.0) as f64;
+    assert!(share < 0.08, "{share}");
 }
 
 /// An application with a deadline that takes this long to handle.
@@ -235,6 +292,41 @@ fn a_large_datagram_takes_at_most_a_millisecond_of_the_rate() {
         let size = call.line.lock().current_mtu();
         assert!(sizes.contains(&size), "{size} at {rate}");
     }
+}
+
+/// Writes everything at once.
+struct Eager(usize);
+
+impl Application for Eager {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        if matches!(event, Event::Connected) {
+            let stream = connection.streams().open(Dir::Uni).unwrap();
+            let written = connection.send_stream(stream).write(&vec![7; self.0]);
+            assert_eq!(written, Ok(self.0));
+        }
+    }
+}
+
+/// Neither does the window hold it back, nor is there a moment without data.
+#[test]
+fn a_connection_that_only_pacing_limits_finds_the_path_mtu() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let bytes = 3 * RATE as usize;
+    let (call, flow) = world.call(&outlet, Eager(bytes));
+    world.run(2_000);
+    {
+        let mut connection = call.line.lock();
+        assert!(connection.stats().udp_tx.bytes < bytes as u64);
+        assert_eq!(connection.current_mtu(), 1_452);
+    }
+    assert_eq!(flow.lateness().late, 0);
+    // The probes neither take from the rate nor add to it.
+    let sent = || call.line.lock().stats().udp_tx.bytes;
+    let before = sent();
+    world.run(500);
+    let share = (sent() - before) as f64 / (RATE / 2) as f64;
+    assert!((share - 1.0).abs() < 0.05, "{share}");
 }
 
 #[test]

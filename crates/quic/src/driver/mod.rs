@@ -13,7 +13,9 @@
 //! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
-//! - **A late thread makes up for three milliseconds**, and forgets the rest. The driver counts how late datagrams left
+//! - **A late thread makes up for three milliseconds**, and forgets the rest. While bursts have waited for more than half a
+//!   millisecond, it sends for up to a millisecond before it reads again, unless what has arrived has waited for more than
+//!   two milliseconds. The driver counts how late datagrams left
 //!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
 //!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
@@ -30,7 +32,8 @@
 //!   ([`Client::with_large_datagrams`](crate::endpoint::Client::with_large_datagrams)). The path MTU is searched with
 //!   probes, up to the MTU of the kernel's route. A datagram that is too large for an Ethernet takes at most a
 //!   millisecond at the pacing rate. So a slow connection gets no large datagrams, even over loopback. A probe that is
-//!   too large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
+//!   too large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window. A connection
+//!   that always has more data than pacing allows is searched, too.
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
 //!   first one. A client that has moved to a new address must send 800 bytes before it may move on to another one. A
@@ -51,8 +54,12 @@
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
 //!
 //! noq sends a probe of the path MTU only when no other data waits, or when the window is full. It does not report the
-//! progress of its search. A flow that only pacing limits finds a larger MTU in its next pause, or in BBR's next
-//! ProbeRTT.
+//! progress of its search. So the driver shuts the window of a connection for a moment, once a second, and more often while
+//! noq sends probes.
+//!
+//! The driver does not ask peers for fewer ACKs (`AckFrequencyConfig`). A burst has two packets or more, and a receiver
+//! acknowledges it with one ACK at once. Fewer ACKs would have to wait for the next burst, or for a timer. noq does not
+//! report how long an ACK waited, so the wait would be part of the RTT.
 
 mod agenda;
 mod application;
@@ -68,6 +75,7 @@ mod many;
 mod mtu;
 mod pace;
 mod queue;
+mod search;
 mod session;
 mod socket;
 #[cfg(test)]

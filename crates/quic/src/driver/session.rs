@@ -15,6 +15,7 @@ use super::flow::Flow;
 use super::host::{Shared, lock};
 use super::line::{HostId, Line};
 use super::pace::{Pace, carried};
+use super::search::Search;
 
 /// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
 /// without end, and nothing would leave.
@@ -48,6 +49,7 @@ pub(super) struct Session {
     /// The link to the controller, if the driver paces the connection. Otherwise noq paces it.
     flow: Option<Arc<Flow>>,
     pace: Pace,
+    search: Search,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
     /// The peer's address before its last move to a new address.
@@ -75,6 +77,7 @@ impl Session {
             application,
             flow,
             pace: Pace::new(now),
+            search: Search::new(now),
             ready: Some(now),
             home: None,
             heard: 0,
@@ -240,7 +243,7 @@ impl Session {
         let most = NonZeroUsize::new(most(connection.current_mtu()));
         let most = most.unwrap_or(NonZeroUsize::MIN);
         for _ in 0..REFILLS {
-            let transmit = connection.poll_transmit(now, most, contents);
+            let transmit = self.poll(connection, now, most, contents);
             if let Some(transmit) = transmit {
                 let is_probe = transmit.segment_size.is_none()
                     && transmit.size > usize::from(connection.current_mtu());
@@ -270,6 +273,29 @@ impl Session {
             flow.run_dry();
         }
         None
+    }
+
+    /// Lets noq send. If it is time, noq is first asked for a probe of the path MTU. Without a window, noq sends nothing
+    /// else that may wait.
+    fn poll(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        most: NonZeroUsize,
+        contents: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let is_time = self.search.is_due(now) && !connection.is_handshaking();
+        if let Some(flow) = self.flow.as_ref().filter(|_| is_time) {
+            flow.shut(true);
+            let transmit = connection.poll_transmit(now, most, contents);
+            flow.shut(false);
+            self.search.answer(transmit.is_some(), now);
+            if transmit.is_some() {
+                return transmit;
+            }
+            flow.take_blocked();
+        }
+        connection.poll_transmit(now, most, contents)
     }
 
     /// Notes that the system has taken the last datagrams, or refused them.

@@ -21,6 +21,15 @@ type Key = (HostId, ConnectionHandle);
 /// times, but do not open a window.
 const SENDING: Duration = Duration::from_micros(200);
 
+/// How long bursts are sent while some have waited for [`LATE`]: a thread that was late catches up before it reads again.
+const CATCHING_UP: Duration = Duration::from_millis(1);
+
+/// How long a burst may wait while sockets are read and timers are handled.
+const LATE: Duration = Duration::from_micros(500);
+
+/// What has arrived does not wait for late bursts if it has waited for this long: an ACK may open a window.
+const LAG: Duration = Duration::from_millis(2);
+
 /// How long commands are carried out before packets have their turn.
 const OBEYING: Duration = Duration::from_micros(200);
 
@@ -61,6 +70,8 @@ pub struct Worker {
     noted: Vec<Key>,
     /// Decisions on clients. They wait behind all other commands, because each may take as long as a handshake.
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
+    /// How long a datagram had waited that was read last, if more were waiting.
+    lag: Option<Duration>,
     /// Whether there may be commands.
     is_rung: bool,
     /// The burst that is being sent.
@@ -77,6 +88,7 @@ impl Worker {
             timers: Agenda::new(),
             noted: Vec::new(),
             decisions: VecDeque::new(),
+            lag: None,
             is_rung: false,
             contents: Vec::new(),
         }
@@ -96,8 +108,10 @@ impl Worker {
     /// Does all the work that can be done now, without waiting. Returns when it needs the next turn, unless the bell
     /// rings earlier; nothing if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
+        self.lag = None;
         for (id, host) in &mut self.hosts {
-            host.receive(|handle| self.noted.push((*id, handle)));
+            let lag = host.receive(|handle| self.noted.push((*id, handle)));
+            self.lag = self.lag.max(lag);
         }
         self.is_rung = true;
         self.work().then(|| self.next())
@@ -158,12 +172,14 @@ impl Worker {
             // the queue.
             let _ = { bell }.read(&mut [0; 64]);
         }
+        self.lag = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {
                 host.has_room(now);
             }
             if flags.intersects(PollFlags::IN | PollFlags::ERR) || host.has_rest() {
-                host.receive(|handle| self.noted.push((*id, handle)));
+                let lag = host.receive(|handle| self.noted.push((*id, handle)));
+                self.lag = self.lag.max(lag);
             }
         }
     }
@@ -293,7 +309,12 @@ impl Worker {
     fn transmit(&mut self) {
         let mut now = (self.clock)();
         let until = now + SENDING;
-        while now < until {
+        let until_late = if self.lag > Some(LAG) {
+            until
+        } else {
+            now + CATCHING_UP
+        };
+        while now < until || (now < until_late && self.departures.is_late(LATE, now)) {
             let Some((id, handle)) = self.departures.pop(now) else {
                 return;
             };
