@@ -60,6 +60,9 @@ where
     C: Controller + Clone + 'static,
 {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        if let Some(flow) = &self.flow {
+            flow.send(bytes);
+        }
         self.tell().on_packet_sent(now, bytes, pn);
     }
 
@@ -91,6 +94,8 @@ where
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
+        // For noq, an application limit also begins when only a probe was left to send.
+        let app_limited = self.flow.as_ref().map_or(app_limited, |flow| flow.is_dry());
         self.tell().on_end_acks(now, in_flight, app_limited);
     }
 

@@ -56,6 +56,8 @@ pub(super) struct Held {
     bytes: HashMap<SocketAddr, usize>,
     /// How many sends still fail for lack of room.
     full: usize,
+    /// Whether what is sent vanishes.
+    pub(super) is_cut: bool,
     /// The time that it takes to send a burst.
     pub(super) cost: Duration,
     /// The time that it takes to receive a datagram.
@@ -111,6 +113,9 @@ impl Port for Wire {
             held.full -= 1;
             let no_buffers = Errno::NOBUFS.raw_os_error();
             return Err(io::Error::from_raw_os_error(no_buffers));
+        }
+        if held.is_cut {
+            return Ok(());
         }
         let size = transmit.segment_size.unwrap_or(contents.len());
         held.sent.push((size, contents.to_vec()));

@@ -2,12 +2,15 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;
-use noq_proto::{Connection, Dir, Event, Incoming, MtuDiscoveryConfig};
+use noq_proto::{
+    Connection, ConnectionStats, Dir, Event, Incoming, MtuDiscoveryConfig, StreamEvent,
+};
 
 use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
 use super::{
@@ -71,6 +74,10 @@ struct World {
 
 impl World {
     fn new() -> World {
+        World::with(Everybody)
+    }
+
+    fn with(door: impl Door + 'static) -> World {
         let hand = Arc::new(Hand::default());
         let driver = Driver::start_on(hand.clone()).unwrap();
         let worker = hand.worker.lock().unwrap().take();
@@ -79,7 +86,7 @@ impl World {
             driver,
             worker: worker.unwrap(),
             wire: hand.wire.clone(),
-            server: End::server(&identity, Everybody),
+            server: End::server(&identity, door),
             identity,
         }
     }
@@ -108,6 +115,16 @@ impl World {
         let to = self.server.address;
         let call = outlet.call(to, config.unwrap(), flow.clone(), Box::new(application));
         (call.unwrap(), flow)
+    }
+
+    /// Lets time pass until the connection's statistics satisfy `is_so`. Returns how many milliseconds this took.
+    fn run_until(&mut self, call: &Call, is_so: impl Fn(&ConnectionStats) -> bool) -> usize {
+        let mut count = 0;
+        while !is_so(&call.line.lock().stats()) {
+            self.run(1);
+            count += 1;
+        }
+        count
     }
 
     /// Lets this many milliseconds pass. The driver wakes up twice in each millisecond, and the server once in two
@@ -327,6 +344,77 @@ fn a_connection_that_only_pacing_limits_finds_the_path_mtu() {
     world.run(500);
     let share = (sent() - before) as f64 / (RATE / 2) as f64;
     assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
+/// Answers the first data of a client with this many bytes.
+struct Answer(usize);
+
+impl Application for Answer {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        if matches!(event, Event::Stream(StreamEvent::Opened { .. })) {
+            let stream = connection.streams().open(Dir::Uni).unwrap();
+            let written = connection.send_stream(stream).write(&vec![7; self.0]);
+            assert_eq!(written, Ok(self.0));
+        }
+    }
+}
+
+/// Answers everybody.
+struct Answering(usize);
+
+impl Door for Answering {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        Some((incoming, Verdict::Accept(Box::new(Answer(self.0)))))
+    }
+}
+
+/// A connection that has sent a burst, has no more data, and may send the next burst after 200 ms. If `is_cut`, the
+/// burst is lost. Also returns the connection's statistics before the burst.
+fn slow(world: &mut World, is_cut: bool) -> (Call, ConnectionStats) {
+    let outlet = world.outlet();
+    let mut no_probes = MtuDiscoveryConfig::default();
+    no_probes.upper_bound(1_200);
+    let (writer, left) = Writer::of(0);
+    let (call, _) = world.call_at(RATE / 10, no_probes, &outlet, writer);
+    world.run(3_000);
+    let before = call.line.lock().stats();
+    world.wire.held().is_cut = is_cut;
+    left.store(2_300, Ordering::Relaxed);
+    call.line.call();
+    let count = world.run_until(&call, |stats| stats.frame_tx.stream == 2);
+    assert_eq!(count, 1);
+    (call, before)
+}
+
+#[test]
+fn an_ack_does_not_wait_for_the_next_burst() {
+    // The first answer is acknowledged after `max_ack_delay`, and the second one at once.
+    for (answer, most) in [(100, 30), (3_000, 3)] {
+        let mut world = World::with(Answering(answer));
+        let (call, before) = slow(&mut world, false);
+        world.run_until(&call, |stats| stats.frame_rx.stream > 0);
+        let waited = world.run_until(&call, |stats| stats.frame_tx.acks > before.frame_tx.acks);
+        assert!(waited <= most, "{waited}");
+    }
+}
+
+#[test]
+fn a_probe_after_a_timeout_does_not_wait_for_the_next_burst() {
+    let mut world = World::new();
+    let (call, before) = slow(&mut world, true);
+    let sent = before.udp_tx.datagrams + 2;
+    let waited = world.run_until(&call, |stats| stats.udp_tx.datagrams > sent);
+    assert!(waited < 100, "{waited}");
+}
+
+#[test]
+fn an_end_does_not_wait_for_the_next_burst() {
+    let mut world = World::new();
+    let (call, _) = slow(&mut world, false);
+    let line = call.line.clone();
+    drop(call);
+    world.run(1);
+    assert_eq!(line.lock().stats().frame_tx.connection_close, 1);
 }
 
 #[test]

@@ -10,6 +10,9 @@
 //!   connection in turn. A connection that is behind its time waits for its turn like the others. The size of a burst
 //!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
 //!   everything pass. It paces only connections whose controller is noq's own.
+//! - **Only data is paced.** ACKs, probes after a timeout and the end of a connection wait at most a millisecond for the
+//!   next burst, and otherwise leave before it (RFC 9002, "Pacing"). ACKs take nothing from the rate. The next burst pays
+//!   for a probe.
 //! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
@@ -52,6 +55,8 @@
 //! The thread keeps the departure times. The kernel could keep them (`SO_TXTIME`) if its queue discipline were `fq` or
 //! `etf`, but loopback has neither. A socket that asks for arrival times reads datagrams one by one, up to eight in a
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
+//!
+//! If a connection has data, noq sends no ACK without data. So that ACK waits for the next burst.
 //!
 //! noq sends a probe of the path MTU only when no other data waits, or when the window is full. It does not report the
 //! progress of its search. So the driver shuts the window of a connection for a moment, once a second, and more often while

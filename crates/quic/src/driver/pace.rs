@@ -136,9 +136,10 @@ impl Pace {
         (self.burst, self.rate) = (bytes, rate);
     }
 
-    /// A datagram leaves now outside the bursts. `due` was the time of the next burst.
-    pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64) {
-        self.lateness.count(1, now.saturating_duration_since(due));
+    /// This many bytes and datagrams leave now outside the bursts. `due` was the time at which they could leave.
+    pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64, datagrams: u64) {
+        let late = now.saturating_duration_since(due);
+        self.lateness.count(datagrams, late);
         self.owed = self.owed.saturating_add(bytes);
     }
 }
@@ -323,7 +324,7 @@ mod tests {
     fn what_leaves_beside_the_bursts_is_paid_for_with_the_next_one() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.slip_in(start, start, 1_500);
+        pace.slip_in(start, start, 1_500, 1);
         assert_eq!(pace.due(RATE), start);
         pace.depart(RATE, start, start, 1_500, 1);
         assert_eq!(pace.due(RATE), start + ms(3));
