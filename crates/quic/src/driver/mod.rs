@@ -16,7 +16,7 @@
 //! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
-//! - **A late thread makes up for three milliseconds**, and forgets the rest. While bursts have waited for more than half a
+//! - **A late thread makes up for three milliseconds, or for half a burst**, and forgets the rest. While bursts have waited for more than half a
 //!   millisecond, it sends for up to a millisecond before it reads again, unless what has arrived has waited for more than
 //!   two milliseconds. The driver counts how late datagrams left
 //!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, and
-/// no more. Without it, each late wake-up would cost as much of the rate as it was late. With 1 ms, BBR lost a third of
+/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, or
+/// half a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would cost as much of the rate as it was late. With 1 ms, BBR lost a third of
 /// its goodput on a machine whose threads waited for the scheduler's time slices of about 3 ms. What leaves at once
 /// becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that machine were half as long again as RTprop.
 const CATCH_UP: Duration = Duration::from_millis(3);
@@ -12,7 +12,7 @@ const CATCH_UP: Duration = Duration::from_millis(3);
 const LATE: Duration = Duration::from_millis(1);
 
 /// How late datagrams left, relative to the time at which pacing and window allowed them and there was something to
-/// send. What a thread does not make up for, because it was more than three milliseconds late, counts as late, too. As
+/// send. What a thread does not make up for, because it was too late, counts as late, too. As
 /// many of the following datagrams as would have left meanwhile count in its place, unless the flow waits for something
 /// else first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,11 +72,11 @@ impl Missed {
         }
     }
 
-    /// Notes that a burst was late. What would have left in the first part of that time is not made up for.
-    fn forget(&mut self, late: Duration, rate: u64) {
-        if let Some(forgotten) = late.checked_sub(CATCH_UP) {
+    /// Notes that a burst was late. What would have left before the last part of that time, `made_up`, is not made up for.
+    fn forget(&mut self, late: Duration, made_up: Duration, rate: u64) {
+        if let Some(forgotten) = late.checked_sub(made_up) {
             self.bytes = self.bytes.saturating_add(carried(forgotten, rate));
-            self.late = self.late.max((late + CATCH_UP) / 2);
+            self.late = self.late.max((late + made_up) / 2);
         }
     }
 }
@@ -127,12 +127,13 @@ impl Pace {
         let late = now.saturating_duration_since(due);
         self.lateness.count(datagrams, late.max(self.missed.late));
         self.missed.make_up(bytes);
-        if let Some(rate) = rate {
-            self.missed.forget(late, rate);
-        }
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
+        let made_up = CATCH_UP.max(half);
+        if let Some(rate) = rate {
+            self.missed.forget(late, made_up, rate);
+        }
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
-        self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
+        self.began = began.max(now.checked_sub(made_up).unwrap_or(now));
         (self.burst, self.rate) = (bytes, rate);
     }
 
@@ -292,6 +293,24 @@ mod tests {
         assert_eq!((seen.total, seen.most), (ms(200), ms(100)));
         pace.depart(RATE, start + ms(102), start + ms(102), 1_000, 1);
         assert_eq!((pace.lateness.datagrams, pace.lateness.late), (3, 2));
+    }
+
+    /// A burst of two packets takes 20 ms. The thread is 8 ms late for each.
+    #[test]
+    fn a_slow_flow_that_is_often_late_keeps_its_rate() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        for _ in 0..100 {
+            let due = pace.due(Some(120_000));
+            pace.depart(Some(120_000), due, due + ms(8), 2_400, 2);
+        }
+        assert_eq!(pace.due(Some(120_000)), start + ms(2_000));
+        // Each of them was late.
+        assert_eq!((pace.lateness.late, pace.lateness.total), (200, ms(1_600)));
+        // More than half a burst is not made up for.
+        let due = pace.due(Some(120_000));
+        pace.depart(Some(120_000), due, due + ms(50), 2_400, 2);
+        assert_eq!(pace.due(Some(120_000)), due + ms(60));
     }
 
     /// As many connections as one thread has to serve. The thread wakes up every half millisecond.
