@@ -16,6 +16,7 @@ use noq_proto::{
 use rustix::io::Errno;
 
 use super::application::{Application, Crowd, Door, Verdict};
+use super::flow::Flow;
 use super::ground::{Datagram, Port};
 use super::host::{Host, Turn};
 use super::line::{Desk, Line};
@@ -138,6 +139,7 @@ pub(super) struct End {
     pub(super) address: SocketAddr,
     /// The connection that it has opened.
     line: Option<Line>,
+    flow: Option<Arc<Flow>>,
 }
 
 impl End {
@@ -149,6 +151,7 @@ impl End {
             wire,
             address,
             line: None,
+            flow: None,
         }
     }
 
@@ -175,9 +178,11 @@ impl End {
         let (handle, connection) = connected.unwrap();
         let mut end = End::new((Ipv4Addr::LOCALHOST, port).into(), endpoint, None);
         let line = Line::new(connection, (0, handle), desk());
-        let session = Session::new(line.clone(), Box::new(application), Some(flow), clock());
+        let paced = Some(flow.clone());
+        let session = Session::new(line.clone(), Box::new(application), paced, clock());
         end.host.join(session);
         end.line = Some(line);
+        end.flow = Some(flow);
         end
     }
 
@@ -480,6 +485,8 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
         exchange(&mut client, &mut server, 1);
     }
     let before = client.connection().stats().udp_tx.datagrams;
+    let lateness = |client: &End| client.flow.as_ref().unwrap().lateness();
+    assert_eq!(lateness(&client).late, 0);
     client.wire.held().full = 2;
     let mut sent = 0;
     while client.wire.held().full == 2 {
@@ -499,6 +506,8 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
     let taken = client.connection().stats().udp_tx.datagrams - before;
     assert_eq!(kept.len() as u64, taken - sent as u64);
     assert!(!kept.is_empty());
+    // They were on time, and the kernel had no room for two milliseconds.
+    assert_eq!(lateness(&client).late, kept.len() as u64);
 }
 
 /// A probe of the path MTU leaves when nothing else waits. For noq, an application limit has then begun, until more

@@ -62,6 +62,8 @@ struct Unsent {
     handle: ConnectionHandle,
     transmit: Transmit,
     contents: Vec<u8>,
+    /// When the kernel could have taken it.
+    since: Instant,
     /// When to try again; nothing if it waits until the socket is writable.
     again: Option<Instant>,
 }
@@ -327,6 +329,7 @@ impl Host {
             handle,
             transmit,
             contents: std::mem::take(contents),
+            since: now,
             again: Some(now),
         });
         match self.push(now) {
@@ -367,8 +370,9 @@ impl Host {
                 None
             }
             sent => {
-                if let Some(session) = self.sessions.get(&unsent.handle) {
-                    session.left(sent.err());
+                if let Some(session) = self.sessions.get_mut(&unsent.handle) {
+                    let waited = now.saturating_duration_since(unsent.since);
+                    session.left(sent.err(), waited);
                 }
                 Some(unsent.contents)
             }

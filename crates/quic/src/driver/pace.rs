@@ -37,6 +37,24 @@ impl Lateness {
         self.total = self.total.saturating_add(late.saturating_mul(times));
         self.most = self.most.max(late);
     }
+
+    /// Counts that datagrams that were this late left even later.
+    fn delay(&mut self, Leaving { datagrams, late }: Leaving, by: Duration) {
+        let later = late.saturating_add(by);
+        if late <= LATE && later > LATE {
+            self.late += datagrams;
+        }
+        let times = u32::try_from(datagrams).unwrap_or(u32::MAX);
+        self.total = self.total.saturating_add(by.saturating_mul(times));
+        self.most = self.most.max(later);
+    }
+}
+
+/// Datagrams that are being handed to the kernel, and how late they were.
+#[derive(Debug, Clone, Copy, Default)]
+struct Leaving {
+    datagrams: u64,
+    late: Duration,
 }
 
 /// The earliest departure time of a connection: at the pacing rate, each burst ends before the next one begins.
@@ -51,6 +69,7 @@ pub(super) struct Pace {
     /// Bytes that left outside the bursts. The next burst pays for them.
     owed: u64,
     missed: Missed,
+    leaving: Leaving,
     pub(super) lateness: Lateness,
 }
 
@@ -90,6 +109,7 @@ impl Pace {
             rate: None,
             owed: 0,
             missed: Missed::default(),
+            leaving: Leaving::default(),
             lateness: Lateness::default(),
         }
     }
@@ -125,7 +145,7 @@ impl Pace {
             self.missed = Missed::default();
         }
         let late = now.saturating_duration_since(due);
-        self.lateness.count(datagrams, late.max(self.missed.late));
+        self.count(datagrams, late.max(self.missed.late));
         self.missed.make_up(bytes);
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
         let made_up = CATCH_UP.max(half);
@@ -139,9 +159,19 @@ impl Pace {
 
     /// This many bytes and datagrams leave now outside the bursts. `due` was the time at which they could leave.
     pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64, datagrams: u64) {
-        let late = now.saturating_duration_since(due);
-        self.lateness.count(datagrams, late);
+        self.count(datagrams, now.saturating_duration_since(due));
         self.owed = self.owed.saturating_add(bytes);
+    }
+
+    fn count(&mut self, datagrams: u64, late: Duration) {
+        self.lateness.count(datagrams, late);
+        self.leaving = Leaving { datagrams, late };
+    }
+
+    /// The kernel has taken the last datagrams, for which it had no room for this long.
+    pub(super) fn left(&mut self, waited: Duration) {
+        let leaving = std::mem::take(&mut self.leaving);
+        self.lateness.delay(leaving, waited);
     }
 }
 
@@ -337,6 +367,20 @@ mod tests {
             assert!((1_225_000..=1_275_000).contains(&sent), "{sent}");
             assert_eq!(pace.lateness.late, 0);
         }
+    }
+
+    #[test]
+    fn waiting_for_the_kernel_counts_as_lateness() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(RATE, start, start + ms(1), 2_000, 2);
+        pace.left(ms(4));
+        let seen = pace.lateness;
+        assert_eq!((seen.datagrams, seen.late), (2, 2));
+        assert_eq!((seen.total, seen.most), (ms(10), ms(5)));
+        // ACKs do not count.
+        pace.left(ms(4));
+        assert_eq!(pace.lateness, seen);
     }
 
     #[test]

@@ -353,9 +353,11 @@ impl Session {
         transmit
     }
 
-    /// Notes that the system has taken the last datagrams, or refused them.
-    pub(super) fn left(&self, error: Option<io::Error>) {
+    /// Notes that the system has taken the last datagrams, or refused them. It had no room for them for `waited`.
+    pub(super) fn left(&mut self, error: Option<io::Error>, waited: Duration) {
+        self.pace.left(waited);
         if let Some(flow) = &self.flow {
+            flow.set_lateness(self.pace.lateness);
             flow.set_error(error);
         }
     }
@@ -405,7 +407,6 @@ impl Session {
             // The window holds back what follows these datagrams.
             flow.take_blocked();
             flow.set_dry(false);
-            flow.set_lateness(self.pace.lateness);
         }
         if self.rate().is_none() {
             // It may send again as soon as others have had their turn.
