@@ -146,9 +146,9 @@ impl Host {
     }
 
     /// Reads the socket, and gives each datagram to its connection, until the socket is empty or others have waited
-    /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns how long the last
-    /// one has waited.
-    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Duration> {
+    /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns when the last
+    /// one had arrived: none that arrived before is left.
+    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Instant> {
         let clock = self.desk.clock;
         let until = clock() + READING;
         let (mut count, mut is_more) = (0_usize, true);
@@ -164,18 +164,19 @@ impl Host {
             }
             if !is_more {
                 last = None;
-            }
-            if !is_more || clock() >= until {
                 break;
             }
-            let queue = &mut self.queue;
+            if clock() >= until {
+                break;
+            }
+            let (queue, last) = (&mut self.queue, &mut last);
             is_more = self.port.read(&mut |datagram| {
+                *last = Some(datagram.at);
                 if datagram.may_be_answered() {
                     queue.push(datagram);
                 }
             });
         }
-        let lag = last.map(|at| clock().saturating_duration_since(at));
         let until = clock() + GREETING;
         while let Some(datagram) = self.queue.pop_handshake() {
             self.take(datagram).into_iter().for_each(&mut note);
@@ -183,7 +184,7 @@ impl Host {
                 break;
             }
         }
-        lag
+        last
     }
 
     /// Gives a datagram to its connection, which may be a new one.

@@ -255,6 +255,36 @@ fn a_thread_that_was_late_is_soon_on_time_again() {
     assert!(share < 0.08, "{share}");
 }
 
+/// The thread stands still for a second. The ACK waits behind datagrams that take longer to read than a turn has time.
+#[test]
+fn an_ack_that_has_arrived_comes_before_a_timer() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let (writer, left) = Writer::of(0);
+    let (call, _) = world.call(&outlet, writer);
+    world.run(3_000);
+    left.store(1_000, Ordering::Relaxed);
+    call.line.call();
+    world.worker.turn().unwrap();
+    let before = call.line.lock().stats();
+    let [here, stranger] = [7, 9].map(|port| (Ipv4Addr::LOCALHOST, port).into());
+    world.wire.give(stranger, vec![vec![0x40; 20]; 100]);
+    world.server.wire.give(here, world.wire.sent());
+    pass(us(30_000));
+    let answer = world.server.turn();
+    assert_eq!(answer.len(), 1);
+    world.wire.give(world.server.address, answer);
+    pass(us(1_000_000));
+    world.wire.held().toll = us(5);
+    let mut turns = 0;
+    while call.line.lock().stats().frame_rx.acks == before.frame_rx.acks {
+        world.worker.turn().unwrap();
+        turns += 1;
+    }
+    assert!(turns > 1);
+    assert_eq!(call.line.lock().stats().udp_tx, before.udp_tx);
+}
+
 /// An application with a deadline that takes this long to handle.
 struct Sleeper(Option<Instant>, Duration);
 

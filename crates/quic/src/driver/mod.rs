@@ -23,6 +23,8 @@
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
 //!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
 //!   than it is.
+//! - **An ACK comes before a timer** if it arrived before the timer's time, however late the thread is. So lateness causes
+//!   neither losses nor probes. A socket that joins datagrams does not know their arrival times, and has timers at once.
 //! - **No connection waits long for strangers.** A socket is read for at most a fifth of a millisecond before the next
 //!   bursts leave. Datagrams of handshakes wait behind all others, and are processed for a tenth of a millisecond.
 //!   A stranger who forges a client's address does not delay the client's datagrams. Timers and commands are each

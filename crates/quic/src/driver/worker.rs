@@ -70,8 +70,8 @@ pub struct Worker {
     noted: Vec<Key>,
     /// Decisions on clients. They wait behind all other commands, because each may take as long as a handshake.
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
-    /// How long a datagram had waited that was read last, if more were waiting.
-    lag: Option<Duration>,
+    /// If datagrams may be waiting that are not read yet: none of them arrived before this time.
+    unread: Option<Instant>,
     /// Whether there may be commands.
     is_rung: bool,
     /// The burst that is being sent.
@@ -88,7 +88,7 @@ impl Worker {
             timers: Agenda::new(),
             noted: Vec::new(),
             decisions: VecDeque::new(),
-            lag: None,
+            unread: None,
             is_rung: false,
             contents: Vec::new(),
         }
@@ -108,10 +108,10 @@ impl Worker {
     /// Does all the work that can be done now, without waiting. Returns when it needs the next turn, unless the bell
     /// rings earlier; nothing if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
-        self.lag = None;
+        self.unread = None;
         for (id, host) in &mut self.hosts {
-            let lag = host.receive(|handle| self.noted.push((*id, handle)));
-            self.lag = self.lag.max(lag);
+            let unread = host.receive(|handle| self.noted.push((*id, handle)));
+            self.unread = self.unread.into_iter().chain(unread).min();
         }
         self.is_rung = true;
         self.work().then(|| self.next())
@@ -172,14 +172,14 @@ impl Worker {
             // the queue.
             let _ = { bell }.read(&mut [0; 64]);
         }
-        self.lag = None;
+        self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {
                 host.has_room(now);
             }
             if flags.intersects(PollFlags::IN | PollFlags::ERR) || host.has_rest() {
-                let lag = host.receive(|handle| self.noted.push((*id, handle)));
-                self.lag = self.lag.max(lag);
+                let unread = host.receive(|handle| self.noted.push((*id, handle)));
+                self.unread = self.unread.into_iter().chain(unread).min();
             }
         }
     }
@@ -258,15 +258,18 @@ impl Worker {
         self.hosts.get_mut(&id)?.sessions.get_mut(&handle)
     }
 
-    /// Handles the timers that have expired.
+    /// Handles the timers that have expired. A timer waits for the datagrams that arrived before its time: an ACK among
+    /// them may stop it. So a late thread declares no packets lost whose ACK has arrived.
     fn expire(&mut self) {
         let mut now = (self.clock)();
         let until = now + EXPIRING;
-        while now < until
-            && let Some(key) = self.timers.pop(now)
-        {
+        while now < until {
+            let seen = self.unread.map_or(now, |unread| unread.min(now));
+            let Some(key) = self.timers.pop(seen) else {
+                return;
+            };
             if let Some(session) = self.session(key) {
-                session.expire(now);
+                session.expire(seen);
                 self.noted.push(key);
             }
             now = (self.clock)();
@@ -309,11 +312,8 @@ impl Worker {
     fn transmit(&mut self) {
         let mut now = (self.clock)();
         let until = now + SENDING;
-        let until_late = if self.lag > Some(LAG) {
-            until
-        } else {
-            now + CATCHING_UP
-        };
+        let lags = self.unread.is_some_and(|unread| unread + LAG < now);
+        let until_late = if lags { until } else { now + CATCHING_UP };
         while now < until || (now < until_late && self.departures.is_late(LATE, now)) {
             let Some((id, handle)) = self.departures.pop(now) else {
                 return;
