@@ -7,6 +7,7 @@ use std::mem::take;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use congestion::ControllerKind;
@@ -17,10 +18,10 @@ use rustix::io::Errno;
 
 use super::application::{Application, Crowd, Door, Verdict};
 use super::flow::Flow;
-use super::ground::{Datagram, Port};
+use super::ground::{Bell, Datagram, Ground, Port};
 use super::host::{Host, Turn};
 use super::line::{Desk, Line};
-use super::paced;
+use super::{Driver, paced};
 use super::session::Session;
 use super::worker::{Command, Worker};
 use crate::controller::factory;
@@ -133,6 +134,42 @@ impl Port for Wire {
     }
 }
 
+/// A ground with one wire, where the test gives the driver its turns.
+#[derive(Default)]
+pub(super) struct Hand {
+    wire: Wire,
+    worker: Mutex<Option<Worker>>,
+}
+
+impl Hand {
+    /// Starts a driver. Also returns what takes its turns, and its wire.
+    pub(super) fn start() -> (Arc<Driver>, Worker, Wire) {
+        let hand = Arc::new(Hand::default());
+        let driver = Driver::start_on(hand.clone()).unwrap();
+        let worker = hand.worker.lock().unwrap().take();
+        (driver, worker.unwrap(), hand.wire.clone())
+    }
+}
+
+impl Ground for Hand {
+    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Err(io::ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Ok(Box::new(self.wire.clone()))
+    }
+
+    fn clock(&self) -> fn() -> Instant {
+        clock
+    }
+
+    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+        *self.worker.lock().unwrap() = Some(worker);
+        Ok((Arc::new(|| {}), None))
+    }
+}
+
 pub(super) struct End {
     host: Host,
     pub(super) wire: Wire,
@@ -196,6 +233,11 @@ impl End {
         for session in self.host.sessions.values_mut() {
             session.look(clock());
         }
+    }
+
+    /// When its next timer expires.
+    pub(super) fn timer(&self) -> Option<Instant> {
+        self.host.sessions.values().filter_map(Session::timer).min()
     }
 
     /// Processes what has arrived, and does what is due. Returns what it sends.

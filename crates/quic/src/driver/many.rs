@@ -1,10 +1,8 @@
 //! Many connections over one socket, with a clock of their own.
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;
@@ -12,11 +10,8 @@ use noq_proto::{
     Connection, ConnectionStats, Dir, Event, Incoming, MtuDiscoveryConfig, StreamEvent,
 };
 
-use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
-use super::{
-    Application, Bell, Call, Crowd, Door, Driver, Flow, Ground, Outlet, Port, Verdict, Worker,
-    paced,
-};
+use super::by_hand::{ALPN, End, Hand, Nobody, Wire, Writer, clock, pass, us};
+use super::{Application, Call, Crowd, Door, Driver, Flow, Outlet, Verdict, Worker, paced};
 use crate::controller::factory_with;
 use crate::endpoint::{self, Identity};
 
@@ -27,32 +22,6 @@ use fixed::Fixed;
 
 /// The rate in bytes per second.
 const RATE: u64 = 125_000;
-
-/// A ground with one wire, where the test gives the driver its turns.
-#[derive(Default)]
-struct Hand {
-    wire: Wire,
-    worker: Mutex<Option<Worker>>,
-}
-
-impl Ground for Hand {
-    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
-        Err(io::ErrorKind::AddrNotAvailable.into())
-    }
-
-    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
-        Ok(Box::new(self.wire.clone()))
-    }
-
-    fn clock(&self) -> fn() -> Instant {
-        clock
-    }
-
-    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        *self.worker.lock().unwrap() = Some(worker);
-        Ok((Arc::new(|| {}), None))
-    }
-}
 
 /// Accepts everybody.
 struct Everybody;
@@ -78,14 +47,12 @@ impl World {
     }
 
     fn with(door: impl Door + 'static) -> World {
-        let hand = Arc::new(Hand::default());
-        let driver = Driver::start_on(hand.clone()).unwrap();
-        let worker = hand.worker.lock().unwrap().take();
+        let (driver, worker, wire) = Hand::start();
         let identity = Identity::generate().unwrap();
         World {
             driver,
-            worker: worker.unwrap(),
-            wire: hand.wire.clone(),
+            worker,
+            wire,
             server: End::server(&identity, door),
             identity,
         }

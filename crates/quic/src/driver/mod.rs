@@ -80,6 +80,8 @@ mod line;
 #[cfg(test)]
 mod many;
 mod mtu;
+#[cfg(test)]
+mod over_path;
 mod pace;
 mod queue;
 mod search;
