@@ -1,8 +1,8 @@
 //! Many connections over one socket, with a clock of their own.
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::Ordering;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;

@@ -6,8 +6,8 @@
 //! # What it guarantees
 //!
 //! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave:
-//!   the end of its last burst at the controller's pacing rate. The thread sends what is due first, one burst of each
-//!   connection in turn. A connection that is behind its time waits for its turn like the others. The size of a burst
+//!   the end of its last burst at the controller's pacing rate. The thread sends what is due first. If several
+//!   connections are behind their time, it sends the same number of bytes of each in turn. The size of a burst
 //!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
 //!   everything pass. It paces only connections whose controller is noq's own.
 //! - **Only data is paced.** ACKs, probes after a timeout and the end of a connection wait at most a millisecond for the
@@ -73,6 +73,7 @@ mod application;
 mod arrival;
 #[cfg(test)]
 mod by_hand;
+mod credit;
 mod flow;
 mod ground;
 mod host;

@@ -55,7 +55,8 @@ impl Application for Reader {
             let mut stream = connection.recv_stream(*stream);
             let mut chunks = stream.read(true).unwrap();
             while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-                self.1.fetch_add(chunk.bytes.len() as u64, Ordering::Relaxed);
+                self.1
+                    .fetch_add(chunk.bytes.len() as u64, Ordering::Relaxed);
             }
             let _ = chunks.finalize();
         }

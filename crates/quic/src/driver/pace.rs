@@ -355,7 +355,7 @@ mod tests {
         while now < start + ms(10_000) {
             let (least, most) = (sent.iter().min(), sent.iter().max());
             assert!(most.unwrap() - least.unwrap() <= 1_200);
-            while let Some(key) = agenda.pop(now) {
+            while let Some((_, key)) = agenda.pop(now) {
                 let due = paces[key].due(Some(125_000));
                 paces[key].depart(Some(125_000), due, now, 1_200, 1);
                 sent[key] += 1_200;

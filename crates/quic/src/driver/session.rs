@@ -11,6 +11,7 @@ use noq_proto::{
 };
 
 use super::application::Application;
+use super::credit::Credit;
 use super::flow::Flow;
 use super::host::{Shared, lock};
 use super::line::{HostId, Line};
@@ -53,6 +54,7 @@ pub(super) struct Session {
     /// The link to the controller, if the driver paces the connection. Otherwise noq paces it.
     flow: Option<Arc<Flow>>,
     pace: Pace,
+    pub(super) credit: Credit,
     search: Search,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
@@ -84,6 +86,7 @@ impl Session {
             application,
             flow,
             pace: Pace::new(now),
+            credit: Credit::new(),
             search: Search::new(now),
             ready: Some(now),
             urgent: None,
@@ -252,6 +255,9 @@ impl Session {
         let mut connection = line.lock();
         let transmit = self.write(&mut connection, due, now, most, contents);
         self.answer(&mut connection, endpoint);
+        if let Some(transmit) = &transmit {
+            self.credit.spend(transmit.size);
+        }
         transmit
     }
 

@@ -265,7 +265,7 @@ impl Worker {
         let until = now + EXPIRING;
         while now < until {
             let seen = self.unread.map_or(now, |unread| unread.min(now));
-            let Some(key) = self.timers.pop(seen) else {
+            let Some((_, key)) = self.timers.pop(seen) else {
                 return;
             };
             if let Some(session) = self.session(key) {
@@ -308,28 +308,37 @@ impl Worker {
         }
     }
 
-    /// Sends what is due, one burst of each connection in turn.
+    /// Sends what is due, the same number of bytes of each connection in turn.
     fn transmit(&mut self) {
         let mut now = (self.clock)();
         let until = now + SENDING;
         let lags = self.unread.is_some_and(|unread| unread + LAG < now);
         let until_late = if lags { until } else { now + CATCHING_UP };
         while now < until || (now < until_late && self.departures.is_late(LATE, now)) {
-            let Some((id, handle)) = self.departures.pop(now) else {
+            let Some((place, (id, handle))) = self.departures.pop(now) else {
                 return;
             };
             let Some(host) = self.hosts.get_mut(&id) else {
                 continue;
             };
+            let is_other_due = self.departures.is_late(Duration::ZERO, now);
+            let session = host.sessions.get_mut(&handle);
+            if session.is_some_and(|session| !session.credit.begin(is_other_due)) {
+                self.departures.queue((id, handle), Some(now), now);
+                continue;
+            }
             let turn = host.send(handle, now, &mut self.contents);
             now = (self.clock)();
-            let Some(session) = host.sessions.get(&handle) else {
+            let Some(session) = host.sessions.get_mut(&handle) else {
                 continue;
             };
+            let due = session.due();
+            let has_more = due.is_some_and(|due| due <= now);
             match turn {
-                Turn::Sent | Turn::Nothing => {
-                    self.departures.queue((id, handle), session.due(), now);
+                Turn::Sent if has_more && session.credit.goes_on() => {
+                    self.departures.set((id, handle), Some(place));
                 }
+                Turn::Sent | Turn::Nothing => self.departures.queue((id, handle), due, now),
                 // The connection waits for room.
                 Turn::Full => {}
             }
