@@ -7,19 +7,20 @@
 //!
 //! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave:
 //!   the end of its last burst at the controller's pacing rate. The thread sends what is due first. If several
-//!   connections are behind their time, it sends the same number of bytes of each in turn. The size of a burst
-//!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
+//!   connections are behind their time, it sends the same number of bytes of each in turn, as Linux's fq does. The size
+//!   of a burst is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
 //!   everything pass. It paces only connections whose controller is noq's own.
-//! - **Only data is paced.** ACKs, probes after a timeout and the end of a connection wait at most a millisecond for the
-//!   next burst, and otherwise leave before it (RFC 9002, "Pacing"). ACKs take nothing from the rate. The next burst pays
-//!   for a probe.
+//! - **Only data is paced.** ACKs of data, probes after a timeout and the end of a connection wait at most a millisecond
+//!   for the next burst, and otherwise leave before it (RFC 9002, "Pacing"). ACKs of short datagrams leave by
+//!   `max_ack_delay`. ACKs take nothing from the rate. The next burst pays for a probe.
 //! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
-//! - **A late thread makes up for three milliseconds, or for half a burst**, and forgets the rest. While bursts have waited for more than half a
-//!   millisecond, it sends for up to a millisecond before it reads again, unless what has arrived has waited for more than
-//!   two milliseconds. The driver counts how late datagrams left
-//!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.
+//! - **A late thread makes up for three milliseconds, or for half a burst**, and forgets the rest. While bursts have
+//!   waited for more than half a millisecond, it sends for up to a millisecond before it reads again, unless what has
+//!   arrived has waited for more than two milliseconds. The driver counts how late datagrams left ([`Lateness`]),
+//!   relative to the time at which pacing and window allowed them, and counts what is forgotten. The time in which the
+//!   kernel has no room for a datagram counts, too.
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
 //!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
 //!   than it is.
@@ -59,6 +60,10 @@
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
 //!
 //! If a connection has data, noq sends no ACK without data. So that ACK waits for the next burst.
+//!
+//! Nothing but the socket's send buffer limits how much of a connection waits in the kernel if the local link is slower
+//! than the pacing rate. Linux holds back its own TCP after about a millisecond (`tcp_small_queue_check`). On loopback
+//! and over virtual links, nothing waits there.
 //!
 //! noq sends a probe of the path MTU only when no other data waits, or when the window is full. It does not report the
 //! progress of its search. So the driver shuts the window of a connection for a moment, once a second, and more often while

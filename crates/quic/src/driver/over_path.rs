@@ -185,6 +185,8 @@ fn bbr_fills_a_fast_and_long_path() {
         println!("{kind}: {share:.4}");
         // What arrived out of order before the span may be read within it.
         assert!((0.95..=1.01).contains(&share), "{kind}: {share}");
-        assert_eq!(world.flow.lateness().late, 0);
+        // When the rate rises, the next burst's time may have passed already.
+        let lateness = world.flow.lateness();
+        assert!(lateness.late * 1_000 < lateness.datagrams, "{lateness:?}");
     }
 }

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, or
-/// half a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would cost as much of the rate as it was late. With 1 ms, BBR lost a third of
-/// its goodput on a machine whose threads waited for the scheduler's time slices of about 3 ms. What leaves at once
-/// becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that machine were half as long again as RTprop.
+/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, or half
+/// a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would cost as much of the
+/// rate as it was late. With 1 ms, BBR lost a third of its goodput on a machine whose threads waited for the scheduler's
+/// time slices of about 3 ms. What leaves at once becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that
+/// machine were half as long again as RTprop.
 const CATCH_UP: Duration = Duration::from_millis(3);
 
 /// A packet that leaves more than this after its time is late, as in the emulated path.

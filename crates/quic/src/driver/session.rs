@@ -47,6 +47,11 @@ const LONGEST: Duration = Duration::from_millis(1);
 /// needs no separate look for it.
 const SOON: Duration = Duration::from_millis(1);
 
+/// A datagram of at least this size carries data, and its ACK should leave at once. A shorter one most often carries an
+/// ACK. If it asks for an ACK itself, noq's timer ends the wait (`max_ack_delay`). To ask noq after each ACK would take a
+/// tenth of the thread's time.
+const DATA: usize = 200;
+
 /// A connection.
 pub(super) struct Session {
     line: Line,
@@ -131,7 +136,9 @@ impl Session {
         }
         drop(connection);
         self.wake(at);
-        self.hurry(at);
+        if size >= DATA {
+            self.hurry(at);
+        }
     }
 
     /// Handles a change by another thread.
@@ -422,10 +429,9 @@ impl Session {
 
     /// The bytes of these datagrams that congestion control counts. Only a controller of ours tells.
     fn take_sent(&self, transmit: &Transmit) -> u64 {
-        match &self.flow {
-            Some(flow) if self.rate().is_some() => flow.take_sent(),
-            _ => transmit.size as u64,
-        }
+        let sent = self.flow.as_ref().map(|flow| flow.take_sent());
+        let sent = sent.filter(|_| self.rate().is_some());
+        sent.unwrap_or(transmit.size as u64)
     }
 
     fn set_dry(&self, is_dry: bool) {
