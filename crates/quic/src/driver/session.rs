@@ -48,8 +48,8 @@ const LONGEST: Duration = Duration::from_millis(1);
 const SOON: Duration = Duration::from_millis(1);
 
 /// A datagram of at least this size carries data, and its ACK should leave at once. A shorter one most often carries an
-/// ACK. If it asks for an ACK itself, noq's timer ends the wait (`max_ack_delay`). To ask noq after each ACK would take a
-/// tenth of the thread's time.
+/// ACK. If it asks for an ACK itself, noq's timer ends the wait (`max_ack_delay`). So the thread does not ask noq after
+/// each ACK.
 const DATA: usize = 200;
 
 /// A connection.
