@@ -106,6 +106,8 @@ pub struct Limits {
     opened: Option<Time>,
     /// Whether the sender has closed.
     is_closed: bool,
+    /// Whether data were sent again since the last departure of new data.
+    is_repairing: bool,
     /// The payload of the latest burst.
     burst: u64,
     /// Bursts that were built after the burst before them had departed, and those that were built earlier.
@@ -172,6 +174,7 @@ impl Limits {
             idle_since: Some(at),
             opened: None,
             is_closed: false,
+            is_repairing: false,
             burst: 0,
             built_after: 0,
             built_before: 0,
@@ -228,9 +231,28 @@ impl Limits {
         }
         self.burst += departure.bytes;
         self.last = departure;
+        self.is_repairing = false;
         self.idle_since = None;
         self.opened = None;
         by.if_busy(self.is_busy)
+    }
+
+    /// Lost data of the last write are sent again. Until the first of them departed, nobody knew of the losses. Then, the
+    /// others waited for congestion control.
+    pub fn on_repeat(&mut self, at: Time, patience: &Patience) {
+        if !self.last.ends_write {
+            return;
+        }
+        let span = at.since(self.last.at);
+        let is_next = self.is_repairing && span <= patience.longest_train;
+        if is_next {
+            self.add(self.last.else_by, span);
+        } else {
+            self.settle(Some(Limit::Application));
+            self.add(Limit::Application, span);
+        }
+        self.last.at = at;
+        self.is_repairing = true;
     }
 
     /// The round of the departures before `at` ends, with the data before `data`. It lasts on if the round before is not
@@ -428,6 +450,23 @@ mod tests {
     #[test]
     fn what_an_acknowledgement_has_let_go_waited_for_no_scheduler() {
         assert_eq!(of_writes(10, Cue::Answer, Built::Unknown), (910, 90));
+    }
+
+    #[test]
+    fn the_losses_of_a_write_are_not_repaired_in_the_applications_time() {
+        let patience = Patience {
+            longest_train: Duration::from_millis(40),
+            ..Patience::default()
+        };
+        let mut limits = Limits::new(Time::ZERO);
+        let millis = |ms| Time::ZERO + Duration::from_millis(ms);
+        limits.on_departure(departure(10, true), (Cue::None, Built::Unknown), &patience);
+        for at in [50, 60, 70, 300] {
+            limits.on_repeat(millis(at), &patience);
+        }
+        let shares = limits.until(millis(400), &patience);
+        let of = |limit| shares.of(limit).as_nanos() / 1_000_000;
+        assert_eq!((of(Limit::Application), of(Limit::Window)), (380, 20));
     }
 
     #[test]

@@ -264,8 +264,9 @@ impl Connection {
     /// scale of the receive window is unknown.
     pub fn shares(&self, side: usize) -> Option<Shares> {
         let flow = self.sides[side].flow.as_deref()?;
+        let near = self.halves(side).0.unwrap_or_default();
         (flow.totals.acks > 0 && self.knows_window(side))
-            .then(|| flow.shares(self.last, self.vantages[side]))
+            .then(|| flow.shares(self.last, near, self.vantages[side]))
     }
 
     /// The payload of both directions.

@@ -10,12 +10,24 @@ pub struct Restart {
     peak: Bytes,
     /// Slow start ends here, after idle.
     goal: Option<Bytes>,
+    /// The most in flight in the present round, and in the round before, since the idle time.
+    present: Bytes,
+    before: Bytes,
 }
 
 impl Restart {
     /// The flow has been idle for a retransmission timeout.
     pub fn on_idle(&mut self) {
         self.goal = Some(Bytes::new(self.peak.get() / 4 * 3));
+        (self.present, self.before) = (Bytes::ZERO, Bytes::ZERO);
+    }
+
+    /// A round ends. In slow start, each has at least a quarter more in flight than the one before. A flow that does not grow
+    /// so has not begun again, as with BBR (Linux `tcp_slow_start_after_idle_check`).
+    pub fn on_round(&mut self) {
+        let is_growing = self.present * 4 >= self.before * 5;
+        self.goal = self.goal.filter(|_| is_growing);
+        self.before = std::mem::take(&mut self.present);
     }
 
     /// A loss has set another window.
@@ -27,6 +39,7 @@ impl Restart {
     #[inline]
     pub fn on_flight(&mut self, flight: Bytes) -> bool {
         self.peak = self.peak.max(flight);
+        self.present = self.present.max(flight);
         self.goal = self.goal.filter(|goal| flight < *goal);
         self.goal.is_some()
     }
@@ -56,5 +69,31 @@ mod tests {
         restart.on_idle();
         restart.on_loss();
         assert!(!restart.on_flight(Bytes::new(10)));
+    }
+
+    #[test]
+    fn a_flow_that_sends_at_once_what_it_had_has_not_begun_again() {
+        let mut restart = Restart::default();
+        let mut grows = |flight| {
+            let grows = restart.on_flight(Bytes::new(flight));
+            restart.on_round();
+            grows
+        };
+        assert!(!grows(90));
+        restart.on_idle();
+        let mut grows = |flight| {
+            let grows = restart.on_flight(Bytes::new(flight));
+            restart.on_round();
+            grows
+        };
+        // As in slow start; then as BBR, with a third of what it had in Startup.
+        assert!(grows(10) && grows(20) && grows(40));
+        restart.on_idle();
+        let mut grows = |flight| {
+            let grows = restart.on_flight(Bytes::new(flight));
+            restart.on_round();
+            grows
+        };
+        assert!(grows(30) && grows(31) && !grows(31));
     }
 }

@@ -61,6 +61,12 @@ impl Rounds {
         self.present.most()
     }
 
+    /// The most bytes in flight in any round.
+    pub fn most_ever(&self) -> Bytes {
+        let done = self.done.iter().map(Round::most);
+        done.fold(self.most(), Bytes::max)
+    }
+
     /// This many bytes are in flight.
     #[inline]
     pub fn on_flight(&mut self, flight: Bytes) {

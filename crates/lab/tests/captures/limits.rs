@@ -1,8 +1,10 @@
 //! What limits a flow, and the parts of congestion control's share.
 
-use capture::Summary;
+use capture::read::Frames;
+use capture::write::Writer;
+use capture::{FlowSummary, Summary};
 
-use crate::{off, only, parts, run, run_two};
+use crate::{captured, off, only, parts, read, run, run_two};
 
 /// What may limit a flow: its name, what is said of the flow, and of the path.
 const KINDS: [(&str, &str, &str); 15] = [
@@ -174,6 +176,132 @@ fn objects_after_pauses_are_limited_alike_at_both_ends() {
     };
     let (there, here) = (bottleneck(&sender), bottleneck(&receiver));
     assert_eq!(off("bottleneck", here, there, 0.0, 0.05), None);
+}
+
+/// The flow with the most data.
+fn largest(summary: &Summary) -> &FlowSummary {
+    let flows = summary.connections.iter().flat_map(|one| &one.flows);
+    flows.max_by_key(|flow| flow.sent_bytes).expect("a flow")
+}
+
+/// BBR keeps its window over idle times (Linux `tcp_slow_start_after_idle_check`).
+#[test]
+fn bbr_does_not_begin_again_after_idle() {
+    let mut wrong = Vec::new();
+    for controller in ["bbr1", "bbr3"] {
+        for response in ["1mb", "3mb"] {
+            let (_, summaries) = run(&format!(
+                r#"
+                name = "objects"
+                duration = "20s"
+                path = {{ rate = "20mbit", rtt = "40ms", buffer = "4bdp" }}
+                host = {{ scheduler = "pacing" }}
+                flow = [{{ controller = "{controller}", app = {{ kind = "requests", response = "{response}", think = {{ mean = "300ms" }} }} }}]
+                "#
+            ));
+            for summary in &summaries {
+                let found = largest(summary);
+                let by = found.limited_by.expect("limits");
+                let slow_start = by.slow_start.expect("parts");
+                if slow_start > 0.08 {
+                    wrong.push(format!("{controller}, {response}, at {}: {by:?}", found.place));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is off of the limits of the application and of congestion control.
+fn off_of_limits(found: &FlowSummary, truth: &record::LimitShares, most: f64) -> Vec<String> {
+    let by = found.limited_by.expect("limits");
+    let application = truth.application + truth.send_buffer;
+    let all = [
+        off("application", by.application, application, 0.0, most),
+        off("receiver", by.receiver, truth.receiver, 0.0, most),
+        off("congestion", by.congestion, truth.congestion, 0.0, most),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The last round trip counts, although a capture at the receiver ends before it.
+#[test]
+fn single_objects_are_limited_alike_at_both_ends() {
+    let mut wrong = Vec::new();
+    for controller in ["bbr1", "cubic"] {
+        for bytes in ["50kb", "100kb", "400kb"] {
+            let (record, summaries) = run(&format!(
+                r#"
+                name = "object"
+                duration = "5s"
+                path = {{ rate = "20mbit", rtt = "40ms", buffer = "2bdp" }}
+                flow = [{{ controller = "{controller}", bytes = "{bytes}" }}]
+                "#
+            ));
+            let truth = record.summary.flows[0].limited_by.expect("limits");
+            for summary in &summaries {
+                let found = only(summary);
+                let all = off_of_limits(found, &truth, 0.05);
+                if !all.is_empty() {
+                    let all = all.join("; ");
+                    wrong.push(format!("{controller}, {bytes}, at {}: {all}", found.place));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_repair_of_an_objects_end_is_congestion_controls_time() {
+    let (record, [sender, _]) = run(
+        r#"
+        name = "repair"
+        duration = "20s"
+        path = { rate = "20mbit", rtt = "150ms", buffer = "0.3bdp" }
+        flow = [{ controller = "bbr1", app = { kind = "requests", response = "1mb", think = { mean = "500ms" } } }]
+        "#,
+    );
+    let truth = record.summary.flows[0].limited_by.expect("limits");
+    let all = off_of_limits(largest(&sender), &truth, 0.05);
+    assert!(all.is_empty(), "{}", all.join("; "));
+}
+
+/// The packets of a capture that passed at these times, in seconds from its first packet.
+fn part(file: &[u8], is_kept: impl Fn(f64) -> bool) -> Summary {
+    let mut frames = Frames::new(file).expect("a capture");
+    let mut writer = Writer::new(Vec::new(), "part").expect("a vector takes everything");
+    let mut first = None;
+    while let Some(frame) = frames.next_frame().expect("a frame") {
+        let first = *first.get_or_insert(frame.at);
+        if is_kept(frame.at.since(first).as_secs_f64()) {
+            let rest = frame.wire_len - frame.data.len() as u32;
+            let written = writer.raw(frame.at, frame.data, rest);
+            written.expect("a vector takes everything");
+        }
+    }
+    read(&writer.finish().expect("a vector takes everything"))
+}
+
+#[test]
+fn the_time_of_a_hole_and_before_a_capture_is_nobodys() {
+    let (record, files) = captured(
+        r#"
+        name = "hole"
+        duration = "20s"
+        path = { rate = "20mbit", rtt = "40ms", buffer = "2bdp" }
+        flow = [{ controller = "cubic" }]
+        "#,
+    );
+    let truth = record.summary.flows[0].limited_by.expect("limits");
+    let mut wrong = Vec::new();
+    for file in &files {
+        let hole = part(file, |at| !(8.0..13.0).contains(&at));
+        wrong.extend(off_of_limits(only(&hole), &truth, 0.05));
+    }
+    let late = part(&files[0], |at| at > 6.0);
+    wrong.extend(off_of_limits(only(&late), &truth, 0.05));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

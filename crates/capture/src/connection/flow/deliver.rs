@@ -59,6 +59,7 @@ impl Flow {
             self.plateau
                 .on_round(self.rounds.most(), self.slack(vantage));
             self.rounds.begin(at, room);
+            self.restart.on_round();
             if self.model.is_full() {
                 self.extra.end_round();
             }

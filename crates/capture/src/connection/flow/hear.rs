@@ -54,6 +54,7 @@ impl Flow {
         if ack > self.end {
             // The byte of a probe is not counted as sent. The receiver may accept it all the same.
             if self.probed != Some(ack) {
+                self.see_hole(at, ack);
                 self.totals.missed += ack - self.end;
                 self.has_missed = true;
             }

@@ -267,9 +267,14 @@ impl Flow {
         self.series.samples()
     }
 
-    /// How long each limit held until `end`.
-    pub fn shares(&self, end: Time, vantage: Vantage) -> Shares {
-        self.limits.until(end, &self.patience(vantage))
+    /// How long each limit held until `end`, and until the sender could have answered the last acknowledgement. `near` is
+    /// the round-trip time from the capture to the sender.
+    pub fn shares(&self, end: Time, near: Duration, vantage: Vantage) -> Shares {
+        let answered = match vantage {
+            Vantage::Sender => self.last_heard,
+            Vantage::Elsewhere => self.last_heard + near,
+        };
+        self.limits.until(end.max(answered), &self.patience(vantage))
     }
 
     /// The mean over rounds of the most bytes acknowledged beyond BtlBw.

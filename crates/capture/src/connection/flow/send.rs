@@ -267,8 +267,11 @@ impl Flow {
         } else {
             Limit::Bottleneck
         };
-        let is_steady =
-            !self.model.has_shown_path() && self.plateau.has(flight, self.slack(vantage));
+        // Without the handshake, a standing queue may hide in the least RTT. QUIC has no handshake here.
+        let is_path_known = self.handshake.is_some() || self.cues.is_none();
+        let is_steady = is_path_known
+            && !self.model.has_shown_path()
+            && self.plateau.has(flight, self.slack(vantage));
         if at.since(self.last_sent) > self.rto() {
             self.restart.on_idle();
         }
@@ -308,6 +311,7 @@ impl Flow {
 
     /// Records the bytes before `seq`, which were not captured.
     fn miss(&mut self, at: Time, seq: u64, segment: &Segment) {
+        self.see_hole(at, seq);
         let state = self.sampler.clone().on_packet_sent(
             at,
             Bytes::new(seq - self.end),
@@ -335,6 +339,14 @@ impl Flow {
             self.full.size(),
         );
         self.end = seq;
+    }
+
+    /// Data up to `seq` were sent and not captured. If they are more than was ever in flight, acknowledgements were not
+    /// captured, either, and nothing tells what limited the flow meanwhile.
+    pub(super) fn see_hole(&mut self, at: Time, seq: u64) {
+        if seq - self.end > self.rounds.most_ever().get() {
+            self.limits.skip(at);
+        }
     }
 
     fn push(&mut self, at: Time, range: Range<u64>, mark: Mark, vantage: Vantage, room: Room) {
@@ -488,6 +500,9 @@ impl Flow {
             let flight = self.flight(vantage);
             self.rounds.on_flight(flight);
             self.rounds.on_repeat();
+            if vantage == Vantage::Sender {
+                self.limits.on_repeat(at, &self.patience);
+            }
             // A retransmission of the last bytes may be a probe, and then is no sign of loss (RFC 8985, section 7.3).
             if !is_tail {
                 self.recoveries.on_repeat(self.end, before, is_timeout);
