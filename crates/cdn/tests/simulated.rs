@@ -225,7 +225,7 @@ fn what_makes_no_sense_is_named() {
         (
             "controller = \"cubic\", bytes",
             "controller = \"cubic\", byte",
-            "line 24: network[1].background[0].byte:",
+            "network[1].background[0].byte:",
         ),
         (
             "controller = \"cubic\", bytes",

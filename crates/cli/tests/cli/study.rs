@@ -138,7 +138,7 @@ fn options_are_a_plan() {
     refused(
         ["study", "--listen", "443", "--out", &out],
         2,
-        &["--cgroup"],
+        &["--unit: is missing"],
     );
     // The same options continue the study, and others are another plan.
     let plan = Plan::parse(SAME).expect("a plan");
