@@ -98,7 +98,9 @@ mod tests {
         assert_eq!(of(lossy), Some(154));
         let swapped = [1, 2, 3, 5, 4, 6, 7, 8, 9, 10, 11, 12, 13];
         assert_eq!(of(swapped.map(|at| (at, 1, true))), Some(0));
-        let all_swapped = (0..400).map(|at| at ^ 1).filter(|at| at % 50 != 7);
+        let all_swapped = (0..400)
+            .map(|at| if at < 2 { at } else { at ^ 1 })
+            .filter(|at| at % 50 != 7);
         assert_eq!(of(all_swapped.map(|at| (at, 1, true))), Some(8));
         assert_eq!(of((0..400).map(|at| (at * 10, 10, false))), Some(0));
     }

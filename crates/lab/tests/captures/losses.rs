@@ -113,7 +113,7 @@ fn without_sack_data_that_arrived_behind_a_hole_make_no_fast_path() {
 #[test]
 fn marks_show_the_controller_as_losses_do() {
     for controller in ["bbr1", "bbr3", "cubic", "reno"] {
-        let (record, summaries) = run(&format!(
+        let (_, summaries) = run(&format!(
             r#"
             name = "marks"
             duration = "30s"
@@ -122,9 +122,10 @@ fn marks_show_the_controller_as_losses_do() {
             flow = [{{ controller = "{controller}" }}]
             "#
         ));
-        assert_eq!(record.summary.flows[0].packets_lost, Some(0));
         for summary in &summaries {
-            let guess = only(summary).controller.as_ref().expect("a guess");
+            let found = only(summary);
+            assert!(found.marked > 10, "{found:?}");
+            let guess = found.controller.as_ref().expect("a guess");
             assert_eq!(guess.controller, controller, "{guess:?}");
         }
     }

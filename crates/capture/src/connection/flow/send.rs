@@ -79,7 +79,7 @@ impl Flow {
             self.scoreboard.expect_copies();
             return false;
         }
-        let follows_loss = self.follows_loss(at, seq > sent_before);
+        let follows_loss = self.follows_loss(at, seq > sent_before, vantage);
         self.has_missed = false;
         self.numbers
             .on_segment(id, self.full.packets(len), follows_loss);
@@ -117,9 +117,9 @@ impl Flow {
     }
 
     /// Whether a gap in the numbers is a loss. If it `follows_hole`, or data are still missing, it is. If the tail of all
-    /// data was lost, its retransmission follows the data before without a hole, after a time without data or soon after
-    /// other losses. Data that were acknowledged and not captured have numbers, too.
-    fn follows_loss(&mut self, at: Time, follows_hole: bool) -> bool {
+    /// data was lost before the capture, its retransmission follows the data before without a hole, after a time without
+    /// data or soon after other losses. Data that were acknowledged and not captured have numbers, too.
+    fn follows_loss(&mut self, at: Time, follows_hole: bool, vantage: Vantage) -> bool {
         let is_missing = follows_hole || self.highest() > self.una;
         if is_missing {
             self.last_missing = Some(at);
@@ -127,7 +127,8 @@ impl Flow {
         let rtt = self.model.rtt_mean().or(self.far).unwrap_or_default();
         let is_soon = |last: Time| at.since(last) <= rtt * SOON;
         let is_silent = at.since(self.last_sent) >= rtt;
-        is_missing || self.has_missed || is_silent || self.last_missing.is_some_and(is_soon)
+        let may_follow = is_silent || self.last_missing.is_some_and(is_soon);
+        is_missing || self.has_missed || may_follow && vantage == Vantage::Elsewhere
     }
 
     /// Whether data follow a segment from far away directly. If not, they are themselves from far away.
