@@ -30,7 +30,8 @@ pub fn files(bytes: &[u8]) {
         }
     }
     #[cfg(test)]
-    if let Some(text) = crate::scenario(&summary) {
+    if let Some(direction) = crate::Direction::of(&summary, |_| true) {
+        let text = direction.scenario();
         let read: Result<scenario::Scenario, _> = text.parse();
         assert!(read.is_ok(), "{read:?} of\n{text}");
     }

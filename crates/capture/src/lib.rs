@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clock;
 pub mod connection;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -38,7 +39,7 @@ pub mod write;
 
 pub use guess::{Family, Guess};
 pub use probes::{Probes, Schedule};
-pub use scenario::{ranges, scenario};
+pub use scenario::Direction;
 pub use signs::Signs;
 pub use summary::{
     Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary,

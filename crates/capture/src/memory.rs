@@ -9,6 +9,9 @@ pub const MOST: usize = 272 << 20;
 /// Above the bound, connections are thinned out again after they have grown by one part in this many of it.
 const STEP: usize = 16;
 
+/// If thinning does not keep connections within the bound and one part in this many of it, some have to go.
+const EXCESS: usize = 4;
+
 /// A value whose memory is counted.
 pub trait Holder {
     /// The number of bytes that it holds, itself included.
@@ -30,6 +33,8 @@ pub struct Memory {
     held: usize,
     /// Above this many bytes, connections are thinned out.
     thin_at: usize,
+    /// The growth since they were thinned out.
+    step: usize,
 }
 
 impl Default for Memory {
@@ -45,6 +50,7 @@ impl Memory {
             most,
             held: 0,
             thin_at: most,
+            step: most / STEP,
         }
     }
 
@@ -87,17 +93,43 @@ impl Memory {
         self.held > self.thin_at
     }
 
-    /// Thins out all holders.
+    /// Whether connections hold too much although they were thinned out.
+    pub fn is_overfull(&self) -> bool {
+        self.held > self.most + self.most / EXCESS
+    }
+
+    /// Thins out all holders. If this frees less than has come since the last time, the next time comes later.
     pub fn thin(&mut self, all: &mut [&mut dyn Holder]) {
         let courses: usize = all.iter().map(|one| one.course()).sum();
-        let held: usize = all.iter().map(|one| one.held()).sum();
-        let room = (self.most / 4 * 3).saturating_sub(held - courses);
+        let before = self.held;
+        let room = (self.most / 4 * 3).saturating_sub(before.saturating_sub(courses));
         let share = room / all.len().max(1);
         for one in all {
             one.thin(share);
             self.count(&mut **one);
         }
-        self.thin_at = self.most.max(self.held + self.most / STEP);
+        let is_little = before.saturating_sub(self.held) < self.step;
+        self.step = if is_little {
+            (self.step * 2).min(self.most / EXCESS)
+        } else {
+            self.most / STEP
+        };
+        self.wait();
+    }
+
+    /// Waits until connections have grown before they are thinned out again.
+    pub fn wait(&mut self) {
+        self.thin_at = self.most.max(self.held + self.step);
+    }
+}
+
+/// Frees spare capacity. A list that becomes much shorter moves: in its place, it would split a free block of memory that
+/// other lists need as a whole.
+pub fn shrink<T: Clone>(list: &mut Vec<T>) {
+    if list.capacity() > list.len() * 2 {
+        *list = list.as_slice().to_vec();
+    } else {
+        list.shrink_to_fit();
     }
 }
 
@@ -106,5 +138,52 @@ impl Memory {
 pub fn reserve<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(4));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Holds what cannot be thinned out.
+    struct Firm(usize, usize);
+
+    impl Holder for Firm {
+        fn held(&self) -> usize {
+            self.0
+        }
+
+        fn course(&self) -> usize {
+            0
+        }
+
+        fn thin(&mut self, _most: usize) {}
+
+        fn counted(&self) -> usize {
+            self.1
+        }
+
+        fn set_counted(&mut self, held: usize) {
+            self.1 = held;
+        }
+    }
+
+    #[test]
+    fn what_frees_nothing_is_not_done_again_and_again() {
+        let mut memory = Memory::new(1_600);
+        let mut all: Vec<Firm> = Vec::new();
+        let mut thinned = 0;
+        while !memory.is_overfull() {
+            let mut one = Firm(1, 0);
+            memory.count(&mut one);
+            all.push(one);
+            if memory.is_full() {
+                let mut all: Vec<&mut dyn Holder> =
+                    all.iter_mut().map(|one| one as &mut dyn Holder).collect();
+                memory.thin(&mut all);
+                thinned += 1;
+            }
+        }
+        assert_eq!((thinned, memory.held()), (2, 2_001));
     }
 }

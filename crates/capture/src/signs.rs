@@ -21,7 +21,7 @@ pub struct Signs {
     pub rounds: usize,
     /// The dips of the data in flight that were restored at once.
     pub probes: Probes,
-    /// Recoveries whose beginning and end were captured.
+    /// Recoveries, and reductions after ECN marks, whose beginning and end were captured.
     pub cuts: usize,
     /// The median share of the data in flight that was left after a recovery.
     pub cut_share: f64,
@@ -33,7 +33,7 @@ pub struct Signs {
     pub shrinks: f64,
     /// The median data in flight, as a share of the path's BDP. The BDP is known only if the flow filled the pipe.
     pub of_bdp: f64,
-    /// The data in flight, in packets, times the square root of the recoveries per packet: about 1.2 for Reno (Mathis et
+    /// The data in flight, in packets, times the square root of the recoveries and reductions per packet: about 1.2 for Reno (Mathis et
     /// al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", 1997).
     pub mathis: f64,
     /// The share of lost packets.
@@ -61,6 +61,7 @@ impl Signs {
         let windows: Vec<f64> = later.iter().map(|(_, one)| packets(one)).collect();
         let window = median(&windows);
         let sent = flow.totals.packets.max(1) as f64;
+        let cuts_in_all = flow.recoveries.count + flow.recoveries.reductions;
         let bdp = flow
             .model
             .bdp()
@@ -75,7 +76,7 @@ impl Signs {
             growth: median(&steps),
             shrinks: shrinks as f64 / steps.len() as f64,
             of_bdp: window / bdp,
-            mathis: window * (flow.recoveries.count as f64 / sent).sqrt(),
+            mathis: window * (cuts_in_all as f64 / sent).sqrt(),
             lost: (flow.repeats.lost() + flow.lost_before()) as f64 / sent,
         }
     }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use units::Duration;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Turn};
 use crate::memory::{Holder, Memory};
 use crate::packet::{Endpoint, Packet, Segment};
 
@@ -49,9 +49,15 @@ impl Table {
             Some((latest, place)) if is_latest(latest) => Some(place),
             _ => self.places.get(&key(ends)).copied(),
         };
-        let place = match place {
-            Some(place) if !self.is_over(place, packet, segment) => place,
-            _ => self.open(key(ends), packet, segment, memory),
+        let turn = place.map_or(Turn::New, |place| self.turn(place, packet, segment));
+        let place = match (place, turn) {
+            (Some(place), Turn::Same) => place,
+            (Some(_), Turn::Held) => return,
+            (_, Turn::Next(next)) => self.open(key(ends), next, memory),
+            _ => {
+                let new = Box::new(Connection::new(packet, segment));
+                self.open(key(ends), new, memory)
+            }
         };
         self.latest = Some((ends, place));
         if let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) {
@@ -72,27 +78,31 @@ impl Table {
         there.map(Box::as_mut)
     }
 
+    /// Which connection between the ends of this one the segment belongs to.
     #[inline]
-    fn is_over(&self, place: usize, packet: &Packet<'_>, segment: &Segment) -> bool {
-        let connection = self.connections.get(place).and_then(Option::as_ref);
-        connection.is_none_or(|connection| {
-            connection.is_over_at(packet, segment) || packet.at.since(connection.last) > SILENCE
-        })
+    fn turn(&mut self, place: usize, packet: &Packet<'_>, segment: &Segment) -> Turn {
+        match self.connections.get_mut(place).and_then(Option::as_mut) {
+            Some(connection) if packet.at.since(connection.last) <= SILENCE => {
+                connection.turn(packet, segment)
+            }
+            _ => Turn::New,
+        }
     }
 
     /// The index of a new connection. An earlier connection with these ends is over.
-    fn open(
-        &mut self,
-        key: Key,
-        packet: &Packet<'_>,
-        segment: &Segment,
-        memory: &mut Memory,
-    ) -> usize {
+    fn open(&mut self, key: Key, connection: Box<Connection>, memory: &mut Memory) -> usize {
+        let place = self.keep(connection, memory);
+        self.places.insert(key, place);
+        place
+    }
+
+    /// Adds a connection that has no further packets, or whose ends are told by the caller. Returns its index.
+    pub fn keep(&mut self, connection: Box<Connection>, memory: &mut Memory) -> usize {
         if self.connections.len() - self.free.len() >= MOST {
             self.make_room(memory);
         }
-        let connection = Some(Box::new(Connection::new(packet, segment)));
-        let place = match self.free.pop() {
+        let connection = Some(connection);
+        match self.free.pop() {
             Some(place) => {
                 self.connections[place] = connection;
                 place
@@ -101,19 +111,17 @@ impl Table {
                 self.connections.push(connection);
                 self.connections.len() - 1
             }
-        };
-        self.places.insert(key, place);
-        place
+        }
     }
 
     /// Drops the connections with the least payload; among equals, the one that has been silent for longest.
-    fn make_room(&mut self, memory: &mut Memory) {
+    pub fn make_room(&mut self, memory: &mut Memory) {
         let weight = |connection: &Connection| (connection.payload(), connection.last);
         let places = self.connections.iter().enumerate();
         let mut all: Vec<_> = places
             .filter_map(|(place, connection)| Some((weight(connection.as_deref()?), place)))
             .collect();
-        let gone = (all.len() / SHARE).max(1).min(all.len());
+        let gone = all.len().div_ceil(SHARE);
         if gone < all.len() {
             all.select_nth_unstable(gone);
         }
@@ -130,5 +138,6 @@ impl Table {
             self.evicted += 1;
         }
         self.latest = None;
+        memory.wait();
     }
 }

@@ -5,13 +5,18 @@ use std::io::{self, Cursor, Read};
 
 use serde::Serialize;
 
-use crate::connection::Connection;
+use crate::clock::Clock;
+use crate::connection::{Connection, Room};
 use crate::memory::{Holder, Memory};
 use crate::packet::{self, Body, Seen, Tunnel};
 use crate::quic::qlog;
 use crate::quic::{self, KeyLogError, QuicConnection};
-use crate::read::{End, Frames, Opened, Pieces, ReadError, Wanted, compression};
+use crate::read::compression::{self, Windows};
+use crate::read::{End, Frame, Frames, Opened, Pieces, ReadError, Wanted};
 use crate::table::Table;
+
+/// So often connections are dropped at once if they hold too much memory.
+const MOST_DROPS: usize = 4;
 
 /// Counts of what was read.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -34,6 +39,8 @@ pub struct Counts {
     pub cut_options: u64,
     /// Packets without a timestamp, which are ignored.
     pub untimed: u64,
+    /// Packets whose timestamp is before that of the packet before.
+    pub backward: u64,
     /// Packets in tunnels that cannot be decoded, by the tunnel's name.
     pub opaque: BTreeMap<&'static str, u64>,
     /// Packets of unknown link types, by the link type.
@@ -50,8 +57,6 @@ pub struct Trace {
     counts: Counts,
     table: Table,
     quic: quic::Table,
-    /// The connections from qlogs.
-    logged: Vec<Connection>,
     memory: Memory,
 }
 
@@ -104,9 +109,10 @@ impl Trace {
         mut open: impl FnMut(usize) -> io::Result<Opened<'s>>,
         goes_on: &'s dyn Fn() -> bool,
     ) -> Result<(), (usize, ReadError)> {
+        let windows = Windows::default();
         let plain = |file| -> Result<(Plain<'s>, bool), ReadError> {
             let Opened { source, is_lasting } = open(file)?;
-            let source = compression::plain(Wanted { source, goes_on })?;
+            let source = compression::plain(Wanted { source, goes_on }, &windows)?;
             Ok((Box::new(Wanted { source, goes_on }), is_lasting))
         };
         match self.merge(files, plain, goes_on) {
@@ -128,10 +134,16 @@ impl Trace {
             looked.map_err(|error| (file, error))?;
         }
         let mut again = |file| Frames::of_plain(plain(file)?.0);
+        let mut clock = Clock::default();
         while let Some(frame) = pieces.next_frame(&mut again)? {
             self.counts.packets += 1;
-            self.on_frame(packet::parse(&frame));
+            let (at, is_step) = clock.on_packet(frame.at);
+            if is_step {
+                self.on_clock_step();
+            }
+            self.on_frame(packet::parse(&Frame { at, ..frame }));
         }
+        self.counts.backward += clock.backward;
         self.counts.untimed += pieces.untimed;
         for end in pieces.ends.into_iter().filter(|_| goes_on()) {
             match end {
@@ -158,7 +170,9 @@ impl Trace {
         let source: Plain<'s> = Box::new(Cursor::new(first).chain(source));
         if is_log {
             let (logged, is_cut) = qlog::read(source, &mut self.memory)?;
-            self.logged.extend(logged);
+            for one in logged {
+                self.table.keep(Box::new(one), &mut self.memory);
+            }
             self.counts.cut += u64::from(is_cut);
             if self.memory.is_full() {
                 self.thin();
@@ -206,14 +220,27 @@ impl Trace {
         }
     }
 
+    /// The clock was set back.
+    #[cold]
+    fn on_clock_step(&mut self) {
+        self.table.all().for_each(Connection::on_clock_step);
+        self.quic.all().for_each(QuicConnection::on_clock_step);
+    }
+
     /// Connections hold too much memory: thins them out.
     #[cold]
     fn thin(&mut self) {
-        let tcp = self.table.all().chain(&mut self.logged);
-        let tcp = tcp.map(|one| one as &mut dyn Holder);
+        let tcp = self.table.all().map(|one| one as &mut dyn Holder);
         let quic = self.quic.all().map(|one| one as &mut dyn Holder);
         let mut all: Vec<&mut dyn Holder> = tcp.chain(quic).collect();
         self.memory.thin(&mut all);
+        if self.memory.is_overfull() {
+            for _ in 0..MOST_DROPS {
+                if self.memory.room() == Room::Little {
+                    self.table.make_room(&mut self.memory);
+                }
+            }
+        }
     }
 
     /// Reads the secrets of a key log, in the format of SSLKEYLOGFILE. Give key logs before the captures whose QUIC
@@ -239,9 +266,6 @@ impl Trace {
     pub fn into_connections(self) -> (Vec<Box<Connection>>, Vec<QuicConnection>, u64) {
         let (connections, evicted) = self.table.into_connections();
         let evicted = evicted + self.quic.left_out;
-        let connections = connections
-            .chain(self.logged.into_iter().map(Box::new))
-            .collect();
-        (connections, self.quic.into_connections(), evicted)
+        (connections.collect(), self.quic.into_connections(), evicted)
     }
 }

@@ -78,7 +78,8 @@ impl Spec {
             When::Study => (self.seed, "study"),
             When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
         };
-        let mut base = network.access.scenario(&network.base, drawn, place)?;
+        let base = network.access.scenario(&network.base, drawn, place);
+        let mut base = base.map_err(of_background)?;
         // Removes the flow that stood in for the connections.
         base.flows.pop();
         let seed = |part: &str| {
@@ -123,6 +124,17 @@ impl Spec {
 /// The addresses of a network. RFC 1918 has enough of them for lines of 24 bits.
 pub(crate) fn addresses(network: usize) -> Prefix {
     Prefix::around(client(network, 0), 16)
+}
+
+/// The same error, with the field as a network has it. Its lines' scenarios have the background traffic as flows.
+fn of_background(error: ScenarioError) -> ScenarioError {
+    match error.field.strip_prefix("flow") {
+        Some(rest) => ScenarioError {
+            field: format!("background{rest}"),
+            ..error
+        },
+        None => error,
+    }
 }
 
 fn client(network: usize, place: u64) -> IpAddr {

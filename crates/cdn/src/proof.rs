@@ -41,7 +41,7 @@ impl Worlds<'_> {
         let data = directory.join(STUDY);
         let place = Place::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
         self.record(place, systems(&table)?)?;
-        let findings = read(&[&data], Vec::new())?.gathered.findings();
+        let findings = read(&[&data], Vec::new(), None)?.gathered.findings();
         let policy = policy(&plan, &findings, directory)?;
         let truth = Truth {
             spec: self.spec,

@@ -175,6 +175,8 @@ pub(crate) fn decide<'p>(policy: &'p Policy, line: &Line, unix_s: f64) -> Option
         is_incoming: true,
         port: PORT,
         rtt: line.rtt(),
+        interface: None,
+        resent: None,
         at: at.into(),
     })
 }

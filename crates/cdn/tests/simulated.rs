@@ -138,7 +138,8 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
     // The recorded data are a study like any other.
-    let read = fleet::study::read(&[directory.path().join(STUDY)], Vec::new()).expect("a study");
+    let read =
+        fleet::study::read(&[directory.path().join(STUDY)], Vec::new(), None).expect("a study");
     let findings = read.gathered.findings();
     assert_eq!(findings.verdict, found.verdict);
     let row = found
@@ -221,6 +222,16 @@ fn what_makes_no_sense_is_named() {
             "network[0].traffic[1].connections",
         ),
         ("loss = \"1%\"", "lots = \"1%\"", "path.lots"),
+        (
+            "controller = \"cubic\", bytes",
+            "controller = \"cubic\", byte",
+            "network[1].background[0].byte:",
+        ),
+        (
+            "controller = \"cubic\", bytes",
+            "controller = \"cubik\", bytes",
+            "network[1].background[0].controller:",
+        ),
         (
             "host = { nic = \"10gbit\" }",
             "hosts = {}",

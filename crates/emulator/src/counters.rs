@@ -1,6 +1,9 @@
 //! What a relay has done so far.
 
+use std::io;
+
 use path::{Arrival, Queued};
+use rustix::io::Errno;
 use serde::Serialize;
 use units::{Duration, Time};
 
@@ -36,6 +39,9 @@ pub struct DirectionCounters {
     pub in_transit_packets: u64,
     /// Of the delivered packets, those that the system then refused to send: too large for the real link, or no route.
     pub send_errors: u64,
+    /// Of the delivered packets, those that the relay's socket had no room for. Anything but zero means that the real link
+    /// was slower than the path that was asked for, or the machine too slow.
+    pub send_overflows: u64,
     /// Of the delivered packets, those whose client had been forgotten.
     pub orphaned_packets: u64,
     /// How long the bottleneck had something to send, in nanoseconds.
@@ -54,6 +60,12 @@ pub struct DirectionCounters {
     pub lateness_total_ns: u64,
 }
 
+/// Whether a socket had no room for a datagram.
+fn is_full(error: &io::Error) -> bool {
+    let no_buffers = Errno::NOBUFS.raw_os_error();
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(no_buffers)
+}
+
 /// Lateness that counts as such.
 pub(crate) const LATE: Duration = Duration::from_millis(1);
 
@@ -67,6 +79,15 @@ impl DirectionCounters {
         self.late_packets += u64::from(late > LATE);
         self.lateness_max_ns = self.lateness_max_ns.max(late.as_nanos());
         self.lateness_total_ns = self.lateness_total_ns.saturating_add(late.as_nanos());
+    }
+
+    /// The system was asked to send a delivered packet.
+    pub(crate) fn count_send(&mut self, sent: &io::Result<()>) {
+        match sent {
+            Ok(()) => {}
+            Err(error) if is_full(error) => self.send_overflows += 1,
+            Err(_) => self.send_errors += 1,
+        }
     }
 
     /// Adds what one path's link has counted.
@@ -113,6 +134,13 @@ pub struct RelayCounters {
     pub socket_overflows: u64,
 }
 
+impl RelayCounters {
+    /// Packets that were lost on this machine, before the path or after it.
+    pub fn overflows(&self) -> u64 {
+        self.socket_overflows + self.forward.send_overflows + self.reverse.send_overflows
+    }
+}
+
 /// What observers may see of a running relay.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Observed {
@@ -126,6 +154,20 @@ mod tests {
     use units::{Bytes, Rate};
 
     use super::*;
+
+    #[test]
+    fn no_room_is_not_a_refusal() {
+        let error = |errno: Errno| Err(io::Error::from_raw_os_error(errno.raw_os_error()));
+        let mut counters = RelayCounters::default();
+        let sent = [Ok(()), error(Errno::AGAIN), error(Errno::MSGSIZE)];
+        for sent in sent.into_iter().chain([error(Errno::NOBUFS)]) {
+            counters.reverse.count_send(&sent);
+        }
+        assert_eq!(counters.reverse.send_errors, 1);
+        assert_eq!(counters.reverse.send_overflows, 2);
+        counters.socket_overflows = 3;
+        assert_eq!(counters.overflows(), 5);
+    }
 
     /// A packet arrives each millisecond, and the machine looks ten times in that; but from 10 to 16 ms it stands still.
     #[test]

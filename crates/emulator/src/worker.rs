@@ -135,7 +135,7 @@ impl Worker {
                 let Datagram { ecn, payload, .. } = arrival.packet;
                 let ecn = ecn_after(arrival.ecn, ecn);
                 let sent = client.upstream.send(*to, None, ecn, &payload);
-                counters.send_errors += u64::from(sent.is_err());
+                counters.count_send(&sent);
             }
             while let Some(arrival) = path.reverse.receive(now) {
                 let counters = &mut counters.reverse;
@@ -151,7 +151,7 @@ impl Worker {
                 };
                 let ecn = ecn_after(arrival.ecn, ecn);
                 let sent = listen.send(address, client.our_address, ecn, &payload);
-                counters.send_errors += u64::from(sent.is_err());
+                counters.count_send(&sent);
             }
         }
     }

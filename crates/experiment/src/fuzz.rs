@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use scenario::ScenarioError;
-use units::Duration;
+use units::{Duration, Ratio};
 
 use crate::members::Members;
 use crate::plan::Plan;
@@ -57,6 +57,8 @@ pub fn policies(bytes: &[u8]) {
                 is_incoming: true,
                 port,
                 rtt: Duration::from_millis(50),
+                interface: None,
+                resent: Some(Ratio::new(1, 50)),
                 at: Duration::from_secs(1_800_000_000),
             };
             let Some(decision) = policy.decide(&of) else {
@@ -95,8 +97,8 @@ mod tests {
     fn any_policies() {
         let corpus = [
             "cgroup='a'\nexplore='2%'\n[[rule]]\nname='a'\nprefix=['192.0.2.0/24','::/0']\nlisten=[443,'1-9']\ncontroller='bbr'\nexpect='9%'\n",
-            "cgroup='a'\nseed='x'\n[[rule]]\nname='a'\nas=[1,2]\nlisten=[80]\nrtt_from='9ms'\nrtt_below='1s'\ncontroller='kernel:reno'\n\
-             [[rule]]\nname='b'\nprefix_file='b.txt'\nconnect=[80]\nlisten=[80]\ncontroller='cubic'\nevidence='why'\n",
+            "cgroup='a'\nseed='x'\n[[rule]]\nname='a'\nas=[1,2]\nlisten=[80]\nrtt_from='9ms'\nrtt_below='1s'\nresent_from='1%'\nresent_below='5%'\ncontroller='kernel:reno'\n\
+             [[rule]]\nname='b'\nprefix_file='b.txt'\nconnect=[80]\nlisten=[80]\ninterface=['eth0']\ncontroller='cubic'\nevidence='why'\n",
         ];
         let corpus = corpus.map(|text| text.as_bytes().to_vec());
         for text in &corpus {
@@ -111,7 +113,7 @@ mod tests {
             "[[arm]]\ncontroller='cubic'\nshare='90%'\n[[arm]]\ncontroller='bbr'\nshare='10%'\n";
         let corpus = [
             "name='x'\ncgroup='a'\nunit='prefix'\nprefix_v4=22\nduration='1h'\naddress='hashed'\nconnections={listen=[443],except=['10.0.0.0/8']}\n",
-            "name='x'\ncgroup='a'\nunit='slot'\nslot='9min'\nwashout='1min'\nduration='1h'\nconnections={connect=['1-9']}\n\
+            "name='x'\ncgroup='a'\nunit='slot'\nslot='9min'\nwashout='1min'\nduration='1h'\nconnections={connect=['1-9'],interface=['eth0']}\n\
              [[guard]]\nmeasure='throughput'\nworse='20%'\n",
             "name='x'\nassign='route'\nunit='prefix'\nduration='1h'\n\
              connections={listen=[443],prefix=['10.0.0.0/22','2001:db8::/47'],prefix_file='b.txt',except=['10.0.1.0/24']}\n",

@@ -1,10 +1,9 @@
 //! Changes of completion times by size, from the fastest to the slowest. They are kept in bounded memory, so they have no
 //! intervals.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
+use crate::histogram::Histogram;
 use crate::measure::Measure;
 use crate::observation::Observation;
 
@@ -20,47 +19,10 @@ pub const SIZES: [Measure; 5] = [
     Measure::Throughput,
 ];
 
-/// The width of the histogram's classes in logarithms. Percentiles are accurate to half of it.
-const WIDTH: f64 = 0.01;
-
-/// The fewest times of an arm: the 5th percentile then has five times below it.
-const LEAST: u64 = 100;
-
-/// The number of times in each class.
-#[derive(Debug, Clone, Default)]
-struct Times {
-    classes: BTreeMap<i64, u64>,
-    all: u64,
-}
-
-impl Times {
-    fn add(&mut self, logarithm: f64) {
-        let class = (logarithm / WIDTH).floor();
-        #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
-        let class = class as i64;
-        *self.classes.entry(class).or_default() += 1;
-        self.all += 1;
-    }
-
-    /// The logarithm of a percentile.
-    fn percentile(&self, share: f64) -> Option<f64> {
-        if self.all < LEAST {
-            return None;
-        }
-        let rank = (self.all as f64 * share).ceil().max(1.0);
-        let mut seen = 0;
-        let class = self.classes.iter().find(|(_, count)| {
-            seen += **count;
-            seen as f64 >= rank
-        });
-        class.map(|(class, _)| (*class as f64 + 0.5) * WIDTH)
-    }
-}
-
 /// Completion times by arm and size.
 #[derive(Debug, Clone)]
 pub struct Heat {
-    arms: Vec<[Times; SIZES.len()]>,
+    arms: Vec<[Histogram; SIZES.len()]>,
 }
 
 /// The changes of the times of a size.
@@ -98,7 +60,7 @@ impl Heat {
         let (Some(first), Some(this)) = (self.arms.first(), self.arms.get(arm)) else {
             return Vec::new();
         };
-        let row = |(measure, (first, this)): (&Measure, (&Times, &Times))| HeatRow {
+        let row = |(measure, (first, this)): (&Measure, (&Histogram, &Histogram))| HeatRow {
             measure: *measure,
             changes: SHARES.map(|share| {
                 let log = this.percentile(share)? - first.percentile(share)?;
@@ -151,15 +113,5 @@ mod tests {
         assert_eq!(rows[0].changes, [None; 5]);
         near(&rows[1], [0.0, 0.0, -0.1, -0.2, -0.2]);
         near(&rows[4], [-0.5; 5]);
-    }
-
-    #[test]
-    fn memory_does_not_grow_with_what_is_added() {
-        let mut heat = Heat::new(1);
-        for number in 0..100_000 {
-            heat.add(&of(0, 50_000, number % 9000));
-        }
-        assert!(heat.arms[0][1].classes.len() < 1500);
-        assert!(heat.rows(1).is_empty());
     }
 }

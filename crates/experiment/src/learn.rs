@@ -132,6 +132,14 @@ pub fn policy(
     ] {
         ports += &field(name, of.iter().map(port).collect());
     }
+    ports += &field(
+        "interface",
+        plan.connections
+            .interface
+            .iter()
+            .map(|one| quoted(one.name()))
+            .collect(),
+    );
     let mut controllers = BTreeSet::new();
     let mut rule = |name: &str, place: &str, controller: &str, more: &str| {
         controllers.insert(controller.to_owned());

@@ -24,13 +24,17 @@
 
 pub mod assignment;
 pub mod balance;
+pub mod carryover;
 pub mod effect;
 pub mod findings;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod guard;
 pub mod heat;
+mod histogram;
+mod interface;
 pub mod learn;
+mod mean;
 pub mod measure;
 mod members;
 mod observation;
@@ -43,12 +47,15 @@ pub mod proof;
 pub mod simulated;
 pub mod stale;
 mod tally;
+pub mod timeline;
 pub mod verdict;
 
 pub use assignment::{Key, Shares, Unit};
 pub use balance::Balance;
+pub use carryover::Carryover;
 pub use effect::{Effect, Interval};
 pub use findings::{Findings, Gathered, Measured};
+pub use interface::Interface;
 pub use measure::Measure;
 pub use members::Members;
 pub use observation::{Observation, Scope};
@@ -57,4 +64,5 @@ pub use plan::Plan;
 pub use ports::Ports;
 pub use prefix::Prefix;
 pub use tally::{Level, Tally};
+pub use timeline::Timeline;
 pub use verdict::Decision;

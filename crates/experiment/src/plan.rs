@@ -10,6 +10,7 @@ use units::bounds::{positive, share};
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
+use crate::interface::{self, Interface};
 use crate::measure::Measure;
 use crate::ports::Ports;
 use crate::prefix::Prefix;
@@ -75,6 +76,8 @@ pub struct Connections {
     pub prefix_file: Option<PathBuf>,
     /// `except`: not those of clients in these networks. The most specific network counts.
     pub except: Vec<Prefix>,
+    /// `interface`: those whose data leave through these interfaces. Without it, through any interface.
+    pub interface: Vec<Interface>,
 }
 
 /// An arm: a controller and its share.
@@ -283,6 +286,8 @@ impl Said {
                 return Err(Wrong::new(format!("connections.{field}"), reason));
             }
         }
+        interface::check(&self.connections.interface)
+            .map_err(|reason| Wrong::new("connections.interface", reason))?;
         self.check_arms()
     }
 
@@ -317,6 +322,13 @@ impl Said {
             return wrong(
                 "connections.prefix",
                 "is missing: with assign = \"route\", client networks are known before; give them here or in prefix_file",
+            );
+        }
+        if !self.connections.interface.is_empty() {
+            return wrong(
+                "connections.interface",
+                "with assign = \"route\", networks decide, and not interfaces; leave it out, and give the networks behind the interface in \
+                 connections.prefix",
             );
         }
         let objects = |guard: &Guard| guard.measure == Measure::Unfinished;
@@ -535,6 +547,16 @@ worse = "100%"
                 &["connections.except", "0 to 32"],
             ),
             (
+                "except = [\"10.0.0.0/8\"]",
+                "interface = [\"eth 0\"]",
+                &["line 9", "connections.interface", "eth 0", "such as eth0"],
+            ),
+            (
+                "except = [\"10.0.0.0/8\"]",
+                "interface = [1, 2, 3, 4, 5, 6, 7, 8, 9]",
+                &["line 9", "connections.interface", "8 or fewer"],
+            ),
+            (
                 "controller = \"bbr\"",
                 "controller = \"cubic\"",
                 &["arm[1].controller", "already"],
@@ -597,6 +619,11 @@ worse = "100%"
                 "prefix = [\"192.0.2.0/23\"]",
                 "",
                 &["connections.prefix", "prefix_file"],
+            ),
+            (
+                "except",
+                "interface = [\"eth0\"]\nexcept",
+                &["connections.interface", "connections.prefix"],
             ),
             (
                 "\"resent\"",

@@ -13,6 +13,7 @@ use units::bounds::share;
 use units::{Duration, Ratio};
 
 use crate::assignment::{Key, Shares, Unit};
+use crate::interface::{self, Interface};
 use crate::plan::{MOST_ARMS, MOST_PORTS, NAME};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
@@ -24,11 +25,15 @@ pub const MOST_RULES: usize = 32;
 /// takes up to 200 bytes for each.
 pub const MOST_NETWORKS: usize = 2_000_000;
 
+/// The bits of a client network.
+const V4: u8 = 24;
+const V6: u8 = 48;
+
 /// Neighbours explore together for one turn, then other networks do. So each network has its turn, and many networks test a
 /// rule even if a policy has few.
 const UNIT: Unit = Unit::PrefixInSlot {
-    v4: 24,
-    v6: 48,
+    v4: V4,
+    v6: V6,
     slot: TURN,
 };
 
@@ -77,11 +82,20 @@ pub struct Rule {
     /// `as`: the other side is in a network of these autonomous systems, according to a file.
     #[serde(default, rename = "as")]
     pub systems: Vec<u32>,
+    /// `interface`: the data leave through these interfaces. Without it: through any interface.
+    #[serde(default)]
+    pub interface: Vec<Interface>,
     /// `rtt_from`: the RTT of the handshake is at least this.
     #[serde(default)]
     pub rtt_from: Duration,
     /// `rtt_below`: the RTT of the handshake is below this.
     pub rtt_below: Option<Duration>,
+    /// `resent_from`: the connections of the client network resent at least this share of their packets.
+    #[serde(default = "nothing", deserialize_with = "share")]
+    pub resent_from: Ratio,
+    /// `resent_below`: they resent less than this share.
+    #[serde(default, deserialize_with = "some_share")]
+    pub resent_below: Option<Ratio>,
     /// `controller`: the kernel's name for it.
     pub controller: String,
     /// `evidence`: the reason, for people: a report, a date.
@@ -185,12 +199,23 @@ impl Rule {
                 ));
             }
         }
+        interface::check(&self.interface).map_err(|reason| ("interface", reason))?;
         if self.rtt_below.is_some_and(|below| below <= self.rtt_from) {
             let reason = format!(
                 "leaves no RTT, because rtt_from is {}; give more",
                 self.rtt_from
             );
             return Err(("rtt_below", reason));
+        }
+        if self
+            .resent_below
+            .is_some_and(|below| below <= self.resent_from)
+        {
+            let reason = format!(
+                "leaves no share, because resent_from is {}; give more",
+                self.resent_from
+            );
+            return Err(("resent_below", reason));
         }
         let name = self.controller();
         if name.is_empty() || name.len() >= NAME || name.contains(|c: char| !c.is_ascii_graphic()) {
@@ -230,11 +255,23 @@ impl Rule {
         ports.iter().any(|ports| ports.has(of.port))
     }
 
+    /// An unknown interface is none of a rule's.
+    fn has_interface(&self, interface: Option<Interface>) -> bool {
+        self.interface.is_empty() || interface.is_some_and(|one| self.interface.contains(&one))
+    }
+
     fn has_rtt(&self, rtt: Duration) -> bool {
         if rtt.is_zero() {
             return self.rtt_from.is_zero() && self.rtt_below.is_none();
         }
         rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
+    }
+
+    fn has_resent(&self, share: Option<Ratio>) -> bool {
+        let Some(share) = share else {
+            return self.resent_from == Ratio::ZERO && self.resent_below.is_none();
+        };
+        share >= self.resent_from && self.resent_below.is_none_or(|below| share < below)
     }
 }
 
@@ -249,6 +286,10 @@ pub struct Connection {
     pub port: u16,
     /// The RTT of the handshake; zero if it is unknown, as with Fast Open.
     pub rtt: Duration,
+    /// The interface through which its data leave, if it is known.
+    pub interface: Option<Interface>,
+    /// The share of packets that the connections of its client network resent, if it is known.
+    pub resent: Option<Ratio>,
     /// When the connection was set up, since 1970. The exploring networks change with every [`TURN`].
     pub at: Duration,
 }
@@ -388,6 +429,11 @@ impl Policy {
         UNIT
     }
 
+    /// The client network of an address.
+    pub fn network(&self, client: IpAddr) -> Prefix {
+        Prefix::around(client, if client.is_ipv4() { V4 } else { V6 })
+    }
+
     /// A rule's controllers with their shares. Its own is the first.
     pub fn arms<'p>(&'p self, rule: &'p Rule) -> (Vec<&'p str>, Shares) {
         let own = rule.controller();
@@ -446,7 +492,11 @@ impl Policy {
         let holds = |rule: &&Rule| {
             let is_there =
                 rule.is_everywhere() || rule.prefix.iter().any(|prefix| prefix.has(client));
-            is_there && rule.has_rtt(of.rtt) && rule.has_port(of)
+            is_there
+                && rule.has_rtt(of.rtt)
+                && rule.has_resent(of.resent)
+                && rule.has_port(of)
+                && rule.has_interface(of.interface)
         };
         let rule = self.rules.iter().find(holds)?;
         let (names, shares) = self.arms(rule);

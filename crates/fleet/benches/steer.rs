@@ -230,6 +230,8 @@ fn steering(networks: usize) -> Steering {
         listen: vec![(1, u16::MAX)],
         connect: Vec::new(),
         rtt: units::Duration::ZERO..units::Duration::MAX,
+        interfaces: Vec::new(),
+        resent: kernel::ANY_SHARE,
         arms: vec![(1 << 32, "reno".to_owned())],
     };
     let all: BTreeMap<Ipv4Addr, ()> = (0..networks).map(|number| (network(number), ())).collect();
@@ -241,6 +243,19 @@ fn steering(networks: usize) -> Steering {
         rules: vec![rule],
         networks: all.keys().map(part).chain([rest]).collect(),
     }
+}
+
+/// The same, where a rule before it is for networks that resend more, of which nothing is known.
+fn with_share(mut steering: Steering) -> Steering {
+    let rule = SteeringRule {
+        resent: 10_000..u32::MAX,
+        ..steering.rules[0].clone()
+    };
+    steering.rules.insert(0, rule);
+    for (_, _, rules) in &mut steering.networks {
+        *rules = 0b11;
+    }
+    steering
 }
 
 /// A socket that listens, of the control group: those that it accepts are, too.
@@ -315,6 +330,10 @@ fn set_up(group: &Group, connections: usize, networks: usize) -> Outcome<Vec<Vec
     let tables = [
         ("not steered", None),
         ("1 network", Some(steering(1))),
+        (
+            "1 network, its share of resent packets asked",
+            Some(with_share(steering(1))),
+        ),
         ("all networks", Some(steering(networks))),
     ];
     let attach = |steering: &Steering| -> Outcome<Attached> {

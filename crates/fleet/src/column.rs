@@ -56,6 +56,7 @@ pub const BY_IMPORTANCE: &[Column] = &[
     Column::Rtt,
     Column::Controller,
     Column::Process,
+    Column::Namespace,
     Column::Limit,
     Column::Resent,
     Column::Delivery,
@@ -68,7 +69,6 @@ pub const BY_IMPORTANCE: &[Column] = &[
     Column::As,
     Column::Age,
     Column::Cgroup,
-    Column::Namespace,
 ];
 
 impl Column {
@@ -142,8 +142,8 @@ impl Column {
         let seen = &connection.seen;
         let dash = || "–".to_owned();
         match self {
-            Column::Remote => seen.socket.remote.to_string(),
-            Column::Local => seen.socket.local.to_string(),
+            Column::Remote => seen.remote().to_string(),
+            Column::Local => seen.local().to_string(),
             Column::Process => seen
                 .process
                 .as_ref()
@@ -317,6 +317,7 @@ mod tests {
             "40.0",
             "bbr",
             "nginx",
+            "host",
             "cong 90%",
             "10.0%",
             "9.60M",
@@ -329,10 +330,13 @@ mod tests {
             "AS64500 Example",
             "1s",
             "web",
-            "host",
         ];
         assert_eq!(cells, expected);
         assert_eq!(BY_IMPORTANCE.len(), Column::ALL.len());
+        let mut all = BY_IMPORTANCE.to_vec();
+        all.sort_by_key(|column| column.name());
+        all.dedup();
+        assert_eq!(all.len(), Column::ALL.len());
         let too_long = |column: &&Column| column.heading().chars().count() > column.width();
         assert_eq!(BY_IMPORTANCE.iter().find(too_long), None);
     }

@@ -1,10 +1,11 @@
 //! One connection: what the kernel says of it now, what happened since the look before, and the last minute.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use kernel::Model;
-use linux::diag::SocketState;
+use linux::diag::{SocketState, TcpInfo};
 use units::{Bytes, Duration, Rate};
 
 use crate::systems::System;
@@ -52,7 +53,7 @@ pub struct Since {
     pub received: Bytes,
     /// Packets with data sent, also those sent again.
     pub packets: u64,
-    /// Packets sent again.
+    /// Packets with data sent again.
     pub retransmitted: u64,
     /// With something to send or unacknowledged.
     pub busy: Duration,
@@ -90,16 +91,40 @@ pub struct Shares {
     pub congestion: f64,
 }
 
+/// Payload that the other side acknowledged so far. The kernel counts the SYN of the connecting side, and a FIN, as a byte each
+/// (`tcp_snd_una_update`); they show once everything that was sent is acknowledged.
+fn acknowledged(info: &TcpInfo) -> Bytes {
+    let sent = info
+        .bytes_sent
+        .get()
+        .saturating_sub(info.bytes_retrans.get());
+    let signs = info.bytes_acked.get().saturating_sub(sent).min(2);
+    Bytes::new(info.bytes_acked.get() - signs)
+}
+
+/// Packets with data sent again, of which there were so many, with so many bytes. The kernel also counts SYNs, which are no packets with
+/// data (`__tcp_retransmit_skb`).
+fn with_data(retransmitted: u32, bytes: u64, packets: u32) -> u64 {
+    let retransmitted = if bytes == 0 { 0 } else { retransmitted };
+    retransmitted.min(packets).into()
+}
+
+/// Packets with data sent again so far.
+fn retransmitted(info: &TcpInfo) -> u64 {
+    let bytes = info.bytes_retrans.get();
+    with_data(info.total_retrans, bytes, info.data_segs_out)
+}
+
 impl Since {
     /// All that happened to a socket that is no older than this.
     pub fn beginning(socket: &SocketState, span: Duration) -> Since {
         let now = &socket.info;
         Since {
             span,
-            acknowledged: now.bytes_acked,
+            acknowledged: acknowledged(now),
             received: now.bytes_received,
             packets: now.data_segs_out.into(),
-            retransmitted: now.total_retrans.into(),
+            retransmitted: retransmitted(now),
             busy: now.busy_time,
             receiver: now.rwnd_limited,
             send_buffer: now.sndbuf_limited,
@@ -114,12 +139,15 @@ impl Since {
             return Since::beginning(later, span);
         }
         let bytes = |before: Bytes, now: Bytes| Bytes::new(now.get().saturating_sub(before.get()));
+        let packets = now.data_segs_out.wrapping_sub(before.data_segs_out);
+        let again = now.total_retrans.wrapping_sub(before.total_retrans);
+        let bytes_again = bytes(before.bytes_retrans, now.bytes_retrans).get();
         Since {
             span,
-            acknowledged: bytes(before.bytes_acked, now.bytes_acked),
+            acknowledged: bytes(acknowledged(before), acknowledged(now)),
             received: bytes(before.bytes_received, now.bytes_received),
-            packets: now.data_segs_out.wrapping_sub(before.data_segs_out).into(),
-            retransmitted: now.total_retrans.wrapping_sub(before.total_retrans).into(),
+            packets: packets.into(),
+            retransmitted: with_data(again, bytes_again, packets),
             busy: now.busy_time.saturating_sub(before.busy_time),
             receiver: now.rwnd_limited.saturating_sub(before.rwnd_limited),
             send_buffer: now.sndbuf_limited.saturating_sub(before.sndbuf_limited),
@@ -184,6 +212,26 @@ impl Shares {
 }
 
 impl Seen {
+    /// This side. An IPv4 address that a socket of IPv6 holds (`::ffff:192.0.2.1`) is one of IPv4.
+    pub fn local(&self) -> SocketAddr {
+        canonical(self.socket.local)
+    }
+
+    /// The other side, likewise.
+    pub fn remote(&self) -> SocketAddr {
+        canonical(self.socket.remote)
+    }
+
+    /// Payload that the other side acknowledged so far.
+    pub fn acknowledged(&self) -> Bytes {
+        acknowledged(&self.socket.info)
+    }
+
+    /// Packets with data sent again so far.
+    pub fn retransmitted_packets(&self) -> u64 {
+        retransmitted(&self.socket.info)
+    }
+
     /// Payload acknowledged per second since the look before.
     pub fn send_rate(&self) -> Option<Rate> {
         self.rate(|since| since.acknowledged)
@@ -219,7 +267,7 @@ impl Seen {
     pub fn retransmitted(&self) -> Option<f64> {
         let info = &self.socket.info;
         let so_far = Since {
-            retransmitted: info.total_retrans.into(),
+            retransmitted: retransmitted(info),
             packets: info.data_segs_out.into(),
             ..Since::default()
         };
@@ -248,6 +296,10 @@ impl Seen {
     pub fn service(&self) -> u16 {
         self.socket.local.port().min(self.socket.remote.port())
     }
+}
+
+fn canonical(end: SocketAddr) -> SocketAddr {
+    SocketAddr::new(end.ip().to_canonical(), end.port())
 }
 
 /// A connection that was seen in the last look.

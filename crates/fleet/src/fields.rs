@@ -40,12 +40,8 @@ pub fn json<'s>(fields: &[Field<'s>], seen: &'s Seen) -> Map<String, Value> {
 fn who<'s>() -> Vec<Field<'s>> {
     vec![
         Field::whole("connection", |seen| Some(seen.socket.cookie)),
-        Field::text("local", |seen| {
-            Some(Cow::Owned(seen.socket.local.to_string()))
-        }),
-        Field::text("remote", |seen| {
-            Some(Cow::Owned(seen.socket.remote.to_string()))
-        }),
+        Field::text("local", |seen| Some(Cow::Owned(seen.local().to_string()))),
+        Field::text("remote", |seen| Some(Cow::Owned(seen.remote().to_string()))),
         Field::text("tcp_state", |seen| {
             Some(Cow::Owned(seen.socket.state.to_string()))
         }),
@@ -126,15 +122,13 @@ fn model<'s>() -> Vec<Field<'s>> {
 
 fn so_far<'s>() -> Vec<Field<'s>> {
     vec![
-        Field::whole("acknowledged_bytes", |seen| {
-            Some(info(seen).bytes_acked.get())
-        }),
+        Field::whole("acknowledged_bytes", |seen| Some(seen.acknowledged().get())),
         Field::whole("received_bytes", |seen| {
             Some(info(seen).bytes_received.get())
         }),
         Field::whole("sent_packets", |seen| Some(info(seen).data_segs_out.into())),
         Field::whole("retransmitted_packets", |seen| {
-            Some(info(seen).total_retrans.into())
+            Some(seen.retransmitted_packets())
         }),
         Field::whole("marked_packets", |seen| {
             Some(info(seen).delivered_ce.into())

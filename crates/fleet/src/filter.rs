@@ -7,6 +7,7 @@ use std::str::FromStr;
 use linux::diag::{ControllerName, Filter as KernelFilter};
 
 use crate::connection::{Limit, Seen};
+use crate::group::UNKNOWN;
 use experiment::Prefix;
 
 units::named! {
@@ -63,7 +64,8 @@ enum Test {
     State(String),
     Cgroup(String),
     Namespace(String),
-    System(u32),
+    /// None is what no file names.
+    System(Option<u32>),
     Limit(Limit),
     Text(String),
 }
@@ -198,9 +200,12 @@ impl Test {
             Key::State => Test::State(text()),
             Key::Cgroup => Test::Cgroup(text()),
             Key::Namespace => Test::Namespace(value.to_owned()),
+            Key::As if value == UNKNOWN => Test::System(None),
             Key::As => {
                 let number = value.trim_start_matches(['A', 'S', 'a', 's']).parse();
-                Test::System(number.map_err(|_| "expected an AS number such as 64500".to_owned())?)
+                let number =
+                    number.map_err(|_| "expected an AS number such as 64500".to_owned())?;
+                Test::System(Some(number))
             }
             Key::Limit => {
                 let limit: Result<Limit, units::UnknownName> = value.parse();
@@ -222,23 +227,26 @@ impl Test {
             Test::Address(side, prefix) => either(*side, &|end| {
                 prefix.has(of(end).ip().to_canonical()) || prefix.has(of(end).ip())
             }),
-            Test::Process(text) => seen.process.as_ref().is_some_and(|process| {
+            Test::Process(text) => seen.process.as_ref().map_or(text == UNKNOWN, |process| {
                 process.pid.to_string() == *text || has(&process.name, text)
             }),
-            Test::Controller(name) => seen.socket.controller.as_str() == name,
+            Test::Controller(name) => match seen.socket.controller.as_str() {
+                "" => name == UNKNOWN,
+                controller => controller == name,
+            },
             Test::State(name) => seen.state().eq_ignore_ascii_case(name),
-            Test::Cgroup(text) => seen.cgroup.as_ref().is_some_and(|cgroup| has(cgroup, text)),
+            Test::Cgroup(text) => {
+                let cgroup = seen.cgroup.as_ref();
+                cgroup.map_or(text == UNKNOWN, |cgroup| has(cgroup, text))
+            }
             Test::Namespace(name) => *seen.namespace == **name,
-            Test::System(number) => seen
-                .system
-                .as_ref()
-                .is_some_and(|system| system.number == *number),
+            Test::System(number) => seen.system.as_ref().map(|system| system.number) == *number,
             Test::Limit(limit) => seen
                 .shares()
                 .is_some_and(|shares| shares.most().0 == *limit),
             Test::Text(text) => {
-                has(&remote.to_string(), text)
-                    || has(&local.to_string(), text)
+                has(&seen.remote().to_string(), text)
+                    || has(&seen.local().to_string(), text)
                     || has(seen.socket.controller.as_str(), text)
                     || Test::Process(text.clone()).holds(seen)
                     || Test::Cgroup(text.clone()).holds(seen)
@@ -261,6 +269,9 @@ fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        (Ok(first), Ok::<u16, _>(last)) => Err(format!(
+            "{first} is above {last}; give the lower port first: {last}-{first}"
+        )),
         _ => Err("expected a port such as 443, or ports such as 5000-5010".to_owned()),
     }
 }
@@ -317,12 +328,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_unknown_passes_by_that_name() {
+        let mut unknown = seen();
+        (unknown.process, unknown.cgroup, unknown.system) = (None, None, None);
+        for key in ["process", "cgroup", "as"] {
+            let filter: Filter = format!("{key}=unknown").parse().unwrap();
+            assert!(filter.passes(&unknown) && !filter.passes(&seen()), "{key}");
+        }
+        assert!(!passes("controller=unknown"));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_named() {
         for (text, part) in [
             ("prot=443", "did you mean `port`?"),
             ("port=", "expected a value after port="),
             ("port=http", "expected a port such as 443"),
-            ("port=9-1", "expected a port"),
+            ("port=9-1", "give the lower port first: 1-9"),
             ("prefix=10.0.0/8", "expected an address"),
             ("as=x", "expected an AS number"),
             ("limit=x", "known: application"),

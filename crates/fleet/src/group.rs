@@ -5,6 +5,7 @@ use std::fmt;
 use hashbrown::HashMap;
 use units::{Duration, Rate};
 
+use crate::column::Column;
 use crate::connection::{Connection, Seen, Since};
 use crate::systems::System;
 use experiment::Prefix;
@@ -31,7 +32,7 @@ units::named! {
 }
 
 /// What a connection belongs to that has no process, control group or AS that is known.
-const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// What connections of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,6 +104,15 @@ pub struct Group {
 }
 
 impl Group {
+    /// The columns that a group has, too.
+    pub const COLUMNS: &'static [Column] = &[
+        Column::Send,
+        Column::Receive,
+        Column::Rtt,
+        Column::Delivery,
+        Column::Resent,
+    ];
+
     /// The connections that pass, by what they have in common; those that send and receive most come first.
     pub fn all<'c>(
         by: GroupBy,
@@ -125,6 +135,29 @@ impl Group {
                 .then_with(|| one.name.cmp(&other.name))
         });
         groups
+    }
+
+    /// Puts groups in the order of one of their [`COLUMNS`](Group::COLUMNS), from the largest; what is not known, last. Equal ones
+    /// stay in the order that they have.
+    pub fn sort(groups: &mut [Group], by: Column, is_reversed: bool) {
+        let number = |group: &Group| group.number(by).unwrap_or(f64::NEG_INFINITY);
+        groups.sort_by(|one, other| number(other).total_cmp(&number(one)));
+        if is_reversed {
+            groups.reverse();
+        }
+    }
+
+    /// The number by which one sorts: of a distribution, the median.
+    fn number(&self, column: Column) -> Option<f64> {
+        let bps = |rate: Rate| rate.bits_per_sec() as f64;
+        match column {
+            Column::Send => self.send_rate.map(bps),
+            Column::Receive => self.receive_rate.map(bps),
+            Column::Rtt => quantile(&self.rtts, 0.5).map(Duration::as_millis_f64),
+            Column::Delivery => quantile(&self.delivery_rates, 0.5).map(bps),
+            Column::Resent => self.since.resent(),
+            _ => None,
+        }
     }
 
     fn add(&mut self, seen: &Seen) {
@@ -200,6 +233,28 @@ mod tests {
         assert_eq!(groups[0].send_rate.unwrap().bytes_per_sec(), 2 * one);
         assert_eq!(groups[0].rtts.len(), 2);
         assert_eq!(groups[0].since.shares(), seen().shares());
+    }
+
+    #[test]
+    fn groups_are_sorted_by_the_columns_that_they_have() {
+        let mut far = connection(2);
+        far.seen.socket.remote = "203.0.113.9:4444".parse().unwrap();
+        far.seen.socket.info.rtt = Duration::from_millis(90);
+        let since = far.seen.since.as_mut().unwrap();
+        (since.acknowledged, since.received) = (units::Bytes::new(1), units::Bytes::new(7));
+        (since.packets, since.retransmitted) = (10, 9);
+        far.seen.socket.info.delivery_rate = Rate::from_bits_per_sec(1);
+        let all = [connection(1), far];
+        let first = |by: Column, is_reversed: bool| {
+            let mut groups = Group::all(GroupBy::Prefix, &all);
+            Group::sort(&mut groups, by, is_reversed);
+            groups[0].name.starts_with("203.0.113.")
+        };
+        let is_far_first = [false, true, true, false, true];
+        for (&by, is_first) in Group::COLUMNS.iter().zip(is_far_first) {
+            assert_eq!(first(by, false), is_first, "{by}");
+            assert_eq!(first(by, true), !is_first, "{by}");
+        }
     }
 
     #[test]

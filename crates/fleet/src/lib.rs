@@ -28,6 +28,7 @@ mod fields;
 mod files;
 mod filter;
 mod group;
+mod interfaces;
 mod metrics;
 mod namespace;
 mod push;
@@ -52,7 +53,7 @@ pub use namespace::{Namespace, NamespaceError};
 pub use push::{Destination, DestinationError, Pusher};
 pub use recorder::Recorder;
 pub use serve::Exporter;
-pub use systems::{Systems, SystemsError};
+pub use systems::{Regions, Systems, SystemsError};
 pub use table::{MOST, Table};
 pub use watcher::Watcher;
 

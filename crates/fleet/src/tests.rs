@@ -86,6 +86,7 @@ fn what_a_look_does_not_show_is_gone_and_the_rest_goes_on() {
             let mut socket = seen().socket;
             socket.cookie = cookie;
             socket.info.bytes_acked = Bytes::new(second * 1000);
+            socket.info.bytes_sent = socket.info.bytes_acked + socket.info.bytes_retrans;
             table.see(&socket, |socket| nameless(when, socket, "host".into()));
         }
         table.end();
@@ -125,6 +126,7 @@ fn look(table: &mut Table, second: u64, sockets: &[(u64, u64)], is_whole: bool) 
         let mut socket = seen().socket;
         socket.cookie = cookie;
         socket.info.bytes_acked = Bytes::new(kilobytes * 1000);
+        socket.info.bytes_sent = socket.info.bytes_acked + socket.info.bytes_retrans;
         // What has no new packets is idle.
         socket.info.segs_in = u32::try_from(kilobytes).unwrap();
         table.see_in(&socket, &namespace);
@@ -205,6 +207,59 @@ fn a_dump_that_fails_costs_no_counts() {
         look(&mut table, second, &[], false);
     }
     assert_eq!(table.all().len(), 0);
+}
+
+/// A SYN that was sent five times, and then one packet: `ss` calls that 4 of 1.
+#[test]
+fn a_syn_is_no_payload_and_no_packet_with_data() {
+    let (mut before, mut now) = (seen().socket, seen().socket);
+    let span = Duration::from_secs(1);
+    for (socket, payload) in [(&mut before, 0), (&mut now, 100)] {
+        let info = &mut socket.info;
+        (info.bytes_sent, info.bytes_retrans) = (Bytes::new(payload), Bytes::ZERO);
+        info.bytes_acked = Bytes::new(payload + 1);
+        info.data_segs_out = u32::from(payload > 0);
+        info.total_retrans = 4;
+    }
+    let first = Since::beginning(&now, span);
+    assert_eq!(first.acknowledged, Bytes::new(100));
+    assert_eq!(first.resent(), Some(0.0));
+    assert_eq!(Since::beginning(&before, span).acknowledged, Bytes::ZERO);
+    assert_eq!(
+        Since::between(&before, &now, span).acknowledged,
+        Bytes::new(100)
+    );
+    let named = nameless(moment(1), &now, "host".into());
+    let json = crate::json(&crate::fields(), &named);
+    assert_eq!(
+        (&json["acknowledged_bytes"], &json["retransmitted_packets"]),
+        (&100.into(), &0.into())
+    );
+    // The packet was lost, too: it cannot have been sent again more often than it was sent.
+    let mut again = now;
+    again.info.bytes_sent += Bytes::new(100);
+    again.info.bytes_retrans += Bytes::new(100);
+    again.info.data_segs_out += 1;
+    again.info.total_retrans += 1;
+    assert_eq!(Since::between(&now, &again, span).resent(), Some(1.0));
+    assert_eq!(Since::beginning(&again, span).resent(), Some(1.0));
+}
+
+#[test]
+fn an_address_of_ipv4_in_a_socket_of_ipv6_is_one_of_ipv4() {
+    let mut connection = connection(1);
+    connection.seen.socket.local = "[::ffff:192.0.2.1]:443".parse().unwrap();
+    connection.seen.socket.remote = "[::ffff:198.51.100.7]:50000".parse().unwrap();
+    let (local, remote) = ("192.0.2.1:443", "198.51.100.7:50000");
+    assert_eq!(crate::Column::Local.cell(&connection), local);
+    assert_eq!(crate::Column::Remote.cell(&connection), remote);
+    let json = crate::json(&crate::fields(), &connection.seen);
+    assert_eq!(
+        (&json["local"], &json["remote"]),
+        (&local.into(), &remote.into())
+    );
+    let filter: crate::Filter = "198.51.100.7:50000 prefix=198.51.100.0/24".parse().unwrap();
+    assert!(filter.passes(&connection.seen));
 }
 
 #[test]

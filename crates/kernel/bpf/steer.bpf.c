@@ -5,7 +5,7 @@
  * The program works only while its lease lasts. The process that attached it renews the lease. If that process is gone
  * or hangs, the program does nothing, and new connections have the controller that they would have without it.
  */
-#include "steer/rule.h"
+#include "steer/memory.h"
 
 const char LICENSE[] SECTION("license") = "Dual BSD/GPL";
 
@@ -94,7 +94,6 @@ static inline bool is_leased(u64 now)
 
 static inline void assign(struct bpf_sock_ops *context, u64 now)
 {
-	u32 place = rule_of(context), arm;
 	struct candidate candidate = {};
 	int flags = BPF_SOCK_OPS_STATE_CB_FLAG;
 	struct steered *steered;
@@ -104,21 +103,24 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	u64 ends[ARMS];
 	char name[CONTROLLER];
 	void *sk = context->sk;
-	u64 drawn;
+	u64 drawn, share = UNKNOWN_SHARE;
+	u32 place, arm;
 
-	if (place >= RULES || !sk)
+	if (!sk)
 		return;
+	own_unit(&unit);
+	client_of(context, candidate.client);
+	if (steering.remembers)
+		share = remembered_share(&unit, candidate.client);
+	place = rule_of(context, share);
+	if (place >= RULES) {
+		/* Its packets still tell the class of its network. */
+		if (steering.remembers)
+			bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | flags);
+		return;
+	}
 	candidate.cookie = bpf_get_socket_cookie(context);
 	candidate.set_up = now;
-	client_of(context, candidate.client);
-	/* Reads each volatile field by itself. Otherwise the compiler takes a constant for its value at compile time, which is zero. */
-	unit.kind = steering.unit.kind;
-	unit.v4_mask[0] = steering.unit.v4_mask[0];
-	unit.v4_mask[1] = steering.unit.v4_mask[1];
-	unit.v6_mask[0] = steering.unit.v6_mask[0];
-	unit.v6_mask[1] = steering.unit.v6_mask[1];
-	unit.slot = steering.unit.slot;
-	unit.boot = steering.unit.boot;
 	for (u32 at = 0; at < ARMS; at++)
 		ends[at] = steering.rules[place].ends[at];
 	subject_of(&subject, &unit, &candidate);
@@ -163,6 +165,12 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 		return;
 	steered = bpf_sk_storage_get(&connections, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
+	/*
+	 * A network keeps its class while it explores. Otherwise the controllers of a rule would be compared in different
+	 * networks.
+	 */
+	if (steering.remembers && tp && !(steered && steered->place >> 32))
+		remember_end(context, tp);
 	if (!steered || !tp)
 		return;
 	/* The FIN takes one sequence number after the data. */

@@ -33,6 +33,7 @@ mod model;
 mod pacing;
 mod parameters;
 mod registered;
+mod resent;
 mod snapshot;
 mod steering;
 mod told;
@@ -46,7 +47,8 @@ mod bpf;
 
 pub use algorithm::Algorithm;
 pub use bpf::{
-    Attached, Loaded, attach, flows, in_force, is_kept, keep, load, release, sweep, unload,
+    Attached, Loaded, Memory, attach, attach_with, flows, in_force, is_kept, keep, load, memory,
+    release, sweep, unload,
 };
 pub use check::{Requirement, check, check_controller, check_permission, check_steering};
 pub use clock::since_boot;
@@ -57,10 +59,11 @@ pub use model::{Model, state_of_window};
 pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
+pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths};
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_PORTS, MOST_RULES, Steering, SteeringCounts,
-    SteeringRule, mapped,
+    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, Steering,
+    SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

@@ -5,14 +5,18 @@ use std::ops::{Add, Range};
 
 use units::Duration;
 
+use crate::resent::{ANY_SHARE, Resent};
+
 /// The most rules, arms of a rule, and ranges of ports of each side of a rule. The program's loops have these bounds.
 pub const MOST_RULES: usize = 32;
 /// See [`MOST_RULES`].
 pub const MOST_ARMS: usize = 8;
 /// See [`MOST_RULES`].
 pub const MOST_PORTS: usize = 8;
+/// The most interfaces of a rule. See [`MOST_RULES`].
+pub const MOST_INTERFACES: usize = 8;
 
-/// The length of a controller's name in the kernel, including a zero at the end.
+/// The length of a controller's or an interface's name in the kernel, including a zero at the end.
 const NAME: usize = 16;
 
 /// The length of a rule's name, likewise. Longer names are truncated.
@@ -70,6 +74,10 @@ pub struct SteeringRule {
     pub connect: Vec<(u16, u16)>,
     /// The range of the handshake's RTT.
     pub rtt: Range<Duration>,
+    /// The range of the share of packets that the client network's connections resent, in millionths.
+    pub resent: Range<u32>,
+    /// The names of the interfaces through which data leave. Without any, all interfaces.
+    pub interfaces: Vec<String>,
     /// The end of each arm among the draws' upper halves, and its controller.
     pub arms: Vec<(u64, String)>,
 }
@@ -82,12 +90,16 @@ pub fn mapped(address: IpAddr) -> Ipv6Addr {
     }
 }
 
-/// A mask of the first bits.
+/// The upper and the lower half.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
+pub(crate) fn halves(bits: u128) -> [u64; 2] {
+    [(bits >> 64) as u64, bits as u64]
+}
+
+/// A mask of the first bits.
 fn mask(length: u8) -> [u64; 2] {
     let bits = 128 - u32::from(length.min(128));
-    let mask = u128::MAX.checked_shl(bits).unwrap_or(0);
-    [(mask >> 64) as u64, mask as u64]
+    halves(u128::MAX.checked_shl(bits).unwrap_or(0))
 }
 
 /// The fields of `struct unit` for a client network. A slot of length zero is none.
@@ -145,6 +157,7 @@ impl Steering {
         let mut words = self.key.to_vec();
         words.extend(self.unit.words());
         words.push(self.rules.len().min(MOST_RULES) as u64);
+        words.push(self.remembers().into());
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         for rule in self.rules.iter().take(MOST_RULES) {
             rule.append(&mut bytes);
@@ -152,15 +165,20 @@ impl Steering {
         bytes
     }
 
+    /// Whether it needs what client networks resent.
+    pub fn remembers(&self) -> bool {
+        self.rules.iter().any(|rule| rule.resent != ANY_SHARE)
+    }
+
     /// The inverse of `bytes`. The program fills unused space with zeros. It has no networks here, which are in a table
     /// of their own. `None` if the bytes belong to another program.
     pub(crate) fn parse(mut bytes: &[u8]) -> Option<Steering> {
         let bytes = &mut bytes;
-        let mut words = [0; 10];
+        let mut words = [0; 11];
         for at in &mut words {
             *at = word(bytes)?;
         }
-        let [low, high, unit @ .., count] = words;
+        let [low, high, unit @ .., count, _] = words;
         let count = usize::try_from(count)
             .ok()
             .filter(|&count| count <= MOST_RULES)?;
@@ -198,6 +216,10 @@ fn text<const LENGTH: usize>(bytes: &mut &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
+fn texts<const LENGTH: usize>(bytes: &mut &[u8], count: usize) -> Option<Vec<String>> {
+    (0..count).map(|_| text::<LENGTH>(bytes)).collect()
+}
+
 impl SteeringRule {
     /// `struct rule`.
     fn append(&self, to: &mut Vec<u8>) {
@@ -214,6 +236,13 @@ impl SteeringRule {
         }
         word(self.rtt.start.as_nanos());
         word(self.rtt.end.as_nanos());
+        word(self.resent.start.into());
+        word(self.resent.end.into());
+        for place in 0..MOST_INTERFACES {
+            let name = self.interfaces.get(place).map_or("", String::as_str);
+            to.extend(fixed::<NAME>(name));
+        }
+        let mut word = |word: u64| to.extend(word.to_ne_bytes());
         for place in 0..MOST_ARMS {
             word(self.arms.get(place).map_or(0, |(end, _)| *end));
         }
@@ -237,25 +266,42 @@ impl SteeringRule {
         };
         let (listen, connect) = (ports(bytes)?, ports(bytes)?);
         let rtt = Duration::from_nanos(word(bytes)?)..Duration::from_nanos(word(bytes)?);
+        let resent = u32::try_from(word(bytes)?).ok()?..u32::try_from(word(bytes)?).ok()?;
+        let mut interfaces = texts::<NAME>(bytes, MOST_INTERFACES)?;
+        interfaces.retain(|name| !name.is_empty());
         let ends: Option<Vec<u64>> = (0..MOST_ARMS).map(|_| word(bytes)).collect();
-        let names: Option<Vec<String>> = (0..MOST_ARMS).map(|_| text::<NAME>(bytes)).collect();
-        let arms = ends?.into_iter().zip(names?);
+        let arms = ends?.into_iter().zip(texts::<NAME>(bytes, MOST_ARMS)?);
         Some(SteeringRule {
             listen,
             connect,
             rtt,
+            resent,
+            interfaces,
             arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
             name: text::<RULE_NAME>(bytes)?,
         })
     }
 
     /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
-    /// zero is unknown.
-    fn holds(&self, is_incoming: bool, port: u16, rtt: Duration) -> bool {
+    /// zero is unknown. An unknown interface is none of a rule's.
+    fn holds(
+        &self,
+        is_incoming: bool,
+        port: u16,
+        rtt: Duration,
+        resent: Option<u32>,
+        interface: Option<&str>,
+    ) -> bool {
+        let has_interface = self.interfaces.is_empty()
+            || interface.is_some_and(|name| self.interfaces.iter().any(|one| one == name));
         let has_rtt = if rtt.is_zero() {
             self.rtt == (Duration::ZERO..Duration::MAX)
         } else {
             self.rtt.contains(&rtt)
+        };
+        let has_resent = match resent {
+            None => self.resent == ANY_SHARE,
+            Some(share) => self.resent.contains(&share),
         };
         let ports = if is_incoming {
             &self.listen
@@ -263,7 +309,10 @@ impl SteeringRule {
             &self.connect
         };
         let mut ports = ports.iter();
-        has_rtt && ports.any(|(first, last)| (*first..=*last).contains(&port))
+        has_rtt
+            && has_resent
+            && has_interface
+            && ports.any(|(first, last)| (*first..=*last).contains(&port))
     }
 
     /// The index of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
@@ -286,6 +335,8 @@ pub struct InForce {
     found: u64,
     /// The capacity of its table of networks, which is the number of networks that it was given.
     networks: usize,
+    /// What it remembers of the address's network.
+    resent: Resent,
     /// The rest of its lease. If it is zero, the program does nothing.
     pub lease: Duration,
 }
@@ -295,11 +346,18 @@ impl InForce {
         not(any(test, feature = "load")),
         expect(dead_code, reason = "for the loader")
     )]
-    pub(crate) fn new(steering: Steering, found: u64, networks: usize, lease: Duration) -> InForce {
+    pub(crate) fn new(
+        steering: Steering,
+        found: u64,
+        networks: usize,
+        resent: Resent,
+        lease: Duration,
+    ) -> InForce {
         InForce {
             steering,
             found,
             networks,
+            resent,
             lease,
         }
     }
@@ -309,11 +367,23 @@ impl InForce {
         &self.steering
     }
 
-    /// The rule that matches a new connection.
-    pub fn rule(&self, is_incoming: bool, port: u16, rtt: Duration) -> Option<&SteeringRule> {
+    /// What the connections of the address's network resent. `None` if no rule needs it.
+    pub fn resent(&self) -> Option<Resent> {
+        self.steering.remembers().then_some(self.resent)
+    }
+
+    /// The rule that matches a new connection. The share of resent packets is in millionths.
+    pub fn rule(
+        &self,
+        is_incoming: bool,
+        port: u16,
+        rtt: Duration,
+        resent: Option<u32>,
+        interface: Option<&str>,
+    ) -> Option<&SteeringRule> {
         let mut rules = self.steering.rules.iter().enumerate();
         let holds = |(place, rule): &(usize, &SteeringRule)| {
-            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt)
+            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt, resent, interface)
         };
         rules.find(holds).map(|(_, rule)| rule)
     }
@@ -384,6 +454,8 @@ mod tests {
             listen: vec![(443, 443)],
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
+            interfaces: vec!["eth0".to_owned(); MOST_INTERFACES + 1],
+            resent: ANY_SHARE,
             arms: vec![(1 << 32, "a_name_that_is_too_long".to_owned())],
         };
         let steering = Steering {
@@ -394,12 +466,15 @@ mod tests {
         };
         let mut bytes = Vec::new();
         steering.rules[0].append(&mut bytes);
-        assert_eq!(bytes.len(), 2 * 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16 + 64);
+        assert_eq!(
+            bytes.len(),
+            2 * 8 * 16 + 4 * 8 + 8 * 16 + 8 * 8 + 8 * 16 + 64
+        );
         assert_eq!(
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
             b"a_name_that_is_\0"
         );
-        assert_eq!(steering.bytes().len(), 10 * 8 + MOST_RULES * bytes.len());
+        assert_eq!(steering.bytes().len(), 11 * 8 + MOST_RULES * bytes.len());
         let read = Steering::parse(&steering.bytes()).unwrap();
         assert_eq!(read.rules[0].name, "ä".repeat(RULE_NAME / 2 - 1));
     }
@@ -410,6 +485,8 @@ mod tests {
             listen: vec![(port, port + 9)],
             connect: vec![(80, 80)],
             rtt,
+            interfaces: Vec::new(),
+            resent: ANY_SHARE,
             arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "bbr".to_owned())],
         };
         let far = Duration::from_millis(50)..Duration::from_millis(90);
@@ -438,17 +515,34 @@ mod tests {
                 boot,
             },
         ] {
-            let steering = two_rules(unit);
+            let mut steering = two_rules(unit);
+            steering.rules[0].resent = 10_000..20_000;
             let mut bytes = steering.bytes();
             let needed = bytes.len();
             // The kernel has room for all rules.
             bytes.resize(1 << 16, 0);
             assert_eq!(Steering::parse(&bytes), Some(steering));
-            for length in [0, 87, 88, needed - 1] {
+            for length in [0, 95, 96, needed - 1] {
                 assert_eq!(Steering::parse(&bytes[..length]), None, "{length}");
             }
         }
         assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
+    }
+
+    #[test]
+    fn a_rule_for_an_interface_holds_only_where_it_is_known() {
+        let mut steering = two_rules(DrawnUnit::Connection);
+        steering.rules[1].interfaces = vec!["eth0".to_owned(), "fifteen-letters".to_owned()];
+        let read = Steering::parse(&steering.bytes()).unwrap();
+        assert_eq!(read, steering);
+        let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
+        let is_there = |interface| {
+            in_force
+                .rule(true, 443, Duration::ZERO, None, interface)
+                .is_some()
+        };
+        assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
+        assert!(!is_there(Some("eth1")) && !is_there(None));
     }
 
     #[test]
@@ -458,9 +552,9 @@ mod tests {
         let network = |text: &str, length, rules| (mapped(text.parse().unwrap()), length, rules);
         steering.networks = vec![network("::", 0, 0b01), network("192.0.2.0", 120, 0b11)];
         let read = Steering::parse(&steering.bytes()).unwrap();
-        let in_force = InForce::new(read, 0b11, 2, Duration::ZERO);
+        let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
         let rule = |is_incoming, port, millis| {
-            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis));
+            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis), None, None);
             rule.map(|rule| rule.name.as_str())
         };
         assert_eq!(rule(true, 443, 50), Some("far"));
@@ -475,7 +569,7 @@ mod tests {
         };
         assert_eq!(
             elsewhere
-                .rule(true, 443, Duration::from_millis(60))
+                .rule(true, 443, Duration::from_millis(60), None, None)
                 .unwrap()
                 .name,
             "rest"
@@ -494,5 +588,31 @@ mod tests {
         other = steering;
         other.networks[1].2 = 0b01;
         assert!(!in_force.is_of(&other, address));
+    }
+
+    #[test]
+    fn a_share_that_is_not_known_is_within_no_bounds() {
+        let mut steering = two_rules(DrawnUnit::Prefix(24, 48));
+        let rule = |steering: &Steering, share| {
+            let resent = Resent::default();
+            let in_force = InForce::new(steering.clone(), 0b11, 2, resent, Duration::ZERO);
+            assert_eq!(in_force.resent().is_some(), steering.remembers());
+            let rule = in_force.rule(true, 443, Duration::from_millis(60), share, None);
+            rule.map(|rule| rule.name.clone()).unwrap_or_default()
+        };
+        assert_eq!(rule(&steering, None), "far");
+        steering.rules[0].resent = 10_000..20_000;
+        for (share, name) in [
+            (None, "rest"),
+            (Some(9_999), "rest"),
+            (Some(10_000), "far"),
+            (Some(19_999), "far"),
+            (Some(20_000), "rest"),
+        ] {
+            assert_eq!(rule(&steering, share), name, "{share:?}");
+        }
+        steering.rules[0].resent = 0..20_000;
+        assert_eq!(rule(&steering, None), "rest");
+        assert_eq!(rule(&steering, Some(0)), "far");
     }
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use capture::read::Opened;
 use capture::read::ReadError;
-use capture::{Summary, Timeline};
+use capture::{Direction, Summary, Timeline};
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -28,6 +28,12 @@ const SHOWN: usize = 20;
 pub struct Trace {
     summary: Summary,
     timelines: Vec<Timeline>,
+}
+
+impl Trace {
+    fn path(&self) -> Option<Direction<'_>> {
+        Direction::of(&self.summary, |_| true)
+    }
 }
 
 #[pymethods]
@@ -59,13 +65,13 @@ impl Trace {
     /// shows both RTprop and BtlBw.
     #[getter]
     fn scenario(&self) -> Option<String> {
-        capture::scenario(&self.summary)
+        self.path().map(|path| path.scenario())
     }
 
     /// The same path as ranges (TOML), for :func:`fullpipe.advise`.
     #[getter]
     fn ranges(&self) -> Option<String> {
-        capture::ranges(&self.summary)
+        self.path().map(|path| path.ranges())
     }
 
     /// Writes summary, tables as Parquet and a page with plots as a directory, as ``fullpipe trace --out`` does. An older

@@ -49,7 +49,7 @@ pub struct PathTotals {
     pub released_packets: Option<u64>,
     /// See `released_packets`.
     pub lateness: Option<Duration>,
-    /// Packets that never entered the path since the machine was too slow to take them.
+    /// Packets that were lost before the path or after it since the machine was too slow to take them.
     pub overflows: Option<u64>,
 }
 

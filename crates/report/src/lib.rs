@@ -48,4 +48,6 @@ pub use place::DirectoryError;
 pub use qlog::qlog;
 pub use section::{Marks, NoMarks};
 pub use table::Table;
-pub use text::{below, bits_per_sec, bytes, count, known, percent, resent, size, span};
+pub use text::{
+    below, bits_per_sec, bytes, count, known, percent, resent, size, span, utc, without_middle,
+};

@@ -295,7 +295,7 @@ fn lateness(path: &PathSummary) -> Option<String> {
     }
     if let Some(lost) = path.overflows.filter(|lost| *lost > 0) {
         said.push(format!(
-            "the machine was too slow for {}, which never entered the path",
+            "the machine was too slow for {}, which it lost",
             count(lost, "packet")
         ));
     }

@@ -1,6 +1,11 @@
 //! Quantities as people read them: three digits, and the unit that suits them.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use units::Bytes;
+
+/// The end of the year 9999, beyond which no year has four digits.
+const LATEST: u64 = 253_402_300_799;
 
 /// A rate in bits per second: `18.6 Mbit/s`.
 pub fn bits_per_sec(rate: f64) -> String {
@@ -24,6 +29,15 @@ pub fn span(millis: f64) -> String {
     } else {
         format!("{} s", three_digits(millis / 1000.0))
     }
+}
+
+/// A time since 1970 as the calendar's time: `2026-11-28 04:00`, with seconds if it has any.
+pub fn utc(unix_s: u64) -> String {
+    let time = UNIX_EPOCH + Duration::from_secs(unix_s.min(LATEST));
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    let text = text.replace('T', " ");
+    let text = text.trim_end_matches('Z');
+    text.strip_suffix(":00").unwrap_or(text).to_owned()
 }
 
 /// Milliseconds, without decimals that say nothing: `40 ms`.
@@ -54,6 +68,18 @@ pub fn resent(sent: Option<u64>, again: Option<u64>) -> String {
         .zip(sent)
         .map(|(again, sent)| again as f64 / sent as f64);
     known(share, percent)
+}
+
+/// A text in so many characters: an address or a name is told from others by its end.
+pub fn without_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width || width < 4 {
+        return text.to_owned();
+    }
+    let front = width / 3;
+    let start: String = text.chars().take(front).collect();
+    let end: String = text.chars().skip(length - (width - front - 1)).collect();
+    format!("{start}…{end}")
 }
 
 /// Tables below each other, and notes below them, a line each. Ends with a newline.
@@ -98,6 +124,28 @@ fn bare(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_has_seconds_if_it_needs_them() {
+        let times = [0, 1_764_302_400, 1_764_302_401, u64::MAX].map(utc);
+        assert_eq!(
+            times,
+            [
+                "1970-01-01 00:00",
+                "2025-11-28 04:00",
+                "2025-11-28 04:00:01",
+                "9999-12-31 23:59:59"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_ends() {
+        assert_eq!(without_middle("short.example", 13), "short.example");
+        let long = format!("front.{}.example", "ä".repeat(250));
+        let shown = without_middle(&long, 20);
+        assert_eq!(shown, "front.…äääää.example");
+    }
 
     #[test]
     fn three_digits_and_a_unit() {

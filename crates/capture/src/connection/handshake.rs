@@ -56,6 +56,13 @@ impl Handshake {
         }
     }
 
+    /// The capture's clock was set. What began before is not measured.
+    pub fn spoil(&mut self) {
+        if !self.is_done() {
+            (self.syns, self.answers) = (u8::MAX, u8::MAX);
+        }
+    }
+
     /// Whether the server has answered.
     pub fn is_answered(&self) -> bool {
         self.syn_ack.is_some()

@@ -12,6 +12,7 @@ mod heard;
 mod limits;
 mod losses;
 mod model;
+mod next;
 mod numbers;
 mod peaks;
 mod plateau;
@@ -34,6 +35,7 @@ pub use flow::{Flow, Totals};
 pub use handshake::Handshake;
 pub use limits::{Limit, Limits};
 pub use losses::{Loss, Losses};
+pub use next::Turn;
 pub(crate) use ranges::Ranges;
 pub use recoveries::Cut;
 pub use rounds::Round;
@@ -50,6 +52,9 @@ const NEAR: u64 = 10;
 
 /// The number of measurements that are needed to tell where the capture was taken.
 const ENOUGH: u64 = 4;
+
+/// The sequence number of a RST is within this many bytes of those that its sender has sent.
+const RESET: u32 = 1 << 24;
 
 /// The memory that is left for a connection's outstanding data and its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +74,8 @@ pub struct Side {
     mss: Option<u16>,
     window_scale: Option<u8>,
     has_sent_syn: bool,
+    /// The sequence number after its latest segment.
+    after: Option<u32>,
     /// Whether the options of its SYN were not captured completely.
     is_cut: bool,
     has_timestamps: bool,
@@ -99,6 +106,8 @@ pub struct Connection {
     pub is_reset: bool,
     /// Whether it is a QUIC connection whose packets were decrypted.
     pub is_quic: bool,
+    /// A connection between the same ends that may have begun.
+    next: Option<Box<Connection>>,
     /// Segments.
     segments: u64,
     /// Where the capture was taken, for the data of each side.
@@ -128,6 +137,7 @@ impl Connection {
             fins: 0,
             is_reset: false,
             is_quic: false,
+            next: None,
             segments: 0,
             vantages: [Vantage::Elsewhere; 2],
             measured: [None; 2],
@@ -174,7 +184,7 @@ impl Connection {
         self.last = at;
         self.segments += 1;
         if segment.flags.has(Flags::RST) {
-            self.is_reset = true;
+            self.is_reset |= self.sides[from].may_reset(segment);
             return;
         }
         if !self.handshake.is_done() {
@@ -262,6 +272,14 @@ impl Connection {
     /// The payload of both directions.
     pub fn payload(&self) -> u64 {
         self.flows().map(|flow| flow.totals.bytes).sum()
+    }
+
+    /// The capture's clock was set back: nothing that began before is measured.
+    pub(crate) fn on_clock_step(&mut self) {
+        self.handshake.spoil();
+        let sides = self.sides.iter_mut();
+        let flows = sides.filter_map(|side| side.flow.as_deref_mut());
+        flows.for_each(Flow::on_clock_step);
     }
 
     /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth.
@@ -374,7 +392,8 @@ impl Connection {
 impl Holder for Connection {
     #[inline]
     fn held(&self) -> usize {
-        size_of::<Connection>() + self.flows().map(Flow::held).sum::<usize>()
+        let next = self.next.as_deref().map_or(0, Connection::held);
+        size_of::<Connection>() + self.flows().map(Flow::held).sum::<usize>() + next
     }
 
     fn course(&self) -> usize {
@@ -403,6 +422,8 @@ impl Holder for Connection {
 impl Side {
     fn on_segment(&mut self, segment: &Segment) {
         self.segments += 1;
+        let end = segment.seq.wrapping_add(segment.len);
+        self.after = Some(end.wrapping_add(segment.flags.has(Flags::SYN).into()));
         self.has_timestamps |= segment.timestamps.is_some();
         if segment.flags.has(Flags::SYN) {
             self.has_sent_syn = true;
@@ -411,5 +432,11 @@ impl Side {
             self.window_scale = segment.window_scale;
             self.is_cut = segment.is_cut;
         }
+    }
+
+    /// Whether it may have sent this RST, by its sequence number.
+    fn may_reset(&self, segment: &Segment) -> bool {
+        let away = |after: u32| segment.seq.wrapping_sub(after).cast_signed().unsigned_abs();
+        self.after.is_none_or(|after| away(after) < RESET)
     }
 }

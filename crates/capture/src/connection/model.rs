@@ -249,6 +249,11 @@ impl Model {
         }
     }
 
+    /// It is unknown when data arrived.
+    pub fn on_gap(&mut self) {
+        self.busy.cut();
+    }
+
     /// Whether the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
     /// went away. `span` is the time that the delivery took. Without more than the BDP in flight, only the receiver delays
     /// acknowledgements so long.

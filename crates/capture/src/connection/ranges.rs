@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
+use crate::memory::shrink;
+
 /// The most ranges that are kept. Beyond it, the lowest ones are merged into one, this many at once.
 const MOST: usize = 4096;
 const LOWEST: usize = 512;
+
+/// The same when memory is short.
+const FEW: usize = 8;
 
 /// Ranges that neither overlap nor touch, in order.
 #[derive(Debug, Clone, Default)]
@@ -42,9 +47,26 @@ impl Ranges {
             self.ranges.splice(first..last, [whole]);
         }
         if self.ranges.len() > MOST {
-            self.ranges[0].end = self.ranges[LOWEST].end;
-            self.ranges.drain(1..=LOWEST);
+            self.merge(LOWEST);
         }
+    }
+
+    /// Merges this many of the lowest ranges into the one after them.
+    fn merge(&mut self, lowest: usize) {
+        self.ranges[lowest].start = self.ranges[0].start;
+        self.ranges.drain(..lowest);
+    }
+
+    /// Keeps the highest few ranges, and merges the others. Returns how many bytes are now in the set that were not before.
+    pub fn thin(&mut self) -> u64 {
+        let lowest = self.ranges.len().saturating_sub(FEW);
+        let gaps = self.ranges.windows(2).take(lowest);
+        let added = gaps.map(|pair| pair[1].start - pair[0].end).sum();
+        if lowest > 0 {
+            self.merge(lowest);
+        }
+        shrink(&mut self.ranges);
+        added
     }
 
     /// Removes everything before `position`. Returns how many bytes those were.
@@ -78,11 +100,6 @@ impl Ranges {
         self.ranges.capacity() * size_of::<Range<u64>>()
     }
 
-    /// Frees spare capacity.
-    pub fn shrink(&mut self) {
-        self.ranges.shrink_to_fit();
-    }
-
     /// The end of the first range, if it begins at `position`.
     pub fn first_from(&self, position: u64) -> Option<u64> {
         let first = self.ranges.first()?;
@@ -97,7 +114,7 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOWEST, MOST, Ranges};
+    use super::{FEW, LOWEST, MOST, Ranges};
 
     #[test]
     fn only_what_is_new_is_told() {
@@ -130,5 +147,9 @@ mod tests {
         assert_eq!((new, ranges.end()), (10_000, Some(19_999)));
         assert!(ranges.ranges.len() > MOST - LOWEST);
         assert!(ranges.first_from(0) > Some(10_000));
+        let gaps = ranges.ranges.len() - FEW;
+        assert_eq!(ranges.thin(), gaps as u64);
+        assert_eq!((ranges.ranges.len(), ranges.end()), (FEW, Some(19_999)));
+        assert_eq!(ranges.forget_before(19_999), 19_999 - (FEW as u64 - 1));
     }
 }

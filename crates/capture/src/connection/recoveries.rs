@@ -25,6 +25,8 @@ enum Phase {
         before: Bytes,
         is_timeout: bool,
     },
+    /// The same after an ECN mark instead of a loss.
+    Reduction { point: u64, before: Bytes },
     /// Everything is acknowledged. The next departure shows the window.
     Ending { before: Bytes, is_timeout: bool },
 }
@@ -38,6 +40,8 @@ pub struct Recoveries {
     pub count: u64,
     /// The number of recoveries that began with a timeout.
     pub timeouts: u64,
+    /// The number of times that the sender reduced its window because of ECN marks.
+    pub reductions: u64,
 }
 
 impl Recoveries {
@@ -50,7 +54,7 @@ impl Recoveries {
                 self.timeouts += u64::from(is_timeout && !*was);
                 *was |= is_timeout;
             }
-            Phase::Open | Phase::Ending { .. } => {
+            Phase::Open | Phase::Reduction { .. } | Phase::Ending { .. } => {
                 self.phase = Phase::Recovery {
                     point,
                     before,
@@ -62,16 +66,27 @@ impl Recoveries {
         }
     }
 
+    /// New data have CWR: the sender has reduced its window because of a mark. `point` is the end of the data sent before.
+    pub fn on_reduction(&mut self, point: u64, before: Bytes) {
+        self.reductions += 1;
+        if matches!(self.phase, Phase::Open | Phase::Ending { .. }) {
+            self.phase = Phase::Reduction { point, before };
+        }
+    }
+
     /// Everything before `una` is acknowledged.
     #[inline]
     pub fn on_ack(&mut self, una: u64) {
-        if let Phase::Recovery {
-            point,
-            before,
-            is_timeout,
-        } = self.phase
-            && una >= point
-        {
+        let (point, before, is_timeout) = match self.phase {
+            Phase::Recovery {
+                point,
+                before,
+                is_timeout,
+            } => (point, before, is_timeout),
+            Phase::Reduction { point, before } => (point, before, false),
+            Phase::Open | Phase::Ending { .. } => return,
+        };
+        if una >= point {
             self.phase = Phase::Ending { before, is_timeout };
         }
     }

@@ -17,7 +17,7 @@ pub struct Round {
     pub at: Time,
     /// The most bytes in flight, up to 4 GB.
     most: u32,
-    /// The number of retransmissions.
+    /// The number of retransmissions, and of reductions of the window because of ECN marks.
     pub repeats: u16,
     /// Whether the application or the receiver limited the flow.
     pub is_held: bool,
@@ -74,7 +74,7 @@ impl Rounds {
         self.present.most = self.present.most.max(flight);
     }
 
-    /// A packet is retransmitted.
+    /// A packet is retransmitted, or tells that the sender has reduced its window.
     pub fn on_repeat(&mut self) {
         self.present.repeats = self.present.repeats.saturating_add(1);
     }

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use congestion::{Duration, PacketState, Time};
 
+use crate::memory::shrink;
+
 /// The most outstanding pieces that a flow follows.
 pub const MOST: usize = 1 << 16;
 
@@ -12,7 +14,7 @@ pub const MOST: usize = 1 << 16;
 pub const FEW: usize = 8;
 
 /// Pieces are split or joined only if this moves no more pieces than this.
-const NEAR: usize = 1 << 12;
+const NEAR: usize = 1 << 10;
 
 /// The state of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +168,9 @@ impl Scoreboard {
 
     /// Frees spare capacity, and forgets the acknowledged pieces.
     pub fn shrink(&mut self) {
-        self.entries.shrink_to_fit();
+        let mut entries = Vec::from(std::mem::take(&mut self.entries));
+        shrink(&mut entries);
+        self.entries = entries.into();
         self.gone = VecDeque::new();
         self.has_copies = false;
     }

@@ -344,6 +344,14 @@ impl QuicConnection {
         course.on_packet(packet, &opened, room);
     }
 
+    /// The capture's clock was set back: nothing that began before is measured.
+    pub(crate) fn on_clock_step(&mut self) {
+        self.handshake.spoil();
+        if let Opening::Open(open) = &mut self.opening {
+            open.1.tcp.on_clock_step();
+        }
+    }
+
     /// The QUIC connection. If its packets were decrypted, also the connection as TCP would show it.
     pub fn into_opened(self) -> (QuicConnection, Option<crate::connection::Connection>) {
         let mut closed = self;
@@ -386,7 +394,7 @@ impl Holder for QuicConnection {
         self.spin.thin(most);
         self.copies.thin();
         match &mut self.opening {
-            Opening::Open(open) => open.1.tcp.thin(most),
+            Opening::Open(open) => open.1.thin(most),
             // A ClientHello that is not complete by now hardly ever will be.
             Opening::Hello(Some(reading)) if reading.1.held() > most => {
                 self.opening = Opening::Closed;

@@ -20,6 +20,18 @@ use crate::packet::{Flags, Packet, Segment};
 /// The most packets of a side that wait for an acknowledgement, and the most pieces of its streams.
 const MOST: usize = 1 << 14;
 
+/// The same when memory is short.
+const FEW: usize = 1 << 6;
+
+/// The most places of one packet. Each becomes a TCP segment. The data beyond count as not captured.
+const MOST_OF_PACKET: usize = 64;
+
+/// The most places of all packets of a side that wait for an acknowledgement.
+const MOST_PLACES: usize = 1 << 16;
+
+/// The most ACK frames of one packet that are read. A sender needs only one.
+const MOST_ACKS: usize = 4;
+
 /// The first sequence number after the SYN.
 const START: u64 = 1;
 
@@ -32,6 +44,8 @@ struct Side {
     /// The packets that may still be acknowledged. `first` is the number of the first one.
     sent: VecDeque<Sent>,
     first: u64,
+    /// The number of places in these packets.
+    places: usize,
     /// The places of each stream's data, in order.
     streams: HashMap<u64, Vec<Piece>>,
     pieces: usize,
@@ -50,9 +64,9 @@ struct Side {
 #[derive(Debug, Clone, Default)]
 struct Sent {
     at: Option<Time>,
-    places: Vec<Range<u64>>,
+    places: Box<[Range<u64>]>,
     /// The places of a stream that this packet resets. Its sender does not send them again.
-    given_up: Vec<Range<u64>>,
+    given_up: Box<[Range<u64>]>,
     is_acked: bool,
     is_eliciting: bool,
 }
@@ -149,21 +163,40 @@ impl Course {
         self.tcp.held() + sides.sum::<usize>()
     }
 
+    /// Reduces the samples to this many bytes, and the packets that wait for an acknowledgement to the latest few.
+    pub fn thin(&mut self, most: usize) {
+        self.tcp.thin(most);
+        for side in [0, 1] {
+            self.shorten(side, FEW);
+            self.sides[side].shrink();
+        }
+    }
+
+    /// A side's packets beyond the latest `most` are no longer followed.
+    fn shorten(&mut self, side: usize, most: usize) {
+        let gone = self.sides[side].shorten(most);
+        if let Some(flow) = self.tcp.sides[side].flow.as_deref_mut() {
+            flow.totals.unfollowed += gone;
+        }
+    }
+
     /// Takes in a decrypted packet.
     pub fn on_packet(&mut self, packet: &Packet<'_>, opened: &Opened<'_>, room: Room) {
         let packet = self.seen_from(packet, opened.side);
-        let mut sent = Sent {
-            at: Some(packet.at),
-            ..Sent::default()
-        };
+        let (mut places, mut given_up) = (Vec::new(), Vec::new());
+        let mut is_eliciting = false;
+        let mut acks = 0;
         for frame in opened.frames {
             match frame {
                 Frame::Ack { ranges, delay_us } => {
-                    self.on_ack(&packet, opened.side, ranges, *delay_us, room);
+                    acks += 1;
+                    if acks <= MOST_ACKS {
+                        self.on_ack(&packet, opened.side, ranges, *delay_us, room);
+                    }
                     continue;
                 }
                 Frame::Stream { id, offset, len } => {
-                    self.sides[opened.side].place(*id, *offset, *len, &mut sent.places);
+                    self.sides[opened.side].place(*id, *offset, *len, &mut places);
                 }
                 Frame::MaxData(most) => {
                     let other = &mut self.sides[1 - opened.side];
@@ -171,15 +204,26 @@ impl Course {
                     other.edge = Some(other.edge.map_or(edge, |old| old.max(edge)));
                 }
                 Frame::Reset(id) => {
-                    let given_up = self.sides[opened.side].give_up(*id);
-                    sent.given_up.extend(given_up);
+                    given_up.extend(self.sides[opened.side].give_up(*id));
                 }
                 Frame::MaxStreamData(..) | Frame::NewId(_) | Frame::Other => {}
             }
-            sent.is_eliciting = true;
+            is_eliciting = true;
         }
-        self.send(&packet, opened, &sent.places, room);
+        self.send(&packet, opened, &places, room);
+        let sent = Sent {
+            at: Some(packet.at),
+            places: places.into(),
+            given_up: given_up.into(),
+            is_acked: false,
+            is_eliciting,
+        };
         self.sides[opened.side].keep(opened.number, sent);
+        let most = match room {
+            Room::Plenty => MOST,
+            Room::Little => FEW,
+        };
+        self.shorten(opened.side, most);
     }
 
     fn send(
@@ -286,15 +330,41 @@ impl Course {
 }
 
 impl Side {
-    /// The number of bytes that its lists hold. Each sent packet counts as one with a single piece of data.
+    /// The number of bytes that its lists hold. A stream's list has room for at least four pieces.
     fn held(&self) -> usize {
-        let sent = size_of::<Sent>() + size_of::<Range<u64>>();
         let streams = self.streams.capacity() * size_of::<(u64, Vec<Piece>)>();
-        self.sent.capacity() * sent
+        let pieces = self.pieces + self.streams.len() * 4;
+        self.sent.capacity() * size_of::<Sent>()
+            + self.places * size_of::<Range<u64>>()
             + self.acks.capacity() * size_of::<(Time, u32)>()
             + streams
-            + self.pieces * size_of::<Piece>()
+            + pieces * size_of::<Piece>()
             + self.arrived.held()
+    }
+
+    /// Frees spare capacity, and forgets the pieces of which nothing is outstanding.
+    fn shrink(&mut self) {
+        self.forget_pieces(FEW);
+        self.streams.shrink_to_fit();
+        self.sent.shrink_to_fit();
+        let gone = self.acks.len().saturating_sub(FEW);
+        self.acks.drain(..gone);
+        self.acks.shrink_to_fit();
+        self.arrived.thin();
+    }
+
+    /// Forgets the pieces of which nothing is outstanding, and all if this many would be left.
+    fn forget_pieces(&mut self, most: usize) {
+        let una = self.una;
+        self.streams.retain(|_, pieces| {
+            pieces.retain(|piece| piece.place + piece.len > una);
+            !pieces.is_empty()
+        });
+        self.pieces = self.streams.values().map(Vec::len).sum();
+        if self.pieces > most {
+            self.streams.clear();
+            self.pieces = 0;
+        }
     }
 
     /// Appends the places of this stream data. New data get new places.
@@ -302,21 +372,19 @@ impl Side {
         let Some(to) = offset.checked_add(len).filter(|_| len > 0) else {
             return;
         };
+        if places.len() >= MOST_OF_PACKET {
+            return;
+        }
         if self.pieces > MOST {
-            let una = self.una;
-            self.streams.retain(|_, pieces| {
-                pieces.retain(|piece| piece.place + piece.len > una);
-                !pieces.is_empty()
-            });
-            self.pieces = self.streams.values().map(Vec::len).sum();
-            if self.pieces > MOST / 2 {
-                self.streams.clear();
-                self.pieces = 0;
-            }
+            self.forget_pieces(MOST / 2);
         }
         let pieces = self.streams.entry(id).or_default();
         let known = pieces.last().map_or(offset, |last| last.offset + last.len);
-        for piece in pieces.iter() {
+        let first = pieces.partition_point(|piece| piece.offset + piece.len <= offset);
+        for piece in &pieces[first..] {
+            if piece.offset >= to || places.len() >= MOST_OF_PACKET {
+                break;
+            }
             let (from, to) = (offset.max(piece.offset), to.min(piece.offset + piece.len));
             if from < to {
                 let place = piece.place + (from - piece.offset);
@@ -368,23 +436,40 @@ impl Side {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         if index > self.sent.len() + MOST {
             // More packet numbers were skipped than any sender would.
-            self.sent.clear();
+            self.shorten(0);
             self.first = number;
+            self.places = sent.places();
             self.sent.push_back(sent);
             return;
         }
         while self.sent.len() < index {
             self.sent.push_back(Sent::default());
         }
+        let places = sent.places();
         match self.sent.get_mut(index) {
             Some(known) if known.at.is_none() => *known = sent,
-            Some(_) => {}
+            Some(_) => return,
             None => self.sent.push_back(sent),
         }
-        while self.sent.len() > MOST {
-            self.sent.pop_front();
+        self.places += places;
+    }
+
+    /// Keeps the latest packets, at most this many. The data of the others count as arrived, because nothing will be known of
+    /// them. Returns how many packets with data those are.
+    fn shorten(&mut self, most: usize) -> u64 {
+        let mut with_data = 0;
+        while self.sent.len() > most || self.places > MOST_PLACES {
+            let Some(gone) = self.sent.pop_front() else {
+                break;
+            };
             self.first += 1;
+            self.places -= gone.places();
+            with_data += u64::from(!gone.places.is_empty());
+            for place in gone.places.into_iter().chain(gone.given_up) {
+                self.arrived.add(place, |_| ());
+            }
         }
+        with_data
     }
 
     /// Packets are acknowledged. Collects which of their data are new, and which had arrived before.
@@ -402,6 +487,7 @@ impl Side {
                     continue;
                 };
                 sent.is_acked = true;
+                self.places -= sent.places();
                 for place in std::mem::take(&mut sent.places) {
                     let mut fresh = 0;
                     self.arrived.add(place.clone(), |part| {
@@ -434,6 +520,12 @@ impl Side {
             }
             is_one
         });
+    }
+}
+
+impl Sent {
+    fn places(&self) -> usize {
+        self.places.len() + self.given_up.len()
     }
 }
 

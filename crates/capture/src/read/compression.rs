@@ -1,6 +1,8 @@
 //! Decompresses gzip and zstd.
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
+use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -19,8 +21,41 @@ fn is_skippable(start: &[u8]) -> bool {
 /// The bytes of a compressed file that are read at once.
 const CHUNK: usize = 1 << 16;
 
+/// The most memory for the windows of all files that are open at once.
+const MOST: u64 = 128 << 20;
+
+/// The memory for the windows of the open files.
+#[derive(Debug, Clone, Default)]
+pub struct Windows(Rc<Cell<u64>>);
+
+/// The memory for the window of one file.
+struct Window {
+    all: Windows,
+    own: u64,
+}
+
+impl Window {
+    /// The window has this many bytes.
+    fn set(&mut self, own: u64) -> io::Result<()> {
+        let all = self.all.0.get() - self.own + own;
+        self.all.0.set(all);
+        self.own = own;
+        if all > MOST {
+            let why = "takes too much memory together with the other zstd files of the same time; decompress it first";
+            return Err(io::Error::other(why));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.all.0.set(self.all.0.get() - self.own);
+    }
+}
+
 /// The stream, decompressed if it is compressed.
-pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Box<dyn Read + 'r>> {
     // A pipe may return less than was asked for.
     let mut head = Vec::new();
     source.by_ref().take(4).read_to_end(&mut head)?;
@@ -34,6 +69,12 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     if is_zstd {
         return Ok(Box::new(Zstd {
             frame: None,
+            read: 0,
+            size: 0,
+            window: Window {
+                all: windows.clone(),
+                own: 0,
+            },
             between: Some(Blocks::new(BufReader::with_capacity(CHUNK, whole))),
         }));
     }
@@ -43,6 +84,10 @@ pub fn plain<'r>(mut source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
 /// A file of consecutive Zstandard frames.
 struct Zstd<R: Read> {
     frame: Option<StreamingDecoder<Blocks<R>, ruzstd::decoding::FrameDecoder>>,
+    /// What was read of the frame, and the size of its window.
+    read: u64,
+    size: u64,
+    window: Window,
     /// The rest of the file between two frames.
     between: Option<Blocks<R>>,
 }
@@ -55,6 +100,8 @@ impl<R: Read> Read for Zstd<R> {
                 let some = to.len().min(CHUNK);
                 let read = frame.read(&mut to[..some]).map_err(cut)?;
                 if read > 0 || to.is_empty() {
+                    self.read += read as u64;
+                    self.window.set(self.read.min(self.size))?;
                     return Ok(read);
                 }
                 self.between = self.frame.take().map(StreamingDecoder::into_inner);
@@ -68,6 +115,7 @@ impl<R: Read> Read for Zstd<R> {
             if !rest.begin()? {
                 return Ok(0);
             }
+            (self.read, self.size) = (0, rest.window);
             let frame = StreamingDecoder::new(rest);
             self.frame = Some(frame.map_err(|error| cut(io::Error::other(error)))?);
         }
@@ -84,6 +132,8 @@ struct Blocks<R> {
     has_checksum: bool,
     is_last: bool,
     is_cut: bool,
+    /// The size of the frame's window.
+    window: u64,
 }
 
 impl<R: Read> Blocks<R> {
@@ -94,6 +144,7 @@ impl<R: Read> Blocks<R> {
             has_checksum: false,
             is_last: true,
             is_cut: false,
+            window: 0,
         }
     }
 
@@ -134,6 +185,11 @@ impl<R: Read> Blocks<R> {
             };
             let window = usize::from(1 - is_single);
             header.extend(self.some(window + dictionary + content)?);
+            // The content is the window of a frame without one (section 3.1.1.1.2).
+            self.window = match header.get(5).filter(|_| is_single == 0) {
+                Some(byte) => (1 << (10 + (byte >> 3))) / 8 * (8 + u64::from(byte & 7)),
+                None => u64::MAX,
+            };
             self.has_checksum = descriptor >> 2 & 1 == 1;
             self.is_last = false;
         }
@@ -181,4 +237,32 @@ impl<R: Read> Read for Blocks<R> {
 /// The decoder does not tell a truncated file from a damaged one. Both are read as far as possible.
 fn cut(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_of_several_files_are_bounded_together() {
+        // A window of 64 MiB, and blocks of 128 KiB of the same byte.
+        let mut file = [ZSTD, &[0, 16 << 3]].concat();
+        for block in 0..513_u32 {
+            let header = (1 << 17) << 3 | 1 << 1 | u32::from(block == 512);
+            file.extend(&header.to_le_bytes()[..3]);
+            file.push(7);
+        }
+        let windows = Windows::default();
+        let read = || {
+            let mut one = plain(&file[..], &windows).expect("a frame");
+            let read = io::copy(&mut one, &mut io::sink());
+            (one, read)
+        };
+        let (first, second) = (read(), read());
+        assert_eq!(first.1.expect("there is memory"), 513 << 17);
+        assert!(second.1.is_ok());
+        assert!(read().1.is_err());
+        drop(first.0);
+        assert!(read().1.is_ok());
+    }
 }

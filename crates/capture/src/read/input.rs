@@ -109,7 +109,7 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
-    use crate::read::compression;
+    use crate::read::compression::{self, Windows};
 
     #[test]
     fn what_is_compressed_is_read_as_far_as_it_goes() {
@@ -126,7 +126,7 @@ mod tests {
         let two = plain.chunks(500_000).flat_map(compress).collect();
         for whole in [gzip.finish().unwrap(), compress(&plain), two] {
             let cut = &whole[..whole.len() / 4 * 3];
-            let mut input = Input::new(compression::plain(cut).unwrap());
+            let mut input = Input::new(compression::plain(cut, &Windows::default()).unwrap());
             assert!(!input.want(plain.len()).unwrap());
             assert!(input.is_cut());
             let read = input.data();
@@ -135,7 +135,8 @@ mod tests {
                 "{}",
                 read.len()
             );
-            let mut input = Input::new(compression::plain(whole.as_slice()).unwrap());
+            let mut input =
+                Input::new(compression::plain(whole.as_slice(), &Windows::default()).unwrap());
             assert!(input.want(plain.len()).unwrap() && !input.want(plain.len() + 1).unwrap());
             assert!(!input.is_cut());
         }

@@ -104,7 +104,8 @@ impl<'r> Frames<'r> {
     /// # Errors
     /// The source cannot be read, or is not a capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
-        Frames::of_plain(compression::plain(source)?)
+        let windows = compression::Windows::default();
+        Frames::of_plain(compression::plain(source, &windows)?)
     }
 
     /// Opens a capture that is not compressed.

@@ -171,6 +171,11 @@ impl FlowSummary {
             (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
                 Some(least.min(far))
             }
+            // An acknowledgement is seen at one end and its data at the other, if both ends were captured.
+            (Some(least), _) if totals.copies * 2 > totals.packets => {
+                let parts = near.zip(far).map(|(near, far)| near + far);
+                Some(parts.map_or(least, |sum| least.min(sum)))
+            }
             (least, _) => least,
         };
         let btl_bw = Some(flow.model.btl_bw_max());
@@ -179,8 +184,9 @@ impl FlowSummary {
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
         let is_known = place != Place::Unknown && is_heard;
+        let course = (samples, flow.rounds.done());
         let policed =
-            rtprop.and_then(|least| policer(flow.losses.kept(), samples, least, flow.mss()));
+            rtprop.and_then(|least| policer(flow.losses.kept(), course, least, flow.mss()));
         let mut summary = FlowSummary {
             from,
             to,

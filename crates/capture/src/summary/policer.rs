@@ -6,7 +6,7 @@
 
 use units::{Duration, Rate, Time};
 
-use crate::connection::{Loss, Sample};
+use crate::connection::{Loss, Round, Sample};
 
 /// A queue below one part in this many of RTprop is short.
 const SHORT: u64 = 4;
@@ -32,8 +32,17 @@ const PACKETS: u64 = 4;
 /// The fewest packets between two losses, on average. With fewer, tokens balance by accident.
 const BETWEEN: f64 = 50.0;
 
+/// An application that writes at a steady rate sends the same between any two losses. So nothing is told if it or the
+/// receiver limited the flow for more than one part in this many of the time.
+const HELD: u64 = 5;
+
 /// The rate of a policer, in payload, if there is a sign of one.
-pub fn policer(losses: &[Loss], samples: &[Sample], rtt_min: Duration, mss: u64) -> Option<Rate> {
+pub fn policer(
+    losses: &[Loss],
+    (samples, rounds): (&[Sample], &[Round]),
+    rtt_min: Duration,
+    mss: u64,
+) -> Option<Rate> {
     let first_of_all = losses.first()?;
     // Bursts of losses. The bucket is empty when a burst begins.
     let mut times: Vec<(Time, u64)> = Vec::new();
@@ -50,6 +59,9 @@ pub fn policer(losses: &[Loss], samples: &[Sample], rtt_min: Duration, mss: u64)
     let (first, last) = (times.first()?, times.last()?);
     let span = last.0.since(first.0);
     if span < rtt_min * 16 || last.1 <= first.1 {
+        return None;
+    }
+    if held(rounds, first.0, last.0) > span / HELD {
         return None;
     }
     let rate = (last.1 - first.1) as f64 / span.as_secs_f64();
@@ -95,6 +107,15 @@ fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
     rtts.sort_unstable();
     let middle = rtts.get(rtts.len() / 2);
     middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / SHORT)
+}
+
+/// For how long the application or the receiver limited the flow between two moments, to a round.
+fn held(rounds: &[Round], from: Time, to: Time) -> Duration {
+    let pairs = rounds.windows(2).filter_map(|two| two.first_chunk());
+    let within = pairs.filter(|[round, next]| round.is_held && round.at >= from && next.at <= to);
+    within.fold(Duration::ZERO, |held, [round, next]| {
+        held + next.at.since(round.at)
+    })
 }
 
 /// Whether the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
@@ -155,7 +176,7 @@ mod tests {
             }
             rate += 0.002;
         }
-        policer(&losses, &samples, Duration::from_millis(20), MSS)
+        policer(&losses, (&samples, &[]), Duration::from_millis(20), MSS)
     }
 
     #[test]

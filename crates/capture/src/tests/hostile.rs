@@ -14,11 +14,18 @@ struct Made {
     units: u64,
     /// The latest packet's number.
     number: u16,
+    /// The port of 10.0.0.1.
+    port: u16,
 }
 
 impl Made {
     /// A capture with a handshake of this round trip, in units of time, and this MSS.
     fn new(units: u64, rtt: u64, mss: u16) -> Made {
+        Made::of(10, units, rtt, mss)
+    }
+
+    /// The same from this port.
+    fn of(port: u16, units: u64, rtt: u64, mss: u16) -> Made {
         let magic: u32 = if units == 1_000_000 {
             0xa1b2_c3d4
         } else {
@@ -28,6 +35,7 @@ impl Made {
             file: Vec::new(),
             units,
             number: 0,
+            port,
         };
         let words = [magic, 4 << 16 | 2, 0, 0, 1 << 18, 101];
         made.file.extend(words.map(u32::to_le_bytes).concat());
@@ -50,12 +58,16 @@ impl Made {
         len: u32,
     ) {
         let [from, to] = if is_client { [1, 2] } else { [2, 1] };
-        let [from_port, to_port] = if is_client { [10, 80] } else { [80, 10] };
+        let ports = if is_client {
+            [self.port, 80]
+        } else {
+            [80, self.port]
+        };
         self.number += 1;
         let [high, low] = self.number.to_be_bytes();
         let mut packet = vec![0x45, 0, 0, 0, high, low, 0, 0, 64, 6, 0, 0];
         packet.extend([10, 0, 0, from, 10, 0, 0, to]);
-        packet.extend([0, from_port, 0, to_port]);
+        packet.extend(ports.map(u16::to_be_bytes).concat());
         packet.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
         let header = u8::try_from(20 + options.len()).expect("short");
         packet.extend([(header / 4) << 4, flags, 0xff, 0xff, 0, 0, 0, 0]);
@@ -146,4 +158,27 @@ fn pieces_go_if_there_is_no_memory() {
     });
     assert!(trace.held() <= MOST, "{}", trace.held());
     assert!(taken.bytes_max <= 4 << 20, "{taken:?}");
+}
+
+/// Acknowledgements of single bytes, of many connections that nobody closes.
+#[test]
+fn acknowledged_ranges_go_if_there_is_no_memory() {
+    const MOST: usize = 4 << 20;
+    let mut trace = Trace::within(MOST);
+    let mut held = 0;
+    for port in 1..=100 {
+        let mut made = Made::of(port, 1_000_000, 10_000, 1_460);
+        made.data(100_000, 0, 20_000);
+        for round in 0..1_000 {
+            let mut options = vec![1, 1, 5, 34];
+            for block in 0..4 {
+                let from: u32 = 1 + 2 * (round * 4 + block);
+                options.extend([from.to_be_bytes(), (from + 1).to_be_bytes()].concat());
+            }
+            made.say(200_000 + u64::from(round), false, 0, 0, ACK, &options, 0);
+        }
+        trace.read(&made.file[..], &|| true).expect("a capture");
+        held = trace.held().max(held);
+    }
+    assert!(held <= MOST / 4 * 5, "{held}");
 }

@@ -7,30 +7,30 @@ use crate::packet::Flags;
 use crate::write::{TcpOption, TcpPacket, Writer};
 use crate::{FlowSummary, Summary};
 
-const ACK: Flags = Flags::ACK;
+pub(super) const ACK: Flags = Flags::ACK;
 const PUSH: Flags = Flags::ACK.with(Flags::PSH);
-const SYN: Flags = Flags::SYN;
+pub(super) const SYN: Flags = Flags::SYN;
 const ANSWER: Flags = Flags::SYN.with(Flags::ACK);
 
 /// The payload of a full packet.
-const FULL: u32 = 1_448;
+pub(super) const FULL: u32 = 1_448;
 
 /// Two hosts, as captured at A or B.
-struct Line {
+pub(super) struct Line {
     writer: Writer<Vec<u8>>,
-    now_us: u64,
+    pub(super) now_us: u64,
     id: u16,
-    has_timestamps: bool,
+    pub(super) has_timestamps: bool,
     /// TSval of the latest packet from A, and from B.
     latest: [u32; 2],
     /// The bytes of a SYN's headers that are captured.
     snap: usize,
     last: (Vec<u8>, u32),
-    sent: u32,
+    pub(super) sent: u32,
 }
 
 impl Line {
-    fn new() -> Line {
+    pub(super) fn new() -> Line {
         Line {
             writer: Writer::new(Vec::new(), "late").expect("a vector takes everything"),
             now_us: 0,
@@ -43,11 +43,11 @@ impl Line {
         }
     }
 
-    fn wait(&mut self, us: u64) {
+    pub(super) fn wait(&mut self, us: u64) {
         self.now_us += us;
     }
 
-    fn say(
+    pub(super) fn say(
         &mut self,
         is_a: bool,
         (seq, ack): (u32, u32),
@@ -105,7 +105,7 @@ impl Line {
         written.expect("a vector takes everything");
     }
 
-    fn shake(&mut self, rtt_us: u64) {
+    pub(super) fn shake(&mut self, rtt_us: u64) {
         self.say(true, (0, 0), SYN, 60_000, 0, &[]);
         self.wait(rtt_us);
         self.say(false, (0, 1), ANSWER, 60_000, 0, &[]);
@@ -113,17 +113,17 @@ impl Line {
     }
 
     /// A sends this many further bytes.
-    fn data(&mut self, flags: Flags, len: u32) {
+    pub(super) fn data(&mut self, flags: Flags, len: u32) {
         self.say(true, (1 + self.sent, 1), flags, 500, len, &[]);
         self.sent += len;
     }
 
     /// B acknowledges all but the last `but` bytes.
-    fn ack(&mut self, but: u32, window: u16) {
+    pub(super) fn ack(&mut self, but: u32, window: u16) {
         self.say(false, (1, 1 + self.sent - but), ACK, window, 0, &[]);
     }
 
-    fn summary(self) -> Summary {
+    pub(super) fn summary(self) -> Summary {
         summary(&self.writer.finish().expect("a vector takes everything"))
     }
 

@@ -64,6 +64,11 @@ fn packets(rounds: u32) -> Vec<Packet> {
 
 /// A capture of this many connections with the same packets.
 fn capture(connections: u16, rounds: u32) -> Vec<u8> {
+    capture_from(0, connections, rounds)
+}
+
+/// The same from further ports.
+fn capture_from(first: u16, connections: u16, rounds: u32) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), "many").expect("a vector takes everything");
     let server = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 443);
     for said in packets(rounds) {
@@ -71,7 +76,7 @@ fn capture(connections: u16, rounds: u32) -> Vec<u8> {
         let mut options = vec![TcpOption::Timestamp(now, now.saturating_sub(40))];
         let block = |sack| TcpOption::SelectiveAcknowledgement(sack, [None; 3]);
         options.extend(said.sack.map(block));
-        for number in 0..connections {
+        for number in first..first + connections {
             let client = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 1_024 + number);
             let (from, to) = if said.is_client {
                 (client, server)
@@ -174,4 +179,72 @@ fn a_log_that_claims_much_takes_little() {
         "{} bytes of {length}",
         taken.bytes_max
     );
+}
+
+/// More connections than are kept, in several logs.
+#[test]
+fn connections_of_logs_are_bounded() {
+    let one = "{\"events\": [{\"name\": \"t:packet_sent\", \"time\": 1, \"data\": {\"header\": \
+               {\"packet_number\": 0}, \"frames\": []}}]}";
+    let traces = vec![one; 4_096].join(",");
+    let log = format!("{{\"qlog_version\": \"0.3\", \"traces\": [{traces}]}}");
+    let mut trace = Trace::new();
+    for _ in 0..25 {
+        trace.read(log.as_bytes(), &|| true).expect("a qlog");
+    }
+    let (connections, _, evicted) = trace.into_connections();
+    assert!(connections.len() <= crate::MOST_CONNECTIONS);
+    assert_eq!(connections.len() as u64 + evicted, 25 * 4_096);
+}
+
+/// Connections with so little data that nothing can be thinned out.
+#[test]
+fn connections_go_if_there_is_no_memory_for_all() {
+    const MOST: usize = 2 << 20;
+    let mut trace = Trace::within(MOST);
+    let mut held = 0;
+    for port in 0..2_000 {
+        let file = capture_from(port, 1, 1);
+        trace.read(&file[..], &|| true).expect("a capture");
+        held = trace.held().max(held);
+    }
+    assert!(held <= MOST / 2 * 3, "{held}");
+    let (connections, _, evicted) = trace.into_connections();
+    assert!(connections.len() as u64 + evicted >= 2_000);
+    assert!(connections.len() > 200, "{}", connections.len());
+}
+
+/// Two streams take turns byte by byte. Then each packet sends one stream again, as a whole.
+#[test]
+fn a_log_that_sends_everything_again_takes_little() {
+    let mut log = String::from(
+        "\u{1e}{\"qlog_version\": \"0.3\", \"trace\": {\"vantage_point\": {\"type\": \"client\"}}}\n",
+    );
+    let stream = |id: u32, offset: u32, len: u32| {
+        format!(
+            "{{\"frame_type\": \"stream\", \"stream_id\": {id}, \"offset\": {offset}, \"length\": {len}}}"
+        )
+    };
+    let mut number = 0;
+    let mut send = |frames: &[String]| {
+        let frames = frames.join(",");
+        writeln!(
+            log,
+            "\u{1e}{{\"name\": \"t:packet_sent\", \"time\": {number}, \"data\": {{\"header\": \
+             {{\"packet_number\": {number}}}, \"frames\": [{frames}]}}}}"
+        )
+        .expect("text");
+        number += 1;
+    };
+    for offset in 0..4_000 {
+        send(&[stream(0, offset, 1), stream(4, offset, 1)]);
+    }
+    for _ in 0..50 {
+        send(&vec![stream(0, 0, 4_000); 10]);
+    }
+    let taken = measure(|| {
+        let mut trace = Trace::new();
+        trace.read(log.as_bytes(), &|| true).expect("a qlog");
+    });
+    assert!(taken.bytes_max <= 8 << 20, "{} bytes", taken.bytes_max);
 }

@@ -1,6 +1,7 @@
 //! Small captures of each kind, intact and damaged.
 
 mod blocks;
+mod foreign;
 mod hostile;
 mod late;
 mod memory;

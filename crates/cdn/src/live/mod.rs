@@ -29,7 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
 use fleet::steer::Steer;
-use fleet::study::{Place, Study, StudyError, own_directory, read};
+use fleet::study::{Lookup, Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use scenario::{FlowSpec, HostSpec, ScenarioError, others};
@@ -254,12 +254,15 @@ impl<'s> Live<'s> {
         let data = directory.join(STUDY);
         let place = Place::make(&data, &text, &plan, unix_s()).map_err(StudyError::from)?;
         let (key, shares, names) = (place.key(), plan.shares(), plan.names());
-        let systems = systems(&directory.join(SYSTEMS))?;
-        let force = Force::study(Study::begin(place, KEEP, Some(systems), stage.init)?);
+        let lookup = Lookup {
+            systems: Some(systems(&directory.join(SYSTEMS))?),
+            regions: None,
+        };
+        let force = Force::study(Study::begin(place, KEEP, lookup, stage.init)?);
         let is_right =
             |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
         let studied = stage.pass("study", force, &is_right, tell)?;
-        let findings = read(&[&data], Vec::new())?.gathered.findings();
+        let findings = read(&[&data], Vec::new(), None)?.gathered.findings();
         Ok((plan, findings, studied))
     }
 

@@ -97,6 +97,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         })?;
     }
     if !options.quiet {
+        if let Some(connection) = &question.path.origin {
+            output::note(format_args!("path: {connection}"));
+        }
         if let Some(Range { from, to, .. }) = &origin.own_buffer {
             output::note(format_args!("the buffer is unknown; using {from}..{to}"));
         }

@@ -47,7 +47,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Also write the events of these flows as qlog, for qvis: 0,2
-    #[arg(long, value_name = "FLOWS", value_delimiter = ',', requires = "out")]
+    #[arg(long, value_name = "FLOWS", value_delimiter = ',', value_parser = flow, requires = "out")]
     qlog: Vec<usize>,
     /// Also write every flow at common times, one STEP apart (grid.parquet): 10ms
     #[arg(long, value_name = "STEP", requires = "out")]
@@ -64,6 +64,12 @@ pub struct Options {
     /// Print only the result and errors
     #[arg(long)]
     quiet: bool,
+}
+
+/// The number of a flow.
+fn flow(text: &str) -> Result<usize, String> {
+    let parsed = text.parse();
+    parsed.map_err(|_| "expected the number of a flow such as 0, or several such as 0,2".to_owned())
 }
 
 /// Runs the scenario, shows it, and writes the results.

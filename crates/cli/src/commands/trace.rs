@@ -1,12 +1,15 @@
 //! `fullpipe trace`: analyses the connections in captures, and their paths.
 
-use std::fs::File;
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use capture::quic::KeyLogError;
-use capture::{Summary, Trace};
-use clap::Args;
+use capture::{Direction, FlowSummary, Summary, Trace};
+use clap::{ArgGroup, Args};
+use units::Bytes;
 
 use crate::failure::Failure;
 use crate::files::{stream, whole};
@@ -17,6 +20,7 @@ use crate::terminal::output;
 
 /// Show what limited the connections of a packet capture
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("path").args(["scenario", "ranges"]).multiple(true)))]
 #[command(after_help = "\
 For each TCP connection, and each QUIC connection with known keys: RTprop and BtlBw as BBR measures them, losses without reordering, what limited the connection and for how long, \
 and a guess at its congestion controller. For other QUIC connections: what is visible without keys. docs/trace.md explains the methods, and what a capture cannot show.
@@ -35,12 +39,15 @@ pub struct Options {
     /// Write the summary, connections and samples as Parquet, and a page with plots, into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write the path of the connection with the most payload as a scenario for `fullpipe run`
+    /// Write the path of a connection as a scenario for `fullpipe run`: of those whose path is known, the one with the most payload
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
     /// Write the same path as ranges for `fullpipe advise --from`
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
+    /// Write the path of the connection with this end, such as 192.0.2.7:50000, instead
+    #[arg(long, value_name = "ADDR:PORT", value_parser = end, requires = "path")]
+    connection: Option<SocketAddr>,
     /// Print only the connections on stdout, as JSON
     #[arg(long)]
     json: bool,
@@ -49,20 +56,111 @@ pub struct Options {
     quiet: bool,
 }
 
-/// The text that is written for a path. `None` if no path is known.
-type PathText = fn(&Summary) -> Option<String>;
+/// The text that is written for a path.
+type PathText = fn(&Direction<'_>) -> String;
 
 impl Options {
     /// The files that a path is written to: the option, the file, and the text.
     fn paths(&self) -> impl Iterator<Item = (&'static str, &Path, PathText)> {
-        let scenario: PathText = capture::scenario;
-        let ranges: PathText = capture::ranges;
+        let scenario: PathText = |direction| direction.scenario();
+        let ranges: PathText = |direction| direction.ranges();
         let all = [
             ("--scenario", &self.scenario, scenario),
             ("--ranges", &self.ranges, ranges),
         ];
         all.into_iter()
             .filter_map(|(option, file, of)| Some((option, file.as_deref()?, of)))
+    }
+
+    /// Checks before the work that the files can be written.
+    fn check_paths(&self) -> Result<(), Failure> {
+        for (option, file, _) in self.paths() {
+            let wrong = |reason: &dyn Display| {
+                Failure::usage(format_args!("{option} {}: {reason}", file.display()))
+            };
+            if file == Path::new("-") {
+                let reason = "stdout has the connections; give the name of a file";
+                return Err(wrong(&reason));
+            }
+            whole::check(file).map_err(|error| wrong(&error))?;
+        }
+        let mut files = self.paths().map(|(_, file, _)| absolute(file));
+        match (files.next(), files.next()) {
+            (Some(scenario), Some(ranges)) if scenario == ranges => {
+                Err(Failure::usage(format_args!(
+                    "--ranges {}: is also the file of --scenario; give another name",
+                    ranges.display()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the path of a connection, and says whose it is.
+    fn write_paths(&self, summary: &Summary) -> Result<(), Failure> {
+        let Some((first, ..)) = self.paths().next() else {
+            return Ok(());
+        };
+        let end = self.connection.map(|end| end.to_string());
+        let is_wanted = |flow: &FlowSummary| {
+            end.as_ref()
+                .is_none_or(|end| *end == flow.from || *end == flow.to)
+        };
+        let direction = Direction::of(summary, is_wanted).ok_or_else(|| {
+            let which = match &self.connection {
+                Some(end) => format!("{first}: no direction of a connection with {end}"),
+                None => format!("{first}: no direction of a connection"),
+            };
+            Failure::failed(format_args!(
+                "{which} has more payload than an initial window and shows both RTprop and BtlBw; capture at the sender, or with \
+                 TCP timestamps"
+            ))
+        })?;
+        for (option, file, of) in self.paths() {
+            whole::write(file, of(&direction).as_bytes())?;
+            let what = option.trim_start_matches("--");
+            note(self, format_args!("{what}: {}", file.display()));
+        }
+        note(self, format_args!("path: {}", named(direction.flow)));
+        if let Some(larger) = direction.larger {
+            let unknown = unknown(larger);
+            note(
+                self,
+                format_args!(
+                    "not the path of {}: its {unknown} is unknown",
+                    named(larger)
+                ),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// An end of a connection.
+fn end(text: &str) -> Result<SocketAddr, String> {
+    let parsed = text.parse();
+    parsed.map_err(|_| "expected an address and a port such as 192.0.2.7:50000".to_owned())
+}
+
+/// One name of the file, however it is given.
+fn absolute(file: &Path) -> PathBuf {
+    let file = whole::linked(file);
+    let directory = fs::canonicalize(report::parent(&file)).unwrap_or_default();
+    directory.join(file.file_name().unwrap_or_default())
+}
+
+fn named(flow: &FlowSummary) -> String {
+    let payload = report::size(Bytes::new(flow.sent_bytes));
+    format!("{} to {} ({payload})", flow.from, flow.to)
+}
+
+/// What is missing for the flow's path.
+fn unknown(flow: &FlowSummary) -> &'static str {
+    match flow {
+        _ if flow.rtprop_ms.is_none() => "RTprop",
+        _ if flow.btl_bw_ip_bps.is_none() => "BtlBw",
+        _ if flow.lost.is_none() => "number of losses",
+        _ => "path",
     }
 }
 
@@ -72,11 +170,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         report::trace::check_dir(directory)
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
-    for (option, file, _) in options.paths() {
-        whole::check(file).map_err(|error| {
-            Failure::usage(format_args!("{option} {}: {error}", file.display()))
-        })?;
-    }
+    options.check_paths()?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut trace = Trace::new();
     if let Some(keys) = &options.keys {
@@ -85,6 +179,16 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
     }
     let files = &options.files;
+    let most = stream::raise_limit();
+    if files.len() as u64 > most {
+        note(
+            options,
+            format_args!(
+                "at most {most} of {} files can be open at once (ulimit -n); more of the same time cannot be read",
+                files.len()
+            ),
+        );
+    }
     let open = |place: usize| stream::open(&files[place], &cancel);
     let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
     read.map_err(|(place, error)| {
@@ -109,16 +213,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             note(options, format_args!("summary.json has the {most} {words}"));
         }
     }
-    for (option, file, of) in options.paths() {
-        let text = of(&summary).ok_or_else(|| {
-            Failure::failed(format_args!(
-                "{option}: no connection shows both RTprop and BtlBw; capture at the sender, or with TCP timestamps"
-            ))
-        })?;
-        whole::write(file, text.as_bytes())?;
-        let what = option.trim_start_matches("--");
-        note(options, format_args!("{what}: {}", file.display()));
-    }
+    options.write_paths(&summary)?;
     if cancel.is_cancelled() {
         return Err(Failure::interrupted(
             "this is the result of the part that was read",

@@ -9,6 +9,7 @@ use capture::read::Opened;
 use lab::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The name for stdin.
 const STDIN: &str = "-";
@@ -18,6 +19,21 @@ const WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
+
+/// The files that the program has open besides.
+const OTHERS: u64 = 32;
+
+/// Raises the number of files that may be open at once as far as the system allows it. Returns how many the caller may open.
+pub fn raise_limit() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    let now = setrlimit(Resource::Nofile, most).map_or(limit, |()| most);
+    now.current
+        .map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
+}
 
 /// Opens a file, or stdin for `-`.
 pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {

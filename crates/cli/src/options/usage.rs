@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::Command;
 use clap::error::ErrorKind;
-use units::Duration;
+use units::{Duration, Ratio};
 
 use crate::failure::Failure;
 use crate::terminal::output;
@@ -48,6 +48,15 @@ pub fn whole(text: &str) -> Result<u64, String> {
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// A share of at most 100 %.
+pub fn share(text: &str) -> Result<Ratio, String> {
+    match text.parse::<Ratio>() {
+        Ok(share) if share > Ratio::ONE => Err("it is more than 100%".into()),
+        Ok(share) => Ok(share),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A time above zero.

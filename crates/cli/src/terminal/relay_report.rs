@@ -61,7 +61,7 @@ pub fn table(counters: &RelayCounters) -> String {
     table
 }
 
-fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 16] {
+fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 17] {
     let micros = |nanos| nanos / 1_000;
     let waited = direction.queueing_total_ns / direction.delivered_packets.max(1);
     [
@@ -76,6 +76,7 @@ fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 16] {
         ("duplicated packets", direction.duplicated_packets),
         ("in transit packets", direction.in_transit_packets),
         ("send errors", direction.send_errors),
+        ("send overflows", direction.send_overflows),
         ("orphaned packets", direction.orphaned_packets),
         ("mean queueing, us", micros(waited)),
         ("max queueing, us", micros(direction.queueing_max_ns)),
@@ -101,6 +102,12 @@ pub fn warning(counters: &RelayCounters) -> Option<String> {
         faults.push(format!(
             "{} datagrams were lost before the relay could read them",
             counters.socket_overflows
+        ));
+    }
+    let unsent = sum(|direction| direction.send_overflows);
+    if unsent > 0 {
+        faults.push(format!(
+            "{unsent} datagrams were lost after the path, because the system had no room for them"
         ));
     }
     let slow = (!faults.is_empty()).then(|| {
@@ -146,6 +153,10 @@ mod tests {
         let lost = warned(0, 7).unwrap();
         assert!(lost.ends_with("path: 7 datagrams were lost before the relay could read them"));
         assert_eq!(warning(&RelayCounters::default()), None);
+        let mut unsent = counters(1_000, 0, 0);
+        unsent.reverse.send_overflows = 3;
+        let unsent = warning(&unsent).unwrap();
+        assert!(unsent.contains("path: 3 datagrams were lost after the path"));
         let full = RelayCounters {
             overload_drops: 1,
             ..RelayCounters::default()

@@ -74,6 +74,7 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     for (more, parts) in [
         (["--keep", "1mb"], ["--keep", "at least 64 MB"]),
         (["--as", "no-such-file"], ["--as", "no-such-file"]),
+        (["--region", "no-such-file"], ["--region", "no-such-file"]),
     ] {
         let refused = fullpipe(arguments.iter().chain(&more).copied())
             .assert()
@@ -95,6 +96,75 @@ fn a_dry_run_says_what_it_would_do_and_what_is_lacking() {
     ));
     let assert = fullpipe(arguments).assert().code(2).stdout(words);
     assert.stderr(contains("--out").and(contains("is not a directory")));
+}
+
+/// The options for the usual study, and the plan that they are.
+const OPTIONS: &str = "study --cgroup no/such/group --listen 443 --arm cubic=90% --arm bbr=10% --unit prefix --duration 168h \
+    --guard throughput=20%";
+const SAME: &str = "name = \"group\"\ncgroup = \"no/such/group\"\nunit = \"prefix\"\nduration = \"168h\"\n\n\
+    [connections]\nlisten = [443]\n\n[[arm]]\ncontroller = \"cubic\"\nshare = \"90%\"\n\n\
+    [[arm]]\ncontroller = \"bbr\"\nshare = \"10%\"\n\n[[guard]]\nmeasure = \"throughput\"\nworse = \"20%\"\n";
+
+#[test]
+fn options_are_a_plan() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("out").display().to_string();
+    let with = |more: &str| format!("{OPTIONS} --out {out} {more}");
+    let words = "cubic 90 %, bbr 10 % for connections in at 443 of no/such/group, by client prefix (/24, /48), for 168h\n\
+                 it ends early if an arm is more than 20% worse in throughput";
+    let assert = fullpipe(with("--dry-run").split_whitespace())
+        .assert()
+        .code(2);
+    assert
+        .stdout(contains(words))
+        .stderr(contains("--cgroup: "));
+    for (more, parts) in [
+        ("--connect 0", &["--connect", "65535"][..]),
+        ("--arm cubic=1%", &["--arm: cubic already has an arm"]),
+        ("--arm reno", &["--arm", "such as bbr=10%"]),
+        (
+            "--interface lo,no-such",
+            &["--interface: there is no network interface no-such", "lo"],
+        ),
+        ("--slot 1min", &["--slot: belongs to unit = \"slot\""]),
+        (
+            "plan.toml",
+            &["PLAN.toml", "--cgroup", "cannot be used together"],
+        ),
+        ("--seed x", &["--seed"]),
+    ] {
+        refused(with(more).split_whitespace(), 2, parts);
+    }
+    refused(
+        ["study", "--listen", "443", "--out", &out],
+        2,
+        &["--unit: is missing"],
+    );
+    // The same options continue the study, and others are another plan.
+    let plan = Plan::parse(SAME).expect("a plan");
+    let mut place = Place::make(Path::new(&out), SAME, &plan, 0.0).expect("a study");
+    place.about.ran_s = 1.0;
+    place.save().expect("saved");
+    let again = fullpipe(with("").split_whitespace()).assert().code(2);
+    again.stderr(contains("--cgroup: "));
+    let parts = ["--out", "another plan"];
+    refused(with("--connect 80").split_whitespace(), 2, &parts);
+}
+
+#[test]
+fn a_plan_names_interfaces_that_exist() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("plan.toml").display().to_string();
+    let text = PLAN.replace("[80]", "[80], interface = [\"lo\", \"no-such\"]");
+    fs::write(&file, text).expect("a plan");
+    let parts = [
+        &file,
+        "line 5: connections.interface[1]: there is no network interface no-such; there are: ",
+        "lo",
+    ];
+    refused(["study", &file, "--out", "never"], 2, &parts);
+    let dry_run = fullpipe(["study", &file, "--out", "never", "--dry-run"]).assert();
+    dry_run.stdout(contains("in at 80 through lo, no-such of"));
 }
 
 #[test]
@@ -187,6 +257,14 @@ fn what_is_no_study_has_no_report() {
         2,
         &["no-such-log"],
     );
+    let file = directory.path().join("regions.txt");
+    fs::write(&file, "192.0.2.0/24 north\n192.0.2.0/33 south\n").expect("regions");
+    let regions = file.to_str().expect("a name");
+    refused(
+        ["study", "report", name, "--region", regions],
+        2,
+        &["--region", regions, "line 2"],
+    );
     refused(
         ["steer", "learn", name],
         2,
@@ -247,6 +325,36 @@ fn a_policy_explains_itself() {
         let why = fullpipe(arguments.iter().chain(more).copied()).assert();
         why.success().stdout(contains(reason));
     }
+    // What is not known of a connection is said.
+    let text = POLICY.replace("rtt_from", "interface = [\"eth0\"]\nrtt_from");
+    fs::write(&file, text).expect("a policy");
+    let arguments = ["steer", "why", "192.0.2.7", name, "--rtt", "50ms"];
+    let why = fullpipe(arguments).assert().success();
+    why.stdout(contains("no rule matches"))
+        .stderr(contains("not known here").and(contains("--interface")));
+    let known = arguments.iter().chain(&["--interface", "eth0"]).copied();
+    let why = fullpipe(known).assert().success();
+    why.stdout("reno: rule \"far\"; a study\n")
+        .stderr(contains("not known here").not());
+    let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
+    dry_run.stdout(contains("far: 1 network through eth0: reno"));
+    fs::write(
+        &file,
+        POLICY.replace("rtt_from = \"50ms\"", "resent_from = \"2%\""),
+    )
+    .expect("a policy");
+    for (more, answer) in [
+        (&[][..], "no rule matches"),
+        (&["--resent", "1.9%"], "no rule matches"),
+        (&["--resent", "2%"], "reno: rule \"far\""),
+    ] {
+        let arguments = ["steer", "why", "192.0.2.7", name];
+        let why = fullpipe(arguments.iter().chain(more).copied()).assert();
+        why.success().stdout(contains(answer));
+    }
+    let arguments = ["steer", "why", "192.0.2.7", name, "--resent", "101%"];
+    refused(arguments, 2, &["--resent", "100%"]);
+    fs::write(&file, POLICY).expect("a policy");
     // No policy is in force where there is no such control group, and that is said.
     let arguments = ["steer", "why", "192.0.2.7", name];
     let why = fullpipe(arguments).assert().success();
@@ -624,6 +732,10 @@ fn a_laboratory_s_study_is_a_study_and_its_policy_is_what_is_learned_of_it() {
         2,
         &["cdn.toml", "lines", "50"],
     );
+    let nofile = fullpipe(["study", "lab", "nofile", "--out", &other]).assert();
+    nofile
+        .code(2)
+        .stderr(contains("nofile").count(1).and(contains("cannot read")));
 }
 
 #[test]

@@ -115,6 +115,17 @@ fn a_simulation_is_captured_and_traced() {
     }
     let page = fs::read_to_string(at.join("out/report.html")).expect("a page");
     assert_eq!(page.matches("<svg").count(), 2, "a picture for each");
+    // Of the other connection, too.
+    let path = ["--ranges", "other.toml", "--connection", "10.1.0.1:32768"];
+    let output = fullpipe(["trace", file].into_iter().chain(path));
+    let output = { output }.current_dir(at).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("path: 10.1.0.1:32768 to 10.2.0.1:5001 ("),
+        "{said}"
+    );
+    let other = fs::read_to_string(at.join("other.toml")).expect("ranges");
+    assert!(other.starts_with("# From 10.1.0.1:32768 to "), "{other}");
     // What was seen is run again.
     let again = told(at, ["run", "path.toml", "--json", "--quiet"]);
     let again: Value = serde_json::from_str(&again).expect("JSON");
@@ -198,6 +209,26 @@ fn what_is_no_capture_is_answered() {
         ["trace", file, "--scenario", "/"],
         2,
         &["--scenario", "directory"],
+    );
+    for (arguments, parts) in [
+        (&["--scenario", "-"][..], &["--scenario -", "stdout"][..]),
+        (
+            &["--scenario", "/tmp/a.toml", "--ranges", "/tmp/./a.toml"],
+            &["--ranges", "--scenario", "give another name"],
+        ),
+        (&["--connection", "192.0.2.1:80"], &["--scenario"]),
+        (
+            &["--ranges", "/tmp/a.toml", "--connection", "web"],
+            &["--connection", "192.0.2.7:50000"],
+        ),
+    ] {
+        let all = ["trace", file].into_iter().chain(arguments.iter().copied());
+        refused(all, 2, parts);
+    }
+    refused(
+        ["run", file, "--out", "record", "--qlog", "all"],
+        2,
+        &["--qlog", "the number of a flow such as 0"],
     );
     let pcap = directory.path().join("captures");
     let pcap = pcap.to_str().expect("a name");

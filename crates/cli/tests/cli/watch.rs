@@ -67,6 +67,40 @@ fn one_look_as_json_has_both_ends_and_whose_they_are() {
         (groups.len(), &groups[0]["connections"]),
         (1, &Value::from(2))
     );
+    let documented = include_str!("../../../../docs/watch.md");
+    let (_, documented) = documented.split_once("of a group").expect("its fields");
+    let documented = documented.split("\n\n").nth(1).expect("a table");
+    let told = groups[0].as_object().expect("an object").keys();
+    let missing =
+        told.filter(|field| *field != "process" && !documented.contains(&format!("`{field}`")));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// What holds most of a group back has the name that a connection's has.
+#[test]
+fn groups_have_times_and_limits_like_connections() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    let arguments = [
+        "watch",
+        "--json",
+        "--group",
+        "port",
+        "--interval",
+        "100ms",
+        &filter,
+    ];
+    let mut running = Running::start(Path::new("."), arguments);
+    let mut line = || -> Value { serde_json::from_str(&running.stdout_line()).expect("JSON") };
+    let (first, second) = (line(), line());
+    assert!(
+        first["limit"].is_null() && first["unix_s"].as_f64() > Some(1e9),
+        "{first}"
+    );
+    assert_eq!(second["limit"], "application", "{second}");
+    assert!(second["at_s"].as_f64() > first["at_s"].as_f64(), "{second}");
+    running.signal(Signal::TERM);
+    assert!(running.finish().0.success());
 }
 
 #[test]
@@ -250,6 +284,26 @@ fn on_a_terminal(arguments: &[&str]) -> (Running, OwnedFd, String) {
     (running, ours, text)
 }
 
+/// What is pasted is read at once, and drawn once, not a key a frame.
+#[test]
+fn many_keys_at_once_take_no_frame_each() {
+    let Some((near, _far)) = pair() else { return };
+    let filter = format!("local-port={}", port(&near));
+    let (running, terminal, _) = on_a_terminal(&["watch", "--interval", "1h", &filter]);
+    let typed = format!("/{}%", "x".repeat(60));
+    rustix::io::write(&terminal, typed.as_bytes()).expect("typed");
+    let mut text = String::new();
+    while !text.contains('%') {
+        text += &some(&terminal);
+    }
+    // Each frame hides the cursor.
+    let frames = text.matches("\u{1b}[?25l").count();
+    assert!(frames < 20, "{frames} frames: {text:?}");
+    running.signal(Signal::TERM);
+    assert!(is_restored(&terminal));
+    assert!(running.finish().0.success());
+}
+
 fn some(terminal: &OwnedFd) -> String {
     let mut bytes = [0; 4096];
     let read = rustix::io::read(terminal, &mut bytes).expect("drawn");
@@ -388,6 +442,14 @@ fn what_makes_no_sense_gets_one_line() {
             &["--prometheus", "--otlp"],
         ),
         (&["watch", "--once", "--top", "0"], &["--top"]),
+        (
+            &["watch", "--once", "port=9-5"],
+            &["port=9-5", "give the lower port first: 5-9"],
+        ),
+        (
+            &["watch", "--once", "--group", "port", "--sort", "age"],
+            &["--sort age", "send, receive, rtt, delivery, resent"],
+        ),
     ] {
         refused(arguments.iter().copied(), 2, parts);
     }

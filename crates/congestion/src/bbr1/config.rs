@@ -101,18 +101,17 @@ pub struct Config {
 /// round of packet conservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecoveryEnd {
-    /// When the transport leaves its recovery, literally as in `bbr_set_cwnd_to_recover_or_restore`.
+    /// When the transport leaves its recovery and enters no other by the same ACK, as in `bbr_set_cwnd_to_recover_or_restore`.
     ///
-    /// Fit for transports whose recovery lasts until all that was outstanding is settled and which do not leave and
-    /// re-enter it within an ACK, as Linux's TCP. A QUIC transport's recovery lasts one round trip (RFC 9002,
-    /// "Recovery") and under steady random loss starts anew at once: each would shrink inflight by another
-    /// round of packet conservation.
+    /// Fit for transports whose recovery lasts until all that was outstanding is settled, as Linux's TCP: under steady loss,
+    /// one recovery runs into the next within an ACK. A QUIC transport's recovery lasts one round trip (RFC 9002,
+    /// "Recovery") and under steady random loss starts anew by a later ACK: each would shrink inflight by another round of
+    /// packet conservation.
     WithTransport,
     /// When, after that, a whole round trip has passed without a loss. In Startup the window is restored before, as soon
     /// as the transport leaves its recovery.
     ///
-    /// Gives a transport of either kind what Linux's TCP does under steady loss: there one recovery runs into the
-    /// next within the same ACK, which BBR does not see. (Google's QUIC ends its BBR's recovery the same way.)
+    /// Gives a QUIC transport what Linux's TCP does under steady loss. (Google's QUIC ends its BBR's recovery the same way.)
     AfterLossFreeRound,
 }
 
@@ -144,7 +143,7 @@ impl Config {
             has_departure_model: true,
             has_policer_model: true,
             loss_window: LossWindow::InflightAndOne,
-            recovery_end: RecoveryEnd::AfterLossFreeRound,
+            recovery_end: RecoveryEnd::WithTransport,
         }
     }
 
@@ -181,7 +180,6 @@ impl Config {
             has_departure_model: false,
             has_policer_model: true,
             loss_window: LossWindow::OnePacket,
-            recovery_end: RecoveryEnd::WithTransport,
             ..Config::linux()
         }
     }

@@ -26,6 +26,8 @@ pub struct LossEpisode {
     is_transport_recovering: bool,
     /// The transport has entered a recovery that began the episode, and no ACK has come since.
     has_just_opened: bool,
+    /// The transport has left its recovery by the ACK that is being processed, which ends the episode.
+    has_just_left: bool,
     is_conserving: bool,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
@@ -37,6 +39,7 @@ impl LossEpisode {
             is_open: false,
             is_transport_recovering: false,
             has_just_opened: false,
+            has_just_left: false,
             is_conserving: false,
             is_round_lossy: false,
         }
@@ -45,11 +48,13 @@ impl LossEpisode {
 
 impl Bbr1 {
     /// The transport has entered recovery. Conservation begins with the next ACK: the one that tells of the losses, or, if a
-    /// timer has found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone).
+    /// timer has found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone). A recovery that
+    /// begins by the ACK that ends another is one with it: Linux's BBR looks at the state when the ACK has been processed.
     pub(super) fn enter_recovery(&mut self) {
         self.save_cwnd();
-        let is_new =
-            !self.episode.is_open || self.config.recovery_end == RecoveryEnd::WithTransport;
+        let goes_on = mem::take(&mut self.episode.has_just_left);
+        let is_new = !self.episode.is_open
+            || self.config.recovery_end == RecoveryEnd::WithTransport && !goes_on;
         self.episode.is_open = true;
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
@@ -63,9 +68,9 @@ impl Bbr1 {
             return;
         }
         match self.config.recovery_end {
-            RecoveryEnd::WithTransport => self.close_episode(),
+            RecoveryEnd::WithTransport => self.episode.has_just_left = true,
             // A window that is still looking for the bandwidth must go on: three rounds without growth would look like a
-            // full pipe. (Linux restores here too, if no other recovery follows within the ACK.)
+            // full pipe.
             RecoveryEnd::AfterLossFreeRound if !self.full_pipe.is_reached() => {
                 self.end_conservation()
             }
@@ -91,6 +96,7 @@ impl Bbr1 {
         self.episode.is_transport_recovering = true;
         self.episode.is_round_lossy = true;
         self.episode.has_just_opened = false;
+        self.episode.has_just_left = false;
         self.episode.is_conserving = false;
         self.control.cwnd = self.config.loss_window.bytes(inflight, self.control.mss);
         self.full_pipe.forget_baseline();
@@ -116,6 +122,9 @@ impl Bbr1 {
     /// does the latter, so that the window must not grow.
     pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
         self.control.cwnd = (self.control.cwnd - self.lost_by(ack)).max(self.control.mss);
+        if self.episode.has_just_left {
+            self.close_episode();
+        }
         let conserved = ack.inflight + ack.newly_acked;
         if mem::take(&mut self.episode.has_just_opened) {
             self.episode.is_conserving = true;
@@ -141,6 +150,7 @@ impl Bbr1 {
 
     fn end_conservation(&mut self) {
         self.episode.has_just_opened = false;
+        self.episode.has_just_left = false;
         self.episode.is_conserving = false;
         // ProbeRTT wants the window small, and restores it itself.
         if !self.is_in_probe_rtt() {

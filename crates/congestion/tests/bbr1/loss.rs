@@ -86,6 +86,34 @@ fn a_recovery_each_round_trip_would_shrink_what_is_in_flight() {
     );
 }
 
+/// Linux's BBR looks at the state when an ACK has been processed (`bbr_set_cwnd_to_recover_or_restore`).
+#[test]
+fn recoveries_within_an_ack_are_one() {
+    let cwnd_after = |is_same_ack: bool| {
+        let path = path(mbit(20), RTPROP, Ratio::new(4, 1), Ratio::ZERO);
+        let mut flow = Flow::bulk(Bbr1::new(connection(1), Config::linux()), path);
+        flow.run_until(at_ms(5_000));
+        let entered = Recovery::Entered(Cause::Loss);
+        let (mut now, saved) = (at_ms(5_000), flow.controller.cwnd());
+        let controller = &mut flow.controller;
+        controller.on_recovery(now, entered, Bytes::ZERO);
+        now += RTPROP * 4;
+        flow.run_until(now);
+        flow.controller
+            .on_recovery(now, Recovery::Left, Bytes::ZERO);
+        if !is_same_ack {
+            now += RTPROP / 10;
+            flow.run_until(now);
+        }
+        flow.controller.on_recovery(now, entered, Bytes::ZERO);
+        flow.run_until(now + RTPROP / 10);
+        (flow.controller.cwnd(), saved)
+    };
+    let ((one, saved), (two, _)) = (cwnd_after(true), cwnd_after(false));
+    assert!(one >= saved - MSS * 4, "{one} of {saved}");
+    assert!(two * 4 <= saved * 3, "{two} of {saved}");
+}
+
 /// A flow that has been in ProbeBW for a while.
 fn steady() -> Flow<Bbr1> {
     let mut flow = bulk(path(mbit(20), RTPROP, Ratio::new(4, 1), Ratio::ZERO));

@@ -29,6 +29,8 @@ fn of(client: &str, port: u16, millis: u64) -> Connection {
         is_incoming: true,
         port,
         rtt: Duration::from_millis(millis),
+        interface: None,
+        resent: None,
         at: Duration::ZERO,
     }
 }
@@ -78,6 +80,31 @@ fn an_rtt_that_is_not_known_is_within_no_bounds() {
     assert!(near.decide(&of("198.51.100.1", 443, 10)).is_none());
     assert!(near.decide(&of("198.51.100.1", 443, 0)).is_none());
     assert!(near.decide(&of("10.0.0.1", 443, 0)).is_some());
+}
+
+#[test]
+fn a_share_that_is_not_known_is_within_no_bounds() {
+    let resent = |bounds: &str, share: Option<u32>| {
+        let policy = Policy::parse(&TEXT.replace("rtt_from = \"100ms\"", bounds)).unwrap();
+        let of = Connection {
+            resent: share.map(|millionths| Ratio::new(millionths, 1_000_000)),
+            ..of("198.51.100.1", 443, 1)
+        };
+        policy.decide(&of).is_some()
+    };
+    for (bounds, share, is_in) in [
+        ("", None, true),
+        ("", Some(500_000), true),
+        ("resent_from = \"1%\"", None, false),
+        ("resent_from = \"1%\"", Some(9_999), false),
+        ("resent_from = \"1%\"", Some(10_000), true),
+        ("resent_from = \"1%\"", Some(1_000_000), true),
+        ("resent_below = \"1%\"", None, false),
+        ("resent_below = \"1%\"", Some(0), true),
+        ("resent_below = \"1%\"", Some(10_000), false),
+    ] {
+        assert_eq!(resent(bounds, share), is_in, "{bounds}: {share:?}");
+    }
 }
 
 #[test]
@@ -265,6 +292,16 @@ fn what_makes_no_sense_is_named() {
             &["rule[2].rtt_below"],
         ),
         (
+            "rtt_from = \"100ms\"",
+            "resent_from = \"2%\"\nresent_below = \"1%\"",
+            &["rule[2].resent_below", "2%"],
+        ),
+        (
+            "rtt_from",
+            "resent_from = \"200%\"\nrtt_from",
+            &["rule[2].resent_from", "100%"],
+        ),
+        (
             "listen = [443]\ncontroller = \"cubic\"",
             "controller = \"cubic\"",
             &["rule[0].listen"],
@@ -319,6 +356,33 @@ fn connections_in_and_out_have_their_own_ports() {
         assert_eq!(decided(false, port), Some("inside"));
     }
     assert_eq!(decided(false, 5002), None);
+}
+
+#[test]
+fn a_rule_may_be_for_interfaces() {
+    let text = TEXT.replacen("listen", "interface = [\"eth0\", \"wg0\"]\nlisten", 1);
+    let policy = Policy::parse(&text).unwrap();
+    let decided = |interface: &str| {
+        let of = Connection {
+            interface: interface.parse().ok(),
+            ..of("10.9.0.1", 443, 1)
+        };
+        policy.decide(&of).map(|decided| decided.rule.name.as_str())
+    };
+    assert_eq!(decided("eth0"), Some("inside"));
+    assert_eq!(decided("wg0"), Some("inside"));
+    assert_eq!(decided("eth1"), Some("lossy"));
+    assert_eq!(decided(""), Some("lossy"), "it is not known");
+    let many = TEXT.replacen(
+        "listen",
+        "interface = [1, 2, 3, 4, 5, 6, 7, 8, 9]\nlisten",
+        1,
+    );
+    let error = Policy::parse(&many).unwrap_err().to_string();
+    assert!(
+        error.contains("rule[0].interface") && error.contains("8 or fewer"),
+        "{error}"
+    );
 }
 
 #[test]

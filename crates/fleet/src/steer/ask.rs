@@ -3,8 +3,8 @@
 use std::io;
 
 use experiment::policy::{Connection, Policy};
-use experiment::{Key, Shares};
-use kernel::{DrawnUnit, SteeringRule, since_boot};
+use experiment::{Interface, Key, Shares};
+use kernel::{DrawnUnit, Resent, SteeringRule, millionths, since_boot};
 use units::Duration;
 
 use super::{SteerError, steering};
@@ -17,6 +17,8 @@ pub struct InForce {
     pub given: Option<Given>,
     /// Whether the policy in the file gives the same, as far as can be seen without a check of each network.
     pub is_of_policy: bool,
+    /// What the connections of the client's network resent; nothing if no rule needs it.
+    pub resent: Option<Resent>,
     /// How long the policy stays in force if nobody renews the lease; zero if the lease is over.
     pub lease: Duration,
 }
@@ -50,7 +52,8 @@ impl Given {
     }
 }
 
-/// What the kernel has in force for the policy's control group; nothing if there is no program.
+/// What the kernel has in force for the policy's control group; nothing if there is no program. The kernel says what the
+/// client's network resent, unless the connection has a share.
 ///
 /// # Errors
 ///
@@ -70,9 +73,18 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     let now = boot + since_boot().map_err(HoldError::from)?;
     let subject = policy.unit().subject(0, of.client, now);
     let draw = Key::of_words(told.key).draw(subject);
-    let rule = found.rule(of.is_incoming, of.port, of.rtt);
+    let resent = found.resent();
+    let share = of.resent.or(resent.and_then(|resent| resent.share));
+    let rule = found.rule(
+        of.is_incoming,
+        of.port,
+        of.rtt,
+        share.map(millionths),
+        of.interface.as_ref().map(Interface::name),
+    );
     Ok(Some(InForce {
         given: rule.map(|rule| Given::of(rule, draw)),
+        resent,
         is_of_policy: found.is_of(&steering(policy, boot), of.client),
         lease: found.lease,
     }))
@@ -105,6 +117,8 @@ mod tests {
             listen: Vec::new(),
             connect: Vec::new(),
             rtt: Duration::ZERO..Duration::MAX,
+            interfaces: Vec::new(),
+            resent: kernel::ANY_SHARE,
             arms: shares.ends().iter().copied().zip(names).collect(),
         };
         let given = |draw| Given::of(&rule, draw);

@@ -17,11 +17,13 @@ use std::time::Instant;
 use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
 use kernel::{
-    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, since_boot,
+    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, millionths,
+    since_boot,
 };
 use serde_json::{Value, json};
 use units::Duration;
 
+use crate::interfaces;
 use crate::study::{
     Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
 };
@@ -41,6 +43,14 @@ pub enum SteerError {
     /// The controller of a rule cannot be used.
     #[error("rule {rule}: controller: {why}")]
     Controller {
+        /// The name of the rule.
+        rule: String,
+        /// The reason.
+        why: String,
+    },
+    /// An interface of a rule does not exist.
+    #[error("rule {rule}: interface: {why}")]
+    Interface {
         /// The name of the rule.
         rule: String,
         /// The reason.
@@ -129,6 +139,8 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
             connect: rule.connect.iter().map(experiment::Ports::ends).collect(),
             rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
+            interfaces: rule.interface.iter().map(ToString::to_string).collect(),
+            resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };
@@ -164,6 +176,12 @@ impl Steer {
             offered(rule.controller()).map_err(|why| SteerError::Controller {
                 rule: rule.name.clone(),
                 why,
+            })?;
+            interfaces::check(&rule.interface, &group).map_err(|(_, why)| {
+                SteerError::Interface {
+                    rule: rule.name.clone(),
+                    why,
+                }
             })?;
         }
         Ok(group)
@@ -460,8 +478,8 @@ mod tests {
         let policy = Policy::parse(
             "cgroup = \"a\"\nexplore = \"2%\"\n\
              [[rule]]\nname = \"one\"\nlisten = [443]\nconnect = [\"80-81\"]\nrtt_from = \"1ms\"\nrtt_below = \"9ms\"\n\
-             controller = \"kernel:bbr\"\n\
-             [[rule]]\nname = \"rest\"\nlisten = [443]\nexplore = \"0%\"\ncontroller = \"cubic\"\n",
+             resent_below = \"2%\"\ncontroller = \"kernel:bbr\"\n\
+             [[rule]]\nname = \"rest\"\nlisten = [443]\nexplore = \"0%\"\ninterface = [\"eth0\"]\ncontroller = \"cubic\"\n",
         );
         let boot = Duration::from_secs(7);
         let Steering { unit, rules, .. } = steering(&policy.unwrap(), boot);
@@ -477,6 +495,9 @@ mod tests {
         assert_eq!(one.connect, [(80, 81)]);
         assert_eq!(one.rtt, Duration::from_millis(1)..Duration::from_millis(9));
         assert_eq!(rest.rtt, Duration::ZERO..Duration::MAX);
+        assert!(one.interfaces.is_empty() && rest.interfaces == ["eth0"]);
+        assert_eq!(one.resent, 0..20_000);
+        assert_eq!(rest.resent, kernel::ANY_SHARE);
         // One in fifty explores, and gets the other controller.
         let names: Vec<&str> = one.arms.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["bbr", "cubic"]);

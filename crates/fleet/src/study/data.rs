@@ -5,17 +5,19 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use experiment::carryover::{Carryover, When};
 use experiment::plan::Kept;
 use experiment::verdict::Reach;
-use experiment::{Gathered, Key, Measured, Observation, Scope};
+use experiment::{Gathered, Key, Measured, Observation, Scope, Timeline};
 use units::Duration;
 
 use super::cells::{Cells, each_row};
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::place::{Missing, Place, PlaceError};
-use super::running::{OBJECTS, START, groups};
+use super::running::{OBJECTS, REGION, START, groups};
 use crate::files::files;
+use crate::systems::Regions;
 
 /// Why data cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +42,12 @@ pub enum DataError {
          join = true in its plan"
     )]
     NoEnds(Kept),
+    /// No column that was kept has a region.
+    #[error(
+        "no client has a region: of clients, this study keeps address = \"{0}\"; give --region to `fullpipe study` itself, which \
+         knows the addresses"
+    )]
+    NoClients(Kept),
     /// The seed was removed. A client's hash cannot be computed without it.
     #[error("{}: no log can be joined: study.json has no seed any more", path.display())]
     NoSeed {
@@ -69,6 +77,12 @@ pub struct Read {
     pub place: Place,
     /// Its connections and objects.
     pub gathered: Gathered,
+    /// The same over calendar time.
+    pub timeline: Timeline,
+    /// The same over the time since a switch, if the unit is a slot.
+    pub carryover: Option<Carryover>,
+    /// How many connections are in a region, if regions were given.
+    pub in_regions: Option<u64>,
     /// What became of the requests in the logs, if logs were given.
     pub joined: Option<Joined>,
     /// What was left out, and why.
@@ -92,6 +106,7 @@ impl fmt::Display for LeftOut {
 
 /// The latest state of a connection.
 struct Latest {
+    is_evaluated: bool,
     has_ended: bool,
     life: Life,
     /// The keyed hash of the client's address and port.
@@ -103,24 +118,37 @@ impl Latest {
     fn progress(&self) -> (bool, u64) {
         (self.has_ended, self.observation.acknowledged)
     }
+
+    fn is_in_region(&self) -> bool {
+        let mut groups = self.observation.groups.iter();
+        groups.any(|group| group.starts_with(REGION))
+    }
 }
 
 /// A connection: the index of its directory, the sitting, and the kernel's socket cookie.
 type Connection = (usize, u64, u64);
 
 /// Reads the study in these directories, one for each machine, with its connections and objects. Each connection is in
-/// its latest state. If logs have requests of a connection, these requests are the connection's objects.
+/// its latest state. If logs have requests of a connection, these requests are the connection's objects. Regions replace
+/// those that were recorded.
 ///
 /// # Errors
 ///
-/// There is no study, the directories have different plans, or nothing can be joined to the logs.
-pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, DataError> {
+/// There is no study, the directories have different plans, or nothing can be joined to the logs or the regions.
+pub fn read(
+    directories: &[impl AsRef<Path>],
+    logs: Vec<Log>,
+    regions: Option<&Regions>,
+) -> Result<Read, DataError> {
     let mut left_out = Vec::new();
     let places = find(directories, &mut left_out)?;
     let Some(place) = places.first().cloned() else {
         return Err(DataError::NoPlace);
     };
     let plan = &place.plan;
+    if regions.is_some() && matches!(plan.address, Kept::Hashed | Kept::None) {
+        return Err(DataError::NoClients(plan.address));
+    }
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
     // A guard ends a study because of the data, so the end of the study depends on the data.
     gathered.reached(reach(&places));
@@ -128,10 +156,35 @@ pub fn read(directories: &[impl AsRef<Path>], logs: Vec<Log>) -> Result<Read, Da
     if let Some(words) = missing.reduce(Missing::and).and_then(Missing::words) {
         gathered.lacks(words);
     }
-    let joined = each(&places, logs, &mut left_out, |of| gathered.add(of))?;
+    let connections = connections(&places, regions, &mut left_out);
+    let in_regions = regions.map(|_| {
+        let all = connections.values();
+        all.filter(|latest| latest.is_evaluated && latest.is_in_region())
+            .count() as u64
+    });
+    let mut timeline = Timeline::new(plan.arms.len());
+    let mut carryover = Carryover::new(plan);
+    if let Some(carryover) = &mut carryover {
+        for ((machine, ..), latest) in &connections {
+            carryover.note(*machine, latest.life.set_up, latest.observation.arm);
+        }
+    }
+    let take = |of: &Observation, when: &When| {
+        if when.is_evaluated {
+            gathered.add(of);
+            timeline.add(of, when.begun);
+        }
+        if let Some(carryover) = &mut carryover {
+            carryover.add(of, when);
+        }
+    };
+    let joined = each(&places, connections, logs, regions, &mut left_out, take)?;
     Ok(Read {
         place,
         gathered,
+        timeline,
+        carryover,
+        in_regions,
         joined,
         left_out,
     })
@@ -159,14 +212,14 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
         return measured;
     }
     each_file(place, START, left_out, |cells| {
-        let (_, latest) = connection(cells, 0)?;
-        if cells.whole("evaluated")? != 0 && latest.has_ended {
+        let (_, latest) = connection(cells, 0, None)?;
+        if latest.is_evaluated && latest.has_ended {
             measured.add(&latest.observation);
         }
         Some(())
     });
     each_file(place, OBJECTS, left_out, |cells| {
-        let (_, observation) = object(cells, 0)?;
+        let (_, observation) = object(cells, 0, None)?;
         if cells.whole("evaluated")? != 0 {
             measured.add(&observation);
         }
@@ -175,50 +228,65 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
     measured
 }
 
-/// Gives `take` all connections and objects of a study. Returns what became of the requests in the logs, if logs were
-/// given.
-fn each(
+/// The connections of a study, including those of washouts.
+fn connections(
     places: &[Place],
-    logs: Vec<Log>,
+    regions: Option<&Regions>,
     left_out: &mut Vec<LeftOut>,
-    mut take: impl FnMut(&Observation),
-) -> Result<Option<Joined>, DataError> {
+) -> HashMap<Connection, Latest> {
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, START, left_out, |cells| {
-            let (connection, latest) = connection(cells, number)?;
+            let (connection, latest) = connection(cells, number, regions)?;
             // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
             // rows.
             let known = connections.get(&connection).map(Latest::progress);
             let is_news = known.is_none_or(|known| known <= latest.progress());
-            if cells.whole("evaluated")? != 0 && is_news {
+            if is_news {
                 connections.insert(connection, latest);
             }
             Some(())
         });
     }
+    connections
+}
+
+/// Gives `take` all connections and objects of a study, and when they were. Returns what became of the requests in the logs,
+/// if logs were given.
+fn each(
+    places: &[Place],
+    mut connections: HashMap<Connection, Latest>,
+    logs: Vec<Log>,
+    regions: Option<&Regions>,
+    left_out: &mut Vec<LeftOut>,
+    mut take: impl FnMut(&Observation, &When),
+) -> Result<Option<Joined>, DataError> {
     let has_logs = !logs.is_empty();
     let mut join = joined(places, &connections, logs)?;
     let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, OBJECTS, left_out, |cells| {
-            let (connection, observation) = object(cells, number)?;
-            if cells.whole("evaluated")? == 0 {
-                return Some(());
-            }
+            let (connection, observation) = object(cells, number, regions)?;
             // The connection's sizes and times are those of its objects, even while the connection is open.
-            if let Some(carrier) = connections.get_mut(&connection) {
+            let mut carrier = connections.get_mut(&connection);
+            if let Some(carrier) = &mut carrier {
                 carrier.observation.scope = Scope::Carrier;
             }
+            let when = When {
+                machine: number,
+                set_up: carrier.map(|carrier| carrier.life.set_up),
+                begun: cells.real("begun_unix_s")?,
+                is_evaluated: cells.whole("evaluated")? != 0,
+            };
             if join.answers.contains_key(&connection) {
                 sent.entry(connection).or_default().push(Sent {
-                    begun: cells.real("begun_unix_s")?,
+                    begun: when.begun,
                     busy: observation.busy,
                     bytes: observation.acknowledged,
                     is_whole: observation.scope == Scope::Object,
                 });
             } else {
-                take(&observation);
+                take(&observation, &when);
             }
             Some(())
         });
@@ -228,6 +296,12 @@ fn each(
     all.sort_by_key(|(connection, _)| *connection);
     for (connection, latest) in all {
         let mut observation = latest.observation;
+        let when = When {
+            machine: connection.0,
+            set_up: Some(latest.life.set_up),
+            begun: latest.life.set_up,
+            is_evaluated: latest.is_evaluated,
+        };
         if let Some(answers) = join.answers.get(&connection) {
             let sent = sent.get(&connection).map_or(&[][..], Vec::as_slice);
             for timed in timed(answers, sent) {
@@ -237,18 +311,20 @@ fn each(
                 } else {
                     LOGGED
                 };
-                take(&Observation {
+                let answer = Observation {
                     scope: timed.scope,
                     acknowledged: timed.bytes,
                     busy: timed.busy.max(least),
                     rtt: None,
                     groups: observation.groups.clone(),
                     ..observation
-                });
+                };
+                let begun = timed.begun;
+                take(&answer, &When { begun, ..when });
             }
             observation.scope = Scope::Carrier;
         }
-        take(&observation);
+        take(&observation, &when);
     }
     Ok(has_logs.then_some(join.joined))
 }
@@ -354,11 +430,26 @@ fn each_file(
     }
 }
 
+/// The groups of a row.
+fn groups_of(cells: &Cells<'_>, regions: Option<&Regions>) -> Vec<String> {
+    let client = cells.text("client");
+    let region = match regions {
+        Some(regions) => client.and_then(|client| regions.of_client(client)),
+        None => cells.text("region"),
+    };
+    groups(client, cells.whole("as_number"), region)
+}
+
 /// The connection in a row; nothing if the row has no valid connection.
-fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> {
+fn connection(
+    cells: &Cells<'_>,
+    number: usize,
+    regions: Option<&Regions>,
+) -> Option<(Connection, Latest)> {
     let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
     let has_ended = cells.whole("ended")? != 0;
     let latest = Latest {
+        is_evaluated: cells.whole("evaluated")? != 0,
         has_ended,
         life: Life {
             set_up: cells.real("set_up_unix_s")?,
@@ -381,7 +472,7 @@ fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> 
             rtt: cells
                 .millis("median_rtt_ms")
                 .or_else(|| cells.millis("srtt_ms")),
-            groups: groups(cells.text("client"), cells.whole("as_number")),
+            groups: groups_of(cells, regions),
         },
     };
     let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
@@ -389,7 +480,11 @@ fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> 
 }
 
 /// The object in a row; nothing if the row has no valid object.
-fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)> {
+fn object(
+    cells: &Cells<'_>,
+    number: usize,
+    regions: Option<&Regions>,
+) -> Option<(Connection, Observation)> {
     let is_whole = cells.whole("whole")? != 0;
     let observation = Observation {
         scope: if is_whole { Scope::Object } else { Scope::Part },
@@ -400,7 +495,7 @@ fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)>
         packets: cells.whole("sent_packets")?,
         resent: cells.whole("retransmitted_packets")?,
         rtt: None,
-        groups: groups(cells.text("client"), cells.whole("as_number")),
+        groups: groups_of(cells, regions),
     };
     let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
     Some((connection, observation))

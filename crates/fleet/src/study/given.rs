@@ -59,7 +59,7 @@ pub fn observations<'g>(
     let system = system.map(u64::from);
     given.into_iter().flat_map(move |given| {
         let row = maker.ended(&given.connection, BEGIN);
-        let groups = groups(row.client.as_deref(), system);
+        let groups = groups(row.client.as_deref(), system, None);
         let mut all = vec![observation(&row, groups.clone())];
         all.extend(given.objects.iter().map(|object| {
             let row = maker.object(object, BEGIN);

@@ -1,6 +1,8 @@
 //! Keeps the program attached to a control group.
 
-use kernel::{Attached, EndedConnection, Error, Kept, Steering, SteeringCounts, ToldObject};
+use kernel::{
+    Attached, EndedConnection, Error, Kept, Memory, Steering, SteeringCounts, ToldObject,
+};
 use units::Duration;
 
 use super::group::{ControlGroup, GroupError, Opened};
@@ -29,6 +31,8 @@ pub(crate) struct Hold {
     /// Whether the program also works on for this long after this process has ended.
     is_kept: bool,
     attached: Option<(Attached, Opened)>,
+    /// While no program is attached: what the last one remembers of client networks.
+    memory: Option<Memory>,
     /// Whether this process took over a program that an earlier process had left.
     took_over: bool,
     /// The counters of the attached program.
@@ -116,6 +120,7 @@ impl Hold {
             lease,
             is_kept,
             attached: None,
+            memory: None,
             took_over: false,
             counts: SteeringCounts::default(),
             earlier: SteeringCounts::default(),
@@ -132,7 +137,16 @@ impl Hold {
             Some((_, opened)) if self.group.is(opened) => self.group.again(opened)?,
             _ => self.group.claim(self.claim())?,
         };
-        let mut attached = kernel::attach(&opened.directory, &self.steering)?;
+        match &self.attached {
+            Some((earlier, _)) => self.memory = earlier.memory()?,
+            None if self.is_kept && self.memory.is_none() => {
+                self.memory = kernel::memory(&opened.name())?;
+            }
+            None => {}
+        }
+        let memory = self.memory.as_ref();
+        let mut attached = kernel::attach_with(&opened.directory, &self.steering, memory)?;
+        self.memory = None;
         attached.renew(self.lease)?;
         let was_kept = self.is_kept && attached.keep(&opened.name())?;
         self.earlier = self.counts();
@@ -283,6 +297,7 @@ impl Hold {
             // A program that cannot be removed ends with its lease.
             let _ = kernel::release(&opened.name());
         }
+        self.memory = attached.memory().ok().flatten();
         attached.detach();
     }
 }

@@ -64,7 +64,7 @@ pub struct Joined {
     pub joined: u64,
     /// The joined requests whose time is the kernel's.
     pub timed_by_kernel: u64,
-    /// Requests on no connection that the study evaluates.
+    /// Requests on no connection of the study.
     pub of_others: u64,
     /// Requests that match several connections.
     pub ambiguous: u64,
@@ -93,6 +93,7 @@ pub(super) struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timed {
     pub scope: Scope,
+    pub begun: f64,
     pub bytes: u64,
     pub busy: Duration,
     pub is_by_kernel: bool,
@@ -180,12 +181,14 @@ pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     }
     let each = |(answer, own): (&Answer, Option<usize>)| {
         let object = own.filter(|&place| claims[place] == 1);
-        let busy = object.map(|place| objects[place].busy);
+        let object = object.map(|place| objects[place]);
+        let logged = || super::cells::span(answer.took);
         Timed {
             scope: Scope::Object,
+            begun: object.map_or(answer.ended - answer.took, |object| object.begun),
             bytes: answer.bytes,
-            busy: busy.unwrap_or_else(|| super::cells::span(answer.took)),
-            is_by_kernel: busy.is_some(),
+            busy: object.map_or_else(logged, |object| object.busy),
+            is_by_kernel: object.is_some(),
         }
     };
     let mut all: Vec<Timed> = answers.iter().zip(own).map(each).collect();
@@ -195,6 +198,7 @@ pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
         if let Some((one, _)) = there.max_by(|(_, a), (_, b)| a.ended.total_cmp(&b.ended)) {
             *one = Timed {
                 scope: Scope::Part,
+                begun: cut.begun,
                 bytes: cut.bytes,
                 busy: cut.busy,
                 is_by_kernel: true,

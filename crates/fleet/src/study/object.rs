@@ -35,6 +35,8 @@ pub struct ObjectRow {
     pub client: Option<String>,
     /// The client's autonomous system.
     pub system: Option<Arc<System>>,
+    /// The client's region, if the user has named it.
+    pub region: Option<Arc<str>>,
     /// When its first packet was sent, in seconds since 1970.
     pub begun_unix_s: f64,
     /// The time from its first packet until all of it was acknowledged, without pauses.
@@ -63,6 +65,7 @@ impl Maker {
             port: of.steered.ports[0],
             client: self.client(of.steered.client),
             system: None,
+            region: None,
             begun_unix_s: now.unix_s(of.begun),
             busy: of.busy,
             bytes: of.bytes,
@@ -92,6 +95,9 @@ fn columns<'r>() -> Vec<Column<'r, &'r ObjectRow>> {
         }),
         Column::whole("as_number", |row: &&ObjectRow| {
             Some(row.system.as_ref()?.number.into())
+        }),
+        Column::text("region", |row: &&'r ObjectRow| {
+            Some(Cow::Borrowed(row.region.as_deref()?))
         }),
         Column::real("begun_unix_s", |row: &&ObjectRow| Some(row.begun_unix_s)),
         Column::real("busy_s", |row: &&ObjectRow| Some(row.busy.as_secs_f64())),

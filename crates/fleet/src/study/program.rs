@@ -49,6 +49,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
         connect,
         prefix,
         except,
+        interface,
         ..
     } = &plan.connections;
     let ends = plan.shares().ends().to_vec();
@@ -65,6 +66,8 @@ fn steering(place: &Place, boot: Duration) -> Steering {
             listen: listen.iter().map(experiment::Ports::ends).collect(),
             connect: connect.iter().map(experiment::Ports::ends).collect(),
             rtt: Duration::ZERO..Duration::MAX,
+            interfaces: interface.iter().map(ToString::to_string).collect(),
+            resent: kernel::ANY_SHARE,
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,

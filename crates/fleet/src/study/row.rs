@@ -45,6 +45,8 @@ pub struct Row {
     pub end: Option<u64>,
     /// The client's autonomous system.
     pub system: Option<Arc<System>>,
+    /// The client's region, if the user has named it.
+    pub region: Option<Arc<str>>,
     /// Its actual controller; not known at the end.
     pub controller: Option<String>,
     /// Payload acknowledged, in bytes.
@@ -137,6 +139,7 @@ impl Maker {
                 .keeps_ends
                 .then(|| self.key.end(of.client, of.ports[1])),
             system: None,
+            region: None,
             controller: None,
             acknowledged: 0,
             packets: 0,
@@ -238,6 +241,9 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
         Column::text("client_end", |row: &&Row| Some(word(row.end?))),
         Column::whole("as_number", |row: &&Row| {
             Some(row.system.as_ref()?.number.into())
+        }),
+        Column::text("region", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.region.as_deref()?))
         }),
         Column::text("controller", |row: &&'r Row| {
             Some(Cow::Borrowed(row.controller.as_deref()?))

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 use experiment::{Measured, Observation, Plan, Scope, guard};
 use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
+use scenario::ScenarioError;
 use units::{Bytes, Duration};
 
 use super::assigner::{self, Assigner, Heard};
@@ -14,6 +15,7 @@ use super::data::seen;
 use super::group::{ControlGroup, GroupError};
 use super::hold::HoldError;
 use super::lock::{Claim, Held};
+use super::lookup::Lookup;
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::route::{self, RouteError};
@@ -21,8 +23,9 @@ use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::files::{Files, HELD, LEAST, RecordError};
+use crate::interfaces;
 use crate::steer::offered;
-use crate::systems::{System, Systems};
+use crate::systems::System;
 
 /// How often the open connections are looked at.
 const LOOK: Duration = Duration::from_secs(30);
@@ -57,6 +60,9 @@ pub enum StudyError {
     /// The directory cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// An interface of the plan does not exist.
+    #[error(transparent)]
+    Interface(ScenarioError),
     /// The files cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -102,7 +108,7 @@ pub struct Study {
     files: Files<Row>,
     objects: Files<ObjectRow>,
     maker: Maker,
-    systems: Option<Systems>,
+    lookup: Lookup,
     measured: Measured,
     /// The machine's boot time since 1970. In this sitting, slots are counted from it, even if the clock is set
     /// meanwhile.
@@ -149,7 +155,14 @@ impl Study {
         }
         match &plan.cgroup {
             Some(group) => {
-                ControlGroup::at(group)?.claim(Claim::Alone)?;
+                let group = ControlGroup::at(group)?;
+                interfaces::check(&plan.connections.interface, &group).map_err(
+                    |(place, reason)| {
+                        let field = format!("connections.interface[{place}]");
+                        StudyError::Interface(ScenarioError::new(field, reason))
+                    },
+                )?;
+                group.claim(Claim::Alone)?;
                 kernel::check_permission()?;
             }
             None => route::check(plan)?,
@@ -169,7 +182,7 @@ impl Study {
     pub fn begin(
         mut place: Place,
         keep: Bytes,
-        systems: Option<Systems>,
+        lookup: Lookup,
         undo: &Init,
     ) -> Result<Study, StudyError> {
         Study::check(&place.plan, keep)?;
@@ -189,7 +202,7 @@ impl Study {
             files,
             objects,
             maker,
-            systems,
+            lookup,
             boot,
             last: now,
             looked: now,
@@ -293,7 +306,7 @@ impl Study {
         self.missing = self.missing.and(heard.missing);
         troubles.extend(heard.troubles);
         for (of, mut row) in heard.ended {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation(&row, Vec::new()));
             }
@@ -301,7 +314,7 @@ impl Study {
         }
         let mut objects = Vec::new();
         for (of, mut row) in heard.objects {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 self.measured.add(&observation_of_object(&row, Vec::new()));
             }
@@ -313,22 +326,20 @@ impl Study {
     /// Looks at the open connections.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
         for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
-            (row.is_evaluated, row.system) = self.beside(of.client, of.set_up);
+            (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             rows.push(row);
         }
     }
 
-    /// Whether a connection is evaluated, and the network of its client.
+    /// Whether a connection is evaluated, and the system and the region of its client.
     fn beside(
         &mut self,
         client: std::net::IpAddr,
         set_up: Duration,
-    ) -> (bool, Option<Arc<System>>) {
-        let systems = self.systems.as_mut();
-        (
-            self.place.plan.is_evaluated(self.boot + set_up),
-            systems.and_then(|systems| systems.of_address(client)),
-        )
+    ) -> (bool, Option<Arc<System>>, Option<Arc<str>>) {
+        let (system, region) = self.lookup.of(client);
+        let is_evaluated = self.place.plan.is_evaluated(self.boot + set_up);
+        (is_evaluated, system, region)
     }
 
     /// Ends the sitting: from now on, new connections have the default controller. Writes the rows that are held, and
@@ -444,8 +455,15 @@ pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Obs
     }
 }
 
-/// The groups of a row, from its client and its autonomous system.
-pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
+/// What the names of groups by region begin with.
+pub(super) const REGION: &str = "region ";
+
+/// The groups of a row, from its client, its autonomous system and its region.
+pub(super) fn groups(
+    client: Option<&str>,
+    system: Option<u64>,
+    region: Option<&str>,
+) -> Vec<String> {
     let mut groups = Vec::new();
     if let Some(client) = client {
         match client.parse() {
@@ -456,5 +474,6 @@ pub(super) fn groups(client: Option<&str>, system: Option<u64>) -> Vec<String> {
         }
     }
     groups.extend(system.map(|number| format!("AS{number}")));
+    groups.extend(region.map(|name| format!("{REGION}{name}")));
     groups
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Systems, Table, list};
+use super::{Regions, Systems, Table, list};
 use experiment::Prefix;
 
 /// More networks than this a list may not have here.
@@ -39,8 +39,11 @@ pub fn systems(bytes: &[u8]) {
     }
 }
 
-/// A list is read, or refused in one line. What was read is read again as it is shown.
+/// A list is read, or refused in one line. What was read is read again as it is shown. The same holds for a list with regions.
 pub fn lists(bytes: &[u8]) {
+    if let Err(error) = Regions::of(bytes) {
+        assert_eq!(error.to_string().lines().count(), 1, "{error}");
+    }
     match list::read(bytes, MOST) {
         Ok(networks) => {
             assert!(networks.len() <= MOST);
@@ -72,6 +75,7 @@ mod tests {
         let corpus = [
             &b"# mine\n192.0.2.0/24\n2001:db8::/32 # a\r\n\n"[..],
             b"198.51.100.7\n0.0.0.0/0\n::ffff:192.0.2.1/128",
+            b"192.0.2.0/24 north\n2001:db8::/32\tsouth west # a\r\n",
         ];
         let corpus = corpus.map(<[u8]>::to_vec);
         fuzzing::run("fleet_lists", &corpus, super::lists);

@@ -6,6 +6,7 @@ pub mod fuzz;
 mod list;
 mod networks;
 mod ranges;
+mod regions;
 mod text;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use ranges::Ranges;
+pub use regions::Regions;
 pub use text::LineError;
 
 /// A network's operator, as routing knows it.

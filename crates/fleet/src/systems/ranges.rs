@@ -75,17 +75,27 @@ impl Ranges {
 
     /// Who has the address.
     pub fn of(&self, address: IpAddr) -> Option<u32> {
-        match address {
-            IpAddr::V4(address) => find(&self.v4, address.to_bits()),
-            IpAddr::V6(address) => find(&self.v6, address.to_bits()),
+        self.of_all(address, address)
+    }
+
+    /// Who has all addresses from the first to the last.
+    pub fn of_all(&self, first: IpAddr, last: IpAddr) -> Option<u32> {
+        match (first, last) {
+            (IpAddr::V4(first), IpAddr::V4(last)) => {
+                find(&self.v4, first.to_bits(), last.to_bits())
+            }
+            (IpAddr::V6(first), IpAddr::V6(last)) => {
+                find(&self.v6, first.to_bits(), last.to_bits())
+            }
+            _ => None,
         }
     }
 }
 
-fn find<A: Ord + Copy>(ranges: &[(A, A, u32)], address: A) -> Option<u32> {
-    let after = ranges.partition_point(|(first, _, _)| *first <= address);
+fn find<A: Ord + Copy>(ranges: &[(A, A, u32)], from: A, to: A) -> Option<u32> {
+    let after = ranges.partition_point(|(first, _, _)| *first <= from);
     let (_, last, owner) = ranges.get(after.checked_sub(1)?)?;
-    (address <= *last).then_some(*owner)
+    (to <= *last).then_some(*owner)
 }
 
 /// Cuts ranges where others begin within them. Of two that overlap without one being in the other, the later one has what

@@ -27,6 +27,11 @@ pub enum LineError {
         "has no network; give a file of pyasn (PREFIX TAB NUMBER), a CSV of IPinfo or MaxMind, or an .mmdb"
     )]
     Empty,
+    /// A file of regions has no network.
+    #[error(
+        "has no network; give a network and the name of its region in each line, such as 192.0.2.0/24 north"
+    )]
+    NoRegion,
     /// The header of a CSV file does not name what is needed.
     #[error(
         "has no column {0}; give a CSV with asn or autonomous_system_number, and network or start_ip and end_ip"

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use experiment::Plan;
-use fleet::study::{Place, Step, Study, read, stop_routes};
+use fleet::study::{Lookup, Place, Step, Study, read, stop_routes};
 use linux::command::Init;
 use linux::routing::TABLE;
 use rustix::process::{Pid, Signal, kill_process};
@@ -45,7 +45,7 @@ fn runs_a_study() {
         program: "/proc/self/exe".into(),
         arguments: arguments.map(Into::into).into(),
     };
-    let study = Study::begin(place, Bytes::new(100_000_000), None, &undo);
+    let study = Study::begin(place, Bytes::new(100_000_000), Lookup::default(), &undo);
     let mut study = study.unwrap_or_else(|error| panic!("{error}"));
     while !directory.join("stop").exists() {
         let step = study.step(now(), |trouble| eprintln!("trouble: {trouble}"));
@@ -217,7 +217,8 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     // The data has each connection with its arm.
     let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
     wait_until("data", || {
-        let read = read(&[path.join("data")], Vec::new()).map_err(|error| error.to_string())?;
+        let read =
+            read(&[path.join("data")], Vec::new(), None).map_err(|error| error.to_string())?;
         let arms = read.gathered.findings().arms;
         let found: Vec<(u64, bool)> = arms
             .iter()

@@ -150,7 +150,9 @@ fn killed(world: &World<'_>) {
             |name: &String| ["cubic", "reno", world.default[0].as_str()].contains(&name.as_str());
         assert!(found.iter().all(is_known), "{found:?}");
         match Place::find(&data) {
-            Ok(_) => drop(fleet::study::read(&[&data], Vec::new()).expect("data can be read")),
+            Ok(_) => {
+                drop(fleet::study::read(&[&data], Vec::new(), None).expect("data can be read"));
+            }
             // The process was killed before the study had begun.
             Err(PlaceError::None { .. }) => {}
             Err(error) => panic!("{error}"),
@@ -217,7 +219,7 @@ fn full_disk(world: &World<'_>) {
         thread::sleep(Duration::from_millis(500));
     }
     world.stop(running);
-    let read = fleet::study::read(&[path.join("data")], Vec::new()).expect("data");
+    let read = fleet::study::read(&[path.join("data")], Vec::new(), None).expect("data");
     let objects = read.gathered.findings().observed.objects;
     assert!(objects >= 2 * u64::from(CLIENTS), "{objects}");
 
@@ -454,7 +456,7 @@ fn clock_is_set(world: &World<'_>) {
         download(&world.clients[20..]);
     }
     world.stop(running);
-    let read = fleet::study::read(&[world.path().join("data")], Vec::new()).expect("data");
+    let read = fleet::study::read(&[world.path().join("data")], Vec::new(), None).expect("data");
     let objects = read.gathered.findings().observed.objects;
     assert!(objects >= 2 * (20 + 20 + 20), "{objects}");
 

@@ -12,6 +12,7 @@ mod objects;
 mod policy;
 #[path = "../process/mod.rs"]
 mod process;
+mod resent;
 mod server;
 mod stale;
 
@@ -24,7 +25,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use experiment::{Plan, Unit};
-use fleet::study::{Log, Place, Step, Study};
+use fleet::study::{Log, Lookup, Place, Step, Study};
 use linux::command::Init;
 use linux::diag::{Diag, Filter};
 use linux::{Network, NetworkConfig};
@@ -52,7 +53,13 @@ fn runs_a_study() {
     let text = fs::read_to_string(directory.join("given.toml")).expect("a plan");
     let plan = Plan::parse(&text).expect("a plan that makes sense");
     let place = Place::make(&directory.join("data"), &text, &plan, now()).expect("a place");
-    let study = Study::begin(place, Bytes::new(100_000_000), None, &Init::subcommand(""));
+    let lookup = Lookup::default();
+    let study = Study::begin(
+        place,
+        Bytes::new(100_000_000),
+        lookup,
+        &Init::subcommand(""),
+    );
     let mut study = study.unwrap_or_else(|error| panic!("{error}"));
     loop {
         let step = study.step(clock(&directory), |trouble| {
@@ -85,7 +92,7 @@ fn now() -> f64 {
 fn plan(group: &Path) -> String {
     format!(
         "name = \"test\"\ncgroup = {group:?}\nunit = \"prefix\"\nduration = \"1h\"\naddress = \"full\"\n\
-         [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\n\
+         [connections]\nlisten = [{PORT}]\nexcept = [\"127.9.0.0/16\"]\ninterface = [\"lo\"]\n\
          [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n"
     )
 }
@@ -265,7 +272,7 @@ fn study(group: &Group) {
 
     download(&clients);
     let gathered = || {
-        let read = fleet::study::read(&[&data], Vec::new());
+        let read = fleet::study::read(&[&data], Vec::new(), None);
         read.expect("data").gathered
     };
     let begin = Instant::now();
@@ -342,7 +349,7 @@ fn join_log(data: &Path, log: &Path) {
         file,
         format: "nginx".parse().expect("a format"),
     };
-    let read = fleet::study::read(&[data], vec![log]).expect("data");
+    let read = fleet::study::read(&[data], vec![log], None).expect("data");
     let joined = read.joined.expect("there was a log");
     assert_eq!(joined.joined, 2 * u64::from(CLIENTS), "{joined:?}");
     assert_eq!((joined.of_others, joined.ambiguous), (0, 0), "{joined:?}");
@@ -352,7 +359,7 @@ fn join_log(data: &Path, log: &Path) {
 
 /// The number of large connections in the data.
 fn arms_in_data(directory: &Path) -> u64 {
-    match fleet::study::read(&[directory], Vec::new()) {
+    match fleet::study::read(&[directory], Vec::new(), None) {
         Ok(read) => {
             let arms = read.gathered.findings().arms;
             arms.iter()

@@ -84,6 +84,8 @@ fn steering() -> Steering {
             listen: vec![(PORT, PORT)],
             connect: Vec::new(),
             rtt: units::Duration::ZERO..units::Duration::MAX,
+            interfaces: Vec::new(),
+            resent: kernel::ANY_SHARE,
             arms: vec![(1 << 32, "reno".to_owned())],
         }],
         networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],

@@ -207,13 +207,15 @@ fn exploring(group: &Path) -> String {
 }
 
 /// What is in force for a client, asked with this policy file.
-fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
+pub fn asked(policy: &str, client: IpAddr) -> Option<InForce> {
     let policy = Policy::parse(policy).expect("a policy");
     let of = Connection {
         client,
         is_incoming: true,
         port: PORT,
         rtt: units::Duration::from_millis(1),
+        interface: None,
+        resent: None,
         at: units::Duration::ZERO,
     };
     steer::in_force(&policy, &of).expect("a look")

@@ -67,7 +67,7 @@ fn a_rule_is_taken_back_when_its_networks_lose_no_packets_any_more() {
 }
 
 /// A path that loses data packets.
-fn join(network: &Network, loss: Ratio) -> Tunnel {
+pub fn join(network: &Network, loss: Ratio) -> Tunnel {
     let delay = units::Duration::from_millis(2);
     let acks = LinkConfig {
         delay,
@@ -95,13 +95,13 @@ fn join(network: &Network, loss: Ratio) -> Tunnel {
 }
 
 /// An address in one of the client networks.
-fn client(number: u64) -> IpAddr {
+pub fn client(number: u64) -> IpAddr {
     let network = u8::try_from(number % NETWORKS).expect("less than 256");
     Ipv4Addr::new(10, 201, network, 1).into()
 }
 
 /// Downloads the file.
-fn fetch(to: IpAddr, from: SocketAddr) {
+pub fn fetch(to: IpAddr, from: SocketAddr) {
     let mut stream = connect_to(to, from);
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     stream
@@ -152,6 +152,8 @@ fn stale(group: &Group, network: &Network) {
             is_incoming: true,
             port: PORT,
             rtt: units::Duration::ZERO,
+            interface: None,
+            resent: None,
             at: std::time::Duration::from_secs_f64(now()).into(),
         };
         own.decide(&of).is_some_and(|decided| decided.is_exploring)
@@ -238,7 +240,7 @@ fn stale(group: &Group, network: &Network) {
     steer.finish(now());
 }
 
-fn step(steer: &mut Steer) {
+pub fn step(steer: &mut Steer) {
     thread::sleep(Duration::from_millis(50));
     let step = steer.step(now(), |trouble| eprintln!("{trouble}"));
     assert_eq!(step, Step::On);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
 /*
  * The settings. The twin of `congestion::bbr1::Config`, which explains them. The settings that exist for other
- * transports or other versions are as in `Config::linux`, but recovery ends `WithTransport`, as the kernel reports it
- * (../kernel/translate.h).
+ * transports or other versions are as in `Config::linux`.
  *
  * The loader writes them as a table of these fields, in the order of crates/kernel/src/parameters.rs.
  */

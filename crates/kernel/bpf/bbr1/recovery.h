@@ -20,6 +20,7 @@ static inline void restore_cwnd(struct controller *bbr)
 static inline void end_conservation(struct controller *bbr)
 {
 	bbr->episode.has_just_opened = false;
+	bbr->episode.has_just_left = false;
 	bbr->episode.is_conserving = false;
 	if (bbr->mode != PROBE_RTT)
 		restore_cwnd(bbr);
@@ -34,7 +35,8 @@ static inline void close_episode(struct controller *bbr)
 static inline void enter_recovery(struct controller *bbr)
 {
 	save_cwnd(bbr);
-	bbr->episode.has_just_opened = true;
+	bbr->episode.has_just_opened |= !bbr->episode.is_open || !bbr->episode.has_just_left;
+	bbr->episode.has_just_left = false;
 	bbr->episode.is_open = true;
 	bbr->episode.is_transport_recovering = true;
 	bbr->episode.is_round_lossy = true;
@@ -43,8 +45,7 @@ static inline void enter_recovery(struct controller *bbr)
 static inline void leave_recovery(struct controller *bbr)
 {
 	bbr->episode.is_transport_recovering = false;
-	if (bbr->episode.is_open)
-		close_episode(bbr);
+	bbr->episode.has_just_left |= bbr->episode.is_open;
 }
 
 static inline void undo_recovery(struct controller *bbr)
@@ -69,6 +70,7 @@ static inline void collapse(struct controller *bbr, const struct observation *se
 	bbr->episode.is_transport_recovering = true;
 	bbr->episode.is_round_lossy = true;
 	bbr->episode.has_just_opened = false;
+	bbr->episode.has_just_left = false;
 	bbr->episode.is_conserving = false;
 	bbr->cwnd = add(inflight, bbr->mss);
 	bbr->full_pipe.baseline = 0;
@@ -94,6 +96,8 @@ static inline bool conserve_packets(struct controller *bbr, const struct ack *ac
 	u64 conserved = add(ack->inflight, ack->newly_acked);
 
 	bbr->cwnd = max(sub(bbr->cwnd, lost_by(bbr, ack)), bbr->mss);
+	if (bbr->episode.has_just_left)
+		close_episode(bbr);
 	if (bbr->episode.has_just_opened) {
 		bbr->episode.has_just_opened = false;
 		bbr->episode.is_conserving = true;

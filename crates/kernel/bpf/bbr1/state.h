@@ -37,6 +37,7 @@ struct loss_episode {
 	bool is_open;
 	bool is_transport_recovering;
 	bool has_just_opened;
+	bool has_just_left;
 	bool is_conserving;
 	bool is_round_lossy;
 };

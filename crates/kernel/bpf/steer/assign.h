@@ -48,6 +48,15 @@ static inline u64 slot_of(const struct unit *unit, const struct candidate *of)
 	return unit->slot ? at / unit->slot : at;
 }
 
+/* The first address of a client's network. */
+static inline void network_of(u64 *network, const struct unit *unit, const u64 *client)
+{
+	bool v4 = is_v4(client);
+
+	network[0] = client[0] & (v4 ? unit->v4_mask[0] : unit->v6_mask[0]);
+	network[1] = client[1] & (v4 ? unit->v4_mask[1] : unit->v6_mask[1]);
+}
+
 static inline void subject_of(struct subject *subject, const struct unit *unit, const struct candidate *of)
 {
 	subject->words[0] = unit->kind;
@@ -55,10 +64,7 @@ static inline void subject_of(struct subject *subject, const struct unit *unit, 
 	subject->words[2] = 0;
 	subject->words[3] = 0;
 	if (unit->kind == UNIT_PREFIX) {
-		bool v4 = is_v4(of->client);
-
-		subject->words[1] = of->client[0] & (v4 ? unit->v4_mask[0] : unit->v6_mask[0]);
-		subject->words[2] = of->client[1] & (v4 ? unit->v4_mask[1] : unit->v6_mask[1]);
+		network_of(&subject->words[1], unit, of->client);
 		if (unit->slot)
 			subject->words[3] = slot_of(unit, of);
 	} else if (unit->kind == UNIT_SLOT) {

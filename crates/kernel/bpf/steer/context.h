@@ -65,6 +65,18 @@ struct tcp_rack {
 	u32 rtt_us;
 };
 
+struct net_device {
+	char name[16];
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+struct sock {
+	struct dst_entry *sk_dst_cache;
+};
+
 struct tcp_sock {
 	u64 bytes_acked;
 	u64 bytes_received;
@@ -92,6 +104,7 @@ struct tcp_sock {
 #pragma clang attribute pop
 
 static void *(*bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static long (*bpf_map_update_elem)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
 static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
 static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
@@ -104,6 +117,7 @@ static void (*bpf_ringbuf_submit)(void *record, u64 flags) = (void *)132;
 static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
 
 #define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_LRU_HASH 9
 #define BPF_MAP_TYPE_LPM_TRIE 11
 #define BPF_MAP_TYPE_SK_STORAGE 24
 #define BPF_MAP_TYPE_RINGBUF 27

@@ -4,6 +4,8 @@
 
 #include "assign.h"
 #include "context.h"
+#include "interface.h"
+#include "resent.h"
 
 #define RULES 32
 #define PORTS 8
@@ -22,6 +24,9 @@ struct rule {
 	struct ports connect[PORTS];
 	u64 rtt_from; /* RTT of the handshake, in nanoseconds */
 	u64 rtt_below; /* or ANY_RTT */
+	u64 resent_from; /* share of packets that the client network's connections resent, in millionths */
+	u64 resent_below; /* or ANY_SHARE */
+	struct interface interfaces[INTERFACES]; /* no name: any interface */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
 	char name[NAME]; /* the name for people */
@@ -31,6 +36,7 @@ struct steering {
 	u64 key[2];
 	struct unit unit;
 	u64 count;
+	u64 remembers; /* whether a rule has bounds for the share of resent packets */
 	struct rule rules[RULES];
 };
 
@@ -84,23 +90,60 @@ static inline bool has_rtt(const volatile struct rule *rule, u64 rtt)
 	return rule->rtt_from <= rtt && rtt < rule->rtt_below;
 }
 
-/* The first rule that matches a new connection, or RULES if none does. */
-static inline u32 rule_of(const struct bpf_sock_ops *context)
+/* Without a name, any interface will do. */
+static inline bool has_interface(const struct bpf_sock_ops *context, const volatile struct interface *names)
+{
+	struct interface interface;
+
+	if (!names[0].words[0])
+		return true;
+	interface_of(context, &interface);
+	for (u32 at = 0; at < INTERFACES; at++)
+		if (interface.words[0] && interface.words[0] == names[at].words[0] && interface.words[1] == names[at].words[1])
+			return true;
+	return false;
+}
+
+/*
+ * Reads each volatile field by itself. Otherwise the compiler takes a constant for its value at compile time, which is
+ * zero.
+ */
+static inline void own_unit(struct unit *unit)
+{
+	unit->kind = steering.unit.kind;
+	unit->v4_mask[0] = steering.unit.v4_mask[0];
+	unit->v4_mask[1] = steering.unit.v4_mask[1];
+	unit->v6_mask[0] = steering.unit.v6_mask[0];
+	unit->v6_mask[1] = steering.unit.v6_mask[1];
+	unit->slot = steering.unit.slot;
+	unit->boot = steering.unit.boot;
+}
+
+/*
+ * Whether the rule matches a new connection, apart from the network. The verifier checks this for any rule, and not for
+ * each. Otherwise some policies would be too much for it.
+ */
+SEPARATE u32 holds(struct bpf_sock_ops *context, u32 place, u64 share)
 {
 	bool is_server = context->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	u32 port = is_server ? FIELD(context, local_port) : from_network(FIELD(context, remote_port));
 	u64 rtt = (context->srtt_us >> 3) * NANOS_PER_MICRO;
+	const volatile struct rule *rule;
+
+	if (place >= RULES)
+		return false;
+	rule = &steering.rules[place];
+	return has_rtt(rule, rtt) && has_share(rule->resent_from, rule->resent_below, share) &&
+	       has_port(is_server ? rule->listen : rule->connect, port) && has_interface(context, rule->interfaces);
+}
+
+/* The first rule that matches a new connection, or RULES if none does. */
+SEPARATE u32 rule_of(struct bpf_sock_ops *context, u64 share)
+{
 	u64 candidates = rules_of_network(context);
 
-	for (u32 place = 0; place < RULES; place++) {
-		const volatile struct rule *rule = &steering.rules[place];
-
-		if (place >= steering.count)
-			break;
-		if (!(candidates >> place & 1) || !has_rtt(rule, rtt))
-			continue;
-		if (has_port(is_server ? rule->listen : rule->connect, port))
+	for (u32 place = 0; place < RULES && place < steering.count; place++)
+		if (candidates >> place & 1 && holds(context, place, share))
 			return place;
-	}
 	return RULES;
 }

@@ -5,15 +5,17 @@ mod features;
 mod keep;
 mod load;
 mod log;
+mod memory;
 mod registered;
 mod signals;
 mod steer;
 
 pub use keep::keep;
 pub use load::{Loaded, load};
+pub use memory::Memory;
 pub(crate) use registered::find;
 pub use registered::{flows, unload};
-pub use steer::{Attached, attach, in_force, is_kept, release, sweep};
+pub use steer::{Attached, attach, attach_with, in_force, is_kept, memory, release, sweep};
 
 use libbpf_rs::Error as BpfError;
 

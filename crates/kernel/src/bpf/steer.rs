@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 
-use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, MapInfo, Object, ObjectBuilder, ProgramMut, RingBuffer,
     RingBufferBuilder,
@@ -15,12 +15,14 @@ use libbpf_rs::{
 use nix::time::{ClockId, clock_getres};
 use units::Duration;
 
+use super::memory::{self, Memory};
 use super::registered::map_of;
 use super::signals::Waiting;
 use super::{bpffs, failed, log};
 use crate::check::{Requirement, check_steering};
 use crate::{
-    EndedConnection, Error, InForce, Kept, Steering, SteeringCounts, ToldObject, mapped, since_boot,
+    EndedConnection, Error, InForce, Kept, Resent, Steering, SteeringCounts, ToldObject, mapped,
+    resent, since_boot,
 };
 
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
@@ -60,6 +62,19 @@ impl std::fmt::Debug for Attached {
 ///
 /// The machine lacks something, or the kernel refuses the program.
 pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
+    attach_with(cgroup, steering, None)
+}
+
+/// The same, with what an earlier program remembers of client networks.
+///
+/// # Errors
+///
+/// See [`attach`].
+pub fn attach_with(
+    cgroup: &File,
+    steering: &Steering,
+    memory: Option<&Memory>,
+) -> Result<Attached, Error> {
     let lack = check_steering().into_iter().find_map(|required| {
         let lack = required.lack?;
         Some(format!("{}: {lack}", required.what))
@@ -67,7 +82,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
     if let Some(lack) = lack {
         return Err(Error::Lacking(lack));
     }
-    let object = load(steering, |_, _| Ok(()), || Ok(()))?;
+    let object = load(steering, memory, |_, _| Ok(()), || Ok(()))?;
     // The link stands beside those of others. The kernel runs all of them.
     let link = entry(&object)?
         .attach_cgroup(cgroup.as_raw_fd())
@@ -113,6 +128,7 @@ pub fn attach(cgroup: &File, steering: &Steering) -> Result<Attached, Error> {
 /// Loads the program into the kernel. Before that, `prepare` is called for each map. `meanwhile` is called again and again.
 fn load(
     steering: &Steering,
+    memory: Option<&Memory>,
     prepare: impl Fn(&str, &mut libbpf_rs::OpenMapMut<'_>) -> Result<(), libbpf_rs::Error>,
     meanwhile: impl Fn() -> Result<(), Error>,
 ) -> Result<Object, Error> {
@@ -135,6 +151,8 @@ fn load(
         if name == "networks" {
             let networks = u32::try_from(steering.networks.len()).unwrap_or(u32::MAX);
             map.set_max_entries(networks.max(1)).map_err(refused)?;
+        } else if name == memory::MAP {
+            memory::give(&mut map, steering, memory).map_err(refused)?;
         } else if name == RULES
             && let Some(value) = map.initial_value_mut()
         {
@@ -247,7 +265,8 @@ impl Attached {
             Some((_, map)) => open.reuse_fd(map.as_fd()),
             None => Ok(()),
         };
-        let object = load(steering, reuse, || self.renew(lease))?;
+        let memory = self.memory()?;
+        let object = load(steering, memory.as_ref(), reuse, || self.renew(lease))?;
         self.link
             .update_prog(&*entry(&object)?)
             .map_err(failed("cannot take other rules"))?;
@@ -346,6 +365,16 @@ impl Attached {
             .map_err(|source| Error::system("cannot hold the map of connections", source))
     }
 
+    /// What it remembers of client networks. `None` if no rule needs it.
+    ///
+    /// # Errors
+    ///
+    /// The kernel refuses.
+    pub fn memory(&self) -> Result<Option<Memory>, Error> {
+        let memory = Memory::of(map(&self.object, memory::MAP)?);
+        memory.map_err(failed("cannot look at what is remembered of networks"))
+    }
+
     /// The program's counters.
     ///
     /// # Errors
@@ -396,12 +425,10 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     };
     let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
     let info = link.info().map_err(cannot())?;
-    if !has_group(&info) {
-        return Ok(None);
-    }
-    let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let mut programs = ProgInfoIter::with_query_opts(options);
-    let Some(program) = programs.find(|program| program.id == info.prog_id) else {
+    let Some(program) = Some(&info)
+        .filter(|info| has_group(info))
+        .and_then(program_of)
+    else {
         return Ok(None);
     };
     let other = || {
@@ -419,6 +446,8 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
     let word = |bytes: Vec<u8>| bytes.try_into().map_or(0, u64::from_ne_bytes);
     let steering = Steering::parse(&value(&map(RULES)?, &[0; 4])?).ok_or_else(other)?;
     let networks = map("networks")?;
+    let around = resent::around(steering.unit, mapped(address));
+    let remembered = word(value(&map(memory::MAP)?, &around)?);
     let until = Duration::from_nanos(word(value(&map("lease")?, &[0; 4])?));
     let room = MapInfo::new(networks.as_fd())
         .map_err(cannot())?
@@ -428,8 +457,30 @@ pub fn in_force(name: &str, address: IpAddr) -> Result<Option<InForce>, Error> {
         steering,
         word(value(&networks, &key(mapped(address), 128))?),
         usize::try_from(room).unwrap_or(usize::MAX),
+        Resent::of_word(remembered),
         until.saturating_sub(since_boot()?),
     )))
+}
+
+/// The program of a link.
+fn program_of(link: &LinkInfo) -> Option<ProgramInfo> {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let mut programs = ProgInfoIter::with_query_opts(options);
+    programs.find(|program| program.id == link.prog_id)
+}
+
+/// What the program that is kept under this name remembers of client networks.
+///
+/// # Errors
+///
+/// This process may not look at it.
+pub fn memory(name: &str) -> Result<Option<Memory>, Error> {
+    let Some((path, link)) = kept_or_begun(name)? else {
+        return Ok(None);
+    };
+    let cannot = || failed(format!("cannot look at what {} keeps", path.display()));
+    let program = program_of(&link.info().map_err(cannot())?);
+    program.map_or(Ok(None), |of| Memory::of_program(&of).map_err(cannot()))
 }
 
 /// Removes programs that are kept although their control groups were removed. Returns their number.

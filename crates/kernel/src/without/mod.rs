@@ -87,6 +87,19 @@ pub(crate) fn requirements() -> Vec<Requirement> {
     )]
 }
 
+/// What is remembered of client networks. There is nothing here.
+#[derive(Debug)]
+pub struct Memory(Infallible);
+
+/// What a kept program remembers. Here it always fails.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn memory(_name: &str) -> Result<Option<Memory>, Error> {
+    Err(Error::NotBuilt)
+}
+
 /// A program that sets connections' controllers. There is none here.
 #[derive(Debug)]
 pub struct Attached(Infallible);
@@ -97,6 +110,19 @@ pub struct Attached(Infallible);
 ///
 /// [`Error::NotBuilt`].
 pub fn attach(_cgroup: &File, _steering: &Steering) -> Result<Attached, Error> {
+    Err(Error::NotBuilt)
+}
+
+/// Attaches the program with an earlier one's memory. Here it always fails.
+///
+/// # Errors
+///
+/// [`Error::NotBuilt`].
+pub fn attach_with(
+    _cgroup: &File,
+    _steering: &Steering,
+    _memory: Option<&Memory>,
+) -> Result<Attached, Error> {
     Err(Error::NotBuilt)
 }
 
@@ -208,6 +234,15 @@ impl Attached {
     ///
     /// Never.
     pub fn connections(&self) -> Result<OwnedFd, Error> {
+        match self.0 {}
+    }
+
+    /// What it remembers.
+    ///
+    /// # Errors
+    ///
+    /// Never.
+    pub fn memory(&self) -> Result<Option<Memory>, Error> {
         match self.0 {}
     }
 

@@ -3,6 +3,7 @@
 //! A controller is offered to the whole machine under one name, so a lock admits one test program at a time. Pins and
 //! traffic stay in namespaces of the test.
 
+mod interface;
 mod soak;
 mod steered;
 

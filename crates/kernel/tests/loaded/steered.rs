@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,12 +16,12 @@ use signal_hook::flag;
 use units::Duration;
 
 /// A control group, which is removed with this value.
-struct Group(PathBuf);
+pub struct Group(pub PathBuf);
 
 impl Group {
     /// `None`, with a message, if the kernel lacks something, if there are no control groups of version 2, or if none
     /// can be made.
-    fn make(what: &str) -> Option<Group> {
+    pub fn make(what: &str) -> Option<Group> {
         let mut lacks = kernel::check_steering().into_iter();
         if let Some(lack) = lacks.find_map(|required| required.lack) {
             eprintln!("SKIPPED: steering of connections: {lack}");
@@ -34,6 +34,21 @@ impl Group {
             );
         }
         made
+    }
+
+    /// Runs `f` while this process is in the group. Sockets that it makes belong to the group.
+    pub fn inside<T>(&self, f: impl FnOnce() -> T) -> T {
+        let own = fs::read_to_string("/proc/self/cgroup").expect("its groups");
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"));
+        let root = self.0.parent().expect("the root of all groups");
+        let enter = |group: &Path| {
+            let process = std::process::id().to_string();
+            fs::write(group.join("cgroup.procs"), process).expect("it enters");
+        };
+        enter(&self.0);
+        let done = f();
+        enter(&root.join(own.expect("a group of version 2")));
+        done
     }
 
     fn make_at(what: &str) -> Option<Group> {
@@ -61,6 +76,8 @@ fn steering(networks: u32) -> Steering {
         listen: vec![(443, 443), (8000, 8010)],
         connect: vec![(80, 80)],
         rtt: Duration::ZERO..Duration::MAX,
+        interfaces: Vec::new(),
+        resent: kernel::ANY_SHARE,
         arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
     };
     let network = |number: u32| {
@@ -98,6 +115,15 @@ fn the_kernel_takes_the_program_and_other_rules() {
     assert!(attached.ended().expect("a ring").is_empty());
     assert!(attached.objects().is_empty());
     attached.connections().expect("a map");
+    // What is remembered of networks takes room only if a rule needs it.
+    let has_memory = |attached: &kernel::Attached| attached.memory().expect("a look").is_some();
+    assert!(!has_memory(&attached));
+    let mut lossy = steering(1);
+    for (rule, from) in lossy.rules.iter_mut().zip(1..) {
+        rule.resent = from..20_000;
+    }
+    attached.replace(&lossy, second).expect("other rules");
+    assert!(has_memory(&attached));
     // There is another program beside it, because others may steer too.
     drop(kernel::attach(&open, &steering(1)).expect("a second one"));
     let file = File::open("/").expect("a directory");
@@ -107,6 +133,29 @@ fn the_kernel_takes_the_program_and_other_rules() {
         refused.contains("control group") && refused.contains("os error"),
         "{refused}"
     );
+}
+
+/// The kernel gives up on a program that is too much for it. How much it is does not depend on the rules.
+#[test]
+fn the_kernel_takes_as_much_as_a_policy_may_have() {
+    let Some(group) = Group::make("large") else {
+        return;
+    };
+    let mut all = steering(1);
+    for (place, rule) in (1_u16..).zip(&mut all.rules) {
+        let ports = |begin: u16| {
+            (begin..)
+                .step_by(1000)
+                .map(|at| (at + place, at + 2 * place))
+        };
+        rule.listen = ports(0).take(kernel::MOST_PORTS).collect();
+        rule.connect = ports(10_000).take(kernel::MOST_PORTS).collect();
+        rule.rtt = Duration::from_millis(place.into())..Duration::from_secs(place.into());
+        let names = (0..kernel::MOST_INTERFACES).map(|link| format!("eth{place}.{link}"));
+        rule.interfaces = names.collect();
+    }
+    let open = File::open(&group.0).expect("a directory");
+    kernel::attach(&open, &all).expect("the kernel takes it");
 }
 
 /// The kernel ends the verification of a program when a signal comes.

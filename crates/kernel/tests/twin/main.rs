@@ -14,6 +14,7 @@ mod host;
 mod random;
 mod reconstructed;
 mod recorded;
+mod resent;
 mod rounds;
 mod script;
 mod translated;

@@ -17,10 +17,7 @@ pub struct Twins {
 
 impl Twins {
     pub fn bbr1() -> Twins {
-        let config = bbr1::Config {
-            recovery_end: bbr1::RecoveryEnd::WithTransport,
-            ..bbr1::Config::linux()
-        };
+        let config = bbr1::Config::linux();
         Twins {
             host: Host::of("bbr1/snapshot.h"),
             settings: Settings::Bbr1(config),

@@ -60,7 +60,7 @@ impl Bottleneck {
     pub fn finish(mut self) -> Hops {
         if let Some(relay) = self.relay {
             // What the kernel threw away is known only now.
-            self.hops.overflows(relay.stop().socket_overflows);
+            self.hops.overflows(relay.stop().overflows());
         }
         self.hops
     }
@@ -77,7 +77,7 @@ fn totals(counters: &RelayCounters) -> PathTotals {
         late_packets: Some(sum(|way| way.late_packets)),
         released_packets: Some(sum(|way| way.delivered_packets)),
         lateness: Some(Duration::from_nanos(sum(|way| way.lateness_total_ns))),
-        overflows: Some(counters.socket_overflows),
+        overflows: Some(counters.overflows()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is read from the captures of a simulation, beside what the simulation knows.
 
 mod limits;
+mod losses;
 mod parts;
 mod path;
 

@@ -35,6 +35,21 @@ fn processor_time() -> Duration {
     Duration::from_millis(10 * hundredths)
 }
 
+/// What a connection has sent in a time.
+#[derive(Default)]
+struct Sent {
+    bytes: u64,
+    packets: u64,
+    time: Duration,
+}
+
+impl Sent {
+    /// The rate in bits per second.
+    fn rate(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.time.as_secs_f64().max(1e-9)
+    }
+}
+
 /// A connection at the first and at the last ACK of a span.
 pub struct Seen {
     span: Span,
@@ -49,15 +64,15 @@ impl Seen {
         }
     }
 
-    /// The rate in bits per second, and the number of packets sent.
-    fn sent(&self) -> (f64, u64) {
+    fn sent(&self) -> Sent {
         let Some((first, last)) = *self.samples.lock().unwrap() else {
-            return (0.0, 0);
+            return Sent::default();
         };
-        let bits = (last.sent.get() - first.sent.get()) as f64 * 8.0;
-        let seconds = Duration::from(last.time.since(first.time)).as_secs_f64();
-        let packets = last.packets_sent - first.packets_sent;
-        (bits / seconds.max(1e-9), packets)
+        Sent {
+            bytes: last.sent.get() - first.sent.get(),
+            packets: last.packets_sent - first.packets_sent,
+            time: last.time.since(first.time).into(),
+        }
     }
 }
 
@@ -108,6 +123,7 @@ impl Late {
 pub struct Summary {
     /// The rate of each connection as a share of its target, lowest first.
     shares: Vec<f64>,
+    bytes: u64,
     packets: u64,
     late: Late,
     processor_time: Duration,
@@ -115,7 +131,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub const HEAD: &str = "               within 2 %     least   median     most   late > 1 ms    mean  processor  a packet";
+    pub const HEAD: &str = "               within 2 %     least   median     most   late > 1 ms    mean  processor  a packet  of size";
 
     pub fn new(
         seen: &[Arc<Seen>],
@@ -124,11 +140,12 @@ impl Summary {
         span: Span,
     ) -> Summary {
         let sent: Vec<_> = seen.iter().map(|seen| seen.sent()).collect();
-        let mut shares: Vec<f64> = sent.iter().map(|(bps, _)| bps / rate).collect();
+        let mut shares: Vec<f64> = sent.iter().map(|sent| sent.rate() / rate).collect();
         shares.sort_by(f64::total_cmp);
         Summary {
             shares,
-            packets: sent.iter().map(|(_, packets)| packets).sum(),
+            bytes: sent.iter().map(|sent| sent.bytes).sum(),
+            packets: sent.iter().map(|sent| sent.packets).sum(),
             late,
             processor_time,
             span: span.end - span.begin,
@@ -157,7 +174,12 @@ impl fmt::Display for Summary {
             }
         }
         let share = self.processor_time.as_secs_f64() / self.span.as_secs_f64() * 100.0;
-        let each = self.processor_time.as_secs_f64() * 1e6 / self.packets.max(1) as f64;
-        write!(f, "  {share:7.1} %  {each:5.2} µs")
+        let packets = self.packets.max(1);
+        let each = self.processor_time.as_secs_f64() * 1e6 / packets as f64;
+        write!(
+            f,
+            "  {share:7.1} %  {each:5.2} µs  {:5} B",
+            self.bytes / packets
+        )
     }
 }

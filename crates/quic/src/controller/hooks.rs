@@ -32,6 +32,11 @@ impl<C: Controller> Hooks<C> {
         }
     }
 
+    /// Whether our driver has shut the window, to get a probe of the path MTU.
+    fn is_shut(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.is_shut())
+    }
+
     /// The adapter, for a question.
     fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
         self.adapter.lock().unwrap_or_else(PoisonError::into_inner)
@@ -55,6 +60,9 @@ where
     C: Controller + Clone + 'static,
 {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        if let Some(flow) = &self.flow {
+            flow.send(bytes);
+        }
         self.tell().on_packet_sent(now, bytes, pn);
     }
 
@@ -62,7 +70,9 @@ where
         if let Some(flow) = &self.flow {
             flow.block();
         }
-        self.tell().on_cwnd_limited();
+        if !self.is_shut() {
+            self.tell().on_cwnd_limited();
+        }
     }
 
     fn on_ack(
@@ -84,6 +94,8 @@ where
         app_limited: bool,
         _largest_packet_num_acked: Option<u64>,
     ) {
+        // For noq, an application limit also begins when only a probe was left to send.
+        let app_limited = self.flow.as_ref().map_or(app_limited, |flow| flow.is_dry());
         self.tell().on_end_acks(now, in_flight, app_limited);
     }
 
@@ -113,7 +125,11 @@ where
     }
 
     fn window(&self) -> u64 {
-        self.ask().window()
+        if self.is_shut() {
+            0
+        } else {
+            self.ask().window()
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {

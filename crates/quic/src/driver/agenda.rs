@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Keys and the times at which they are due, the earliest first. Each key occurs at most once. If two keys are due at
 /// the same time, the lower key is first.
@@ -58,18 +58,21 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// Takes the first key, if it is due.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<K> {
-        let (_, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
+    /// Whether the first key has been due for this long.
+    pub(super) fn is_late(&self, by: Duration, now: Instant) -> bool {
+        self.next().is_some_and(|at| at + by <= now)
+    }
+
+    /// Takes the first key, if it is due. Also returns its place in the order.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(Instant, K)> {
+        let (at, key) = *self.order.first().filter(|(at, _)| *at <= now)?;
         self.set(key, None);
-        Some(key)
+        Some((at, key))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -83,9 +86,11 @@ mod tests {
         agenda.set(3, None);
         assert_eq!(agenda.next(), Some(at(5)));
         assert_eq!(agenda.pop(at(4)), None);
-        assert_eq!(agenda.pop(at(5)), Some(1));
+        let ms = Duration::from_millis;
+        assert!(agenda.is_late(ms(2), at(7)) && !agenda.is_late(ms(2), at(6)));
+        assert_eq!(agenda.pop(at(5)), Some((at(5), 1)));
         assert_eq!(agenda.pop(at(39)), None);
-        assert_eq!(agenda.pop(at(50)), Some(2));
+        assert_eq!(agenda.pop(at(50)), Some((at(40), 2)));
         assert_eq!((agenda.pop(at(50)), agenda.next()), (None, None));
         assert!(agenda.times.is_empty());
     }
@@ -100,7 +105,7 @@ mod tests {
         agenda.queue('p', Some(us(3_001)), us(3_000));
         let mut order = String::new();
         let (mut behind, mut now) = (0, 3_010);
-        while let Some(key) = agenda.pop(us(now)) {
+        while let Some((_, key)) = agenda.pop(us(now)) {
             order.push(key);
             now += 10;
             if key == 'b' && order.len() < 5 {
@@ -122,7 +127,7 @@ mod tests {
         agenda.queue('b', Some(us(5)), us(30));
         agenda.queue('a', Some(us(5)), us(40));
         assert_eq!(agenda.next(), Some(us(10)));
-        assert_eq!(agenda.pop(us(50)), Some('a'));
+        assert_eq!(agenda.pop(us(50)), Some((us(10), 'a')));
         // The window has closed, or a lower rate lets it wait longer.
         agenda.queue('b', Some(us(90)), us(60));
         assert_eq!(agenda.pop(us(60)), None);

@@ -7,6 +7,7 @@ use std::mem::take;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use congestion::ControllerKind;
@@ -16,12 +17,13 @@ use noq_proto::{
 use rustix::io::Errno;
 
 use super::application::{Application, Crowd, Door, Verdict};
-use super::ground::{Datagram, Port};
+use super::flow::Flow;
+use super::ground::{Bell, Datagram, Ground, Port};
 use super::host::{Host, Turn};
 use super::line::{Desk, Line};
-use super::paced;
 use super::session::Session;
 use super::worker::{Command, Worker};
+use super::{Driver, paced};
 use crate::controller::factory;
 use crate::endpoint::{self, Identity, SERVER_NAME};
 use crate::server;
@@ -56,8 +58,12 @@ pub(super) struct Held {
     bytes: HashMap<SocketAddr, usize>,
     /// How many sends still fail for lack of room.
     full: usize,
+    /// Whether what is sent vanishes.
+    pub(super) is_cut: bool,
     /// The time that it takes to send a burst.
     pub(super) cost: Duration,
+    /// The time that it takes to receive a datagram.
+    pub(super) toll: Duration,
 }
 
 #[derive(Default, Clone)]
@@ -97,6 +103,7 @@ impl Port for Wire {
     fn read(&mut self, take: &mut dyn FnMut(Datagram)) -> bool {
         let mut held = self.held();
         let count = held.came.len().min(8);
+        pass(held.toll * count as u32);
         held.came.drain(..count).for_each(take);
         count > 0
     }
@@ -108,6 +115,9 @@ impl Port for Wire {
             held.full -= 1;
             let no_buffers = Errno::NOBUFS.raw_os_error();
             return Err(io::Error::from_raw_os_error(no_buffers));
+        }
+        if held.is_cut {
+            return Ok(());
         }
         let size = transmit.segment_size.unwrap_or(contents.len());
         held.sent.push((size, contents.to_vec()));
@@ -124,12 +134,49 @@ impl Port for Wire {
     }
 }
 
+/// A ground with one wire, where the test gives the driver its turns.
+#[derive(Default)]
+pub(super) struct Hand {
+    wire: Wire,
+    worker: Mutex<Option<Worker>>,
+}
+
+impl Hand {
+    /// Starts a driver. Also returns what takes its turns, and its wire.
+    pub(super) fn start() -> (Arc<Driver>, Worker, Wire) {
+        let hand = Arc::new(Hand::default());
+        let driver = Driver::start_on(hand.clone()).unwrap();
+        let worker = hand.worker.lock().unwrap().take();
+        (driver, worker.unwrap(), hand.wire.clone())
+    }
+}
+
+impl Ground for Hand {
+    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Err(io::ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
+        Ok(Box::new(self.wire.clone()))
+    }
+
+    fn clock(&self) -> fn() -> Instant {
+        clock
+    }
+
+    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
+        *self.worker.lock().unwrap() = Some(worker);
+        Ok((Arc::new(|| {}), None))
+    }
+}
+
 pub(super) struct End {
     host: Host,
     pub(super) wire: Wire,
     pub(super) address: SocketAddr,
     /// The connection that it has opened.
     line: Option<Line>,
+    flow: Option<Arc<Flow>>,
 }
 
 impl End {
@@ -141,6 +188,7 @@ impl End {
             wire,
             address,
             line: None,
+            flow: None,
         }
     }
 
@@ -167,9 +215,11 @@ impl End {
         let (handle, connection) = connected.unwrap();
         let mut end = End::new((Ipv4Addr::LOCALHOST, port).into(), endpoint, None);
         let line = Line::new(connection, (0, handle), desk());
-        let session = Session::new(line.clone(), Box::new(application), Some(flow), clock());
+        let paced = Some(flow.clone());
+        let session = Session::new(line.clone(), Box::new(application), paced, clock());
         end.host.join(session);
         end.line = Some(line);
+        end.flow = Some(flow);
         end
     }
 
@@ -183,6 +233,11 @@ impl End {
         for session in self.host.sessions.values_mut() {
             session.look(clock());
         }
+    }
+
+    /// When its next timer expires.
+    pub(super) fn timer(&self) -> Option<Instant> {
+        self.host.sessions.values().filter_map(Session::timer).min()
     }
 
     /// Processes what has arrived, and does what is due. Returns what it sends.
@@ -472,6 +527,8 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
         exchange(&mut client, &mut server, 1);
     }
     let before = client.connection().stats().udp_tx.datagrams;
+    let lateness = |client: &End| client.flow.as_ref().unwrap().lateness();
+    assert_eq!(lateness(&client).late, 0);
     client.wire.held().full = 2;
     let mut sent = 0;
     while client.wire.held().full == 2 {
@@ -491,6 +548,8 @@ fn what_the_kernel_has_no_room_for_is_kept_and_sent() {
     let taken = client.connection().stats().udp_tx.datagrams - before;
     assert_eq!(kept.len() as u64, taken - sent as u64);
     assert!(!kept.is_empty());
+    // They were on time, and the kernel had no room for two milliseconds.
+    assert_eq!(lateness(&client).late, kept.len() as u64);
 }
 
 /// A probe of the path MTU leaves when nothing else waits. For noq, an application limit has then begun, until more

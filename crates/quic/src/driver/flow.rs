@@ -15,8 +15,14 @@ pub struct Flow {
     rate: AtomicU64,
     /// Whether the congestion window has held back a packet.
     is_blocked: AtomicBool,
+    /// Whether noq may send nothing that the window could hold back.
+    is_shut: AtomicBool,
     /// Whether the application ran out of data, and the controller does not know yet.
     ran_dry: AtomicBool,
+    /// Whether the application has no data.
+    is_dry: AtomicBool,
+    /// Bytes that left under congestion control, and that pacing does not know yet.
+    sent: AtomicU64,
     lateness: Mutex<Lateness>,
     /// Why the last datagrams did not leave this machine; nothing if they did.
     error: Mutex<Option<io::Error>>,
@@ -46,9 +52,42 @@ impl Flow {
         self.is_blocked.swap(false, Ordering::Relaxed)
     }
 
+    /// Shuts the congestion window, or opens it again.
+    pub(super) fn shut(&self, is_shut: bool) {
+        self.is_shut.store(is_shut, Ordering::Relaxed);
+    }
+
+    /// Whether the congestion window is shut, whatever its size.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.is_shut.load(Ordering::Relaxed)
+    }
+
     /// Notes that the application has run out of data.
     pub(super) fn run_dry(&self) {
         self.ran_dry.store(true, Ordering::Relaxed);
+        self.set_dry(true);
+    }
+
+    /// Sets whether the application has no data.
+    pub(super) fn set_dry(&self, is_dry: bool) {
+        self.is_dry.store(is_dry, Ordering::Relaxed);
+    }
+
+    /// Whether the application had no data when noq last could send.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.is_dry.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a packet leaves that counts for congestion control.
+    pub(crate) fn send(&self, bytes: u16) {
+        // Nobody else changes it meanwhile.
+        let sent = self.sent.load(Ordering::Relaxed) + u64::from(bytes);
+        self.sent.store(sent, Ordering::Relaxed);
+    }
+
+    /// The bytes of such packets since the last call.
+    pub(super) fn take_sent(&self) -> u64 {
+        self.sent.swap(0, Ordering::Relaxed)
     }
 
     /// Sets how late the connection's datagrams have left.

@@ -62,6 +62,8 @@ struct Unsent {
     handle: ConnectionHandle,
     transmit: Transmit,
     contents: Vec<u8>,
+    /// When the kernel could have taken it.
+    since: Instant,
     /// When to try again; nothing if it waits until the socket is writable.
     again: Option<Instant>,
 }
@@ -144,24 +146,32 @@ impl Host {
     }
 
     /// Reads the socket, and gives each datagram to its connection, until the socket is empty or others have waited
-    /// long enough. Calls `note` with the connections that got datagrams.
-    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) {
+    /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns when the last
+    /// one had arrived: none that arrived before is left.
+    pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Instant> {
         let clock = self.desk.clock;
         let until = clock() + READING;
         let (mut count, mut is_more) = (0_usize, true);
+        let mut last = None;
         'reading: loop {
             while let Some(datagram) = self.queue.pop_other() {
+                last = Some(datagram.at);
                 self.take(datagram).into_iter().for_each(&mut note);
                 count += 1;
                 if count.is_multiple_of(LOOK) && clock() >= until {
                     break 'reading;
                 }
             }
-            if !is_more || clock() >= until {
+            if !is_more {
+                last = None;
                 break;
             }
-            let queue = &mut self.queue;
+            if clock() >= until {
+                break;
+            }
+            let (queue, last) = (&mut self.queue, &mut last);
             is_more = self.port.read(&mut |datagram| {
+                *last = Some(datagram.at);
                 if datagram.may_be_answered() {
                     queue.push(datagram);
                 }
@@ -174,6 +184,7 @@ impl Host {
                 break;
             }
         }
+        last
     }
 
     /// Gives a datagram to its connection, which may be a new one.
@@ -319,6 +330,7 @@ impl Host {
             handle,
             transmit,
             contents: std::mem::take(contents),
+            since: now,
             again: Some(now),
         });
         match self.push(now) {
@@ -359,8 +371,9 @@ impl Host {
                 None
             }
             sent => {
-                if let Some(session) = self.sessions.get(&unsent.handle) {
-                    session.left(sent.err());
+                if let Some(session) = self.sessions.get_mut(&unsent.handle) {
+                    let waited = now.saturating_duration_since(unsent.since);
+                    session.left(sent.err(), waited);
                 }
                 Some(unsent.contents)
             }

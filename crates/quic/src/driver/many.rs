@@ -1,19 +1,17 @@
 //! Many connections over one socket, with a clock of their own.
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use congestion::Rate;
-use noq_proto::{Connection, Event, Incoming, MtuDiscoveryConfig};
-
-use super::by_hand::{ALPN, End, Nobody, Wire, Writer, clock, pass, us};
-use super::{
-    Application, Bell, Call, Crowd, Door, Driver, Flow, Ground, Outlet, Port, Verdict, Worker,
-    paced,
+use noq_proto::{
+    Connection, ConnectionStats, Dir, Event, Incoming, MtuDiscoveryConfig, StreamEvent,
 };
+
+use super::by_hand::{ALPN, End, Hand, Nobody, Wire, Writer, clock, pass, us};
+use super::{Application, Call, Crowd, Door, Driver, Flow, Outlet, Verdict, Worker, paced};
 use crate::controller::factory_with;
 use crate::endpoint::{self, Identity};
 
@@ -24,32 +22,6 @@ use fixed::Fixed;
 
 /// The rate in bytes per second.
 const RATE: u64 = 125_000;
-
-/// A ground with one wire, where the test gives the driver its turns.
-#[derive(Default)]
-struct Hand {
-    wire: Wire,
-    worker: Mutex<Option<Worker>>,
-}
-
-impl Ground for Hand {
-    fn listening(&self, _: SocketAddr, _: &Bell) -> io::Result<Box<dyn Port>> {
-        Err(io::ErrorKind::AddrNotAvailable.into())
-    }
-
-    fn sending(&self, _: SocketAddr, _: bool, _: &Bell) -> io::Result<Box<dyn Port>> {
-        Ok(Box::new(self.wire.clone()))
-    }
-
-    fn clock(&self) -> fn() -> Instant {
-        clock
-    }
-
-    fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        *self.worker.lock().unwrap() = Some(worker);
-        Ok((Arc::new(|| {}), None))
-    }
-}
 
 /// Accepts everybody.
 struct Everybody;
@@ -71,15 +43,17 @@ struct World {
 
 impl World {
     fn new() -> World {
-        let hand = Arc::new(Hand::default());
-        let driver = Driver::start_on(hand.clone()).unwrap();
-        let worker = hand.worker.lock().unwrap().take();
+        World::with(Everybody)
+    }
+
+    fn with(door: impl Door + 'static) -> World {
+        let (driver, worker, wire) = Hand::start();
         let identity = Identity::generate().unwrap();
         World {
             driver,
-            worker: worker.unwrap(),
-            wire: hand.wire.clone(),
-            server: End::server(&identity, Everybody),
+            worker,
+            wire,
+            server: End::server(&identity, door),
             identity,
         }
     }
@@ -108,6 +82,16 @@ impl World {
         let to = self.server.address;
         let call = outlet.call(to, config.unwrap(), flow.clone(), Box::new(application));
         (call.unwrap(), flow)
+    }
+
+    /// Lets time pass until the connection's statistics satisfy `is_so`. Returns how many milliseconds this took.
+    fn run_until(&mut self, call: &Call, is_so: impl Fn(&ConnectionStats) -> bool) -> usize {
+        let mut count = 0;
+        while !is_so(&call.line.lock().stats()) {
+            self.run(1);
+            count += 1;
+        }
+        count
     }
 
     /// Lets this many milliseconds pass. The driver wakes up twice in each millisecond, and the server once in two
@@ -161,7 +145,7 @@ fn connections_over_one_socket_have_their_rates() {
     }
 }
 
-/// This holds for any number of connections that are due, and for any time that a burst takes.
+/// The time that passes in a turn after the socket was read. All of 30 connections are late.
 #[test]
 fn what_has_come_does_not_wait_long_for_what_is_due() {
     let mut world = World::new();
@@ -170,15 +154,102 @@ fn what_has_come_does_not_wait_long_for_what_is_due() {
         .map(|_| world.call(&outlet, Writer::of(1_000_000).0))
         .collect();
     world.run(300);
-    for cost in [10, 50] {
+    let noise = vec![vec![0x40; 20]; 100];
+    for (cost, is_behind, expected) in [
+        // Each connection has its turn. Afterwards, none has waited for long.
+        (10, false, 300),
+        (50, false, 1_000),
+        // What has come is late, too.
+        (10, true, 200),
+        (50, true, 200),
+    ] {
         world.wire.held().cost = us(cost);
+        world.wire.held().toll = us(if is_behind { 5 } else { 0 });
+        let here = (Ipv4Addr::LOCALHOST, 9).into();
+        world.wire.give(here, noise.clone());
         pass(us(50_000));
         let before = clock();
         world.worker.turn().unwrap();
-        assert_eq!(clock() - before, us(200), "{cost}");
+        let read = if is_behind { us(200) } else { us(0) };
+        assert_eq!(clock() - before - read, us(expected), "{cost} {is_behind}");
+        world.wire.held().toll = us(0);
         world.run(50);
     }
     drop(calls);
+}
+
+/// A thread with work for nine tenths of its time loses the processor for 3 ms of every 100 ms. It sends before it reads
+/// more, and is on time again soon. If it read as much as it sent, one sixth of the datagrams would be late.
+#[test]
+fn a_thread_that_was_late_is_soon_on_time_again() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let calls: Vec<_> = (0..250)
+        .map(|_| {
+            world.run(4);
+            world.call(&outlet, Writer::of(1_000_000).0)
+        })
+        .collect();
+    world.run(1_500);
+    world.wire.held().cost = us(44);
+    world.wire.held().toll = us(36);
+    let sum = || {
+        let all = calls.iter().map(|(_, flow)| flow.lateness());
+        all.fold((0, 0), |(datagrams, late), flow| {
+            (datagrams + flow.datagrams, late + flow.late)
+        })
+    };
+    let before = sum();
+    let here = (Ipv4Addr::LOCALHOST, 7).into();
+    let begin = clock();
+    let (mut stall, mut answer) = (begin, begin);
+    while clock() < begin + us(1_000_000) {
+        if clock() >= stall {
+            pass(us(3_000));
+            stall += us(100_000);
+        }
+        let next = world.worker.turn().unwrap();
+        world.server.wire.give(here, world.wire.sent());
+        if clock() >= answer {
+            world.wire.give(world.server.address, world.server.turn());
+            answer = clock() + us(200);
+        }
+        let wait = next.map_or(answer, |next| next.min(answer));
+        pass(wait.saturating_duration_since(clock()));
+    }
+    let after = sum();
+    let share = (after.1 - before.1) as f64 / (after.0 - before.0) as f64;
+    assert!(share < 0.08, "{share}");
+}
+
+/// The thread stands still for a second. The ACK waits behind datagrams that take longer to read than a turn has time.
+#[test]
+fn an_ack_that_has_arrived_comes_before_a_timer() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let (writer, left) = Writer::of(0);
+    let (call, _) = world.call(&outlet, writer);
+    world.run(3_000);
+    left.store(1_000, Ordering::Relaxed);
+    call.line.call();
+    world.worker.turn().unwrap();
+    let before = call.line.lock().stats();
+    let [here, stranger] = [7, 9].map(|port| (Ipv4Addr::LOCALHOST, port).into());
+    world.wire.give(stranger, vec![vec![0x40; 20]; 100]);
+    world.server.wire.give(here, world.wire.sent());
+    pass(us(30_000));
+    let answer = world.server.turn();
+    assert_eq!(answer.len(), 1);
+    world.wire.give(world.server.address, answer);
+    pass(us(1_000_000));
+    world.wire.held().toll = us(5);
+    let mut turns = 0;
+    while call.line.lock().stats().frame_rx.acks == before.frame_rx.acks {
+        world.worker.turn().unwrap();
+        turns += 1;
+    }
+    assert!(turns > 1);
+    assert_eq!(call.line.lock().stats().udp_tx, before.udp_tx);
 }
 
 /// An application with a deadline that takes this long to handle.
@@ -235,6 +306,112 @@ fn a_large_datagram_takes_at_most_a_millisecond_of_the_rate() {
         let size = call.line.lock().current_mtu();
         assert!(sizes.contains(&size), "{size} at {rate}");
     }
+}
+
+/// Writes everything at once.
+struct Eager(usize);
+
+impl Application for Eager {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        if matches!(event, Event::Connected) {
+            let stream = connection.streams().open(Dir::Uni).unwrap();
+            let written = connection.send_stream(stream).write(&vec![7; self.0]);
+            assert_eq!(written, Ok(self.0));
+        }
+    }
+}
+
+/// Neither does the window hold it back, nor is there a moment without data.
+#[test]
+fn a_connection_that_only_pacing_limits_finds_the_path_mtu() {
+    let mut world = World::new();
+    let outlet = world.outlet();
+    let bytes = 3 * RATE as usize;
+    let (call, flow) = world.call(&outlet, Eager(bytes));
+    world.run(2_000);
+    {
+        let mut connection = call.line.lock();
+        assert!(connection.stats().udp_tx.bytes < bytes as u64);
+        assert_eq!(connection.current_mtu(), 1_452);
+    }
+    assert_eq!(flow.lateness().late, 0);
+    // The probes neither take from the rate nor add to it.
+    let sent = || call.line.lock().stats().udp_tx.bytes;
+    let before = sent();
+    world.run(500);
+    let share = (sent() - before) as f64 / (RATE / 2) as f64;
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
+/// Answers the first data of a client with this many bytes.
+struct Answer(usize);
+
+impl Application for Answer {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        if matches!(event, Event::Stream(StreamEvent::Opened { .. })) {
+            let stream = connection.streams().open(Dir::Uni).unwrap();
+            let written = connection.send_stream(stream).write(&vec![7; self.0]);
+            assert_eq!(written, Ok(self.0));
+        }
+    }
+}
+
+/// Answers everybody.
+struct Answering(usize);
+
+impl Door for Answering {
+    fn meet(&mut self, incoming: Incoming, _: Crowd) -> Option<(Incoming, Verdict)> {
+        Some((incoming, Verdict::Accept(Box::new(Answer(self.0)))))
+    }
+}
+
+/// A connection that has sent a burst, has no more data, and may send the next burst after 200 ms. If `is_cut`, the
+/// burst is lost. Also returns the connection's statistics before the burst.
+fn slow(world: &mut World, is_cut: bool) -> (Call, ConnectionStats) {
+    let outlet = world.outlet();
+    let mut no_probes = MtuDiscoveryConfig::default();
+    no_probes.upper_bound(1_200);
+    let (writer, left) = Writer::of(0);
+    let (call, _) = world.call_at(RATE / 10, no_probes, &outlet, writer);
+    world.run(3_000);
+    let before = call.line.lock().stats();
+    world.wire.held().is_cut = is_cut;
+    left.store(2_300, Ordering::Relaxed);
+    call.line.call();
+    let count = world.run_until(&call, |stats| stats.frame_tx.stream == 2);
+    assert_eq!(count, 1);
+    (call, before)
+}
+
+#[test]
+fn an_ack_does_not_wait_for_the_next_burst() {
+    // The first answer is acknowledged after `max_ack_delay`, and the second one at once.
+    for (answer, most) in [(100, 30), (3_000, 3)] {
+        let mut world = World::with(Answering(answer));
+        let (call, before) = slow(&mut world, false);
+        world.run_until(&call, |stats| stats.frame_rx.stream > 0);
+        let waited = world.run_until(&call, |stats| stats.frame_tx.acks > before.frame_tx.acks);
+        assert!(waited <= most, "{waited}");
+    }
+}
+
+#[test]
+fn a_probe_after_a_timeout_does_not_wait_for_the_next_burst() {
+    let mut world = World::new();
+    let (call, before) = slow(&mut world, true);
+    let sent = before.udp_tx.datagrams + 2;
+    let waited = world.run_until(&call, |stats| stats.udp_tx.datagrams > sent);
+    assert!(waited < 100, "{waited}");
+}
+
+#[test]
+fn an_end_does_not_wait_for_the_next_burst() {
+    let mut world = World::new();
+    let (call, _) = slow(&mut world, false);
+    let line = call.line.clone();
+    drop(call);
+    world.run(1);
+    assert_eq!(line.lock().stats().frame_tx.connection_close, 1);
 }
 
 #[test]

@@ -6,18 +6,26 @@
 //! # What it guarantees
 //!
 //! - **Fair queueing with earliest departure times.** Each connection has the time at which its next burst may leave:
-//!   the end of its last burst at the controller's pacing rate. The thread sends what is due first, one burst of each
-//!   connection in turn. A connection that is behind its time waits for its turn like the others. The size of a burst
-//!   is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
+//!   the end of its last burst at the controller's pacing rate. The thread sends what is due first. If several
+//!   connections are behind their time, it sends the same number of bytes of each in turn, as Linux's fq does. The size
+//!   of a burst is the controller's send quantum, and a burst goes to the kernel in one call (GSO). noq's own pacer lets
 //!   everything pass. It paces only connections whose controller is noq's own.
+//! - **Only data is paced.** ACKs of data, probes after a timeout and the end of a connection wait at most a millisecond
+//!   for the next burst, and otherwise leave before it (RFC 9002, "Pacing"). ACKs of short datagrams leave by
+//!   `max_ack_delay`. ACKs take nothing from the rate. The next burst pays for a probe.
 //! - **A socket may carry any number of connections** ([`Outlet`]), each at its own pace. A benchmark measures what
 //!   this costs and how late datagrams leave, in comparison with noq's own endpoint:
 //!   `cargo bench -p fullpipe-quic --bench many`.
-//! - **A late thread makes up for three milliseconds**, and forgets the rest. The driver counts how late datagrams left
-//!   ([`Lateness`]), relative to the time at which pacing and window allowed them, and counts what is forgotten.
+//! - **A late thread makes up for three milliseconds, or for half a burst**, and forgets the rest. While bursts have
+//!   waited for more than half a millisecond, it sends for up to a millisecond before it reads again, unless what has
+//!   arrived has waited for more than two milliseconds. The driver counts how late datagrams left ([`Lateness`]),
+//!   relative to the time at which pacing and window allowed them, and counts what is forgotten. The time in which the
+//!   kernel has no room for a datagram counts, too.
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
 //!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
 //!   than it is.
+//! - **An ACK comes before a timer** if it arrived before the timer's time, however late the thread is. So lateness causes
+//!   neither losses nor probes. A socket that joins datagrams does not know their arrival times, and has timers at once.
 //! - **No connection waits long for strangers.** A socket is read for at most a fifth of a millisecond before the next
 //!   bursts leave. Datagrams of handshakes wait behind all others, and are processed for a tenth of a millisecond.
 //!   A stranger who forges a client's address does not delay the client's datagrams. Timers and commands are each
@@ -30,7 +38,8 @@
 //!   ([`Client::with_large_datagrams`](crate::endpoint::Client::with_large_datagrams)). The path MTU is searched with
 //!   probes, up to the MTU of the kernel's route. A datagram that is too large for an Ethernet takes at most a
 //!   millisecond at the pacing rate. So a slow connection gets no large datagrams, even over loopback. A probe that is
-//!   too large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window.
+//!   too large for the rate, the interface or the path counts as lost. Lost probes do not reduce the window. A connection
+//!   that always has more data than pacing allows is searched, too.
 //! - **Strangers** get what noq's state machine provides: three times the data that they sent, and at most one datagram
 //!   more, until their address is validated, a stateless reset, or a version negotiation for a datagram as large as a
 //!   first one. A client that has moved to a new address must send 800 bytes before it may move on to another one. A
@@ -50,15 +59,26 @@
 //! `etf`, but loopback has neither. A socket that asks for arrival times reads datagrams one by one, up to eight in a
 //! call, because `noq-udp` does not have room for both the time and the size of joined datagrams (GRO).
 //!
+//! If a connection has data, noq sends no ACK without data. So that ACK waits for the next burst.
+//!
+//! Nothing but the socket's send buffer limits how much of a connection waits in the kernel if the local link is slower
+//! than the pacing rate. Linux holds back its own TCP after about a millisecond (`tcp_small_queue_check`). On loopback
+//! and over virtual links, nothing waits there.
+//!
 //! noq sends a probe of the path MTU only when no other data waits, or when the window is full. It does not report the
-//! progress of its search. A flow that only pacing limits finds a larger MTU in its next pause, or in BBR's next
-//! ProbeRTT.
+//! progress of its search. So the driver shuts the window of a connection for a moment, once a second, and more often while
+//! noq sends probes.
+//!
+//! The driver does not ask peers for fewer ACKs (`AckFrequencyConfig`). A burst has two packets or more, and a receiver
+//! acknowledges it with one ACK at once. Fewer ACKs would have to wait for the next burst, or for a timer. noq does not
+//! report how long an ACK waited, so the wait would be part of the RTT.
 
 mod agenda;
 mod application;
 mod arrival;
 #[cfg(test)]
 mod by_hand;
+mod credit;
 mod flow;
 mod ground;
 mod host;
@@ -66,8 +86,11 @@ mod line;
 #[cfg(test)]
 mod many;
 mod mtu;
+#[cfg(test)]
+mod over_path;
 mod pace;
 mod queue;
+mod search;
 mod session;
 mod socket;
 #[cfg(test)]

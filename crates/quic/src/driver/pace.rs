@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, and
-/// no more. Without it, each late wake-up would cost as much of the rate as it was late. With 1 ms, BBR lost a third of
-/// its goodput on a machine whose threads waited for the scheduler's time slices of about 3 ms. What leaves at once
-/// becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that machine were half as long again as RTprop.
+/// How much lateness a thread makes up for: this much of a connection's rate leaves at once after a late wake-up, or half
+/// a burst if that is more (Linux, `tcp_update_skb_after_send`). Without it, each late wake-up would cost as much of the
+/// rate as it was late. With 1 ms, BBR lost a third of its goodput on a machine whose threads waited for the scheduler's
+/// time slices of about 3 ms. What leaves at once becomes a queue at the bottleneck. With 10 ms, BBR's RTTs on that
+/// machine were half as long again as RTprop.
 const CATCH_UP: Duration = Duration::from_millis(3);
 
 /// A packet that leaves more than this after its time is late, as in the emulated path.
 const LATE: Duration = Duration::from_millis(1);
 
 /// How late datagrams left, relative to the time at which pacing and window allowed them and there was something to
-/// send. What a thread does not make up for, because it was more than three milliseconds late, counts as late, too. As
+/// send. What a thread does not make up for, because it was too late, counts as late, too. As
 /// many of the following datagrams as would have left meanwhile count in its place, unless the flow waits for something
 /// else first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,6 +38,24 @@ impl Lateness {
         self.total = self.total.saturating_add(late.saturating_mul(times));
         self.most = self.most.max(late);
     }
+
+    /// Counts that datagrams that were this late left even later.
+    fn delay(&mut self, Leaving { datagrams, late }: Leaving, by: Duration) {
+        let later = late.saturating_add(by);
+        if late <= LATE && later > LATE {
+            self.late += datagrams;
+        }
+        let times = u32::try_from(datagrams).unwrap_or(u32::MAX);
+        self.total = self.total.saturating_add(by.saturating_mul(times));
+        self.most = self.most.max(later);
+    }
+}
+
+/// Datagrams that are being handed to the kernel, and how late they were.
+#[derive(Debug, Clone, Copy, Default)]
+struct Leaving {
+    datagrams: u64,
+    late: Duration,
 }
 
 /// The earliest departure time of a connection: at the pacing rate, each burst ends before the next one begins.
@@ -51,6 +70,7 @@ pub(super) struct Pace {
     /// Bytes that left outside the bursts. The next burst pays for them.
     owed: u64,
     missed: Missed,
+    leaving: Leaving,
     pub(super) lateness: Lateness,
 }
 
@@ -72,11 +92,11 @@ impl Missed {
         }
     }
 
-    /// Notes that a burst was late. What would have left in the first part of that time is not made up for.
-    fn forget(&mut self, late: Duration, rate: u64) {
-        if let Some(forgotten) = late.checked_sub(CATCH_UP) {
+    /// Notes that a burst was late. What would have left before the last part of that time, `made_up`, is not made up for.
+    fn forget(&mut self, late: Duration, made_up: Duration, rate: u64) {
+        if let Some(forgotten) = late.checked_sub(made_up) {
             self.bytes = self.bytes.saturating_add(carried(forgotten, rate));
-            self.late = self.late.max((late + CATCH_UP) / 2);
+            self.late = self.late.max((late + made_up) / 2);
         }
     }
 }
@@ -90,6 +110,7 @@ impl Pace {
             rate: None,
             owed: 0,
             missed: Missed::default(),
+            leaving: Leaving::default(),
             lateness: Lateness::default(),
         }
     }
@@ -125,21 +146,33 @@ impl Pace {
             self.missed = Missed::default();
         }
         let late = now.saturating_duration_since(due);
-        self.lateness.count(datagrams, late.max(self.missed.late));
+        self.count(datagrams, late.max(self.missed.late));
         self.missed.make_up(bytes);
-        if let Some(rate) = rate {
-            self.missed.forget(late, rate);
-        }
         let half = rate.map_or(Duration::ZERO, |rate| time(bytes, rate) / 2);
+        let made_up = CATCH_UP.max(half);
+        if let Some(rate) = rate {
+            self.missed.forget(late, made_up, rate);
+        }
         let began = due.checked_sub(waited.min(half)).unwrap_or(due);
-        self.began = began.max(now.checked_sub(CATCH_UP).unwrap_or(now));
+        self.began = began.max(now.checked_sub(made_up).unwrap_or(now));
         (self.burst, self.rate) = (bytes, rate);
     }
 
-    /// A datagram leaves now outside the bursts. `due` was the time of the next burst.
-    pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64) {
-        self.lateness.count(1, now.saturating_duration_since(due));
+    /// This many bytes and datagrams leave now outside the bursts. `due` was the time at which they could leave.
+    pub(super) fn slip_in(&mut self, due: Instant, now: Instant, bytes: u64, datagrams: u64) {
+        self.count(datagrams, now.saturating_duration_since(due));
         self.owed = self.owed.saturating_add(bytes);
+    }
+
+    fn count(&mut self, datagrams: u64, late: Duration) {
+        self.lateness.count(datagrams, late);
+        self.leaving = Leaving { datagrams, late };
+    }
+
+    /// The kernel has taken the last datagrams, for which it had no room for this long.
+    pub(super) fn left(&mut self, waited: Duration) {
+        let leaving = std::mem::take(&mut self.leaving);
+        self.lateness.delay(leaving, waited);
     }
 }
 
@@ -293,6 +326,24 @@ mod tests {
         assert_eq!((pace.lateness.datagrams, pace.lateness.late), (3, 2));
     }
 
+    /// A burst of two packets takes 20 ms. The thread is 8 ms late for each.
+    #[test]
+    fn a_slow_flow_that_is_often_late_keeps_its_rate() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        for _ in 0..100 {
+            let due = pace.due(Some(120_000));
+            pace.depart(Some(120_000), due, due + ms(8), 2_400, 2);
+        }
+        assert_eq!(pace.due(Some(120_000)), start + ms(2_000));
+        // Each of them was late.
+        assert_eq!((pace.lateness.late, pace.lateness.total), (200, ms(1_600)));
+        // More than half a burst is not made up for.
+        let due = pace.due(Some(120_000));
+        pace.depart(Some(120_000), due, due + ms(50), 2_400, 2);
+        assert_eq!(pace.due(Some(120_000)), due + ms(60));
+    }
+
     /// As many connections as one thread has to serve. The thread wakes up every half millisecond.
     #[test]
     fn a_thousand_connections_keep_their_rates_in_turn() {
@@ -305,7 +356,7 @@ mod tests {
         while now < start + ms(10_000) {
             let (least, most) = (sent.iter().min(), sent.iter().max());
             assert!(most.unwrap() - least.unwrap() <= 1_200);
-            while let Some(key) = agenda.pop(now) {
+            while let Some((_, key)) = agenda.pop(now) {
                 let due = paces[key].due(Some(125_000));
                 paces[key].depart(Some(125_000), due, now, 1_200, 1);
                 sent[key] += 1_200;
@@ -320,10 +371,24 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_the_kernel_counts_as_lateness() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.depart(RATE, start, start + ms(1), 2_000, 2);
+        pace.left(ms(4));
+        let seen = pace.lateness;
+        assert_eq!((seen.datagrams, seen.late), (2, 2));
+        assert_eq!((seen.total, seen.most), (ms(10), ms(5)));
+        // ACKs do not count.
+        pace.left(ms(4));
+        assert_eq!(pace.lateness, seen);
+    }
+
+    #[test]
     fn what_leaves_beside_the_bursts_is_paid_for_with_the_next_one() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
-        pace.slip_in(start, start, 1_500);
+        pace.slip_in(start, start, 1_500, 1);
         assert_eq!(pace.due(RATE), start);
         pace.depart(RATE, start, start, 1_500, 1);
         assert_eq!(pace.due(RATE), start + ms(3));

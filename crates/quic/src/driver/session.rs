@@ -11,10 +11,12 @@ use noq_proto::{
 };
 
 use super::application::Application;
+use super::credit::Credit;
 use super::flow::Flow;
 use super::host::{Shared, lock};
 use super::line::{HostId, Line};
 use super::pace::{Pace, carried};
+use super::search::Search;
 
 /// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
 /// without end, and nothing would leave.
@@ -41,6 +43,15 @@ const ETHERNET: usize = 1452;
 /// (`tcp_tso_autosize`).
 const LONGEST: Duration = Duration::from_millis(1);
 
+/// What pacing does not hold back may wait this long for the next burst (RFC 9002, `kGranularity`). So a fast connection
+/// needs no separate look for it.
+const SOON: Duration = Duration::from_millis(1);
+
+/// A datagram of at least this size carries data, and its ACK should leave at once. A shorter one most often carries an
+/// ACK. If it asks for an ACK itself, noq's timer ends the wait (`max_ack_delay`). So the thread does not ask noq after
+/// each ACK.
+const DATA: usize = 200;
+
 /// A connection.
 pub(super) struct Session {
     line: Line,
@@ -48,8 +59,13 @@ pub(super) struct Session {
     /// The link to the controller, if the driver paces the connection. Otherwise noq paces it.
     flow: Option<Arc<Flow>>,
     pace: Pace,
+    pub(super) credit: Credit,
+    search: Search,
     /// Since when it may have something to send; nothing if it has not, or must wait for an event.
     ready: Option<Instant>,
+    /// Since when it may have something to send that pacing does not hold back: an ACK, a probe after a timeout, or the
+    /// connection's end.
+    urgent: Option<Instant>,
     /// The peer's address before its last move to a new address.
     home: Option<SocketAddr>,
     /// The bytes that the peer has sent since that move.
@@ -75,7 +91,10 @@ impl Session {
             application,
             flow,
             pace: Pace::new(now),
+            credit: Credit::new(),
+            search: Search::new(now),
             ready: Some(now),
+            urgent: None,
             home: None,
             heard: 0,
             is_noted: false,
@@ -117,6 +136,9 @@ impl Session {
         }
         drop(connection);
         self.wake(at);
+        if size >= DATA {
+            self.hurry(at);
+        }
     }
 
     /// Handles a change by another thread.
@@ -127,6 +149,10 @@ impl Session {
 
     fn wake(&mut self, at: Instant) {
         self.ready.get_or_insert(at);
+    }
+
+    fn hurry(&mut self, at: Instant) {
+        self.urgent.get_or_insert(at);
     }
 
     /// The time of the next timer or deadline.
@@ -146,6 +172,7 @@ impl Session {
         }
         drop(connection);
         self.wake(now);
+        self.hurry(now);
     }
 
     /// Closes the connection.
@@ -179,6 +206,9 @@ impl Session {
             // The controller sets its pacing rate when its metrics are read.
             let _ = controller.metrics();
         }
+        if connection.is_closed() {
+            self.hurry(now);
+        }
     }
 
     /// Passes the connection's events to the endpoint, and the endpoint's answers back. Returns whether there were
@@ -200,8 +230,15 @@ impl Session {
         was_answered
     }
 
-    /// The earliest time at which the next data may leave.
+    /// The earliest time at which something may leave.
     pub(super) fn due(&self) -> Option<Instant> {
+        let due = self.next_burst()?;
+        let urgent = self.urgent.filter(|since| due > *since + SOON);
+        Some(urgent.unwrap_or(due))
+    }
+
+    /// The earliest time at which the next data may leave.
+    fn next_burst(&self) -> Option<Instant> {
         Some(self.pace.due(self.rate()).max(self.ready?))
     }
 
@@ -211,8 +248,8 @@ impl Session {
     }
 
     /// Puts the datagrams that leave now into `contents`. `due` was the time at which they could leave. There are as
-    /// many as the controller's send quantum allows, but at most as many as `most` returns for their size. Returns
-    /// nothing if there is nothing to send.
+    /// many as the controller's send quantum allows, but at most as many as `most` returns for their size. Before the
+    /// time of the next burst, only what pacing does not hold back leaves. Returns nothing if there is nothing to send.
     pub(super) fn depart(
         &mut self,
         endpoint: &Shared,
@@ -225,6 +262,9 @@ impl Session {
         let mut connection = line.lock();
         let transmit = self.write(&mut connection, due, now, most, contents);
         self.answer(&mut connection, endpoint);
+        if let Some(transmit) = &transmit {
+            self.credit.spend(transmit.size);
+        }
         transmit
     }
 
@@ -239,25 +279,38 @@ impl Session {
         contents.clear();
         let most = NonZeroUsize::new(most(connection.current_mtu()));
         let most = most.unwrap_or(NonZeroUsize::MIN);
+        self.urgent = None;
+        let is_paced = self.next_burst().is_some_and(|burst| burst > now);
         for _ in 0..REFILLS {
-            let transmit = connection.poll_transmit(now, most, contents);
+            let transmit = if is_paced {
+                self.poll_unpaced(connection, now, most, contents)
+            } else {
+                self.poll(connection, now, most, contents)
+            };
             if let Some(transmit) = transmit {
                 let is_probe = transmit.segment_size.is_none()
                     && transmit.size > usize::from(connection.current_mtu());
                 if is_probe && !self.suits(transmit.size) {
                     // noq takes the probe for lost. It tries this size twice more, and then a smaller one.
+                    self.take_sent(&transmit);
                     contents.clear();
                     continue;
                 }
                 if is_probe {
                     self.probe_with(&transmit, connection, due, now);
+                } else if is_paced {
+                    self.slip_in(&transmit, due, now);
                 } else {
                     self.depart_with(&transmit, due, now);
                 }
                 return Some(transmit);
             }
+            if is_paced {
+                return None;
+            }
             let is_blocked = self.flow.as_ref().is_some_and(|flow| flow.take_blocked());
             if is_blocked || connection.is_handshaking() {
+                self.set_dry(!is_blocked);
                 self.ready = None;
                 return None;
             }
@@ -272,9 +325,52 @@ impl Session {
         None
     }
 
-    /// Notes that the system has taken the last datagrams, or refused them.
-    pub(super) fn left(&self, error: Option<io::Error>) {
+    /// Lets noq send. If it is time, noq is first asked for a probe of the path MTU.
+    fn poll(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        most: NonZeroUsize,
+        contents: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        if self.flow.is_some() && self.search.is_due(now) && !connection.is_handshaking() {
+            let transmit = self.poll_unpaced(connection, now, most, contents);
+            let mtu = usize::from(connection.current_mtu());
+            let is_probe = transmit.as_ref().is_some_and(|one| one.size > mtu);
+            self.search.answer(is_probe, now);
+            if transmit.is_some() {
+                return transmit;
+            }
+        }
+        connection.poll_transmit(now, most, contents)
+    }
+
+    /// Lets noq send what congestion control does not hold back: ACKs, probes after a timeout, the connection's end, and
+    /// probes of the path MTU. Without a window, noq sends nothing else. If other data waits, noq sends no ACKs without
+    /// it.
+    fn poll_unpaced(
+        &mut self,
+        connection: &mut Connection,
+        now: Instant,
+        most: NonZeroUsize,
+        contents: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let flow = self
+            .flow
+            .as_ref()
+            .filter(|_| !connection.is_handshaking())?;
+        flow.shut(true);
+        let transmit = connection.poll_transmit(now, most, contents);
+        flow.shut(false);
+        flow.take_blocked();
+        transmit
+    }
+
+    /// Notes that the system has taken the last datagrams, or refused them. It had no room for them for `waited`.
+    pub(super) fn left(&mut self, error: Option<io::Error>, waited: Duration) {
+        self.pace.left(waited);
         if let Some(flow) = &self.flow {
+            flow.set_lateness(self.pace.lateness);
             flow.set_error(error);
         }
     }
@@ -285,9 +381,8 @@ impl Session {
         size <= ETHERNET || self.rate().is_none_or(|rate| size as u64 <= most(rate))
     }
 
-    /// Accounts for a probe of the path MTU, which noq sends when there is nothing else to send: for noq, an
-    /// application limit has begun. If the application has more data, there is no such limit. So that data leaves at
-    /// once, and its burst pays for the probe.
+    /// Accounts for a probe of the path MTU, which noq sends when there is nothing else to send. If the application has
+    /// more data, that data leaves at its time, and its burst pays for the probe.
     fn probe_with(
         &mut self,
         transmit: &Transmit,
@@ -295,7 +390,7 @@ impl Session {
         due: Instant,
         now: Instant,
     ) {
-        self.pace.slip_in(due, now, transmit.size as u64);
+        self.slip_in(transmit, due, now);
         let is_blocked = self.flow.as_ref().is_some_and(|flow| flow.take_blocked());
         if !is_blocked {
             self.application.refill(connection);
@@ -303,22 +398,51 @@ impl Session {
         self.ready = Some(due);
     }
 
+    /// Accounts for datagrams that pacing did not hold back. The next burst pays for those that congestion control counts
+    /// (RFC 9002, "Sending Probe Packets").
+    fn slip_in(&mut self, transmit: &Transmit, due: Instant, now: Instant) {
+        self.urgent = Some(due);
+        let bytes = self.take_sent(transmit);
+        if bytes > 0 {
+            let datagrams = datagrams(transmit);
+            self.pace.slip_in(due, now, bytes, datagrams);
+        }
+    }
+
     fn depart_with(&mut self, transmit: &Transmit, due: Instant, now: Instant) {
-        let datagrams = match transmit.segment_size {
-            Some(size) => transmit.size.div_ceil(size.max(1)),
-            None => 1,
-        };
-        let bytes = transmit.size as u64;
-        self.pace
-            .depart(self.rate(), due, now, bytes, datagrams as u64);
+        let bytes = self.take_sent(transmit);
+        // ACKs alone are not paced (RFC 9002, "Pacing"), so they do not delay the data that follows.
+        if bytes > 0 {
+            self.pace
+                .depart(self.rate(), due, now, bytes, datagrams(transmit));
+        }
         if let Some(flow) = &self.flow {
             // The window holds back what follows these datagrams.
             flow.take_blocked();
-            flow.set_lateness(self.pace.lateness);
+            flow.set_dry(false);
         }
         if self.rate().is_none() {
             // It may send again as soon as others have had their turn.
             self.ready = Some(now);
         }
     }
+
+    /// The bytes of these datagrams that congestion control counts. Only a controller of ours tells.
+    fn take_sent(&self, transmit: &Transmit) -> u64 {
+        let sent = self.flow.as_ref().map(|flow| flow.take_sent());
+        let sent = sent.filter(|_| self.rate().is_some());
+        sent.unwrap_or(transmit.size as u64)
+    }
+
+    fn set_dry(&self, is_dry: bool) {
+        if let Some(flow) = &self.flow {
+            flow.set_dry(is_dry);
+        }
+    }
+}
+
+/// The number of datagrams.
+fn datagrams(transmit: &Transmit) -> u64 {
+    let size = transmit.segment_size.unwrap_or(transmit.size).max(1);
+    transmit.size.div_ceil(size) as u64
 }

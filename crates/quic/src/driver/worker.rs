@@ -21,6 +21,15 @@ type Key = (HostId, ConnectionHandle);
 /// times, but do not open a window.
 const SENDING: Duration = Duration::from_micros(200);
 
+/// How long bursts are sent while some have waited for [`LATE`]: a thread that was late catches up before it reads again.
+const CATCHING_UP: Duration = Duration::from_millis(1);
+
+/// How long a burst may wait while sockets are read and timers are handled.
+const LATE: Duration = Duration::from_micros(500);
+
+/// What has arrived does not wait for late bursts if it has waited for this long: an ACK may open a window.
+const LAG: Duration = Duration::from_millis(2);
+
 /// How long commands are carried out before packets have their turn.
 const OBEYING: Duration = Duration::from_micros(200);
 
@@ -61,6 +70,8 @@ pub struct Worker {
     noted: Vec<Key>,
     /// Decisions on clients. They wait behind all other commands, because each may take as long as a handshake.
     decisions: VecDeque<(HostId, Box<(Incoming, Verdict)>)>,
+    /// If datagrams may be waiting that are not read yet: none of them arrived before this time.
+    unread: Option<Instant>,
     /// Whether there may be commands.
     is_rung: bool,
     /// The burst that is being sent.
@@ -77,6 +88,7 @@ impl Worker {
             timers: Agenda::new(),
             noted: Vec::new(),
             decisions: VecDeque::new(),
+            unread: None,
             is_rung: false,
             contents: Vec::new(),
         }
@@ -96,8 +108,10 @@ impl Worker {
     /// Does all the work that can be done now, without waiting. Returns when it needs the next turn, unless the bell
     /// rings earlier; nothing if it was told to stop.
     pub fn turn(&mut self) -> Option<Option<Instant>> {
+        self.unread = None;
         for (id, host) in &mut self.hosts {
-            host.receive(|handle| self.noted.push((*id, handle)));
+            let unread = host.receive(|handle| self.noted.push((*id, handle)));
+            self.unread = self.unread.into_iter().chain(unread).min();
         }
         self.is_rung = true;
         self.work().then(|| self.next())
@@ -158,12 +172,14 @@ impl Worker {
             // the queue.
             let _ = { bell }.read(&mut [0; 64]);
         }
+        self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {
                 host.has_room(now);
             }
             if flags.intersects(PollFlags::IN | PollFlags::ERR) || host.has_rest() {
-                host.receive(|handle| self.noted.push((*id, handle)));
+                let unread = host.receive(|handle| self.noted.push((*id, handle)));
+                self.unread = self.unread.into_iter().chain(unread).min();
             }
         }
     }
@@ -242,15 +258,18 @@ impl Worker {
         self.hosts.get_mut(&id)?.sessions.get_mut(&handle)
     }
 
-    /// Handles the timers that have expired.
+    /// Handles the timers that have expired. A timer waits for the datagrams that arrived before its time: an ACK among
+    /// them may stop it. So a late thread declares no packets lost whose ACK has arrived.
     fn expire(&mut self) {
         let mut now = (self.clock)();
         let until = now + EXPIRING;
-        while now < until
-            && let Some(key) = self.timers.pop(now)
-        {
+        while now < until {
+            let seen = self.unread.map_or(now, |unread| unread.min(now));
+            let Some((_, key)) = self.timers.pop(seen) else {
+                return;
+            };
             if let Some(session) = self.session(key) {
-                session.expire(now);
+                session.expire(seen);
                 self.noted.push(key);
             }
             now = (self.clock)();
@@ -289,26 +308,37 @@ impl Worker {
         }
     }
 
-    /// Sends what is due, one burst of each connection in turn.
+    /// Sends what is due, the same number of bytes of each connection in turn.
     fn transmit(&mut self) {
         let mut now = (self.clock)();
         let until = now + SENDING;
-        while now < until {
-            let Some((id, handle)) = self.departures.pop(now) else {
+        let lags = self.unread.is_some_and(|unread| unread + LAG < now);
+        let until_late = if lags { until } else { now + CATCHING_UP };
+        while now < until || (now < until_late && self.departures.is_late(LATE, now)) {
+            let Some((place, (id, handle))) = self.departures.pop(now) else {
                 return;
             };
             let Some(host) = self.hosts.get_mut(&id) else {
                 continue;
             };
+            let is_other_due = self.departures.is_late(Duration::ZERO, now);
+            let session = host.sessions.get_mut(&handle);
+            if session.is_some_and(|session| !session.credit.begin(is_other_due)) {
+                self.departures.queue((id, handle), Some(now), now);
+                continue;
+            }
             let turn = host.send(handle, now, &mut self.contents);
             now = (self.clock)();
-            let Some(session) = host.sessions.get(&handle) else {
+            let Some(session) = host.sessions.get_mut(&handle) else {
                 continue;
             };
+            let due = session.due();
+            let has_more = due.is_some_and(|due| due <= now);
             match turn {
-                Turn::Sent | Turn::Nothing => {
-                    self.departures.queue((id, handle), session.due(), now);
+                Turn::Sent if has_more && session.credit.goes_on() => {
+                    self.departures.set((id, handle), Some(place));
                 }
+                Turn::Sent | Turn::Nothing => self.departures.queue((id, handle), due, now),
                 // The connection waits for room.
                 Turn::Full => {}
             }

@@ -40,6 +40,6 @@ pub struct PathSummary {
     pub lateness_mean_ms: Option<f64>,
     /// Packets that the machine delivered, in both directions. Null in virtual time.
     pub released_packets: Option<u64>,
-    /// Packets that never entered the path since the machine was too slow to take them. Null in virtual time.
+    /// Packets that were lost before the path or after it since the machine was too slow to take them. Null in virtual time.
     pub overflows: Option<u64>,
 }

@@ -56,8 +56,8 @@ pub struct Validity {
     /// How late packets were on average, as a share of the least RTprop that a flow had; null if that is zero.
     #[serde(serialize_with = "optional_millionths")]
     pub lateness_share: Option<f64>,
-    /// Packets that never entered the path since the machine was too slow to take them, as a share of these and of those
-    /// that left it; null if they are not counted.
+    /// Packets that were lost before the path or after it since the machine was too slow to take them, as a share of
+    /// these and of those that left it; null if they are not counted.
     #[serde(serialize_with = "optional_millionths")]
     pub overflow_share: Option<f64>,
     /// Packets that left their sender more than a millisecond late, as a share of all; null if the engine does not see it.

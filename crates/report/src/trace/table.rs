@@ -7,10 +7,13 @@ use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
 use crate::table::Table;
-use crate::text::{below, bits_per_sec, count, known, percent, size, span};
+use crate::text::{below, bits_per_sec, count, known, percent, size, span, without_middle};
 
 /// So many links that are not known have a line of their own.
 const LINKS: usize = 3;
+
+/// A longer name of a server is shortened.
+const NAME: usize = 40;
 
 /// Of fewer packets, acknowledgements may be missing by chance.
 const UNHEARD: u64 = 4;
@@ -106,7 +109,9 @@ fn quic_row(one: &QuicSummary) -> Vec<String> {
     vec![
         one.client.clone(),
         one.server.clone(),
-        one.server_name.clone().unwrap_or_else(|| "–".to_owned()),
+        one.server_name
+            .as_deref()
+            .map_or("–".to_owned(), |name| without_middle(name, NAME)),
         one.version.clone().unwrap_or_else(|| "–".to_owned()),
         bytes(sent),
         bytes(received),
@@ -271,6 +276,11 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             read.untimed,
             "packet",
             "without a time left out",
+        ),
+        of(
+            read.backward,
+            "packet",
+            "with an earlier time than the packet before: nothing is measured across a clock that was set back",
         ),
         of(read.fragments, "fragment", "of IP packets left out"),
         (missed > 0).then(|| {

@@ -34,6 +34,8 @@ const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"
 #[derive(Debug, Clone)]
 pub struct RangedPath {
     draft: Draft,
+    /// The connection in a capture that showed it.
+    pub origin: Option<String>,
 }
 
 /// A field that is not known exactly.
@@ -84,6 +86,7 @@ impl RangedPath {
         ]);
         RangedPath {
             draft: Draft::new(entries, &directory),
+            origin: None,
         }
     }
 

@@ -9,9 +9,14 @@ use scenario::{Reason, ScenarioError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use units::Bytes;
 
 /// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
 const DEVIATIONS: f64 = 2.0;
+
+/// What a sender may send before the path has answered, in bytes (RFC 6928). A direction with no more payload shows nothing
+/// of the path's rate.
+const INITIAL_WINDOW: u64 = 14_600;
 
 /// No run has more flows.
 const MOST_FLOWS: usize = 100_000;
@@ -35,6 +40,12 @@ struct Connection {
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "an object")]
 struct Flow {
+    #[serde(default)]
+    from: String,
+    #[serde(default)]
+    to: String,
+    #[serde(default)]
+    sent_bytes: u64,
     /// Each field of the path, as a range.
     path: Option<BTreeMap<String, String>>,
 }
@@ -69,17 +80,24 @@ impl RangedPath {
         }
     }
 
-    /// The path of the connection with the most payload whose path is known.
+    /// Of the directions whose path is known, the path of the one with the most payload.
     fn of_capture(connections: &[Connection]) -> Result<RangedPath, ScenarioError> {
-        let mut flows = connections.iter().flat_map(|connection| &connection.flows);
-        let Some(fields) = flows.find_map(|flow| flow.path.as_ref()) else {
-            let reason = "no connection has a path; capture where data is sent, or with timestamps";
+        let flows = connections.iter().flat_map(|connection| &connection.flows);
+        let known = flows.filter_map(|flow| Some((flow, flow.path.as_ref()?)));
+        let known = known.filter(|(flow, _)| flow.sent_bytes > INITIAL_WINDOW);
+        // Of equal ones, the first: it is that of `fullpipe trace --ranges`.
+        let most = known.min_by_key(|(flow, _)| u64::MAX - flow.sent_bytes);
+        let Some((flow, fields)) = most else {
+            let reason = "no direction with more payload than an initial window has a path; capture where data is sent, or with \
+                          timestamps";
             return Err(ScenarioError::new("connections", reason));
         };
         let mut path = RangedPath::unknown();
         for (field, text) in fields {
             path.set(&format!("path.{field}"), text)?;
         }
+        let payload = report::size(Bytes::new(flow.sent_bytes));
+        path.origin = Some(format!("{} to {} ({payload})", flow.from, flow.to));
         Ok(path)
     }
 
@@ -274,12 +292,17 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_tells_of_the_first_path_that_it_shows() {
+    fn a_capture_tells_of_the_direction_with_the_most_payload() {
         let captured = r#"{ "start_s": 1, "connections": [
-            { "id": 0, "flows": [{ "from": "a", "path": null }] },
-            { "id": 1, "flows": [{ "path": { "rate": "9mbit..10mbit", "policer.rate": "5mbit" } }] }] }"#;
-        let known = path(captured).unwrap().describe();
-        assert_eq!(known, "policer.rate 5mbit, rate 9mbit..10mbit");
+            { "id": 0, "flows": [{ "from": "a", "to": "b", "sent_bytes": 9000000, "path": null },
+                                 { "from": "b", "to": "a", "sent_bytes": 37, "path": { "rate": "1kbit..9kbit" } }] },
+            { "id": 1, "flows": [{ "from": "c", "to": "d", "sent_bytes": 20000, "path": { "rate": "1mbit..9mbit" } }] },
+            { "id": 2, "flows": [{ "from": "e", "to": "f", "sent_bytes": 1000000,
+                                   "path": { "rate": "9mbit..10mbit", "policer.rate": "5mbit" } }] }] }"#;
+        let known = path(captured).unwrap();
+        let described = "policer.rate 5mbit, rate 9mbit..10mbit";
+        assert_eq!(known.describe(), described);
+        assert_eq!(known.origin.as_deref(), Some("e to f (1.00 MB)"));
         let error = path(r#"{ "connections": [] }"#).unwrap_err();
         assert_eq!(error.field, "connections");
     }

@@ -37,8 +37,14 @@ impl Flow {
             // Without timestamps, nothing tells what the sender knew.
             Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
         };
-        let sample = self.sampler.sample(at, least.unwrap_or_default());
-        if let Some(rtt) = rtt {
+        let mut sample = self.sampler.sample(at, least.unwrap_or_default());
+        if news.is_late {
+            self.unrated = sample.total_delivered;
+        }
+        if sample.prior_delivered < self.unrated {
+            sample.delivery_rate = None;
+            self.model.on_gap();
+        } else if let Some(rtt) = rtt {
             let mark = Mark {
                 at,
                 sent: news.sent,
@@ -118,6 +124,8 @@ impl Flow {
 pub(super) struct News {
     pub at: Time,
     pub highest_before: u64,
+    /// What was sent before this position has no RTT.
+    pub untimed: u64,
     /// When the newest acknowledged packet was sent.
     pub sent: Time,
     /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
@@ -129,6 +137,8 @@ pub(super) struct News {
     /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
+    /// Whether some of them arrived earlier than this acknowledgement tells.
+    pub is_late: bool,
     /// TSecr.
     pub echo: Option<u32>,
 }
@@ -164,8 +174,10 @@ impl News {
             });
         }
         if entry.repeats == 0 {
-            let rtt = self.at.since(entry.state.sent_time);
-            self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            if entry.seq >= self.untimed {
+                let rtt = self.at.since(entry.state.sent_time);
+                self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            }
             if entry.end <= self.highest_before {
                 totals.reordered += full.packets(entry.len());
             }

@@ -11,6 +11,9 @@ use crate::connection::losses::micros;
 use crate::connection::scoreboard::{Entry, Status};
 use crate::packet::Segment;
 
+/// An acknowledgement of up to so many packets that were not captured is believed.
+const UNHEARD: u64 = 10;
+
 /// The most pieces that one SACK block passes over.
 const MOST_PASSED: usize = 4096;
 
@@ -30,7 +33,7 @@ impl Flow {
             return false;
         }
         let ack = self.heard(segment.ack);
-        if ack.abs_diff(self.end) > FARTHEST {
+        if ack.abs_diff(self.end) > FARTHEST || !self.is_believed(ack) {
             return false;
         }
         let far = self.far;
@@ -40,6 +43,7 @@ impl Flow {
         self.totals.acks += u64::from(!is_copy);
         self.closed_at = (segment.window == 0).then_some(ack);
         self.window.offered(ack, segment.window);
+        self.is_edge_sure = scale.is_some();
         let scale = scale.or_else(|| self.window.scale());
         let edge = scale.map(|scale| ack + (u64::from(segment.window) << scale));
         self.edge = edge.map(|edge| self.edge.map_or(edge, |old| old.max(edge)));
@@ -52,6 +56,7 @@ impl Flow {
             if self.probed != Some(ack) {
                 self.see_hole(at, ack);
                 self.totals.missed += ack - self.end;
+                self.has_missed = true;
             }
             self.end = ack;
         }
@@ -61,14 +66,21 @@ impl Flow {
             sent: Time::ZERO,
             since: None,
             began: self.began,
+            untimed: self.untimed,
             least: self.model.rtt_min.unwrap_or_default(),
             rtt: None,
             bytes: 0,
+            is_late: false,
             echo: segment.timestamps.map(|(_, echo)| echo),
         };
         let is_copy = self.is_old(segment.timestamps) || is_copy;
+        self.has_cut_acks |= segment.is_cut;
         if segment.sack_count > 0 {
+            self.has_sacks = true;
             self.hear_sacks(ack, segment, (vantage, is_copy), &mut news);
+            if room == Room::Little {
+                self.sacked_bytes += self.sacked.thin();
+            }
         }
         if ack > self.una {
             self.hear_cumulative(ack, &mut news);
@@ -85,6 +97,18 @@ impl Flow {
         }
         self.last_heard = at;
         self.far != far
+    }
+
+    /// Whether an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
+    /// of much more than what is outstanding, it needs a second one.
+    fn is_believed(&mut self, ack: u64) -> bool {
+        if ack <= self.end || self.probed == Some(ack) {
+            self.claimed = None;
+            return true;
+        }
+        let is_second = self.claimed.replace(ack).is_some();
+        let few = (self.end - self.una).max(self.mss() * UNHEARD);
+        is_second || ack - self.end <= few
     }
 
     /// The position up to which this acknowledgement number acknowledges data. FIN takes a sequence number, too (RFC
@@ -192,7 +216,7 @@ impl Flow {
             scoreboard.join(new.start, full.size());
             scoreboard.join(new.end, full.size());
             if let Some(rtt) = over {
-                scoreboard.pass_over(new.start, micros(rtt), MOST_PASSED);
+                scoreboard.pass_over(new.start, micros(rtt).max(1), MOST_PASSED);
             }
         });
     }
@@ -206,10 +230,13 @@ impl Flow {
 
     fn hear_cumulative(&mut self, ack: u64, news: &mut News) {
         let (una, least) = (self.una, self.least_far());
+        let (mut fills, mut is_late) = (false, false);
         while let Some(entry) = self.scoreboard.pop_before(ack, self.full.size()) {
             if entry.status == Status::Sacked {
                 continue;
             }
+            is_late |= fills && entry.repeats == 0;
+            fills |= entry.repeats > 0;
             // The original has arrived if the acknowledgement echoes a timestamp older than the retransmission's (RFC
             // 3522). Otherwise the retransmission has, however soon: the minimum RTT may include a queue.
             let stamps = news.echo.zip(entry.repeat_value);
@@ -228,6 +255,8 @@ impl Flow {
                 &mut self.repeats_out,
             );
         }
+        // Without SACK, data that had arrived behind a hole are acknowledged late, at once, when the hole is filled.
+        news.is_late = is_late && (!self.has_sacks || self.has_cut_acks);
         self.una = ack;
         self.progressed = news.at;
         self.totals.delivered = ack - self.base;

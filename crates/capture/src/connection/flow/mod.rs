@@ -66,6 +66,11 @@ pub struct Flow {
     scoreboard: Scoreboard,
     sacked: Ranges,
     sacked_bytes: u64,
+    /// Whether any SACK blocks were captured, and whether any may have been cut off.
+    has_sacks: bool,
+    has_cut_acks: bool,
+    /// Delivery rates are unknown until an acknowledgement of data that were sent after so much had been delivered.
+    unrated: Bytes,
     /// Retransmitted bytes in flight below the highest acknowledged byte.
     repeats_out: u64,
     sampler: Sampler,
@@ -75,8 +80,9 @@ pub struct Flow {
     known: Option<Passed>,
     /// Away from the sender: the bytes delivered when the sender last began with nothing outstanding, and when that was.
     began: Option<(Bytes, Time)>,
-    /// The end of the receive window.
+    /// The end of the receive window, and whether the handshake told its scale.
     edge: Option<u64>,
+    is_edge_sure: bool,
     /// An estimate of the window scale, for captures without the handshake.
     window: Window,
     /// The position of a window of zero, if the latest one was.
@@ -85,6 +91,10 @@ pub struct Flow {
     probed: Option<u64>,
     /// The sequence number that would follow a segment from far away.
     stray: Option<u32>,
+    /// The latest acknowledgement, if it is of data that were not captured.
+    claimed: Option<u64>,
+    /// Data before this position were sent before the clock was set.
+    untimed: u64,
     /// The position of FIN, which is the end of all data.
     fin: Option<u64>,
     /// The round trip of the handshake, a lower bound until an RTT is measured.
@@ -95,6 +105,10 @@ pub struct Flow {
     id: u16,
     has_ids: bool,
     numbers: Numbers,
+    /// When data were last missing.
+    last_missing: Option<Time>,
+    /// Whether data were acknowledged and not captured since the latest packet with data.
+    has_missed: bool,
     limits: Limits,
     /// What timestamps tell of departures, if they come from a clock.
     pub(super) cues: Option<Cues>,
@@ -180,6 +194,9 @@ impl Flow {
             scoreboard: Scoreboard::default(),
             sacked: Ranges::default(),
             sacked_bytes: 0,
+            has_sacks: false,
+            has_cut_acks: false,
+            unrated: Bytes::ZERO,
             repeats_out: 0,
             sampler: Sampler::new(at),
             echoes: Echoes::default(),
@@ -187,16 +204,21 @@ impl Flow {
             known: None,
             began: None,
             edge: None,
+            is_edge_sure: false,
             window: Window::default(),
             closed_at: None,
             newest_ack: None,
             probed: None,
             stray: None,
+            claimed: None,
+            untimed: 0,
             fin: None,
             handshake: None,
             id: 0,
             has_ids: false,
             numbers: Numbers::default(),
+            last_missing: None,
+            has_missed: false,
             limits: Limits::new(at),
             cues: None,
             patience: Patience::default(),
@@ -232,6 +254,12 @@ impl Flow {
             self.model.on_rtt(done, rtt, Duration::ZERO);
             self.refresh(vantage);
         }
+    }
+
+    /// The capture's clock was set: the RTT of what is outstanding is unknown.
+    pub fn on_clock_step(&mut self) {
+        self.untimed = self.end;
+        self.echoes = Echoes::default();
     }
 
     /// The samples over time.
@@ -318,7 +346,7 @@ impl Flow {
         }
         self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
         self.scoreboard.shrink();
-        self.sacked.shrink();
+        self.sacked_bytes += self.sacked.thin();
         self.echoes.thin();
         self.heard.thin();
         self.repeats.thin();

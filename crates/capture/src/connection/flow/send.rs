@@ -16,10 +16,13 @@ use crate::connection::{ENOUGH, Room};
 use crate::packet::{Flags, Segment};
 
 /// The most pieces that one retransmission is split into. The pieces beyond count as lost.
-const MOST_PIECES: usize = 4096;
+const MOST_PIECES: usize = 256;
 
 /// The most pieces that are searched for holes whose retransmissions were lost.
 const MOST_HOLES: usize = 4096;
+
+/// Packets that pass within so many round trips of a hole may follow other losses.
+const SOON: u64 = 3;
 
 /// A retransmission after this long has another timestamp (Linux counts milliseconds).
 const TICKS: Duration = Duration::from_millis(2);
@@ -53,6 +56,9 @@ impl Flow {
         let seq = self.positions.peek(first);
         let len = u64::from(segment.len);
         let end = seq + len;
+        if seq > self.end && self.is_beyond_window(end) && !self.follows_stray(first, segment.len) {
+            return false;
+        }
         let sent_before = self.end;
         if end > sent_before {
             self.positions.of(segment.seq);
@@ -73,7 +79,8 @@ impl Flow {
             self.scoreboard.expect_copies();
             return false;
         }
-        let follows_loss = seq > sent_before || self.highest() > self.una;
+        let follows_loss = self.follows_loss(at, seq > sent_before, vantage);
+        self.has_missed = false;
         self.numbers
             .on_segment(id, self.full.packets(len), follows_loss);
         let has_moved = self.hear_echo(at, segment);
@@ -95,7 +102,7 @@ impl Flow {
     /// them. What was in the hole is unknown, and so is how often sequence numbers wrapped. Returns whether there is such a
     /// hole.
     fn leap(&mut self, at: Time, first: u32, len: u32) -> bool {
-        if self.stray.replace(first.wrapping_add(len)) != Some(first) {
+        if !self.follows_stray(first, len) {
             return false;
         }
         let start = self.positions.beyond(self.end, first);
@@ -107,6 +114,32 @@ impl Flow {
         self.numbers.skip();
         self.limits.skip(at);
         true
+    }
+
+    /// Whether a gap in the numbers is a loss. If it `follows_hole`, or data are still missing, it is. If the tail of all
+    /// data was lost before the capture, its retransmission follows the data before without a hole, after a time without
+    /// data or soon after other losses. Data that were acknowledged and not captured have numbers, too.
+    fn follows_loss(&mut self, at: Time, follows_hole: bool, vantage: Vantage) -> bool {
+        let is_missing = follows_hole || self.highest() > self.una;
+        if is_missing {
+            self.last_missing = Some(at);
+        }
+        let rtt = self.model.rtt_mean().or(self.far).unwrap_or_default();
+        let is_soon = |last: Time| at.since(last) <= rtt * SOON;
+        let is_silent = at.since(self.last_sent) >= rtt;
+        let may_follow = is_silent || self.last_missing.is_some_and(is_soon);
+        is_missing || self.has_missed || may_follow && vantage == Vantage::Elsewhere
+    }
+
+    /// Whether data follow a segment from far away directly. If not, they are themselves from far away.
+    fn follows_stray(&mut self, first: u32, len: u32) -> bool {
+        self.stray.replace(first.wrapping_add(len)) == Some(first)
+    }
+
+    /// Whether data end behind the receive window. Their sender may know of more room, if its acknowledgement was not
+    /// captured.
+    fn is_beyond_window(&self, end: u64) -> bool {
+        self.is_edge_sure && self.edge.is_some_and(|edge| end > edge)
     }
 
     /// A packet without data passes, which has a number, too.
@@ -198,6 +231,12 @@ impl Flow {
         }
         self.has_ids |= self.id != 0 && mark.id != self.id;
         self.id = mark.id;
+        if segment.flags.has(Flags::CWR) {
+            let before = self.flight(vantage);
+            self.recoveries.on_reduction(self.end, before);
+            self.rounds.on_repeat();
+            self.model.set_grown();
+        }
         let mark = mark.later((self.end - seq) / self.full.size());
         self.window.on_data(end, self.full.size());
         self.push(at, self.end..end, mark, vantage, room);

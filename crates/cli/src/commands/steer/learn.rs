@@ -31,7 +31,7 @@ pub struct Options {
 /// Writes the policy.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let earlier = options.earlier.as_deref().map(super::read).transpose()?;
-    let read = read(&options.directories, Vec::new()).map_err(Failure::usage)?;
+    let read = read(&options.directories, Vec::new(), None).map_err(Failure::usage)?;
     for of in &read.left_out {
         output::note(of);
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use experiment::Interface;
 use experiment::policy::{Policy, Rule};
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
@@ -195,12 +196,22 @@ fn told(file: &Path, error: SteerError) -> Failure {
         SteerError::Group(error) if error.is_in_use() => {
             Failure::failed(format_args!("{}: {error}", file.display()))
         }
-        SteerError::Controller { .. } | SteerError::Group(_) | SteerError::OtherGroup => {
-            Failure::usage(format_args!("{}: {error}", file.display()))
-        }
+        SteerError::Controller { .. }
+        | SteerError::Interface { .. }
+        | SteerError::Group(_)
+        | SteerError::OtherGroup => Failure::usage(format_args!("{}: {error}", file.display())),
         SteerError::Journal { .. } => Failure::usage(error),
         SteerError::Hold(_) => Failure::failed(error),
     }
+}
+
+/// The interfaces of a rule or a plan; nothing if there are none.
+pub fn through(interfaces: &[Interface]) -> String {
+    if interfaces.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = interfaces.iter().map(Interface::name).collect();
+    format!(" through {}", names.join(", "))
 }
 
 /// A rule in one line.
@@ -215,7 +226,8 @@ fn words(policy: &Policy, rule: &Rule) -> String {
         0 => "any network".to_owned(),
         many => report::count(many as u64, "network"),
     };
-    format!("{}: {networks}: {}", rule.name, arms.join(", "))
+    let through = through(&rule.interface);
+    format!("{}: {networks}{through}: {}", rule.name, arms.join(", "))
 }
 
 #[cfg(test)]

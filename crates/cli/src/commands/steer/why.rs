@@ -4,13 +4,16 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use experiment::Interface;
 use experiment::policy::{Connection, Policy};
 use fleet::steer::{self, Given};
-use units::Duration;
+use kernel::{KNOWN_PACKETS, Resent};
+use units::{Duration, Ratio};
 
 use super::super::study;
 use super::{read, with_networks};
 use crate::failure::Failure;
+use crate::options::usage;
 use crate::terminal::output;
 
 /// Print which controller the policy in force gives a connection, and by which rule
@@ -28,6 +31,12 @@ pub struct Options {
     /// Round-trip time of the connection's handshake; 0s if it is unknown
     #[arg(long, value_name = "TIME", default_value = "0s")]
     rtt: Duration,
+    /// Interface through which the connection's data leave
+    #[arg(long, value_name = "NAME")]
+    interface: Option<Interface>,
+    /// Share of packets that the connections of the client's network resent, in place of what the kernel remembers
+    #[arg(long, value_name = "SHARE", value_parser = usage::share)]
+    resent: Option<Ratio>,
     /// Find networks of autonomous systems in this file, as with `watch --as`
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
@@ -40,11 +49,18 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
+    if of_interfaces(&policy) && options.interface.is_none() {
+        output::note(
+            "the interface of the connection is not known here, so rules with `interface` do not match: --interface names it",
+        );
+    }
     let of = Connection {
         client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
         port: options.port,
         rtt: options.rtt,
+        interface: options.interface,
+        resent: options.resent,
         at: std::time::Duration::try_from_secs_f64(study::unix_s())
             .unwrap_or_default()
             .into(),
@@ -71,6 +87,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     // The ports of a policy that differs are not known.
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;
+    if let Some(resent) = in_force.resent {
+        let network = policy.network(of.client);
+        output::result(format_args!("{network}: {}", remembered(resent)))?;
+    }
     match said {
         Err(error) => output::note(format_args!(
             "this is in force; the file cannot be compared with it: {error}"
@@ -83,6 +103,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+fn of_interfaces(policy: &Policy) -> bool {
+    policy.rules.iter().any(|rule| !rule.interface.is_empty())
+}
+
 /// The decision of the policy in the file.
 fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
     policy.decide(of).map(|decision| Given {
@@ -93,6 +117,24 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
             .is_exploring
             .then(|| policy.explored(decision.rule).as_f64()),
     })
+}
+
+/// What the kernel remembers of a client network.
+fn remembered(of: Resent) -> String {
+    let packets = report::count(of.sent, "packet");
+    let Some(share) = of.share else {
+        return format!(
+            "{} of {packets} resent; with fewer than {KNOWN_PACKETS}, the share is unknown",
+            of.resent
+        );
+    };
+    let measured = of.resent as f64 / of.sent.max(1) as f64;
+    let percent = |share: f64| format!("{:.2} %", share * 100.0);
+    format!(
+        "{} of {packets} resent; rules see {}",
+        percent(measured),
+        percent(share.as_f64())
+    )
 }
 
 /// Prints the decision. Names and evidence may contain any characters.
@@ -130,4 +172,28 @@ fn words(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> 
         text += &format!("; {}", rule.evidence);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_told_in_one_line() {
+        let of = |sent, resent, share| {
+            remembered(Resent {
+                sent,
+                resent,
+                share,
+            })
+        };
+        assert_eq!(
+            of(1, 0, None),
+            "0 of 1 packet resent; with fewer than 1000, the share is unknown"
+        );
+        assert_eq!(
+            of(8200, 205, Some(Ratio::new(20_000, 1_000_000))),
+            "2.50 % of 8200 packets resent; rules see 2.00 %"
+        );
+    }
 }

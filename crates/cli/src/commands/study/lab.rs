@@ -1,6 +1,7 @@
 //! `fullpipe study lab CDN.toml`.
 
 use std::fmt::Display;
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         LabError::Cancelled => Failure::interrupted("nothing is kept"),
         error => Failure::failed(error),
     };
-    let mut spec = Spec::load(&options.file).map_err(|error| wrong(error.into()))?;
+    let text = fs::read_to_string(&options.file)
+        .map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
+    let directory = options.file.parent().unwrap_or(Path::new(""));
+    let mut spec = Spec::parse(&text, directory).map_err(|error| wrong(error.into()))?;
     spec.seed = options.seed.unwrap_or(spec.seed);
     let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
     let found = match options.engine {

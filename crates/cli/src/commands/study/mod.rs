@@ -1,5 +1,6 @@
 //! `fullpipe study`: randomised experiments on live connections.
 
+mod given;
 mod lab;
 mod report;
 mod run;
@@ -32,6 +33,8 @@ It takes root and a fullpipe that was built with --features kernel; a study by r
 
 Examples:
   fullpipe study plan.toml --out /var/lib/fullpipe/clients
+  fullpipe study --cgroup system.slice/nginx.service --listen 443 --arm cubic=90% --arm bbr=10% --unit prefix --duration 168h \
+    --guard throughput=20% --out /var/lib/fullpipe/clients
   fullpipe study report /var/lib/fullpipe/clients"
 )]
 pub struct Options {

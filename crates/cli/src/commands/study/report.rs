@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use experiment::Findings;
+use experiment::{Findings, timeline};
+use fleet::Regions;
 use fleet::study::log::Format;
-use fleet::study::report::{html, tables};
+use fleet::study::report::{course, html, tables};
 use fleet::study::{LeftOut, Log, Read, read};
 use report::below;
 use scenario::regular;
 use serde_json::{Value, json};
 
+use super::run::networks_in;
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
@@ -33,6 +35,9 @@ pub struct Options {
         requires = "logs"
     )]
     log_format: Format,
+    /// Group clients by region, from a file with a network and a name in each line
+    #[arg(long = "region", value_name = "FILE")]
+    regions: Option<PathBuf>,
     /// Also write a page with pictures, which works offline
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
@@ -49,7 +54,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .transpose()?;
     let logs: Result<Vec<Log>, Failure> =
         options.logs.iter().map(|path| log(options, path)).collect();
-    let read = read(&options.directories, logs?).map_err(Failure::usage)?;
+    let regions = networks_in("--region", options.regions.as_deref(), Regions::read)?;
+    let read = read(&options.directories, logs?, regions.as_ref()).map_err(Failure::usage)?;
     let findings = read.gathered.findings();
     output::show(
         options.json,
@@ -83,6 +89,8 @@ fn json_of(read: &Read, findings: &Findings) -> Value {
         "ran_s": place.about.ran_s,
         "ended": place.about.ended,
         "findings": findings,
+        "timeline": read.timeline.bins(timeline::MOST),
+        "since_switch": course::since(read, findings),
         "logs": read.joined,
         "left_out": read.left_out.iter().map(left_out).collect::<Vec<_>>(),
     })
@@ -101,5 +109,7 @@ fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
         let groups = tables::of_groups(comparison, findings.is_over);
         parts.extend(groups.iter().map(|table| table.lines(width)));
     }
+    let over_time = course::tables(read, findings);
+    parts.extend(over_time.iter().map(|table| table.lines(width)));
     below(&parts, tables::notes(read, findings))
 }

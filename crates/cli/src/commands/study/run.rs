@@ -1,22 +1,24 @@
 //! `fullpipe study PLAN.toml`.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::Systems;
-use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use fleet::study::{Finished, Lookup, Place, PlaceError, RouteError, Step, Study, StudyError};
+use fleet::{Regions, Systems, SystemsError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use report::count;
 use scenario::regular;
 use units::{Bytes, Duration};
 
-use super::super::steer::{networks, read_text};
+use super::super::steer::{networks, through};
 use super::super::watch;
 use super::UNDO;
+use super::given::{self, Source};
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -33,7 +35,7 @@ const MOST_NAMED: usize = 8;
 #[group(skip)]
 pub struct Options {
     /// File of the plan
-    #[arg(value_name = "PLAN.toml", required = true)]
+    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["cgroup", "listen", "arm"])]
     plan: Option<PathBuf>,
     /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]
@@ -44,9 +46,27 @@ pub struct Options {
     /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
+    /// Name the regions of clients from a file of your own, with a network and a name in each line
+    #[arg(long = "region", value_name = "FILE")]
+    regions: Option<PathBuf>,
     /// Print what the study would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    given: given::Options,
+}
+
+/// What a file of an option has on networks.
+pub(super) fn networks_in<T>(
+    option: &str,
+    file: Option<&Path>,
+    read: impl Fn(File) -> Result<T, SystemsError>,
+) -> Result<Option<T>, Failure> {
+    let read = file.map(|path| {
+        let read = regular::open(path).map_err(Into::into).and_then(&read);
+        read.map_err(|error| Failure::usage(format_args!("{option} {}: {error}", path.display())))
+    });
+    read.transpose()
 }
 
 /// The calendar time: seconds since 1970.
@@ -57,36 +77,33 @@ pub fn unix_s() -> f64 {
 
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let (Some(file), Some(out)) = (&options.plan, &options.out) else {
-        return Err(Failure::usage("give PLAN.toml and --out DIR"));
+    let Some(out) = &options.out else {
+        return Err(Failure::usage("give --out DIR"));
     };
-    let text = read_text(file).map_err(|error| unread(file, &error))?;
-    let mut plan = Plan::parse(&text)
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
-    plan.place_list(|list| networks(file, list))
-        .map_err(|error| Failure::usage(format_args!("{}: {error}", file.display())))?;
+    let source = Source::read(options.plan.as_deref(), &options.given)?;
+    let wrong = |error| Failure::usage(source.wrong(&error));
+    let mut plan = Plan::parse(&source.text).map_err(wrong)?;
+    plan.place_list(|list| networks(source.path(), list))
+        .map_err(wrong)?;
     if options.dry_run {
         show(&plan)?;
     }
-    let systems = options.systems.as_ref().map(|path| {
-        let read = regular::open(path)
-            .map_err(Into::into)
-            .and_then(Systems::read);
-        read.map_err(|error| Failure::usage(format_args!("--as {}: {error}", path.display())))
-    });
-    let systems = systems.transpose()?;
+    let lookup = Lookup {
+        systems: networks_in("--as", options.systems.as_deref(), Systems::read)?,
+        regions: networks_in("--region", options.regions.as_deref(), Regions::read)?,
+    };
     // All of this is checked before any file is made.
-    can_use(out, &text, &plan)?;
-    Study::check(&plan, options.keep).map_err(|error| told(file, error))?;
+    can_use(out, &source.text, &plan)?;
+    Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
     if plan.cgroup.is_some() {
         kernel_is_able()?;
     }
     if options.dry_run {
         return output::result("this machine can run the study");
     }
-    let place = Place::make(out, &text, &plan, unix_s()).map_err(of_place)?;
-    let study = Study::begin(place, options.keep, systems, &Init::subcommand(UNDO));
-    let mut study = study.map_err(|error| told(file, error))?;
+    let place = Place::make(out, &source.text, &plan, unix_s()).map_err(of_place)?;
+    let study = Study::begin(place, options.keep, lookup, &Init::subcommand(UNDO));
+    let mut study = study.map_err(|error| told(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
     let (mut over, begun, mut is_told) = (None, Instant::now(), false);
@@ -119,7 +136,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
-fn unread(file: &Path, error: &io::Error) -> Failure {
+pub fn unread(file: &Path, error: &io::Error) -> Failure {
     let advice = match error.kind() {
         io::ErrorKind::InvalidData => "; give a plan in TOML",
         io::ErrorKind::NotFound => {
@@ -195,13 +212,14 @@ pub fn kernel_is_able() -> Result<(), Failure> {
     lacking.map_or(Ok(()), Err)
 }
 
-fn told(file: &Path, error: StudyError) -> Failure {
-    let of_file = format!("{}: {error}", file.display());
+fn told(source: &Source<'_>, error: StudyError) -> Failure {
+    let of_plan = source.wrong(&error);
     match error {
         StudyError::Little => Failure::usage(format_args!("--keep: {error}")),
-        StudyError::Group(error) if error.is_in_use() => Failure::failed(of_file),
-        StudyError::Route(RouteError::Networks(_)) => Failure::usage(of_file),
-        StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_file),
+        StudyError::Group(error) if error.is_in_use() => Failure::failed(of_plan),
+        StudyError::Route(RouteError::Networks(_)) => Failure::usage(of_plan),
+        StudyError::Interface(error) => Failure::usage(source.wrong(&source.lined(error))),
+        StudyError::Controller { .. } | StudyError::Group(_) => Failure::usage(of_plan),
         error => Failure::failed(error),
     }
 }
@@ -289,9 +307,10 @@ fn words(plan: &Plan) -> String {
         None => "by route".to_owned(),
     };
     format!(
-        "{} for connections {} {whose}, by {}, for {}",
+        "{} for connections {}{} {whose}, by {}, for {}",
         arms.join(", "),
         which.join(" and "),
+        through(&plan.connections.interface),
         plan.unit,
         span(plan.duration)
     )

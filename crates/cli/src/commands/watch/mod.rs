@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
-use fleet::{Column, Destination, Filter, GroupBy, Namespace, Systems};
+use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
 use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
@@ -40,8 +40,7 @@ pub struct Options {
     /// Watch only the connections that match: port=443, prefix=192.0.2.0/24, process=nginx, controller=bbr, …
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
-    /// Sort by this column
-    #[arg(long, value_name = "COLUMN", default_value = "send", help = usage::one_of("Sort by", Column::ALL))]
+    #[arg(long, value_name = "COLUMN", default_value = "send", help = sort_help())]
     sort: Column,
     /// Show groups of connections
     #[arg(long, value_name = "GROUP", help = usage::one_of("Show groups of connections by", GroupBy::ALL))]
@@ -95,6 +94,12 @@ fn interval(text: &str) -> Result<Duration, String> {
     Ok(span)
 }
 
+fn sort_help() -> String {
+    let connections = usage::one_of("Sort by", Column::ALL);
+    let groups = usage::one_of("groups by one of", Group::COLUMNS);
+    format!("{connections}; {groups}")
+}
+
 impl Options {
     fn filter(&self) -> Result<Filter, Failure> {
         let filter: Filter = self.filter.join(" ").parse().map_err(Failure::usage)?;
@@ -107,6 +112,13 @@ impl Options {
             return Err(Failure::usage(
                 "--group as: the autonomous systems of addresses are unknown; give a file with --as",
             ));
+        }
+        if self.group.is_some() && !Group::COLUMNS.contains(&self.sort) {
+            let columns = usage::one_of("groups are sorted by one of", Group::COLUMNS);
+            return Err(Failure::usage(format_args!(
+                "--sort {}: {columns}",
+                self.sort
+            )));
         }
         if filter.asks_for_limits() && self.once {
             return Err(Failure::usage(

@@ -1,7 +1,6 @@
 //! One look, printed.
 
-use fleet::column::limit;
-use fleet::{Column, Connection, Group, GroupBy, quantile};
+use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
 use report::{Table, below, count};
 use serde_json::{Map, Value, json};
 use units::{Duration, Rate};
@@ -13,10 +12,11 @@ use crate::terminal::groups::{HEADINGS, cells};
 use crate::terminal::output;
 
 /// The columns of a table: those that have values after one look.
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     Column::Local,
     Column::Remote,
     Column::Process,
+    Column::Namespace,
     Column::Controller,
     Column::State,
     Column::Send,
@@ -46,7 +46,7 @@ const SPARE: [Column; 7] = [
 pub fn print(watching: &Watching, options: &Options) -> Result<bool, Failure> {
     let top = options.top.map_or(usize::MAX, usize::from);
     match options.group {
-        Some(by) => groups(watching, by, top, options.json),
+        Some(by) => groups(watching, by, options, top),
         None => connections(watching, options.sort, top, options.json),
     }
 }
@@ -69,7 +69,9 @@ fn connections(
         );
     }
     // Empty columns are left out: rates, for example, need two looks.
-    let is_known = |column: &Column| all.iter().any(|one| column.cell(one) != "–");
+    let is_known = |column: &Column| {
+        column.tells(all.iter().copied()) && all.iter().any(|one| column.cell(one) != "–")
+    };
     let shown: Vec<Column> = COLUMNS.into_iter().filter(is_known).collect();
     let headings = shown.iter().map(|column| column.heading());
     let rows = all.iter().map(|one| {
@@ -92,14 +94,21 @@ fn connections(
     )
 }
 
-fn groups(watching: &Watching, by: GroupBy, top: usize, is_json: bool) -> Result<bool, Failure> {
+fn groups(
+    watching: &Watching,
+    by: GroupBy,
+    options: &Options,
+    top: usize,
+) -> Result<bool, Failure> {
     let mut all = Group::all(by, watching.passing());
     let number = all.len();
+    Group::sort(&mut all, options.sort, false);
     all.truncate(top);
-    if is_json {
+    if options.json {
+        let when = watching.watcher.table().when();
         return lines(
             all.iter()
-                .map(|group| output::json_text(&of_group(by, group))),
+                .map(|group| output::json_text(&of_group(by, group, when))),
         );
     }
     let rows = all.iter().map(cells);
@@ -122,11 +131,13 @@ fn groups(watching: &Watching, by: GroupBy, top: usize, is_json: bool) -> Result
     )
 }
 
-fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
+fn of_group(by: GroupBy, group: &Group, when: Moment) -> Map<String, Value> {
     let time = |span: Option<Duration>| span.map(Duration::as_millis_f64);
     let shares = group.since.shares();
     let value = json!({
         by.name(): group.name,
+        "unix_s": when.unix_s,
+        "at_s": when.at.as_secs_f64(),
         "connections": group.connections,
         "send_rate_bps": group.send_rate.map(Rate::bits_per_sec),
         "receive_rate_bps": group.receive_rate.map(Rate::bits_per_sec),
@@ -139,7 +150,7 @@ fn of_group(by: GroupBy, group: &Group) -> Map<String, Value> {
         "limited_receiver": shares.map(|shares| shares.receiver),
         "limited_sndbuf": shares.map(|shares| shares.send_buffer),
         "limited_congestion": shares.map(|shares| shares.congestion),
-        "limit": shares.map(limit),
+        "limit": shares.map(|shares| Limit::name(shares.most().0)),
     });
     match value {
         Value::Object(fields) => fields,

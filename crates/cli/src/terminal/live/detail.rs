@@ -15,6 +15,9 @@ use crate::terminal::output::printable;
 /// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
 const LOWEST: u16 = 4;
 
+/// So many seconds are shown.
+const SHOWN_S: f64 = 60.0;
+
 /// How curves are drawn, and what stands for that in their titles: without colours, nothing else tells them apart. The first one is finer
 /// than the others.
 const SIGNS: [(Marker, char); 3] = [
@@ -42,8 +45,14 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
     let seen = &connection.seen;
     let (socket, info) = (&seen.socket, &seen.socket.info);
     let dash = || "–".to_owned();
-    let bps = |rate: Rate| report::bits_per_sec(rate.bits_per_sec() as f64);
-    let rate = |rate: Option<Rate>| rate.map_or_else(dash, bps);
+    let rate = |rate: Option<Rate>| {
+        rate.map_or_else(
+            dash,
+            |rate| report::bits_per_sec(rate.bits_per_sec() as f64),
+        )
+    };
+    let short =
+        |rate: Option<Rate>| rate.map_or_else(dash, |rate| scaled(rate.bits_per_sec() as f64));
     let time = |span: Option<Duration>| {
         span.map_or_else(dash, |span| format!("{} ms", millis(span.as_millis_f64())))
     };
@@ -65,13 +74,13 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
     };
     let mut lines = vec![
         Line::styled(
-            format!("{} → {}{system}", socket.local, socket.remote),
+            format!("{} → {}{system}", seen.local(), seen.remote()),
             palette.heading(),
         ),
         line(
             "process",
             format!(
-                "{process}  user {}  cgroup {cgroup}  namespace {}",
+                "{process}  user {}  namespace {}  cgroup {cgroup}",
                 socket.user, seen.namespace
             ),
         ),
@@ -82,21 +91,21 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
         line(
             "rates",
             format!(
-                "send {}  receive {}  pacing {}",
-                rate(seen.send_rate()),
-                rate(seen.receive_rate()),
-                rate(info.pacing_rate),
+                "send {}  receive {}  delivery {}  pacing {} bit/s",
+                short(seen.send_rate()),
+                short(seen.receive_rate()),
+                short(Some(info.delivery_rate).filter(|rate| !rate.is_zero())),
+                short(info.pacing_rate),
             ),
         ),
         line(
             "RTT",
             format!(
-                "{}  min {}  var {}  rto {}  delivery {}",
+                "{}  min {}  var {}  rto {}",
                 time(seen.rtt()),
                 time(info.min_rtt),
                 time(Some(info.rttvar)),
                 time(Some(info.rto)),
-                bps(info.delivery_rate),
             ),
         ),
         line(
@@ -123,9 +132,9 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
             "so far",
             format!(
                 "sent {}  received {}  resent {} of {} packets",
-                report::size(info.bytes_acked),
+                report::size(seen.acknowledged()),
                 report::size(info.bytes_received),
-                info.total_retrans,
+                seen.retransmitted_packets(),
                 info.data_segs_out,
             ),
         ),
@@ -170,8 +179,10 @@ fn curves(connection: &Connection) -> Vec<Curves> {
             .map(|past| (at(past), of(past).into()))
             .collect()
     };
+    // Before the connection was watched, nothing is known of it.
+    let watched = seen.when.at.saturating_sub(connection.first);
     let level = |value: Option<f64>| -> Vec<(f64, f64)> {
-        let ends = [-60.0, 0.0];
+        let ends = [-watched.as_secs_f64().min(SHOWN_S), 0.0];
         value.map_or(Vec::new(), |value| ends.map(|at| (at, value)).to_vec())
     };
     let model = seen.model();
@@ -244,7 +255,7 @@ fn chart(frame: &mut Frame<'_>, area: Rect, curves: &Curves, palette: Palette) {
     let chart = Chart::new(datasets.collect())
         .block(Block::new().title(Line::from(title)))
         .legend_position(None)
-        .x_axis(Axis::default().bounds([-60.0, 0.0]))
+        .x_axis(Axis::default().bounds([-SHOWN_S, 0.0]))
         .y_axis(Axis::default().bounds([0.0, most * 1.05]).labels(labels));
     frame.render_widget(chart, area);
 }

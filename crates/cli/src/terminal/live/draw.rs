@@ -148,10 +148,10 @@ fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
         return Line::styled(printable(trouble), palette.alarming());
     }
     let order = match (screen.group, screen.is_reversed) {
-        (Some(by), false) => format!("by {by}"),
-        (Some(by), true) => format!("by {by}, reversed"),
-        (None, false) => format!("sorted by {}", screen.sort),
-        (None, true) => format!("sorted by {}, reversed", screen.sort),
+        (Some(by), false) => format!("by {by}, sorted by {}", screen.order()),
+        (Some(by), true) => format!("by {by}, sorted by {}, reversed", screen.order()),
+        (None, false) => format!("sorted by {}", screen.order()),
+        (None, true) => format!("sorted by {}, reversed", screen.order()),
     };
     let filters = [view.filter, &screen.filter];
     let words = filters

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fleet::{Column, GroupBy};
+use fleet::GroupBy;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::View;
@@ -63,6 +63,7 @@ impl Screen {
     }
 
     fn list(&mut self, code: KeyCode, view: &View<'_>) {
+        self.wrong = None;
         let page = isize::try_from(self.room).unwrap_or(isize::MAX);
         match code {
             KeyCode::Down | KeyCode::Char('j') => self.step(1),
@@ -72,13 +73,13 @@ impl Screen {
             KeyCode::Home => self.first(),
             KeyCode::End => self.step(isize::MAX),
             KeyCode::Enter | KeyCode::Right => self.enter(view),
-            KeyCode::Esc => {
-                self.wrong = None;
-                self.filter = fleet::Filter::default();
-            }
+            KeyCode::Esc => self.filter = fleet::Filter::default(),
             KeyCode::Char('/') => self.typed = Some(String::new()),
-            KeyCode::Char('s') => self.sort = next(Column::ALL, self.sort, 1),
-            KeyCode::Char('S') => self.sort = next(Column::ALL, self.sort, Column::ALL.len() - 1),
+            KeyCode::Char('s') => self.sort = next(self.columns(), self.order(), 1),
+            KeyCode::Char('S') => {
+                let columns = self.columns();
+                self.sort = next(columns, self.order(), columns.len() - 1);
+            }
             KeyCode::Char('r') => self.is_reversed = !self.is_reversed,
             KeyCode::Char('g') => self.regroup(1),
             KeyCode::Char('G') => self.regroup(GroupBy::ALL.len()),
@@ -108,13 +109,15 @@ impl Screen {
             (Some(Chosen::Group(name)), Some(by)) => {
                 let word = word(by, name);
                 let both = format!("{} {word}", self.filter);
-                // A name that no word can hold stays a group.
                 if let Ok(filter) = both.parse::<fleet::Filter>()
                     && view.table.all().iter().any(|one| filter.passes(&one.seen))
                 {
                     self.filter = filter;
                     self.group = None;
                     self.first();
+                } else {
+                    // No word can hold the name.
+                    self.wrong = Some("no filter selects this group".to_owned());
                 }
             }
             _ => {}

@@ -10,6 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use report::without_middle;
 
 use super::View;
 use super::screen::{Chosen, Screen};
@@ -28,7 +29,7 @@ fn columns(
     all: &[&Connection],
     shown: &[&Connection],
 ) -> (Vec<(Column, usize)>, usize) {
-    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.socket.remote).collect();
+    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.remote()).collect();
     // Of several connections to the same port of the same host, this side tells which is which.
     let next: &[Column] = if remotes.len() < shown.len() {
         &[Column::Remote, Column::Local]
@@ -123,16 +124,36 @@ pub fn groups(
     let name = usize::from(area.width).saturating_sub(numbers * 9).min(60);
     let width = |column: usize| if column == 0 { name } else { 8 };
     let aligned_at = |column: usize, text: &str| aligned(text, width(column), column == 0);
-    let headings = HEADINGS.iter().take(numbers + 1).enumerate();
-    let heading = headings.map(|(column, heading)| {
-        let heading = if column == 0 { by.name() } else { heading };
-        (aligned_at(column, heading), palette.heading())
+    let sorted = screen.order().heading();
+    // The last place is for the column that is sorted by, if it would have none.
+    let sorted = HEADINGS.iter().position(|heading| *heading == sorted);
+    let mut shown: Vec<usize> = (0..=numbers).collect();
+    if let (Some(sorted), Some(last)) = (sorted, shown.last_mut())
+        && sorted > *last
+        && numbers > 0
+    {
+        *last = sorted;
+    }
+    let heading = shown.iter().map(|&column| {
+        let heading = if column == 0 {
+            by.name()
+        } else {
+            HEADINGS[column]
+        };
+        let style = if Some(column) == sorted {
+            palette.sorted()
+        } else {
+            palette.heading()
+        };
+        (aligned_at(column, heading), style)
     });
     let mut lines = vec![joined(heading)];
     for (place, group) in all.iter().enumerate().skip(screen.top).take(screen.room) {
         let cells = cells(group);
-        let cells = cells.iter().take(numbers + 1).enumerate();
-        let line = joined(cells.map(|(column, text)| (aligned_at(column, text), Style::new())));
+        let cells = shown
+            .iter()
+            .filter_map(|&column| Some((aligned_at(column, cells.get(column)?), Style::new())));
+        let line = joined(cells);
         lines.push(chosen(line, place, screen));
     }
     show(frame, area, lines, screen);
@@ -178,18 +199,6 @@ fn aligned(text: &str, width: usize, is_left: bool) -> String {
     } else {
         format!("{text:>width$}")
     }
-}
-
-/// An address in so many characters: its end has the host and the port, which tell it from others.
-fn without_middle(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width || width < 4 {
-        return text.to_owned();
-    }
-    let front = width / 3;
-    let start: String = text.chars().take(front).collect();
-    let end: String = text.chars().skip(length - (width - front - 1)).collect();
-    format!("{start}…{end}")
 }
 
 /// What the connection sent and received in the last looks, in terms of its own largest.

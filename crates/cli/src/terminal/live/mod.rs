@@ -90,22 +90,27 @@ pub fn run(source: &impl Source, start: Start, ended: &AtomicBool) -> io::Result
                 terminal.draw(|frame| source.show(|view| draw::draw(frame, &mut screen, &view)))?;
                 drawn = Some(looks);
             }
-            if is_gone(NOTICE)? {
-                break;
-            }
-            if !event::poll(StdDuration::ZERO)? {
-                continue;
-            }
-            match event::read()? {
-                Event::Key(key) if key.is_press() || key.is_repeat() => {
-                    if source.show(|view| screen.key(key, &view)).is_break() {
-                        break;
-                    }
+            let mut wait = NOTICE;
+            while !ended.load(Ordering::Relaxed) {
+                if is_gone(wait)? {
+                    return Ok(());
                 }
-                Event::Resize(_, _) => {}
-                _ => continue,
+                if !event::poll(StdDuration::ZERO)? {
+                    break;
+                }
+                // The bytes of further keys may have been read with these: the terminal has them no longer.
+                wait = StdDuration::ZERO;
+                match event::read()? {
+                    Event::Key(key) if key.is_press() || key.is_repeat() => {
+                        if source.show(|view| screen.key(key, &view)).is_break() {
+                            return Ok(());
+                        }
+                    }
+                    Event::Resize(_, _) => {}
+                    _ => continue,
+                }
+                drawn = None;
             }
-            drawn = None;
         }
         Ok(())
     });

@@ -73,6 +73,23 @@ impl Screen {
         }
     }
 
+    /// The columns by which one can sort what is shown.
+    pub fn columns(&self) -> &'static [Column] {
+        match self.group {
+            Some(_) => Group::COLUMNS,
+            None => Column::ALL,
+        }
+    }
+
+    /// The column that is sorted by: groups do not have all of them.
+    pub fn order(&self) -> Column {
+        if self.columns().contains(&self.sort) {
+            self.sort
+        } else {
+            Column::Send
+        }
+    }
+
     /// The connections that pass, in order.
     pub fn connections<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
         let mut all = self.passing(view);
@@ -83,9 +100,7 @@ impl Screen {
     /// The groups of those that pass, in order.
     pub fn groups(&self, by: GroupBy, view: &View<'_>) -> Vec<Group> {
         let mut all = Group::all(by, self.passing(view));
-        if self.is_reversed {
-            all.reverse();
-        }
+        Group::sort(&mut all, self.order(), self.is_reversed);
         all
     }
 

@@ -47,6 +47,7 @@ fn table_of(socket: fn(u8) -> SocketState) -> Table {
             let mut socket = socket(number);
             let bytes = u64::from(number) * 125_000 * (second + second % 7);
             socket.info.bytes_acked = Bytes::new(bytes);
+            socket.info.bytes_sent = socket.info.bytes_acked + socket.info.bytes_retrans;
             socket.info.rtt = Duration::from_millis(40 + second % 10);
             socket.info.min_rtt = Some(Duration::from_millis(40));
             socket.info.delivery_rate = Rate::from_bits_per_sec(u64::from(number) * 1_000_000);
@@ -261,6 +262,17 @@ fn details_show_the_last_minute() {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= usize::from(width))
+        );
+        for (row, end) in [("RTT  ", "ms"), ("rates", "bit/s"), ("window", "B")] {
+            let line = text.lines().find(|line| line.starts_with(row));
+            assert!(
+                line.is_some_and(|line| line.ends_with(end)),
+                "{row}: {text}"
+            );
+        }
         // Each line has its sign in the chart, too, whatever the colours.
         assert!(text.matches('•').count() > 60, "{text}");
         let is_braille = |c: char| ('\u{2801}'..='\u{28ff}').contains(&c);
@@ -269,6 +281,22 @@ fn details_show_the_last_minute() {
             "{text}"
         );
     }
+    let marks = |text: &str| text.matches('•').count();
+    let watched = marks(&drawn(&mut screen, &table, 80, 24).0);
+    let mut new = Table::default();
+    for second in 58..60 {
+        new.begin(Moment {
+            at: Duration::from_secs(second),
+            unix_s: 0.0,
+        });
+        let mut socket = socket(9);
+        socket.info.bytes_received = Bytes::new(second);
+        new.see_in(&socket, &Arc::from("here"));
+        new.end();
+    }
+    // Nothing is known of the polls before the connection was there.
+    let (text, _) = drawn(&mut screen, &new, 80, 24);
+    assert!(marks(&text) < watched / 3, "{text}");
     let empty = Table::default();
     let (text, _) = drawn(&mut screen, &empty, 80, 24);
     assert!(text.contains("the connection is closed"), "{text}");
@@ -297,6 +325,68 @@ fn groups_lead_to_their_connections() {
     }
     press(&mut screen, &table, KeyCode::Char('g'));
     assert_eq!(screen.group, None);
+}
+
+#[test]
+fn a_group_of_what_is_unknown_leads_to_its_connections_too() {
+    let table = table();
+    let mut screen = screen(true);
+    screen.group = Some(GroupBy::Process);
+    drawn(&mut screen, &table, 80, 24);
+    press(&mut screen, &table, KeyCode::Enter);
+    assert_eq!(
+        (screen.group, &*screen.filter.to_string()),
+        (None, "process=unknown")
+    );
+    let (text, _) = drawn(&mut screen, &table, 80, 24);
+    assert_eq!(text.matches(":50000").count(), 10, "{text}");
+}
+
+#[test]
+fn groups_are_sorted_by_a_column_that_is_in_sight() {
+    let table = table_of(|number| {
+        let mut socket = socket(number);
+        socket.remote = format!("198.51.{number}.1:50000").parse().unwrap();
+        socket
+    });
+    let mut screen = screen(true);
+    (screen.group, screen.sort) = (Some(GroupBy::Prefix), Column::Age);
+    let first = |screen: &mut Screen| {
+        let (text, _) = drawn(screen, &table, 80, 24);
+        let lines: Vec<&str> = text.lines().collect();
+        (
+            lines[1].to_owned(),
+            lines[2].to_owned(),
+            lines[3].to_owned(),
+        )
+    };
+    // Groups have no age.
+    let (status, _, row) = first(&mut screen);
+    assert!(status.starts_with("by prefix, sorted by send"), "{status}");
+    assert!(row.starts_with("198.51.9.0/24"), "{row}");
+    press(&mut screen, &table, KeyCode::Char('S'));
+    let (status, headings, _) = first(&mut screen);
+    assert!(status.contains("sorted by resent"), "{status}");
+    assert!(headings.ends_with(" resent"), "{headings}");
+    press(&mut screen, &table, KeyCode::Char('s'));
+    press(&mut screen, &table, KeyCode::Char('r'));
+    let (_, _, row) = first(&mut screen);
+    assert!(row.starts_with("198.51.0.0/24"), "{row}");
+}
+
+#[test]
+fn the_namespaces_are_told_apart_on_a_small_terminal() {
+    let mut table = Table::default();
+    table.begin(Moment::default());
+    for (number, namespace) in [(1, "here"), (2, "web1")] {
+        table.see_in(&socket(number), &Arc::from(namespace));
+    }
+    table.end();
+    let (text, _) = drawn(&mut screen(true), &table, 80, 24);
+    assert!(
+        text.contains("namespace") && text.contains("web1"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         client: Some("192.0.2.7".to_owned()),
         end: None,
         system: None,
+        region: None,
         controller: None,
         acknowledged: of.acknowledged,
         packets: of.packets,
@@ -72,6 +73,7 @@ fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
         port: 80,
         client: None,
         system: None,
+        region: None,
         begun_unix_s: 1.0,
         busy: of.busy,
         bytes: of.acknowledged,
@@ -133,7 +135,9 @@ fn where_objects_are_known_they_have_the_sizes_and_times() {
     });
     write(directory.path(), rows);
     write_rows_of_objects(directory.path(), objects);
-    let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
+    let gathered = read(&[directory.path()], Vec::new(), None)
+        .unwrap()
+        .gathered;
     let findings = gathered.findings();
     assert_eq!(
         (findings.observed.objects, findings.observed.connections),
@@ -182,7 +186,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     rows.iter()
         .for_each(|row| gathered.add(&observation(row, group())));
     write(directory.path(), rows);
-    let read = read(&[directory.path()], Vec::new()).unwrap();
+    let read = read(&[directory.path()], Vec::new(), None).unwrap();
     assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
     let (read, gathered) = (read.gathered.findings(), gathered.findings());
     assert_eq!(read.arms, gathered.arms);
@@ -265,7 +269,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         let mut recording = Recording::begin(place, keep, None).unwrap();
         recording.add(&given).unwrap();
         recording.finish(Duration::from_secs(3600)).unwrap();
-        let read = read(&[directory.path()], Vec::new()).unwrap();
+        let read = read(&[directory.path()], Vec::new(), None).unwrap();
         // The second sitting removes no file. The rows removed in the first sitting are still reported.
         let missing = read.place.about.missing;
         assert_eq!(
@@ -322,7 +326,12 @@ fn a_log_gives_connections_their_objects() {
     // One request with the kernel's time, two within one object, one of another client, and a damaged line.
     let lines = "192.0.2.7 1 120.0 3000000 0.600\n192.0.2.7 1 151.0 4000000 1.000\n\
         192.0.2.7 1 151.0 4000000 2.000\n192.0.2.8 1 120.0 1 0.1\nnonsense\n";
-    let read = read(&[directory.path()], vec![log(directory.path(), lines)]).unwrap();
+    let read = read(
+        &[directory.path()],
+        vec![log(directory.path(), lines)],
+        None,
+    )
+    .unwrap();
     let joined = read.joined.unwrap();
     assert_eq!(
         (joined.joined, joined.timed_by_kernel, joined.of_others),
@@ -339,7 +348,7 @@ fn a_log_gives_connections_their_objects() {
 fn what_keeps_no_end_of_clients_cannot_be_joined_and_says_how_it_could() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), vec![row(1, &model()[0])]);
-    let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+    let error = read(&[directory.path()], vec![log(directory.path(), "")], None).unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("\"prefix\"") && error.contains("join = true"),
@@ -369,7 +378,9 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
         directory.path(),
         vec![row(1, of), open, other_sitting, washout],
     );
-    let gathered = read(&[directory.path()], Vec::new()).unwrap().gathered;
+    let gathered = read(&[directory.path()], Vec::new(), None)
+        .unwrap()
+        .gathered;
     let connections: u64 = gathered
         .findings()
         .arms
@@ -382,7 +393,7 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
     let link = other.path().join("link");
     std::os::unix::fs::symlink(directory.path(), &link).unwrap();
     let given = [directory.path(), &both, &link];
-    let twice = read(&given, Vec::new()).unwrap();
+    let twice = read(&given, Vec::new(), None).unwrap();
     let all: u64 = twice
         .gathered
         .findings()
@@ -407,7 +418,7 @@ fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
         std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
     }
     let left_out = |given: [&Path; 3]| {
-        let read = read(&given, Vec::new()).unwrap();
+        let read = read(&given, Vec::new(), None).unwrap();
         let arms = read.gathered.findings().arms;
         let connections: u64 = arms.iter().map(|arm| arm.connections).sum();
         let whys = read.left_out.into_iter().map(|of| (of.path, of.why));
@@ -446,7 +457,7 @@ fn what_is_damaged_is_named_and_left_out() {
     for (name, bytes) in &damaged {
         std::fs::write(directory.path().join(name), bytes).unwrap();
     }
-    let read = read(&[directory.path()], Vec::new()).unwrap();
+    let read = read(&[directory.path()], Vec::new(), None).unwrap();
     let named: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(named.len(), damaged.len(), "{named:?}");
     for ((name, _), told) in damaged.iter().zip(&named) {
@@ -467,8 +478,8 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
     let mut place = Place::find(directory.path()).unwrap();
     place.about.seed.clear();
     place.save().unwrap();
-    read(&[directory.path()], Vec::new()).unwrap();
-    let error = read(&[directory.path()], vec![log(directory.path(), "")]).unwrap_err();
+    read(&[directory.path()], Vec::new(), None).unwrap();
+    let error = read(&[directory.path()], vec![log(directory.path(), "")], None).unwrap_err();
     assert!(matches!(error, DataError::NoSeed { .. }), "{error}");
     let plan = experiment::Plan::parse(PLAN).unwrap();
     let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
@@ -482,7 +493,13 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
     for path in paths {
         write(path, vec![row(1, &model()[0])]);
     }
-    let reach = || read(&paths, Vec::new()).unwrap().gathered.findings().reach;
+    let reach = || {
+        read(&paths, Vec::new(), None)
+            .unwrap()
+            .gathered
+            .findings()
+            .reach
+    };
     let end = |path: &Path, ran_s| {
         let mut place = Place::find(path).unwrap();
         place.about.ran_s = ran_s;
@@ -494,4 +511,106 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
     assert_eq!(end(paths[0], 20.0), Reach::Running);
     assert_eq!(end(paths[1], 3600.0), Reach::EndedEarly);
     assert_eq!(end(paths[0], 3600.0), Reach::Over);
+}
+
+#[test]
+fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = Model::new(Units::Prefixes(600), 0.0).study(3);
+    let rows = (0..).zip(&study).map(|(number, of)| Written {
+        client: Some(format!("10.{}.0.0/24", of.unit % 3)),
+        region: Some(Arc::from(["north", "south"][of.unit as usize % 2])),
+        ..row(number, of)
+    });
+    write(directory.path(), rows.collect());
+    let groups = |regions: Option<&Regions>| {
+        let read = read(&[directory.path()], Vec::new(), regions).unwrap();
+        let findings = read.gathered.findings();
+        let rows = findings.comparisons[0].rival.groups.iter();
+        let mut names: Vec<String> = rows.map(|row| row.group.clone()).collect();
+        names.retain(|name| name.starts_with("region"));
+        names.sort();
+        (names, read.in_regions)
+    };
+    let both = ["region north", "region south"].map(str::to_owned);
+    assert_eq!(groups(None), (both.to_vec(), None));
+    // A part of a client network does not name its region.
+    let text = "10.0.0.0/16 far away\n10.1.0.0/25 half\n10.2.0.0/16 far away\n";
+    let regions = Regions::of(text.as_bytes()).unwrap();
+    let (names, some) = groups(Some(&regions));
+    assert_eq!(names, ["region far away"]);
+    let all = study.len() as u64;
+    assert!(
+        some.is_some_and(|some| (all / 3..all).contains(&some)),
+        "{some:?}"
+    );
+    for address in ["none", "hashed"] {
+        let other = tempfile::tempdir().unwrap();
+        let text = format!("address = \"{address}\"\n{PLAN}");
+        let plan = experiment::Plan::parse(&text).unwrap();
+        Place::make(other.path(), &text, &plan, 0.0).unwrap();
+        let error = read(&[other.path()], Vec::new(), Some(&regions)).unwrap_err();
+        assert!(
+            error.to_string().contains("--region to `fullpipe study`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_washout_is_seen_since_the_switch_and_nowhere_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = PLAN.replace("\"prefix\"", "\"slot\"\nslot = \"100s\"\nwashout = \"10s\"");
+    let plan = experiment::Plan::parse(&text).unwrap();
+    Place::make(directory.path(), &text, &plan, 0.0).unwrap();
+    let (mut rows, mut objects) = (Vec::new(), Vec::new());
+    // One connection in the washout and two behind it, in each of ten slots whose arms take turns.
+    for (number, of) in (0..30).zip(model()) {
+        let (slot, second) = (number / 3, [2, 12, 50][number as usize % 3]);
+        let at = (100 * slot + second) as f64;
+        let of = Observation {
+            unit: slot,
+            arm: slot as usize % 2,
+            acknowledged: 4_000_000,
+            busy: Duration::from_secs(1),
+            ..of
+        };
+        rows.push(Written {
+            is_evaluated: second >= 10,
+            set_up_unix_s: at,
+            objects: Some(1),
+            ..row(number, &of)
+        });
+        objects.push(ObjectRow {
+            is_evaluated: second >= 10,
+            // Half a slot later.
+            begun_unix_s: at + 50.0,
+            ..object(number, 1, &of)
+        });
+    }
+    let keep = Bytes::new(100_000_000);
+    let mut files = Files::new(directory.path(), START, keep, write_rows).unwrap();
+    files.add(Moment::default(), rows).unwrap();
+    files.save().unwrap();
+    write_rows_of_objects(directory.path(), objects);
+    let read = read(&[directory.path()], Vec::new(), None).unwrap();
+    let arms = read.gathered.findings().arms;
+    assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 20);
+    // Objects at 62 s and at 100 s of each slot, and RTTs at 12 s and at 50 s.
+    let bins = read.timeline.bins(48).bins;
+    let counts = bins
+        .iter()
+        .flat_map(|bin| &bin.arms)
+        .map(|arm| (arm.large, arm.rtts));
+    let [large, rtts] = counts.fold([0, 0], |all, of| [all[0] + of.0, all[1] + of.1]);
+    assert_eq!([large, rtts], [20, 20]);
+    let since = read.carryover.unwrap().since(&["cubic", "reno"], true);
+    let observations = since.bins.iter().map(|bin| {
+        let values = bin.arms.iter().map(|arm| &arm.measures[0]);
+        values.map(|value| value.observations).sum::<u64>()
+    });
+    assert_eq!(observations.collect::<Vec<_>>(), [10, 0, 0, 10, 0, 10, 0]);
+    // The objects of the last connections begin with the next slot.
+    assert_eq!(since.bins[0].of_others, Some(1.0));
+    assert_eq!(since.bins[5].of_others, Some(0.0));
 }

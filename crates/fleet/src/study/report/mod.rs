@@ -1,13 +1,15 @@
 //! The results of a study for people: tables, charts, and a page with both.
 
 mod charts;
+pub mod course;
+mod course_charts;
 pub mod tables;
 
 use ::report::page::{Origin, Page};
 use ::report::{Table, count};
 use askama::Template;
-use experiment::Findings;
 use experiment::findings::Comparison;
+use experiment::{Findings, timeline};
 
 use super::data::Read;
 
@@ -18,6 +20,8 @@ struct Body {
     verdict: String,
     arms: Table,
     parts: Vec<Part>,
+    course: Vec<String>,
+    over_time: Vec<Table>,
     notes: Vec<String>,
 }
 
@@ -45,6 +49,17 @@ impl Part {
     }
 }
 
+/// The charts over time.
+fn course(read: &Read, findings: &Findings) -> Vec<String> {
+    let bins = read.timeline.bins(timeline::MOST);
+    let since = course::since(read, findings);
+    let pictures = [
+        course_charts::timeline(&bins, &read.place.plan.names()),
+        since.and_then(|since| course_charts::since_switch(&since, findings.is_over)),
+    ];
+    pictures.iter().flatten().map(draw::Picture::svg).collect()
+}
+
 /// The page. It does not show the plan, which may have the seed.
 pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
     let connections: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
@@ -59,6 +74,8 @@ pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
                 .iter()
                 .map(|comparison| Part::of(comparison, findings.is_over))
                 .collect(),
+            course: course(read, findings),
+            over_time: course::tables(read, findings),
             notes: tables::notes(read, findings),
         },
         facts: &[count(connections, "connection")],

@@ -29,6 +29,8 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
         ),
         of_what(findings),
     ];
+    notes.extend(super::course::notes(read, findings));
+    notes.extend(read.in_regions.map(|some| of_regions(some, findings)));
     notes.extend(read.joined.iter().flat_map(of_logs));
     notes.extend(read.left_out.iter().map(|of| format!("{of}.")));
     notes
@@ -96,6 +98,15 @@ fn of_what(findings: &Findings) -> String {
     )
 }
 
+/// How many connections are in regions.
+fn of_regions(some: u64, findings: &Findings) -> String {
+    let all: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+    format!(
+        "{some} of {} are in a region. The networks of the others are not in the file, or only in part.",
+        count(all, "connection")
+    )
+}
+
 /// What became of the requests in the logs.
 fn of_logs(joined: &Joined) -> Vec<String> {
     let mut notes = vec![format!(
@@ -158,7 +169,7 @@ pub fn arms(findings: &Findings) -> Table {
     )
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", shown(share, 2))
 }
 

@@ -1,9 +1,10 @@
 use std::time::SystemTime;
 
 use ::report::page::MARK;
+use experiment::carryover::When;
 use experiment::simulated::{Model, Units};
 use experiment::verdict::Reach;
-use experiment::{Gathered, Plan};
+use experiment::{Carryover, Gathered, Plan, Timeline};
 
 use super::*;
 use crate::study::Place;
@@ -17,15 +18,20 @@ fn read(studies: usize) -> Read {
     let plan = Plan::parse(PLAN).unwrap();
     let place = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap();
     let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+    let mut timeline = Timeline::new(2);
     let model = Model::new(Units::Prefixes(400), 2.0);
     for of in (0..studies as u64).flat_map(|seed| model.study(seed)) {
         // Each network belongs to one of two operators.
         let groups = vec![format!("AS{}", 64500 + of.unit % 2)];
+        timeline.add(&of, 1_767_225_600.0 + (of.unit % 3600) as f64);
         gathered.add(&experiment::Observation { groups, ..of });
     }
     Read {
         place,
         gathered,
+        timeline,
+        carryover: None,
+        in_regions: None,
         joined: None,
         left_out: Vec::new(),
     }
@@ -48,8 +54,8 @@ fn a_page_has_everything_and_no_secret() {
         "{page}"
     );
     assert!(page.contains("bbr carries connections over 3 MB faster"));
-    // Effects, heat map, groups.
-    assert_eq!(page.matches("<figure>").count(), 3);
+    // Effects, heat map, groups, calendar time.
+    assert_eq!(page.matches("<figure>").count(), 4);
     for text in [
         "significantly better",
         "AS64500",
@@ -57,6 +63,8 @@ fn a_page_has_everything_and_no_secret() {
         "cut short",
         "from the fastest",
         "of the times",
+        "minutes since 2026-01-01 00:00 UTC",
+        "bbr 5th percentile",
     ] {
         assert!(page.contains(text), "{text}");
     }
@@ -91,4 +99,46 @@ fn a_study_that_a_guard_ended_is_not_running() {
         assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains("still running") && !page.contains("time is not over"));
+}
+
+#[test]
+fn a_study_by_slots_shows_the_time_since_a_switch() {
+    let mut read = read(1);
+    let slots = PLAN.replace("\"prefix\"", "\"slot\"\nslot = \"100s\"\nwashout = \"10s\"");
+    let plan = Plan::parse(&slots).unwrap();
+    let mut carryover = Carryover::new(&plan).unwrap();
+    let study = Model::new(Units::Slots(200), 0.0).study(3);
+    // Each slot has its connections within its first minute.
+    let mut units = Vec::new();
+    for of in &study {
+        if units.last() != Some(&of.unit) {
+            units.push(of.unit);
+        }
+        carryover.note(0, 100.0 * units.len() as f64, of.arm);
+    }
+    for (place, of) in study.iter().enumerate() {
+        let slot = units.iter().position(|unit| *unit == of.unit).unwrap() + 1;
+        let since = (place % 60) as f64;
+        let at = 100.0 * slot as f64 + since;
+        let when = When {
+            machine: 0,
+            set_up: Some(at),
+            begun: at,
+            is_evaluated: since >= 10.0,
+        };
+        carryover.add(of, &when);
+    }
+    read.carryover = Some(carryover);
+    let page = page(&read);
+    assert_eq!(page.matches("<figure>").count(), 5);
+    for text in [
+        "throughput over 3 MB since the switch",
+        "RTT since the switch",
+        "5 s to 10 s, washout",
+        "end of the washout",
+        "bbr after another arm",
+        "intervals do not contain 0",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
 }

@@ -1,0 +1,153 @@
+//! Regions of clients: networks that the user has given a name.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use experiment::Prefix;
+use hashbrown::HashMap;
+
+use super::SystemsError;
+use super::ranges::{Collected, Ranges};
+use super::text::{LineError, next};
+
+/// The most bytes of a file.
+const LARGEST: u64 = 128 << 20;
+
+/// The longest name of a region, in bytes. It has to fit into a table.
+const LONGEST: usize = 64;
+
+/// Networks, and the regions that they belong to.
+#[derive(Debug)]
+pub struct Regions {
+    ranges: Ranges,
+    names: Vec<Arc<str>>,
+}
+
+impl Regions {
+    /// Reads a file with a network and the name of its region in each line: `192.0.2.0/24 north`. A name may have spaces. What
+    /// is behind a `#` is a comment. Of several networks with an address, the most specific one counts.
+    ///
+    /// # Errors
+    ///
+    /// A line makes no sense, there is no network, or the file is too large.
+    pub fn read(file: File) -> Result<Regions, SystemsError> {
+        if file.metadata()?.len() > LARGEST {
+            let why = format!("is larger than {} MiB", LARGEST >> 20);
+            return Err(io::Error::other(why).into());
+        }
+        Regions::of(BufReader::new(file))
+    }
+
+    /// The same, from wherever.
+    pub(crate) fn of(mut source: impl BufRead) -> Result<Regions, SystemsError> {
+        let mut collected = Collected::default();
+        let mut places: HashMap<Arc<str>, u32> = HashMap::new();
+        let mut names = Vec::new();
+        let (mut line, mut number) = (String::new(), 0);
+        while next(&mut source, &mut line, number + 1)? {
+            number += 1;
+            let said = line.split('#').next().unwrap_or_default().trim();
+            if said.is_empty() {
+                continue;
+            }
+            let wrong = |why: &str| LineError::Wrong(number, why.to_owned());
+            let (network, name) = said.split_once(char::is_whitespace).ok_or_else(|| {
+                wrong("expected a network and a name, such as 192.0.2.0/24 north")
+            })?;
+            let network: Prefix = network.parse().map_err(|why: String| wrong(&why))?;
+            let name = name.trim_start();
+            if name.len() > LONGEST || name.contains(char::is_control) {
+                let why = format!("a name has at most {LONGEST} bytes, all of them printable");
+                return Err(wrong(&why).into());
+            }
+            let place = match places.get(name) {
+                Some(place) => *place,
+                None => {
+                    let name: Arc<str> = Arc::from(name);
+                    let place = u32::try_from(names.len()).unwrap_or(u32::MAX);
+                    names.push(Arc::clone(&name));
+                    places.insert(name, place);
+                    place
+                }
+            };
+            let added = collected.add(network.first(), network.last(), place);
+            added.map_err(wrong)?;
+        }
+        if collected.is_empty() {
+            return Err(LineError::NoRegion.into());
+        }
+        Ok(Regions {
+            ranges: collected.finish(),
+            names,
+        })
+    }
+
+    /// The region of an address.
+    pub fn of_address(&self, address: IpAddr) -> Option<&Arc<str>> {
+        self.of_network(Prefix::around(address.to_canonical(), 128))
+    }
+
+    /// The region of a client that is recorded as an address or as a network. A pseudonym has none.
+    pub(crate) fn of_client(&self, client: &str) -> Option<&str> {
+        Some(self.of_network(client.parse().ok()?)?)
+    }
+
+    /// The region that has all of a network.
+    pub fn of_network(&self, network: Prefix) -> Option<&Arc<str>> {
+        let place = self.ranges.of_all(network.first(), network.last())?;
+        self.names.get(place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn regions(text: &str) -> Result<Regions, String> {
+        Regions::of(text.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_most_specific_network_names_the_region() {
+        let text = "# ours\n10.0.0.0/8 north # most\n10.1.0.0/16\tsouth west\n\n2001:db8::/32 north\n10.0.9.128/25 east\n";
+        let regions = regions(text).unwrap();
+        let address = |text: &str| {
+            regions
+                .of_address(text.parse().unwrap())
+                .map(|name| &**name)
+        };
+        assert_eq!(address("10.0.0.1"), Some("north"));
+        assert_eq!(address("::ffff:10.1.0.1"), Some("south west"));
+        assert_eq!(address("2001:db8::1"), Some("north"));
+        assert_eq!((address("11.0.0.1"), address("::1")), (None, None));
+        let network = |text: &str| {
+            regions
+                .of_network(text.parse().unwrap())
+                .map(|name| &**name)
+        };
+        assert_eq!(network("10.1.2.0/24"), Some("south west"));
+        // Its halves are in two regions.
+        assert_eq!(
+            (network("10.0.9.0/24"), network("10.0.0.0/7")),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_by_its_line() {
+        let long = format!("10.0.0.0/8 {}", "x".repeat(LONGEST + 1));
+        for (text, part) in [
+            ("", "no network"),
+            ("# 10.0.0.0/8 north\n", "no network"),
+            ("10.0.0.0/8 north\n10.0.0.0/33 south\n", "line 2"),
+            ("10.0.0.0/8\n", "line 1: expected a network and a name"),
+            (&long, "at most 64 bytes"),
+            ("10.0.0.0/8 nor\u{1b}th\n", "printable"),
+        ] {
+            let error = regions(text).unwrap_err();
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+    }
+}

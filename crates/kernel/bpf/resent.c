@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-3-Clause */
+/*
+ * A program of the host for the test that compares memories of client networks with their twin. It reads connections of
+ * one network from standard input, with a rule's bounds, and writes the memory, the share and whether the rule matches
+ * to standard output, after each connection.
+ */
+#include <stdio.h>
+
+#include "steer/resent.h"
+
+struct question {
+	u64 sent;
+	u64 resent;
+	u64 from;
+	u64 below;
+};
+
+int main(void)
+{
+	struct question question;
+	u64 memory = 0;
+
+	while (fread(&question, sizeof(question), 1, stdin) == 1) {
+		u64 answer[3];
+
+		memory = remember(memory, question.sent, question.resent);
+		answer[0] = memory;
+		answer[1] = share_of(memory);
+		answer[2] = has_share(question.from, question.below, answer[1]);
+		if (fwrite(answer, sizeof(answer), 1, stdout) != 1)
+			return 1;
+	}
+	return 0;
+}

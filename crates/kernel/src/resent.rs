@@ -1,0 +1,116 @@
+//! The share of packets that the connections of a client network resent.
+
+use std::net::Ipv6Addr;
+use std::ops::Range;
+
+use units::Ratio;
+
+use crate::DrawnUnit;
+use crate::steering::halves;
+
+/// The most client networks that are remembered. The kernel takes up to 100 bytes for each.
+pub const MOST_REMEMBERED: u32 = 1 << 16;
+
+/// The packets of a network below which its share is unknown: `KNOWN_PACKETS` of `bpf/steer/resent.h`.
+pub const KNOWN_PACKETS: u64 = 1000;
+
+/// Bounds that any share is within, also an unknown one.
+pub const ANY_SHARE: Range<u32> = 0..u32::MAX;
+
+const MILLION: u32 = 1_000_000;
+
+/// What is remembered of a client network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Resent {
+    /// Packets with data of connections that have ended. Old ones count less.
+    pub sent: u64,
+    /// Those of them that were resent.
+    pub resent: u64,
+    /// The share that rules see. `None` if it is unknown.
+    pub share: Option<Ratio>,
+}
+
+impl Resent {
+    /// The word of `bpf/steer/resent.h`.
+    pub fn of_word(word: u64) -> Resent {
+        let sent = word & 0xffff;
+        let share = Ratio::new((word >> 32) as u32, MILLION);
+        Resent {
+            sent,
+            resent: word >> 16 & 0xffff,
+            share: (sent >= KNOWN_PACKETS).then_some(share),
+        }
+    }
+}
+
+/// A share in millionths, rounded up. A share of whole millionths is below this if, and only if, it is below `share`.
+pub fn millionths(share: Ratio) -> u32 {
+    let parts = u64::from(share.numerator()) * u64::from(MILLION);
+    u32::try_from(parts.div_ceil(share.denominator().into())).unwrap_or(u32::MAX)
+}
+
+/// `struct around` of `bpf/steer/memory.h`.
+#[cfg_attr(
+    not(any(test, feature = "load")),
+    expect(dead_code, reason = "for the loader")
+)]
+pub(crate) fn around(unit: DrawnUnit, address: Ipv6Addr) -> Vec<u8> {
+    let [_, v4_high, v4_low, v6_high, v6_low, ..] = unit.words();
+    let masks = match address.to_ipv4_mapped() {
+        Some(_) => [v4_high, v4_low],
+        None => [v6_high, v6_low],
+    };
+    let halves = halves(address.to_bits()).into_iter().zip(masks);
+    halves
+        .flat_map(|(half, mask)| (half & mask).to_ne_bytes())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read() {
+        let word = |share: u64, resent: u64, sent: u64| share << 32 | resent << 16 | sent;
+        assert_eq!(Resent::of_word(0), Resent::default());
+        let known = Resent::of_word(word(25_000, 31, 1000));
+        assert_eq!((known.sent, known.resent), (1000, 31));
+        assert_eq!(known.share, Some(Ratio::new(1, 40)));
+        assert_eq!(Resent::of_word(word(0, 31, 999)).share, None);
+    }
+
+    #[test]
+    fn shares_are_rounded_up() {
+        for (numerator, denominator, millionth) in [
+            (0, 1, 0),
+            (1, 100, 10_000),
+            (1, 1_000_000_000, 1),
+            (10_001, 1_000_000_000, 11),
+            (1, 1, 1_000_000),
+        ] {
+            let share = Ratio::new(numerator, denominator);
+            assert_eq!(millionths(share), millionth, "{share}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_a_network_share_a_memory() {
+        let unit = DrawnUnit::Prefix(24, 48);
+        let of = |text: &str| {
+            let address: std::net::IpAddr = text.parse().unwrap();
+            around(unit, crate::mapped(address))
+        };
+        for (one, other, is_same) in [
+            ("192.0.2.1", "192.0.2.255", true),
+            ("192.0.2.1", "::ffff:192.0.2.9", true),
+            ("192.0.2.1", "192.0.3.1", false),
+            ("2001:db8::1", "2001:db8:0:ffff::1", true),
+            ("2001:db8::1", "2001:db8:1::1", false),
+        ] {
+            assert_eq!(of(one) == of(other), is_same, "{one} {other}");
+        }
+        let words = [0, 0xffff_c000_0200_u64].map(u64::to_ne_bytes);
+        assert_eq!(of("192.0.2.7"), words.concat());
+    }
+}

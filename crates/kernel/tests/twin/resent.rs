@@ -1,0 +1,175 @@
+//! What is remembered of a client network is the same in C and in Rust, and so are the rules that match.
+
+use experiment::policy::{Connection, Policy};
+use kernel::{ANY_SHARE, KNOWN_PACKETS, Resent, millionths};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use units::{Duration, Ratio};
+
+use crate::host::Host;
+
+/// `MOST_PACKETS` of `bpf/steer/resent.h`.
+const MOST_PACKETS: u64 = 1 << 14;
+
+const MILLION: u64 = 1_000_000;
+
+/// What a network's connections sent and resent, and the share that rules see, in millionths.
+#[derive(Default)]
+struct Network {
+    sent: u64,
+    resent: u64,
+    share: Option<u64>,
+}
+
+impl Network {
+    fn add(&mut self, sent: u64, resent: u64) {
+        self.sent += sent;
+        self.resent += resent.min(sent);
+        while self.sent > MOST_PACKETS {
+            self.sent /= 2;
+            self.resent /= 2;
+        }
+        if self.sent >= KNOWN_PACKETS {
+            let measured = self.resent * MILLION / self.sent;
+            let seen = self.share.unwrap_or(measured);
+            self.share = Some(seen.clamp(measured * 4 / 5, measured * 4 / 3));
+        }
+    }
+}
+
+/// The bounds of a rule, as its text has them.
+fn bounds(random: &mut Xoshiro256PlusPlus) -> (u64, u64) {
+    // In hundredths of a millionth, so that bounds are rounded.
+    let mut bound = || random.next_u64() % (100 * MILLION / 20);
+    let (one, other) = (bound(), bound());
+    (one.min(other), one.max(other) + 1)
+}
+
+fn policy(from: Option<u64>, below: Option<u64>) -> Policy {
+    let field = |name: &str, bound: Option<u64>| {
+        bound.map_or_else(String::new, |bound| {
+            let (whole, part) = (bound / MILLION, bound % MILLION);
+            format!("{name} = \"{whole}.{part:06}%\"\n")
+        })
+    };
+    let text = format!(
+        "cgroup = \"a\"\n[[rule]]\nname = \"one\"\nlisten = [443]\ncontroller = \"bbr\"\n{}{}",
+        field("resent_from", from),
+        field("resent_below", below)
+    );
+    Policy::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A connection that has ended, and a rule.
+struct Question {
+    sent: u64,
+    resent: u64,
+    policy: Policy,
+}
+
+impl Question {
+    fn draw(random: &mut Xoshiro256PlusPlus) -> Question {
+        let (from, below) = bounds(random);
+        let mut draw = |end: u64| random.next_u64() % end;
+        let magnitude = draw(33);
+        let sent = draw(1 << magnitude);
+        // Some connections resend more packets than they have with data.
+        let part = 1 + draw(100);
+        let resent = draw(sent / part + 3);
+        let mut is_given = |bound| (draw(3) > 0).then_some(bound);
+        Question {
+            sent,
+            resent,
+            policy: policy(is_given(from), is_given(below)),
+        }
+    }
+
+    fn words(&self) -> [u64; 4] {
+        let rule = &self.policy.rules[0];
+        let from = millionths(rule.resent_from);
+        let below = rule.resent_below.map_or(ANY_SHARE.end, millionths);
+        [self.sent, self.resent, from.into(), below.into()]
+    }
+
+    /// Whether the rule matches a connection of a network with this share.
+    fn matches(&self, resent: Option<Ratio>) -> bool {
+        let of = Connection {
+            client: [192, 0, 2, 7].into(),
+            is_incoming: true,
+            port: 443,
+            rtt: Duration::ZERO,
+            resent,
+            interface: None,
+            at: Duration::ZERO,
+        };
+        self.policy.decide(&of).is_some()
+    }
+}
+
+fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 4]>) -> Vec<[u64; 3]> {
+    let words = questions.into_iter().flatten();
+    let input: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
+    let output = host.answer(&input);
+    let words: Vec<u64> = output
+        .chunks_exact(8)
+        .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
+        .collect();
+    words.as_chunks().0.to_vec()
+}
+
+#[test]
+fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
+    let host = Host::compile("resent.c", &[]);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(23);
+    let (mut seen, mut unknown) = ([0; 2], 0);
+    for network in 0..200 {
+        let questions: Vec<Question> = (0..30).map(|_| Question::draw(&mut random)).collect();
+        let answers = answers(&host, questions.iter().map(Question::words));
+        assert_eq!(answers.len(), questions.len());
+        let mut twin = Network::default();
+        for (question, [memory, share, matches]) in questions.iter().zip(answers) {
+            twin.add(question.sent, question.resent);
+            let read = Resent::of_word(memory);
+            assert_eq!((read.sent, read.resent), (twin.sent, twin.resent));
+            let expected = twin
+                .share
+                .map(|share| Ratio::new(share as u32, MILLION as u32));
+            assert_eq!(read.share, expected, "network {network}");
+            assert_eq!(share, twin.share.unwrap_or(ANY_SHARE.end.into()));
+            let expected = question.matches(read.share);
+            assert_eq!(matches == 1, expected, "{:?}: {read:?}", question.policy);
+            seen[usize::from(expected)] += 1;
+            unknown += u64::from(read.share.is_none());
+        }
+    }
+    assert!(seen[0] > 1000 && seen[1] > 1000, "{seen:?}");
+    assert!(unknown > 50, "{unknown}");
+}
+
+/// Connections of one network that resend `per_mille` of their packets, one after another. Returns the class of the
+/// network at the end of each part: whether it is in the class from 2 %. The two classes below and from 2 % have every
+/// network.
+fn classes<const PARTS: usize>(host: &Host, parts: [u64; PARTS]) -> [bool; PARTS] {
+    const CONNECTIONS: usize = 200;
+    let asked = |from, below| {
+        let each = |per_mille| std::iter::repeat_n([1000, per_mille, from, below], CONNECTIONS);
+        let answers = answers(host, parts.iter().flat_map(|&part| each(part)));
+        let last = |part: usize| answers[(part + 1) * CONNECTIONS - 1][2] == 1;
+        std::array::from_fn::<bool, PARTS, _>(last)
+    };
+    let from = asked(20_000, ANY_SHARE.end.into());
+    assert_eq!(asked(0, 20_000), from.map(|is_in| !is_in));
+    from
+}
+
+#[test]
+fn a_network_changes_its_class_a_quarter_beyond_the_bound() {
+    let host = Host::compile("resent.c", &[]);
+    assert_eq!(classes(&host, [19, 24, 26]), [false, false, true]);
+    assert_eq!(classes(&host, [21, 16, 14]), [true, true, false]);
+    assert_eq!(classes(&host, [26, 16, 24, 14]), [true, true, true, false]);
+    assert_eq!(
+        classes(&host, [0, 24, 1000, 0]),
+        [false, false, true, false]
+    );
+}
