@@ -124,7 +124,6 @@ fn marks_show_the_controller_as_losses_do() {
         ));
         for summary in &summaries {
             let found = only(summary);
-            assert!(found.marked > 10, "{found:?}");
             let guess = found.controller.as_ref().expect("a guess");
             assert_eq!(guess.controller, controller, "{guess:?}");
         }
