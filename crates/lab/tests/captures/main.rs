@@ -364,6 +364,9 @@ fn what_both_ends_captured_counts_once() {
                 let [found, lost] = [other, one].map(|flow| flow.lost.expect("losses") as f64);
                 assert_eq!(off("lost", found, lost, 0.01, 2.0), None, "{what}");
                 assert!(other.copies > one.packets * 9 / 10, "{what}: {other:?}");
+                // The sum of both parts is no longer than the RTprop that the sender sees.
+                let [found, rtprop] = [other, one].map(|flow| flow.rtprop_ms.expect("RTprop"));
+                assert!(found <= rtprop * 1.02, "{what}: {found} ms, not {rtprop} ms");
             }
         }
     }
