@@ -47,11 +47,6 @@ const LONGEST: Duration = Duration::from_millis(1);
 /// needs no separate look for it.
 const SOON: Duration = Duration::from_millis(1);
 
-/// A datagram of at least this size carries data, and its ACK should leave at once. A shorter one most often carries an
-/// ACK. If it asks for an ACK itself, noq's timer ends the wait (`max_ack_delay`). So the thread does not ask noq after
-/// each ACK.
-const DATA: usize = 200;
-
 /// A connection.
 pub(super) struct Session {
     line: Line,
@@ -136,9 +131,7 @@ impl Session {
         }
         drop(connection);
         self.wake(at);
-        if size >= DATA {
-            self.hurry(at);
-        }
+        self.hurry(at);
     }
 
     /// Handles a change by another thread.
