@@ -366,7 +366,10 @@ fn what_both_ends_captured_counts_once() {
                 assert!(other.copies > one.packets * 9 / 10, "{what}: {other:?}");
                 // The sum of both parts is no longer than the RTprop that the sender sees.
                 let [found, rtprop] = [other, one].map(|flow| flow.rtprop_ms.expect("RTprop"));
-                assert!(found <= rtprop * 1.02, "{what}: {found} ms, not {rtprop} ms");
+                assert!(
+                    found <= rtprop * 1.02,
+                    "{what}: {found} ms, not {rtprop} ms"
+                );
             }
         }
     }
