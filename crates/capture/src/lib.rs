@@ -1,7 +1,7 @@
 //! Reads packet captures, follows the connections in them, and says what limited each connection.
 //!
 //! A [`Trace`] reads captures ([`read`]), decodes their packets ([`packet`]), and follows each TCP [`connection`] in
-//! bounded memory. A [`Summary`] gives the results as numbers. [`scenario()`] turns the path of a connection into a
+//! bounded memory. A [`Summary`] gives the results as numbers. [`Direction::scenario`] turns the path of a connection into a
 //! scenario. [`mod@write`] goes the other way: it writes simulated packets as a capture.
 //!
 //! ```no_run
