@@ -336,6 +336,30 @@ mod tests {
         connections = { listen = [80] }\n\
         arm = [{ controller = 'cubic', share = '50%' }, { controller = 'bbr', share = '50%' }]\n";
 
+    fn object(unit: u64, arm: usize, acknowledged: u64, busy: Duration) -> Observation {
+        Observation {
+            scope: Scope::Object,
+            unit,
+            arm,
+            acknowledged,
+            busy,
+            packets: 0,
+            resent: 0,
+            rtt: None,
+            groups: Vec::new(),
+        }
+    }
+
+    /// An object that begins at once when its connection is set up.
+    fn when(set_up: f64, is_evaluated: bool) -> When {
+        When {
+            machine: 0,
+            set_up: Some(set_up),
+            begun: set_up,
+            is_evaluated,
+        }
+    }
+
     /// Objects of 4 MB each second, over 600 slots. For 4 s after a slot of another arm, they take twice as long. Each slot
     /// also begins an object 7 s before its end, which lasts until 3 s after it.
     fn study() -> Carryover {
@@ -365,23 +389,8 @@ mod tests {
             carryover.note(0, *set_up, *arm);
         }
         for (unit, arm, set_up, millis) in all {
-            let of = Observation {
-                scope: Scope::Object,
-                unit,
-                arm,
-                acknowledged: 4_000_000,
-                busy: Duration::from_millis(millis),
-                packets: 0,
-                resent: 0,
-                rtt: None,
-                groups: Vec::new(),
-            };
-            let when = When {
-                machine: 0,
-                set_up: Some(set_up),
-                begun: set_up,
-                is_evaluated: set_up % 100.0 >= 10.0,
-            };
+            let of = object(unit, arm, 4_000_000, Duration::from_millis(millis));
+            let when = when(set_up, set_up % 100.0 >= 10.0);
             carryover.add(&of, &when);
             // A clock that was set: this connection is not where its arm was in force, or not where it says.
             let moved = When {
@@ -450,24 +459,7 @@ mod tests {
             carryover.note(0, set_up, 7);
             carryover.note(0, set_up, 0);
             for arm in [0, 7] {
-                let of = Observation {
-                    scope: Scope::Object,
-                    unit: 1,
-                    arm,
-                    acknowledged: 1,
-                    busy: Duration::MAX,
-                    packets: 0,
-                    resent: 0,
-                    rtt: None,
-                    groups: Vec::new(),
-                };
-                let when = When {
-                    machine: 0,
-                    set_up: Some(set_up),
-                    begun: set_up,
-                    is_evaluated: true,
-                };
-                carryover.add(&of, &when);
+                carryover.add(&object(1, arm, 1, Duration::MAX), &when(set_up, true));
             }
         }
         let since = carryover.since(&["cubic", "bbr"], false);

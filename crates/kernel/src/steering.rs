@@ -63,6 +63,21 @@ pub enum DrawnUnit {
     },
 }
 
+/// What rules ask of a new connection, apart from its remote address.
+#[derive(Debug, Clone, Copy)]
+pub struct NewConnection<'n> {
+    /// Whether the other side opened it.
+    pub is_incoming: bool,
+    /// The local port, or the remote one if the connection is outgoing.
+    pub port: u16,
+    /// The RTT of the handshake; zero if it is unknown.
+    pub rtt: Duration,
+    /// The share of packets that the client network's connections resent, in millionths, if it is known.
+    pub resent: Option<u32>,
+    /// The name of the interface through which its data leave, if it is known.
+    pub interface: Option<&'n str>,
+}
+
 /// A rule: the controllers of some connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeringRule {
@@ -284,26 +299,19 @@ impl SteeringRule {
 
     /// Whether the rule matches a connection, apart from the remote address: `rule_of` of `bpf/steer/rule.h`. An RTT of
     /// zero is unknown. An unknown interface is none of a rule's.
-    fn holds(
-        &self,
-        is_incoming: bool,
-        port: u16,
-        rtt: Duration,
-        resent: Option<u32>,
-        interface: Option<&str>,
-    ) -> bool {
-        let has_interface = self.interfaces.is_empty()
-            || interface.is_some_and(|name| self.interfaces.iter().any(|one| one == name));
-        let has_rtt = if rtt.is_zero() {
+    fn holds(&self, of: &NewConnection<'_>) -> bool {
+        let is_its = |name| self.interfaces.iter().any(|one| one == name);
+        let has_interface = self.interfaces.is_empty() || of.interface.is_some_and(is_its);
+        let has_rtt = if of.rtt.is_zero() {
             self.rtt == (Duration::ZERO..Duration::MAX)
         } else {
-            self.rtt.contains(&rtt)
+            self.rtt.contains(&of.rtt)
         };
-        let has_resent = match resent {
+        let has_resent = match of.resent {
             None => self.resent == ANY_SHARE,
             Some(share) => self.resent.contains(&share),
         };
-        let ports = if is_incoming {
+        let ports = if of.is_incoming {
             &self.listen
         } else {
             &self.connect
@@ -312,7 +320,7 @@ impl SteeringRule {
         has_rtt
             && has_resent
             && has_interface
-            && ports.any(|(first, last)| (*first..=*last).contains(&port))
+            && ports.any(|(first, last)| (*first..=*last).contains(&of.port))
     }
 
     /// The index of a draw's arm: `arm_of` of `bpf/steer/assign.h`.
@@ -372,19 +380,11 @@ impl InForce {
         self.steering.remembers().then_some(self.resent)
     }
 
-    /// The rule that matches a new connection. The share of resent packets is in millionths.
-    pub fn rule(
-        &self,
-        is_incoming: bool,
-        port: u16,
-        rtt: Duration,
-        resent: Option<u32>,
-        interface: Option<&str>,
-    ) -> Option<&SteeringRule> {
+    /// The rule that matches a new connection.
+    pub fn rule(&self, of: &NewConnection<'_>) -> Option<&SteeringRule> {
         let mut rules = self.steering.rules.iter().enumerate();
-        let holds = |(place, rule): &(usize, &SteeringRule)| {
-            self.found >> place & 1 == 1 && rule.holds(is_incoming, port, rtt, resent, interface)
-        };
+        let holds =
+            |(place, rule): &(usize, &SteeringRule)| self.found >> place & 1 == 1 && rule.holds(of);
         rules.find(holds).map(|(_, rule)| rule)
     }
 
@@ -529,6 +529,17 @@ mod tests {
         assert_eq!(Steering::parse(&[0xff; 1 << 16]), None);
     }
 
+    /// A connection at port 443, of which no more is known.
+    fn incoming(millis: u64) -> NewConnection<'static> {
+        NewConnection {
+            is_incoming: true,
+            port: 443,
+            rtt: Duration::from_millis(millis),
+            resent: None,
+            interface: None,
+        }
+    }
+
     #[test]
     fn a_rule_for_an_interface_holds_only_where_it_is_known() {
         let mut steering = two_rules(DrawnUnit::Connection);
@@ -538,7 +549,10 @@ mod tests {
         let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
         let is_there = |interface| {
             in_force
-                .rule(true, 443, Duration::ZERO, None, interface)
+                .rule(&NewConnection {
+                    interface,
+                    ..incoming(0)
+                })
                 .is_some()
         };
         assert!(is_there(Some("eth0")) && is_there(Some("fifteen-letters")));
@@ -554,7 +568,11 @@ mod tests {
         let read = Steering::parse(&steering.bytes()).unwrap();
         let in_force = InForce::new(read, 0b11, 2, Resent::default(), Duration::ZERO);
         let rule = |is_incoming, port, millis| {
-            let rule = in_force.rule(is_incoming, port, Duration::from_millis(millis), None, None);
+            let rule = in_force.rule(&NewConnection {
+                is_incoming,
+                port,
+                ..incoming(millis)
+            });
             rule.map(|rule| rule.name.as_str())
         };
         assert_eq!(rule(true, 443, 50), Some("far"));
@@ -567,13 +585,7 @@ mod tests {
             found: 0b10,
             ..in_force.clone()
         };
-        assert_eq!(
-            elsewhere
-                .rule(true, 443, Duration::from_millis(60), None, None)
-                .unwrap()
-                .name,
-            "rest"
-        );
+        assert_eq!(elsewhere.rule(&incoming(60)).unwrap().name, "rest");
         assert_eq!(in_force.steering.rules[0].arm(1 << 62), 0);
         assert_eq!(in_force.steering.rules[0].arm(u64::MAX), 1);
 
@@ -597,7 +609,10 @@ mod tests {
             let resent = Resent::default();
             let in_force = InForce::new(steering.clone(), 0b11, 2, resent, Duration::ZERO);
             assert_eq!(in_force.resent().is_some(), steering.remembers());
-            let rule = in_force.rule(true, 443, Duration::from_millis(60), share, None);
+            let rule = in_force.rule(&NewConnection {
+                resent: share,
+                ..incoming(60)
+            });
             rule.map(|rule| rule.name.clone()).unwrap_or_default()
         };
         assert_eq!(rule(&steering, None), "far");

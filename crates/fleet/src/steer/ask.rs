@@ -4,7 +4,7 @@ use std::io;
 
 use experiment::policy::{Connection, Policy};
 use experiment::{Interface, Key, Shares};
-use kernel::{DrawnUnit, Resent, SteeringRule, millionths, since_boot};
+use kernel::{DrawnUnit, NewConnection, Resent, SteeringRule, millionths, since_boot};
 use units::Duration;
 
 use super::{SteerError, steering};
@@ -75,13 +75,13 @@ pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, Ste
     let draw = Key::of_words(told.key).draw(subject);
     let resent = found.resent();
     let share = of.resent.or(resent.and_then(|resent| resent.share));
-    let rule = found.rule(
-        of.is_incoming,
-        of.port,
-        of.rtt,
-        share.map(millionths),
-        of.interface.as_ref().map(Interface::name),
-    );
+    let rule = found.rule(&NewConnection {
+        is_incoming: of.is_incoming,
+        port: of.port,
+        rtt: of.rtt,
+        resent: share.map(millionths),
+        interface: of.interface.as_ref().map(Interface::name),
+    });
     Ok(Some(InForce {
         given: rule.map(|rule| Given::of(rule, draw)),
         resent,

@@ -90,15 +90,7 @@ fn limits_are_told_apart() {
                     .flat_map(|connection| &connection.flows)
                     .max_by_key(|flow| flow.sent_bytes)
                     .expect("a flow");
-                let by = found.limited_by.expect("limits");
-                // Nobody sees from outside whether the application wrote no more, or could not.
-                let application = truth.application + truth.send_buffer;
-                let all = [
-                    off("application", by.application, application, 0.0, 0.05),
-                    off("receiver", by.receiver, truth.receiver, 0.0, 0.05),
-                    off("congestion", by.congestion, truth.congestion, 0.0, 0.05),
-                ];
-                let all: Vec<String> = all.into_iter().flatten().collect();
+                let all = off_of_limits(found, &truth, 0.05);
                 if !all.is_empty() {
                     let all = all.join("; ");
                     wrong.push(format!("{controller}, {kind}, at {}: {all}", found.place));
@@ -218,6 +210,7 @@ fn bbr_does_not_begin_again_after_idle() {
 /// What is off of the limits of the application and of congestion control.
 fn off_of_limits(found: &FlowSummary, truth: &record::LimitShares, most: f64) -> Vec<String> {
     let by = found.limited_by.expect("limits");
+    // Nobody sees from outside whether the application wrote no more, or could not.
     let application = truth.application + truth.send_buffer;
     let all = [
         off("application", by.application, application, 0.0, most),
