@@ -7,7 +7,10 @@ use crate::connection::Room;
 pub const MOST: usize = 272 << 20;
 
 /// Above the bound, connections are thinned out again after they have grown by one part in this many of it.
-const STEP: usize = 16;
+const STEP: usize = 64;
+
+/// The same, if thinning frees little.
+const MOST_STEP: usize = 32;
 
 /// If thinning does not keep connections within the bound and one part in this many of it, some have to go.
 const EXCESS: usize = 4;
@@ -110,7 +113,7 @@ impl Memory {
         }
         let is_little = before.saturating_sub(self.held) < self.step;
         self.step = if is_little {
-            (self.step * 2).min(self.most / EXCESS)
+            (self.step * 2).min(self.most / MOST_STEP)
         } else {
             self.most / STEP
         };
@@ -184,6 +187,6 @@ mod tests {
                 thinned += 1;
             }
         }
-        assert_eq!((thinned, memory.held()), (2, 2_001));
+        assert_eq!((thinned, memory.held()), (8, 2_001));
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use experiment::policy::Policy;
 use fleet::steer::{InForce, Steer};
 use kernel::Resent;
-use linux::diag::{Diag, Filter};
+use linux::diag::{Diag, Filter, TcpState};
 use linux::{Family, Network};
 use units::Ratio;
 
@@ -68,9 +68,10 @@ impl Test<'_> {
             let mut diag = Diag::open_here().expect("sock_diag");
             let look = diag.sockets(&Filter::default(), |socket| {
                 let remote = (socket.remote.ip().to_canonical(), socket.remote.port());
-                if remote == (own.ip(), own.port()) {
-                    let name = socket.controller.as_str().to_owned();
-                    found = Some(name).filter(|name| !name.is_empty());
+                let is_here = remote == (own.ip(), own.port());
+                // The program runs before the state changes. Until then, a connection has the system's default.
+                if is_here && socket.state == TcpState::Established {
+                    found = Some(socket.controller.as_str().to_owned());
                 }
             });
             look.expect("a look");
