@@ -267,9 +267,19 @@ impl Rule {
         rtt >= self.rtt_from && self.rtt_below.is_none_or(|below| rtt < below)
     }
 
+    /// Whether the RTT of the handshake decides if the rule matches.
+    pub fn is_of_rtt(&self) -> bool {
+        !self.rtt_from.is_zero() || self.rtt_below.is_some()
+    }
+
+    /// Whether what the client network resent decides if the rule matches.
+    pub fn is_of_resent(&self) -> bool {
+        self.resent_from != Ratio::ZERO || self.resent_below.is_some()
+    }
+
     fn has_resent(&self, share: Option<Ratio>) -> bool {
         let Some(share) = share else {
-            return self.resent_from == Ratio::ZERO && self.resent_below.is_none();
+            return !self.is_of_resent();
         };
         share >= self.resent_from && self.resent_below.is_none_or(|below| share < below)
     }

@@ -66,11 +66,16 @@ impl Recoveries {
         }
     }
 
-    /// New data have CWR: the sender has reduced its window because of a mark. `point` is the end of the data sent before.
+    /// New data have CWR: the sender has reduced its window. `point` is the end of the data sent before. A sender also sets
+    /// CWR when it has reduced its window because of a loss (RFC 3168, section 6.1.2), so a recovery explains it.
     pub fn on_reduction(&mut self, point: u64, before: Bytes) {
-        self.reductions += 1;
-        if matches!(self.phase, Phase::Open | Phase::Ending { .. }) {
-            self.phase = Phase::Reduction { point, before };
+        match self.phase {
+            Phase::Open => {
+                self.reductions += 1;
+                self.phase = Phase::Reduction { point, before };
+            }
+            Phase::Reduction { .. } => self.reductions += 1,
+            Phase::Recovery { .. } | Phase::Ending { .. } => {}
         }
     }
 
@@ -120,5 +125,32 @@ impl Recoveries {
     /// The recoveries without a timeout.
     pub fn cuts(&self) -> &[Cut] {
         &self.cuts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reduction_after_a_loss_is_no_answer_to_a_mark() {
+        let [full, half] = [100_000, 50_000].map(Bytes::new);
+        let mut recoveries = Recoveries::default();
+        recoveries.on_repeat(10, full, false);
+        recoveries.on_reduction(11, half);
+        recoveries.on_ack(10);
+        recoveries.on_reduction(12, half);
+        recoveries.on_new_data(half);
+        let cut = Cut {
+            before: full,
+            after: half,
+        };
+        assert_eq!((recoveries.count, recoveries.reductions), (1, 0));
+        assert_eq!(recoveries.cuts(), [cut]);
+        recoveries.on_reduction(20, full);
+        recoveries.on_ack(20);
+        recoveries.on_new_data(half);
+        assert_eq!((recoveries.count, recoveries.reductions), (1, 1));
+        assert_eq!(recoveries.cuts(), [cut, cut]);
     }
 }

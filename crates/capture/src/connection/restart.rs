@@ -1,5 +1,5 @@
-//! Slow start after idle. Loss-based controllers begin again with the initial window after a retransmission timeout without
-//! data, and grow quickly up to three quarters of their former window (Linux `tcp_cwnd_restart`).
+//! Slow start after idle. For each retransmission timeout without data, loss-based controllers halve their window, down to
+//! the initial one. Then they grow quickly up to three quarters of their former window (Linux `tcp_cwnd_restart`).
 
 use congestion::Bytes;
 

@@ -112,8 +112,8 @@ impl Options {
                 None => format!("{first}: no direction of a connection"),
             };
             Failure::failed(format_args!(
-                "{which} has more payload than an initial window and shows both RTprop and BtlBw; capture at the sender, or with \
-                 TCP timestamps"
+                "{which} has more payload than an initial window and shows RTprop, BtlBw and the number of losses; capture at the \
+                 sender, or with TCP timestamps"
             ))
         })?;
         for (option, file, of) in self.paths() {

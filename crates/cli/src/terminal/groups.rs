@@ -11,6 +11,9 @@ pub const HEADINGS: [&str; 9] = [
     "", "conns", "send/s", "recv/s", "RTT ms", "p95", "min RTT", "deliv/s", "resent",
 ];
 
+/// The columns that go first where there is little room.
+pub const SPARE: [&str; 3] = ["min RTT", "p95", "deliv/s"];
+
 /// The cells of a group below the [`HEADINGS`].
 pub fn cells(group: &Group) -> Vec<String> {
     let dash = || "–".to_owned();

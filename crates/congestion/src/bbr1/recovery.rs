@@ -7,7 +7,8 @@
 //!   `bbr_set_cwnd_to_recover_or_restore`.)
 //! - After a timeout nothing is known of the path: the window is one packet, or one more than what is in flight
 //!   ([`LossWindow`](crate::LossWindow)), and grows from there.
-//! - If it turns out that nothing was lost, the window is restored at once.
+//! - If it turns out that nothing was lost, the window is restored at once, or, if an episode ends with the transport's
+//!   recovery, by the ACK that shows it.
 
 use core::mem;
 
@@ -28,6 +29,8 @@ pub struct LossEpisode {
     has_just_opened: bool,
     /// The transport has left its recovery by the ACK that is being processed, which ends the episode.
     has_just_left: bool,
+    /// The transport has entered no recovery since the latest timeout.
+    is_after_timeout: bool,
     is_conserving: bool,
     /// A packet was lost since the round started.
     is_round_lossy: bool,
@@ -40,6 +43,7 @@ impl LossEpisode {
             is_transport_recovering: false,
             has_just_opened: false,
             has_just_left: false,
+            is_after_timeout: false,
             is_conserving: false,
             is_round_lossy: false,
         }
@@ -50,9 +54,11 @@ impl Bbr1 {
     /// The transport has entered recovery. Conservation begins with the next ACK: the one that tells of the losses, or, if a
     /// timer has found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone). A recovery that
     /// begins by the ACK that ends another is one with it: Linux's BBR looks at the state when the ACK has been processed.
+    /// One that begins by the ACK that ends the time after a timeout is another state (`TCP_CA_Loss`), and so a new one.
     pub(super) fn enter_recovery(&mut self) {
         self.save_cwnd();
-        let goes_on = mem::take(&mut self.episode.has_just_left);
+        let is_after_timeout = mem::take(&mut self.episode.is_after_timeout);
+        let goes_on = mem::take(&mut self.episode.has_just_left) && !is_after_timeout;
         let is_new = !self.episode.is_open
             || self.config.recovery_end == RecoveryEnd::WithTransport && !goes_on;
         self.episode.is_open = true;
@@ -82,8 +88,9 @@ impl Bbr1 {
     pub(super) fn undo_recovery(&mut self) {
         self.full_pipe.restart(Rate::ZERO);
         self.policer.reset();
-        self.episode.is_transport_recovering = false;
-        if self.episode.is_open {
+        self.leave_recovery();
+        let ends_at_once = self.config.recovery_end == RecoveryEnd::AfterLossFreeRound;
+        if self.episode.is_open && ends_at_once {
             self.close_episode();
         }
     }
@@ -97,6 +104,7 @@ impl Bbr1 {
         self.episode.is_round_lossy = true;
         self.episode.has_just_opened = false;
         self.episode.has_just_left = false;
+        self.episode.is_after_timeout = true;
         self.episode.is_conserving = false;
         self.control.cwnd = self.config.loss_window.bytes(inflight, self.control.mss);
         self.full_pipe.forget_baseline();
@@ -145,6 +153,7 @@ impl Bbr1 {
 
     fn close_episode(&mut self) {
         self.episode.is_open = false;
+        self.episode.is_after_timeout = false;
         self.end_conservation();
     }
 
@@ -316,6 +325,47 @@ mod tests {
             bbr1.on_timeout(at(100), MSS * 30);
             assert_eq!(bbr1.cwnd(), MSS * packets);
         }
+    }
+
+    /// A controller with Linux's end of recoveries, whose first recovery has lasted a round, with 50 packets in flight.
+    fn after_a_round_of_recovery() -> Bbr1 {
+        let mut bbr1 = bbr1();
+        bbr1.config = Config::linux();
+        hear(&mut bbr1, 0, 100, 0, 99);
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 90);
+        hear(&mut bbr1, 0, 101, 0, 89);
+        hear(&mut bbr1, 101, 150, 0, 50);
+        assert!(!bbr1.episode.is_conserving);
+        bbr1
+    }
+
+    #[test]
+    fn an_undo_by_the_ack_that_shows_other_losses_ends_nothing() {
+        let mut bbr1 = after_a_round_of_recovery();
+        let before = bbr1.cwnd();
+        recovery(&mut bbr1, Recovery::Undone, 50);
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 30);
+        hear(&mut bbr1, 102, 151, 0, 30);
+        assert!(!bbr1.episode.is_conserving);
+        assert!(
+            (before..MSS * 101).contains(&bbr1.cwnd()),
+            "{:?}",
+            bbr1.cwnd()
+        );
+        recovery(&mut bbr1, Recovery::Undone, 30);
+        hear(&mut bbr1, 103, 152, 0, 29);
+        assert!(bbr1.cwnd() >= MSS * 101, "restored");
+    }
+
+    #[test]
+    fn losses_that_end_the_time_after_a_timeout_open_an_episode() {
+        let mut bbr1 = after_a_round_of_recovery();
+        bbr1.on_timeout(at(160), MSS * 40);
+        hear(&mut bbr1, 150, 161, 0, 39);
+        recovery(&mut bbr1, Recovery::Left, 39);
+        recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 20);
+        hear(&mut bbr1, 151, 162, 0, 20);
+        assert_eq!(bbr1.cwnd(), MSS * 21, "conserved");
     }
 
     /// Two of the three rounds without growth have passed.

@@ -29,14 +29,18 @@ static inline void end_conservation(struct controller *bbr)
 static inline void close_episode(struct controller *bbr)
 {
 	bbr->episode.is_open = false;
+	bbr->episode.is_after_timeout = false;
 	end_conservation(bbr);
 }
 
 static inline void enter_recovery(struct controller *bbr)
 {
+	bool goes_on = bbr->episode.is_open && bbr->episode.has_just_left && !bbr->episode.is_after_timeout;
+
 	save_cwnd(bbr);
-	bbr->episode.has_just_opened |= !bbr->episode.is_open || !bbr->episode.has_just_left;
+	bbr->episode.has_just_opened |= !goes_on;
 	bbr->episode.has_just_left = false;
+	bbr->episode.is_after_timeout = false;
 	bbr->episode.is_open = true;
 	bbr->episode.is_transport_recovering = true;
 	bbr->episode.is_round_lossy = true;
@@ -52,9 +56,7 @@ static inline void undo_recovery(struct controller *bbr)
 {
 	full_pipe_restart(&bbr->full_pipe, 0);
 	policer_reset(&bbr->policer);
-	bbr->episode.is_transport_recovering = false;
-	if (bbr->episode.is_open)
-		close_episode(bbr);
+	leave_recovery(bbr);
 }
 
 static inline void observe_policer(struct controller *bbr, const struct observation *seen)
@@ -71,6 +73,7 @@ static inline void collapse(struct controller *bbr, const struct observation *se
 	bbr->episode.is_round_lossy = true;
 	bbr->episode.has_just_opened = false;
 	bbr->episode.has_just_left = false;
+	bbr->episode.is_after_timeout = true;
 	bbr->episode.is_conserving = false;
 	bbr->cwnd = add(inflight, bbr->mss);
 	bbr->full_pipe.baseline = 0;

@@ -38,6 +38,7 @@ struct loss_episode {
 	bool is_transport_recovering;
 	bool has_just_opened;
 	bool has_just_left;
+	bool is_after_timeout;
 	bool is_conserving;
 	bool is_round_lossy;
 };

@@ -162,6 +162,8 @@ SECTION("struct_ops") u32 undo_cwnd(u64 *arguments)
 	tell_recovery(flow, tp->tcp_clock_cache);
 	on_recovery_undone(&flow->controller);
 	RECORD(flow, UNDONE, event->ack.now = tp->tcp_clock_cache);
+	/* If this ACK shows other losses, the next recovery has to be told. */
+	flow->told_ca_state = TCP_CA_Open;
 	obey(tp, flow);
 	return tp->snd_cwnd;
 }

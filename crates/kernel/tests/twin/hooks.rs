@@ -139,10 +139,31 @@ fn what_is_undone_has_been_told() {
             "lost 2 at 4999",
             "entered",
             "undone",
-            "left",
             "ack of 1, lost since its packet left 0"
         ]
     );
+}
+
+#[test]
+fn a_recovery_after_an_undo_within_an_ack_is_told() {
+    let script = [
+        vec![state(RECOVERY)],
+        ack(2000, 1, 1, 1, 1),
+        vec![
+            at(5000),
+            "undo_cwnd 0".to_owned(),
+            state(OPEN),
+            state(RECOVERY),
+        ],
+        ack(5000, 2, 1, 2, 1),
+    ];
+    let told = told(&script.concat());
+    let changes: Vec<&str> = told
+        .iter()
+        .map(String::as_str)
+        .filter(|event| ["entered", "undone", "left"].contains(event))
+        .collect();
+    assert_eq!(changes, ["entered", "undone", "entered"], "{told:?}");
 }
 
 /// Its packet left before the ACK that shows the losses.

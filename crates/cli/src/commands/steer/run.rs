@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
-use experiment::Interface;
 use experiment::policy::{Policy, Rule};
+use experiment::{Interface, Ports};
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
 use fleet::study::Step;
 use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use units::Duration;
+use units::{Duration, Ratio};
 
 use super::super::{study, watch};
 use super::pace::Pace;
@@ -226,8 +226,35 @@ fn words(policy: &Policy, rule: &Rule) -> String {
         0 => "any network".to_owned(),
         many => report::count(many as u64, "network"),
     };
-    let through = through(&rule.interface);
-    format!("{}: {networks}{through}: {}", rule.name, arms.join(", "))
+    let (through, bounds) = (through(&rule.interface), bounds(rule));
+    format!(
+        "{}: {networks}{through}{bounds}: {}",
+        rule.name,
+        arms.join(", ")
+    )
+}
+
+/// The ports, times and shares for which a rule holds.
+fn bounds(rule: &Rule) -> String {
+    let ports = |field: &str, all: &[Ports]| {
+        let all: Vec<String> = all.iter().map(Ports::to_string).collect();
+        (!all.is_empty()).then(|| format!("{field} {}", all.join(" ")))
+    };
+    let percent = |share: Ratio| report::percent(share.as_f64());
+    let from = [
+        (!rule.rtt_from.is_zero()).then(|| format!("RTT from {}", rule.rtt_from)),
+        rule.rtt_below.map(|below| format!("RTT below {below}")),
+        (rule.resent_from != Ratio::ZERO)
+            .then(|| format!("resent from {}", percent(rule.resent_from))),
+        rule.resent_below
+            .map(|below| format!("resent below {}", percent(below))),
+    ];
+    let ports = [
+        ports("listen", &rule.listen),
+        ports("connect", &rule.connect),
+    ];
+    let all = ports.into_iter().chain(from).flatten();
+    all.map(|bound| format!(", {bound}")).collect()
 }
 
 #[cfg(test)]

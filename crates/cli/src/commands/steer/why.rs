@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use experiment::Interface;
-use experiment::policy::{Connection, Policy};
+use experiment::policy::{Connection, Policy, Rule};
 use fleet::steer::{self, Given};
 use kernel::{KNOWN_PACKETS, Resent};
 use units::{Duration, Ratio};
@@ -45,15 +45,32 @@ pub struct Options {
     outgoing: bool,
 }
 
+impl Options {
+    /// Says which rules cannot match because of what the options leave out, and whether no rule has the interface.
+    fn note_unknown(&self, policy: &Policy) {
+        let some = |is_so: &dyn Fn(&Rule) -> bool| policy.rules.iter().any(is_so);
+        match &self.interface {
+            None if some(&|rule| !rule.interface.is_empty()) => output::note(
+                "the interface of the connection is not known here, so rules with `interface` do not match: --interface names it",
+            ),
+            Some(one) if !some(&|rule| rule.interface.contains(one)) => {
+                output::note(format_args!("no rule names the interface {}", one.name()));
+            }
+            _ => {}
+        }
+        if self.rtt.is_zero() && some(&Rule::is_of_rtt) {
+            output::note(
+                "the RTT of the handshake is not known here, so rules with `rtt_from` or `rtt_below` do not match: --rtt names it",
+            );
+        }
+    }
+}
+
 /// Prints the decision.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
-    if of_interfaces(&policy) && options.interface.is_none() {
-        output::note(
-            "the interface of the connection is not known here, so rules with `interface` do not match: --interface names it",
-        );
-    }
+    options.note_unknown(&policy);
     let of = Connection {
         client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
@@ -80,6 +97,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                     format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
+            if options.resent.is_none() && said.rules.iter().any(Rule::is_of_resent) {
+                output::note(
+                    "what the client's network resent is not known here, so rules with `resent_from` or `resent_below` do not \
+                     match: --resent names it",
+                );
+            }
             let given = by_file(&said, &of);
             return show(&said, given.as_ref(), Some(&of));
         }
@@ -101,10 +124,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Ok(_) => {}
     }
     Ok(())
-}
-
-fn of_interfaces(policy: &Policy) -> bool {
-    policy.rules.iter().any(|rule| !rule.interface.is_empty())
 }
 
 /// The decision of the policy in the file.

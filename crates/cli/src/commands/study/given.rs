@@ -137,6 +137,11 @@ impl Options {
         let group = self.cgroup.as_deref().unwrap_or_default();
         let last = Path::new(group).file_name().unwrap_or_default();
         let mut all = self.clone();
+        if last.is_empty() && self.name.is_none() && !group.is_empty() {
+            let reason =
+                "--name: is missing; the control group has no name that the study could have";
+            return Err(Failure::usage(reason));
+        }
         all.name
             .get_or_insert_with(|| last.to_string_lossy().into_owned());
         toml::to_string(&all).map_err(Failure::failed)
@@ -193,10 +198,18 @@ impl<'o> Source<'o> {
             None => &error,
         };
         match error.split_once(": ") {
-            Some((field, reason)) => format!("{}: {reason}", option(field)),
+            Some((field, reason)) => format!("{}: {}", option(field), said(reason)),
             None => error.to_owned(),
         }
     }
+}
+
+/// The reason without the syntax of a plan.
+fn said(reason: &str) -> String {
+    reason
+        .replace("or assign = \"route\"", "or a plan with assign = \"route\"")
+        .replace(", such as listen = [443]", "")
+        .replace("unit = \"slot\"", "--unit slot")
 }
 
 /// The option for a field of a plan.
@@ -271,7 +284,17 @@ worse = "20%"
             (
                 " --listen 443,8000-8010",
                 "",
-                "--listen, --connect: names no port",
+                "--listen, --connect: names no port; give listen, connect, or both",
+            ),
+            (
+                "--cgroup system.slice/nginx.service ",
+                "",
+                "--cgroup: is missing; give the directory of a control group, or a plan with",
+            ),
+            (
+                "--unit prefix",
+                "--unit prefix --slot 1h",
+                "--slot: belongs to --unit slot",
             ),
             ("bbr=10%", "bbr=x", "--arm: \"x\""),
             ("bbr=10%", "cubic=10%", "--arm: cubic already has an arm"),

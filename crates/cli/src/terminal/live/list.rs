@@ -14,7 +14,7 @@ use report::without_middle;
 
 use super::View;
 use super::screen::{Chosen, Screen};
-use crate::terminal::groups::{HEADINGS, cells};
+use crate::terminal::groups::{HEADINGS, SPARE, cells};
 use crate::terminal::output::printable;
 
 /// A sparkline that is shorter says nothing.
@@ -125,14 +125,17 @@ pub fn groups(
     let width = |column: usize| if column == 0 { name } else { 8 };
     let aligned_at = |column: usize, text: &str| aligned(text, width(column), column == 0);
     let sorted = screen.order().heading();
-    // The last place is for the column that is sorted by, if it would have none.
-    let sorted = HEADINGS.iter().position(|heading| *heading == sorted);
-    let mut shown: Vec<usize> = (0..=numbers).collect();
-    if let (Some(sorted), Some(last)) = (sorted, shown.last_mut())
-        && sorted > *last
-        && numbers > 0
-    {
-        *last = sorted;
+    let place = |name: &str| HEADINGS.iter().position(|heading| *heading == name);
+    let sorted = place(sorted);
+    let mut shown: Vec<usize> = (0..=others).collect();
+    let spare = SPARE
+        .into_iter()
+        .filter_map(place)
+        .chain((1..=others).rev());
+    for column in spare.filter(|column| Some(*column) != sorted || numbers == 0) {
+        if shown.len() > numbers + 1 {
+            shown.retain(|one| *one != column);
+        }
     }
     let heading = shown.iter().map(|&column| {
         let heading = if column == 0 {
