@@ -61,8 +61,8 @@ pub struct Options {
     /// Run only the cases that are marked as quick, once each; do not cite the result
     #[arg(long)]
     quick: bool,
-    /// Runs of each case on each engine, each with another seed; the simulator runs five times as many beside another
-    /// engine [default: 3; with --quick 1]
+    /// Runs of each case on each engine, each with another seed; with --kernel bbr3, the simulator runs five times as many
+    /// [default: 3; with --quick 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     repeats: Option<u64>,
     /// Directory for results

@@ -6,6 +6,10 @@ use scenario::{Controller, Scenario};
 
 use super::quantity::Quantity;
 
+/// So many times as often, the simulator runs a case with a controller that the cases do not have: BBRv3 draws the times of its
+/// probes, in the kernel other ones. This leaves to chance only what the kernel's runs have of it.
+const VIRTUAL_REPEATS: u64 = 5;
+
 /// What runs the cases on one side: an engine, which may put one controller in another's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
@@ -54,6 +58,15 @@ impl Contender {
             }
         }
         scenario
+    }
+
+    /// How many runs it has for one of the other. Without a controller of its own, it has the same seeds, with which both
+    /// engines lose the same packets and begin transfers at the same times.
+    pub(super) fn often(&self) -> u64 {
+        match self.replaced {
+            Some(_) if !self.engine.is_real_time() => VIRTUAL_REPEATS,
+            _ => 1,
+        }
     }
 
     /// What tells its runs from those of the engine with what the cases themselves say.

@@ -65,10 +65,6 @@ pub struct Side {
     pub plan: Plan,
 }
 
-/// So many times as often as an engine in real time, one in virtual time runs each case: it costs little, and leaves to chance
-/// only what the other one has of it.
-const VIRTUAL_REPEATS: u64 = 5;
-
 /// So many times as often, each engine runs a case that chance decides. Medians of nine runs vary 0.6 times as much as
 /// those of three.
 const CHANCE_REPEATS: u64 = 3;
@@ -143,15 +139,9 @@ impl Calibration {
         repeats: u64,
     ) -> Result<Calibration, (usize, SweepError)> {
         let mut cases: Vec<Case> = Vec::new();
-        let is_real_time = |one: &Contender| one.engine.is_real_time();
-        let is_any_real = pair.contenders.iter().any(is_real_time);
         let mut sides = pair.contenders.clone().map(|contender| Side {
             plan: Plan::new(contender.name.clone(), ["case"]),
-            repeats: if is_any_real && !is_real_time(&contender) {
-                repeats.saturating_mul(VIRTUAL_REPEATS)
-            } else {
-                repeats
-            },
+            repeats: repeats.saturating_mul(contender.often()),
             contender,
         });
         let repeats_of = sides.each_ref().map(|side| side.repeats);

@@ -125,8 +125,13 @@ fn cases_that_an_engine_cannot_run_are_skipped_with_a_reason() {
     let reason = all.cases.iter().find_map(|case| case.skipped.as_deref());
     assert!(reason.unwrap().contains("engine quic cannot do this"));
     let runs: usize = all.sides.iter().map(|side| side.plan.runs.len()).sum();
-    // The simulator runs each case five times as often.
-    assert_eq!(runs, (1 + 5) * (all.cases.len() - 4));
+    assert_eq!(runs, 2 * (all.cases.len() - 4));
+    let bbr3 = Pair::bbr3_in_kernel();
+    let [simulated, kernels] = Calibration::new(&sets(), &Choice::default(), &bbr3, 2)
+        .unwrap()
+        .sides
+        .map(|side| side.repeats);
+    assert_eq!((simulated, kernels), (10, 2));
 }
 
 #[test]
