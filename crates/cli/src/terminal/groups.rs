@@ -12,7 +12,7 @@ pub const HEADINGS: [&str; 9] = [
 ];
 
 /// The columns that go first where there is little room.
-pub const SPARE: [&str; 3] = ["min RTT", "p95", "deliv/s"];
+pub const SPARE_HEADINGS: [&str; 3] = ["min RTT", "p95", "deliv/s"];
 
 /// The cells of a group below the [`HEADINGS`].
 pub fn cells(group: &Group) -> Vec<String> {

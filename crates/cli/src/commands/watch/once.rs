@@ -8,7 +8,7 @@ use units::{Duration, Rate};
 use super::Options;
 use super::watching::Watching;
 use crate::failure::Failure;
-use crate::terminal::groups::{HEADINGS, SPARE, cells};
+use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 use crate::terminal::output;
 
 /// The columns of a table: those that have values after one look.
@@ -122,7 +122,7 @@ fn groups(
         }),
         rows,
     );
-    let table = table.sparing(&SPARE);
+    let table = table.sparing(&SPARE_HEADINGS);
     show(
         table,
         all.is_empty(),

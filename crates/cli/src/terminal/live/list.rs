@@ -14,7 +14,7 @@ use report::without_middle;
 
 use super::View;
 use super::screen::{Chosen, Screen};
-use crate::terminal::groups::{HEADINGS, SPARE, cells};
+use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 use crate::terminal::output::printable;
 
 /// A sparkline that is shorter says nothing.
@@ -128,7 +128,7 @@ pub fn groups(
     let place = |name: &str| HEADINGS.iter().position(|heading| *heading == name);
     let sorted = place(sorted);
     let mut shown: Vec<usize> = (0..=others).collect();
-    let spare = SPARE
+    let spare = SPARE_HEADINGS
         .into_iter()
         .filter_map(place)
         .chain((1..=others).rev());
