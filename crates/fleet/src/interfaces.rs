@@ -42,16 +42,16 @@ fn check_with<P>(
 fn known(group: &Path, proc: &Path) -> BTreeSet<String> {
     let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     let mut namespaces = HashSet::new();
-    let mut is_new = |process: &&str| {
-        // The process may have ended.
-        let namespace = fs::metadata(proc.join(process).join("ns/net"));
-        namespace.map_or(true, |about| namespaces.insert(about.ino()))
-    };
     let all = ["thread-self"].into_iter().chain(processes.lines());
-    let tables = all.filter(&mut is_new).map(|process| {
-        let table = proc.join(process).join("net/dev");
-        fs::read_to_string(table).unwrap_or_default()
+    let directories = all.map(|process| proc.join(process));
+    let new = directories.filter(|directory| {
+        // Only root sees the namespaces of other users' processes (namespaces(7)). Their tables are for everybody.
+        let namespace = fs::metadata(directory.join("ns/net"));
+        namespace.map_or(true, |about| namespaces.insert(about.ino()))
     });
+    // A process may have ended.
+    let tables = new.map(|directory| fs::read_to_string(directory.join("net/dev")));
+    let tables = tables.map(Result::unwrap_or_default);
     tables.flat_map(|table| names(&table)).collect()
 }
 
