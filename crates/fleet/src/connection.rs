@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use kernel::Model;
+use kernel::{Model, resent_with_data};
 use linux::diag::{SocketState, TcpInfo};
 use units::{Bytes, Duration, Rate};
 
@@ -102,17 +102,10 @@ fn acknowledged(info: &TcpInfo) -> Bytes {
     Bytes::new(info.bytes_acked.get() - signs)
 }
 
-/// Packets with data sent again, of which there were so many, with so many bytes. The kernel also counts SYNs, which are no packets with
-/// data (`__tcp_retransmit_skb`).
-fn with_data(retransmitted: u32, bytes: u64, packets: u32) -> u64 {
-    let retransmitted = if bytes == 0 { 0 } else { retransmitted };
-    retransmitted.min(packets).into()
-}
-
 /// Packets with data sent again so far.
-fn retransmitted(info: &TcpInfo) -> u64 {
-    let bytes = info.bytes_retrans.get();
-    with_data(info.total_retrans, bytes, info.data_segs_out)
+pub(crate) fn retransmitted(info: &TcpInfo) -> u64 {
+    let (total, packets) = (info.total_retrans.into(), info.data_segs_out.into());
+    resent_with_data(total, info.bytes_retrans.get(), packets)
 }
 
 impl Since {
@@ -139,15 +132,15 @@ impl Since {
             return Since::beginning(later, span);
         }
         let bytes = |before: Bytes, now: Bytes| Bytes::new(now.get().saturating_sub(before.get()));
-        let packets = now.data_segs_out.wrapping_sub(before.data_segs_out);
+        let packets: u64 = now.data_segs_out.wrapping_sub(before.data_segs_out).into();
         let again = now.total_retrans.wrapping_sub(before.total_retrans);
         let bytes_again = bytes(before.bytes_retrans, now.bytes_retrans).get();
         Since {
             span,
             acknowledged: bytes(acknowledged(before), acknowledged(now)),
             received: bytes(before.bytes_received, now.bytes_received),
-            packets: packets.into(),
-            retransmitted: with_data(again, bytes_again, packets),
+            packets,
+            retransmitted: resent_with_data(again.into(), bytes_again, packets),
             busy: now.busy_time.saturating_sub(before.busy_time),
             receiver: now.rwnd_limited.saturating_sub(before.rwnd_limited),
             send_buffer: now.sndbuf_limited.saturating_sub(before.sndbuf_limited),

@@ -10,7 +10,8 @@
 
 struct question {
 	u64 sent;
-	u64 resent;
+	u64 total;
+	u64 bytes;
 	u64 from;
 	u64 below;
 };
@@ -21,9 +22,10 @@ int main(void)
 	u64 memory = 0;
 
 	while (fread(&question, sizeof(question), 1, stdin) == 1) {
+		u64 resent = with_data(question.total, question.bytes, question.sent);
 		u64 answer[3];
 
-		memory = remember(memory, question.sent, question.resent);
+		memory = remember(memory, question.sent, resent);
 		answer[0] = memory;
 		answer[1] = share_of(memory);
 		answer[2] = has_share(question.from, question.below, answer[1]);

@@ -188,7 +188,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->ended = now;
 	ended->acknowledged = tp->bytes_acked;
 	ended->packets = tp->data_segs_out;
-	ended->resent = tp->total_retrans;
+	ended->resent = resent_by(tp);
 	ended->lost = tp->lost;
 	ended->srtt = tp->srtt_us >> 3;
 	ended->min_rtt = tp->rtt_min.s[0].v;

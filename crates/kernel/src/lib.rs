@@ -59,7 +59,7 @@ pub use model::{Model, state_of_window};
 pub use pacing::pacing;
 pub use parameters::{Parameter, ParameterError, Settings, Value};
 pub use registered::Registered;
-pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths};
+pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
 pub use snapshot::Snapshot;
 pub use steering::{
     DrawnUnit, InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection,

@@ -43,6 +43,12 @@ impl Resent {
     }
 }
 
+/// The packets with data that a connection resent. Its total also has SYNs, SYN-ACKs (`tcp_create_openreq_child`) and FINs.
+/// If no bytes were resent, it has nothing else. The twin of `with_data` in `bpf/steer/resent.h`.
+pub fn resent_with_data(total: u64, bytes: u64, sent: u64) -> u64 {
+    if bytes == 0 { 0 } else { total.min(sent) }
+}
+
 /// A share in millionths, rounded up. A share of whole millionths is below this if, and only if, it is below `share`.
 pub fn millionths(share: Ratio) -> u32 {
     let parts = u64::from(share.numerator()) * u64::from(MILLION);
@@ -78,6 +84,13 @@ mod tests {
         assert_eq!((known.sent, known.resent), (1000, 31));
         assert_eq!(known.share, Some(Ratio::new(1, 40)));
         assert_eq!(Resent::of_word(word(0, 31, 999)).share, None);
+    }
+
+    #[test]
+    fn packets_without_data_are_not_resent_data() {
+        for (total, bytes, sent, resent) in [(5, 0, 10, 0), (3, 100, 10, 3), (6, 100, 2, 2)] {
+            assert_eq!(resent_with_data(total, bytes, sent), resent);
+        }
     }
 
     #[test]

@@ -177,13 +177,15 @@ impl Steer {
                 rule: rule.name.clone(),
                 why,
             })?;
-            interfaces::check(&rule.interface, &group).map_err(|(_, why)| {
-                SteerError::Interface {
-                    rule: rule.name.clone(),
-                    why,
-                }
-            })?;
         }
+        let named = policy.rules.iter().flat_map(|rule| {
+            let of_rule = rule.interface.iter();
+            of_rule.map(move |interface| (rule, *interface))
+        });
+        interfaces::check(named, &group).map_err(|(rule, why)| SteerError::Interface {
+            rule: rule.name.clone(),
+            why,
+        })?;
         Ok(group)
     }
 

@@ -14,6 +14,7 @@ use report::parquet::{Column, WriteError, write};
 use units::Duration;
 
 use super::place::Place;
+use crate::connection::retransmitted;
 use crate::systems::System;
 
 /// A connection of a study.
@@ -198,7 +199,7 @@ impl Maker {
         Row {
             acknowledged: info.bytes_acked.get(),
             packets: info.data_segs_out.into(),
-            resent: info.total_retrans.into(),
+            resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
             min_rtt: info.min_rtt,
             delivery_rate: Some(rate).filter(|&rate| rate > 0),
@@ -272,4 +273,40 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
 pub(super) fn write_rows(to: &mut BufWriter<File>, rows: &[Row]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     write(to, &columns(), rows, &about)
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_syn_that_was_sent_again_is_no_retransmitted_packet_of_an_open_connection() {
+        let maker = Maker {
+            sitting: 1,
+            arms: vec!["bbr".into()],
+            kept: Kept::None,
+            keeps_ends: false,
+            key: Key::of_seed("a"),
+        };
+        let of = SteeredConnection {
+            unit: 0,
+            rule: 0,
+            arm: 0,
+            set_up: Duration::ZERO,
+            client: [192, 0, 2, 7].into(),
+            ports: [443, 50_000],
+        };
+        let now = Now {
+            boot: Duration::ZERO,
+            unix_s: 0.0,
+        };
+        let mut socket = crate::tests::seen().socket;
+        (socket.info.data_segs_out, socket.info.total_retrans) = (10, 2);
+        for (bytes, resent) in [(0, 0), (2896, 2)] {
+            socket.info.bytes_retrans = Bytes::new(bytes);
+            assert_eq!(maker.open(&of, &socket, now).resent, resent);
+        }
+    }
 }

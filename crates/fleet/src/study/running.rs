@@ -156,12 +156,11 @@ impl Study {
         match &plan.cgroup {
             Some(group) => {
                 let group = ControlGroup::at(group)?;
-                interfaces::check(&plan.connections.interface, &group).map_err(
-                    |(place, reason)| {
-                        let field = format!("connections.interface[{place}]");
-                        StudyError::Interface(ScenarioError::new(field, reason))
-                    },
-                )?;
+                let named = plan.connections.interface.iter().copied().enumerate();
+                interfaces::check(named, &group).map_err(|(place, reason)| {
+                    let field = format!("connections.interface[{place}]");
+                    StudyError::Interface(ScenarioError::new(field, reason))
+                })?;
                 group.claim(Claim::Alone)?;
                 kernel::check_permission()?;
             }

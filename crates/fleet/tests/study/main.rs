@@ -8,6 +8,7 @@
 mod faults;
 mod group;
 mod guard;
+mod handshake;
 mod objects;
 mod policy;
 #[path = "../process/mod.rs"]

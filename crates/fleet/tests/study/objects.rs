@@ -15,7 +15,8 @@ use crate::server::{PORT, wait_for};
 use crate::{PATIENCE, alone, client, connect};
 
 /// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `a1`
-/// aborts the connection after a second, with as much outstanding data as possible.
+/// aborts the connection after a second, with as much outstanding data as possible. After `d1`, the kernel ignores the end of
+/// a handshake without data for a second, and then sends its SYN-ACK again (tcp(7), `TCP_DEFER_ACCEPT`).
 const SERVER: &str = r#"
 import contextlib, socket, struct, sys, time
 def serve(stream, lines):
@@ -31,6 +32,8 @@ def serve(stream, lines):
                 time.sleep(float(part[1:]))
                 stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return
+            elif part.startswith("d"):
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, int(part[1:]))
             else:
                 stream.sendall(b"x" * int(part))
 listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -40,10 +43,10 @@ while True:
         serve(stream, lines)
 "#;
 
-struct Server(Child);
+pub struct Server(Child);
 
 impl Server {
-    fn start(group: &Path) -> Server {
+    pub fn start(group: &Path) -> Server {
         let enter = format!(
             "echo $$ > '{}/cgroup.procs' && exec python3 - {PORT}",
             group.display()
@@ -70,12 +73,12 @@ impl Drop for Server {
     }
 }
 
-fn ask(stream: &mut TcpStream, line: &str, bytes: usize) {
+pub fn ask(stream: &mut TcpStream, line: &str, bytes: usize) {
     writeln!(stream, "{line}").expect("sent");
     stream.read_exact(&mut vec![0; bytes]).expect("an answer");
 }
 
-fn steering() -> Steering {
+pub fn steering() -> Steering {
     Steering {
         key: [1, 2],
         unit: DrawnUnit::Connection,
@@ -92,13 +95,18 @@ fn steering() -> Steering {
     }
 }
 
-#[test]
-fn objects_are_told_apart_by_requests_and_by_pauses() {
+/// Runs a test alone, if there is Python for the server.
+pub fn alone_with_python(what: &str, test: impl FnOnce(&Group) + Send) {
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: objects of connections: there is no python3");
+        eprintln!("SKIPPED: {what}: there is no python3");
         return;
     }
-    alone("objects of connections", told_apart);
+    alone(what, test);
+}
+
+#[test]
+fn objects_are_told_apart_by_requests_and_by_pauses() {
+    alone_with_python("objects of connections", told_apart);
 }
 
 fn told_apart(group: &Group) {
@@ -166,7 +174,7 @@ fn left(attached: &Attached) {
 }
 
 /// Waits for the end of the connection. Returns the connection and its objects.
-fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
+pub fn ended(attached: &Attached) -> (kernel::EndedConnection, Vec<ToldObject>) {
     let begin = Instant::now();
     let mut objects = Vec::new();
     loop {

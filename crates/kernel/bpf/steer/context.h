@@ -80,6 +80,7 @@ struct sock {
 struct tcp_sock {
 	u64 bytes_acked;
 	u64 bytes_received;
+	u64 bytes_retrans;
 	u64 delivered_mstamp;
 	u32 snd_una;
 	u32 snd_nxt;

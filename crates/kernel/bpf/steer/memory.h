@@ -31,6 +31,11 @@ static inline u64 remembered_share(const struct unit *unit, const u64 *client)
 	return memory ? share_of(*memory) : UNKNOWN_SHARE;
 }
 
+static inline u64 resent_by(const struct tcp_sock *tp)
+{
+	return with_data(tp->total_retrans, tp->bytes_retrans, tp->data_segs_out);
+}
+
 static inline void remember_end(const struct bpf_sock_ops *context, const struct tcp_sock *tp)
 {
 	u64 sent = tp->data_segs_out, now;
@@ -43,7 +48,7 @@ static inline void remember_end(const struct bpf_sock_ops *context, const struct
 	own_unit(&unit);
 	client_of(context, client);
 	memory = memory_of(&unit, client, &network);
-	now = remember(memory ? *memory : 0, sent, tp->total_retrans);
+	now = remember(memory ? *memory : 0, sent, resent_by(tp));
 	/* Of two connections that end at the same instant, one may be lost. */
 	if (memory)
 		*memory = now;

@@ -34,7 +34,16 @@ static inline u64 share_of(u64 memory)
 }
 
 /*
- * Adds a connection that has ended.
+ * The packets with data that a connection resent. Its total also has SYNs, SYN-ACKs (tcp_create_openreq_child) and FINs.
+ * If no bytes were resent, it has nothing else.
+ */
+static inline u64 with_data(u64 total, u64 bytes, u64 sent)
+{
+	return bytes ? min(total, sent) : 0;
+}
+
+/*
+ * Adds a connection that has ended. It resent at most as many packets as it sent.
  *
  * A rule's controller changes the share by which the rule was chosen. So that networks do not go back and forth between
  * rules, the share that rules see crosses a bound upwards only when the measured share is a quarter above it, and
@@ -44,9 +53,6 @@ static inline u64 remember(u64 memory, u64 sent, u64 resent)
 {
 	u64 seen = share_of(memory), share;
 
-	/* The kernel also counts SYNs and FINs as resent, which have no data. */
-	if (resent > sent)
-		resent = sent;
 	sent += sent_of(memory);
 	resent += resent_of(memory);
 	for (u32 halved = 0; sent > MOST_PACKETS && halved < 32; halved++) {

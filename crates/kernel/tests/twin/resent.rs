@@ -1,7 +1,7 @@
 //! What is remembered of a client network is the same in C and in Rust, and so are the rules that match.
 
 use experiment::policy::{Connection, Policy};
-use kernel::{ANY_SHARE, KNOWN_PACKETS, Resent, millionths};
+use kernel::{ANY_SHARE, KNOWN_PACKETS, Resent, millionths, resent_with_data};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::{Duration, Ratio};
@@ -24,7 +24,7 @@ struct Network {
 impl Network {
     fn add(&mut self, sent: u64, resent: u64) {
         self.sent += sent;
-        self.resent += resent.min(sent);
+        self.resent += resent;
         while self.sent > MOST_PACKETS {
             self.sent /= 2;
             self.resent /= 2;
@@ -63,7 +63,8 @@ fn policy(from: Option<u64>, below: Option<u64>) -> Policy {
 /// A connection that has ended, and a rule.
 struct Question {
     sent: u64,
-    resent: u64,
+    total: u64,
+    bytes: u64,
     policy: Policy,
 }
 
@@ -73,22 +74,28 @@ impl Question {
         let mut draw = |end: u64| random.next_u64() % end;
         let magnitude = draw(33);
         let sent = draw(1 << magnitude);
-        // Some connections resend more packets than they have with data.
+        // Some connections resend more packets than they have with data, and some only packets without data.
         let part = 1 + draw(100);
-        let resent = draw(sent / part + 3);
+        let total = draw(sent / part + 3);
+        let bytes = draw(8) * 1448;
         let mut is_given = |bound| (draw(3) > 0).then_some(bound);
         Question {
             sent,
-            resent,
+            total,
+            bytes,
             policy: policy(is_given(from), is_given(below)),
         }
     }
 
-    fn words(&self) -> [u64; 4] {
+    fn resent(&self) -> u64 {
+        resent_with_data(self.total, self.bytes, self.sent)
+    }
+
+    fn words(&self) -> [u64; 5] {
         let rule = &self.policy.rules[0];
         let from = millionths(rule.resent_from);
         let below = rule.resent_below.map_or(ANY_SHARE.end, millionths);
-        [self.sent, self.resent, from.into(), below.into()]
+        [self.sent, self.total, self.bytes, from.into(), below.into()]
     }
 
     /// Whether the rule matches a connection of a network with this share.
@@ -106,7 +113,7 @@ impl Question {
     }
 }
 
-fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 4]>) -> Vec<[u64; 3]> {
+fn answers(host: &Host, questions: impl IntoIterator<Item = [u64; 5]>) -> Vec<[u64; 3]> {
     let words = questions.into_iter().flatten();
     let input: Vec<u8> = words.flat_map(u64::to_ne_bytes).collect();
     let output = host.answer(&input);
@@ -128,7 +135,7 @@ fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
         assert_eq!(answers.len(), questions.len());
         let mut twin = Network::default();
         for (question, [memory, share, matches]) in questions.iter().zip(answers) {
-            twin.add(question.sent, question.resent);
+            twin.add(question.sent, question.resent());
             let read = Resent::of_word(memory);
             assert_eq!((read.sent, read.resent), (twin.sent, twin.resent));
             let expected = twin
@@ -152,7 +159,7 @@ fn a_network_has_the_same_memory_and_the_same_rules_in_both() {
 fn classes<const PARTS: usize>(host: &Host, parts: [u64; PARTS]) -> [bool; PARTS] {
     const CONNECTIONS: usize = 200;
     let asked = |from, below| {
-        let each = |per_mille| std::iter::repeat_n([1000, per_mille, from, below], CONNECTIONS);
+        let each = |per_mille| std::iter::repeat_n([1000, per_mille, 1, from, below], CONNECTIONS);
         let answers = answers(host, parts.iter().flat_map(|&part| each(part)));
         let last = |part: usize| answers[(part + 1) * CONNECTIONS - 1][2] == 1;
         std::array::from_fn::<bool, PARTS, _>(last)
