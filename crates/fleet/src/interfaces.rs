@@ -6,12 +6,10 @@ use std::path::Path;
 
 use experiment::Interface;
 
-use crate::study::ControlGroup;
-
 /// Checks that interfaces exist, in this process's network namespace or in that of a process of the control group. The
 /// first one that does not is named by its index, with the reason.
-pub(crate) fn check(interfaces: &[Interface], group: &ControlGroup) -> Result<(), (usize, String)> {
-    let known = known(group.path());
+pub(crate) fn check(interfaces: &[Interface], group: &Path) -> Result<(), (usize, String)> {
+    let known = known(group);
     let is_known = |interface: &Interface| known.contains(interface.name());
     match interfaces.iter().position(|interface| !is_known(interface)) {
         None => Ok(()),
@@ -54,10 +52,10 @@ mod tests {
 
     #[test]
     fn an_interface_that_does_not_exist_is_named() {
-        let group = ControlGroup::at(Path::new("/no/such/group")).unwrap();
+        let group = Path::new("/no/such/group");
         let of = |name: &str| name.parse().unwrap();
-        check(&[of("lo")], &group).unwrap();
-        let (place, reason) = check(&[of("lo"), of("no-such")], &group).unwrap_err();
+        check(&[of("lo")], group).unwrap();
+        let (place, reason) = check(&[of("lo"), of("no-such")], group).unwrap_err();
         assert_eq!(place, 1);
         assert!(
             reason.contains("no-such; there are: ") && reason.contains("lo"),

@@ -22,9 +22,9 @@ use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
+use crate::controllers::offered;
 use crate::files::{Files, HELD, LEAST, RecordError};
 use crate::interfaces;
-use crate::steer::offered;
 use crate::systems::System;
 
 /// How often the open connections are looked at.
@@ -156,7 +156,7 @@ impl Study {
         match &plan.cgroup {
             Some(group) => {
                 let group = ControlGroup::at(group)?;
-                interfaces::check(&plan.connections.interface, &group).map_err(
+                interfaces::check(&plan.connections.interface, group.path()).map_err(
                     |(place, reason)| {
                         let field = format!("connections.interface[{place}]");
                         StudyError::Interface(ScenarioError::new(field, reason))
