@@ -1,9 +1,9 @@
 //! A study by slots over the time since its arms were switched: how long the arm before still matters.
 //!
 //! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect of
-//! switchback experiments). Slots are randomised one by one, so half of the slots of an arm follow a slot of another arm, and
-//! the others follow a slot of the same arm. A difference between the two is what the arm before has left. The plan's washout
-//! suffices if there is no difference behind it.
+//! switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm, as many as
+//! the shares of the other arms: with two equal arms, about half. The others follow a slot of the same arm. A difference
+//! between the two is what the arm before has left. The plan's washout suffices if there is no difference behind it.
 
 use std::collections::HashMap;
 
@@ -90,7 +90,8 @@ pub struct Since {
     pub behind: SinceBin,
     /// The number of intervals in evaluated bins.
     pub intervals: usize,
-    /// How many of them do not contain 0. By chance, one in twenty does not.
+    /// How many of them do not contain 0. Chance alone gives one in twenty when the study is over. Before, at one look, it
+    /// gives at most one in 400: anytime-valid intervals reach at least 3.03 standard errors to each side.
     pub beyond: usize,
 }
 

@@ -8,15 +8,13 @@ use std::path::Path;
 
 use experiment::Interface;
 
-use crate::study::ControlGroup;
-
 /// Checks that interfaces exist, in this process's network namespace or in that of a process of the control group. Each
 /// interface comes with the place that names it. If one does not exist, returns its place, with the reason.
 pub(crate) fn check<P>(
     interfaces: impl IntoIterator<Item = (P, Interface)>,
-    group: &ControlGroup,
+    group: &Path,
 ) -> Result<(), (P, String)> {
-    check_with(interfaces, || known(group.path(), Path::new("/proc")))
+    check_with(interfaces, || known(group, Path::new("/proc")))
 }
 
 /// Most plans and policies name no interfaces. So `known` is only called for the first interface, and only once, because
@@ -80,10 +78,10 @@ mod tests {
 
     #[test]
     fn an_interface_that_does_not_exist_is_named() {
-        let group = ControlGroup::at(Path::new("/no/such/group")).unwrap();
-        check([("one", of("lo"))], &group).unwrap();
+        let group = Path::new("/no/such/group");
+        check([("one", of("lo"))], group).unwrap();
         let all = [("one", of("lo")), ("two", of("no-such"))];
-        let (place, reason) = check(all, &group).unwrap_err();
+        let (place, reason) = check(all, group).unwrap_err();
         assert_eq!(place, "two");
         assert!(
             reason.contains("no-such; there are: ") && reason.contains("lo"),

@@ -24,6 +24,7 @@
 
 pub mod column;
 pub mod connection;
+mod controllers;
 mod fields;
 mod files;
 mod filter;
@@ -31,6 +32,7 @@ mod group;
 mod interfaces;
 mod metrics;
 mod namespace;
+mod networks;
 mod push;
 mod recorder;
 mod serve;

@@ -297,3 +297,14 @@ def test_the_distributions_are_those_of_tables():
         assert near(ask(f"student({z}, {freedom}::double)"), t, 1e-5)
         assert near(ask(f"normal({t}, {freedom}::double)"), z, 1e-5)
     assert near(ask("student(1.959964, 1e6)"), 1.959964, 1e-5)
+
+
+def test_each_number_of_arms_has_its_z():
+    connection = duckdb.connect()
+    macros, _ = queries()["effects"].split("create or replace view effects")
+    for query in (queries()["distributions"], queries()["plan"], macros):
+        connection.execute(query)
+    for arms in range(2, 9):
+        connection.execute(f"create or replace table plan as select range as arm, 1 / {arms} as share from range({arms})")
+        (doubt,) = connection.execute("select 2 * tail(z()) * others()").fetchone()
+        assert near(doubt, 0.05, 1e-5)

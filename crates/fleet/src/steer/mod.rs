@@ -10,20 +10,17 @@ pub use journal::{History, history};
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use experiment::Prefix;
 use experiment::policy::{Policy, Rule};
-use kernel::{
-    Algorithm, EndedConnection, Steering, SteeringCounts, SteeringRule, mapped, millionths,
-    since_boot,
-};
+use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, millionths, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
 
+use crate::controllers::offered;
 use crate::interfaces;
+use crate::networks::table;
 use crate::study::{
     Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
 };
@@ -83,51 +80,6 @@ pub struct Steer {
     metrics: Metrics,
 }
 
-/// The table of the kernel's program: networks, each with a bit for each rule that applies there. `rest` has the bits
-/// of the rules that apply in all other networks.
-///
-/// The program's table has IPv4 addresses mapped into IPv6, where `::/0` covers all addresses. So the table always has
-/// an entry for the whole of IPv4, too.
-pub(crate) fn table(
-    networks: impl IntoIterator<Item = (Prefix, u64)>,
-    rest: u64,
-) -> Vec<(Ipv6Addr, u8, u64)> {
-    let all = [
-        Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::from(Ipv6Addr::UNSPECIFIED),
-    ];
-    let all = all.map(|address| (Prefix::around(address, 0), rest));
-    let network = |(prefix, rules): (Prefix, u64)| {
-        let before = if prefix.first().is_ipv4() { 96 } else { 0 };
-        (mapped(prefix.first()), before + prefix.length(), rules)
-    };
-    // If two entries have the same network, the later one counts.
-    all.into_iter().chain(networks).map(network).collect()
-}
-
-/// Whether the kernel offers a controller. If the controller is a module, this also makes the kernel load it, because
-/// the BPF program may not do so.
-pub(crate) fn offered(controller: &str) -> Result<(), String> {
-    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| error.to_string())?;
-    linux::socket::set_controller(&socket, controller).map_err(|error| match error {
-        linux::Error::UnknownController { .. } => format!("{error}{}", advice(controller)),
-        error => error.to_string(),
-    })
-}
-
-/// How to get a controller that the kernel lacks, if it is one of Fullpipe's.
-fn advice(controller: &str) -> String {
-    let mut own = Algorithm::ALL.iter();
-    let found = own.find(|own| [own.name(), own.kernel_name()].contains(&controller));
-    found.map_or_else(String::new, |own| {
-        format!(
-            "; run `fullpipe kernel load {}`, and name it {}",
-            own.name(),
-            own.kernel_name()
-        )
-    })
-}
-
 /// The configuration of the program in the kernel, for a machine with this boot time.
 fn steering(policy: &Policy, boot: Duration) -> Steering {
     let (networks, everywhere) = policy.networks();
@@ -182,7 +134,7 @@ impl Steer {
             let of_rule = rule.interface.iter();
             of_rule.map(move |interface| (rule, *interface))
         });
-        interfaces::check(named, &group).map_err(|(rule, why)| SteerError::Interface {
+        interfaces::check(named, group.path()).map_err(|(rule, why)| SteerError::Interface {
             rule: rule.name.clone(),
             why,
         })?;
@@ -425,6 +377,10 @@ pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
+    use kernel::mapped;
+
     use super::*;
 
     /// The bits that the program finds for an address.
@@ -437,23 +393,6 @@ mod tests {
         // Among entries of the greatest length, the last one: later entries replace earlier ones.
         let found = table.iter().filter(is_in).max_by_key(|one| one.1);
         found.map_or(0, |one| one.2)
-    }
-
-    #[test]
-    fn a_controller_that_fullpipe_can_load_is_told_so() {
-        for name in ["bbr3", "fullpipe_bbr3"] {
-            let advice = advice(name);
-            assert!(
-                advice.contains("kernel load bbr3`") && advice.ends_with(" fullpipe_bbr3"),
-                "{advice}"
-            );
-        }
-        assert_eq!(advice("bbr"), "");
-        let refused = offered("no_such").unwrap_err();
-        assert!(
-            refused.contains("no congestion controller no_such"),
-            "{refused}"
-        );
     }
 
     #[test]

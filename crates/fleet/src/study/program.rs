@@ -14,7 +14,7 @@ use super::hold::Hold;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
 use super::running::StudyError;
-use crate::steer::table;
+use crate::networks::table;
 
 /// How long the program works on without a renewal. If the study's process is stopped, the default is back after this
 /// time; if the process is killed, at once.

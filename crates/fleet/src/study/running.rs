@@ -22,9 +22,9 @@ use super::route::{self, RouteError};
 use super::row::{self, Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
+use crate::controllers::offered;
 use crate::files::{Files, HELD, LEAST, RecordError};
 use crate::interfaces;
-use crate::steer::offered;
 use crate::systems::System;
 
 /// How often the open connections are looked at.
@@ -157,7 +157,7 @@ impl Study {
             Some(group) => {
                 let group = ControlGroup::at(group)?;
                 let named = plan.connections.interface.iter().copied().enumerate();
-                interfaces::check(named, &group).map_err(|(place, reason)| {
+                interfaces::check(named, group.path()).map_err(|(place, reason)| {
                     let field = format!("connections.interface[{place}]");
                     StudyError::Interface(ScenarioError::new(field, reason))
                 })?;

@@ -1,6 +1,7 @@
 //! The results of a study over time: its calendar time, and the time since a switch of slots.
 
 use experiment::carryover::{ArmSince, Since, SinceBin};
+use experiment::effect::DOUBT;
 use experiment::timeline::{ArmInBin, Bins};
 use experiment::verdict::range;
 use experiment::{Findings, Measure};
@@ -121,19 +122,19 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
         );
     }
     if let Some(since) = since(read, findings) {
-        notes.push(of_since(&since));
+        notes.push(of_since(&since, findings.is_over));
     }
     notes
 }
 
-fn of_since(since: &Since) -> String {
+fn of_since(since: &Since, is_over: bool) -> String {
     let believed = match since.intervals {
         0 => "There are too few slots for intervals.".to_owned(),
         all => format!(
-            "Behind the washout, {} of {all} intervals do not contain 0 (--json has all measures); by chance, about {:.0} would. More \
-             of them, most of all in the first bins, mean that the washout is too short.",
+            "Behind the washout, {} of {all} intervals do not contain 0 (--json has all measures). Chance alone gives {}. More of \
+             them, most of all in the first bins, mean that the washout is too short.",
             since.beyond,
-            (all as f64 / 20.0).ceil()
+            by_chance(all, is_over)
         ),
     };
     format!(
@@ -141,6 +142,17 @@ fn of_since(since: &Since) -> String {
          before had another arm and not the same, as a 95 % interval of this bin alone. Of other arms: their share of the time of \
          objects, after a slot of another arm. {believed}"
     )
+}
+
+/// How many of these intervals do not contain 0 if the arm before has left nothing.
+fn by_chance(intervals: usize, is_over: bool) -> String {
+    if !is_over {
+        return "hardly any, because these intervals hold at any time".to_owned();
+    }
+    match intervals as f64 * DOUBT {
+        ..1.0 => "less than one".to_owned(),
+        some => format!("about {some:.0}"),
+    }
 }
 
 /// A time in the unit that suits it: `45 s`, `2.5 min`, `4 h`.
@@ -172,5 +184,17 @@ mod tests {
             times,
             ["0 s", "2.5 s", "45 s", "2.5 min", "2 h", "4 h", "7 days"]
         );
+    }
+
+    #[test]
+    fn chance_alone_gives_one_interval_in_twenty_only_at_the_end() {
+        let few = [1, 19].map(|intervals| by_chance(intervals, true));
+        assert_eq!(few, ["less than one"; 2]);
+        let many = [20, 48].map(|intervals| by_chance(intervals, true));
+        assert_eq!(many, ["about 1", "about 2"]);
+        for intervals in [1, 48] {
+            let early = by_chance(intervals, false);
+            assert!(early.starts_with("hardly any"), "{early}");
+        }
     }
 }

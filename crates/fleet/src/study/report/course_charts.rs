@@ -118,11 +118,17 @@ pub fn since_switch(since: &Since, is_over: bool) -> Option<Picture> {
     let charts = SHOWN.map(|measure| values(since, measure));
     let changes = SHOWN.map(|measure| changes(since, measure, is_over));
     let charts = charts.into_iter().chain(changes);
-    let picture = Picture::of("since the switch of slots", 2, HEIGHT, charts).explained(
+    let by_chance = if is_over {
+        "Without carryover, one in twenty of them does not contain 0."
+    } else {
+        "It holds at any time: without carryover, nearly all of them contain 0."
+    };
+    let caption = format!(
         "A connection and its objects count where the connection began. Below: the change if the slot before had another arm and not \
-         the same, with the 95 % interval of each bin alone. One in twenty of them does not contain 0 by chance.",
+         the same, with the 95 % interval of each bin alone. {by_chance}"
     );
-    Some(picture)
+    let picture = Picture::of("since the switch of slots", 2, HEIGHT, charts);
+    Some(picture.explained(caption))
 }
 
 /// The value of an arm in a bin.

@@ -141,4 +141,15 @@ fn a_study_by_slots_shows_the_time_since_a_switch() {
     ] {
         assert!(page.contains(text), "{text}");
     }
+    let at_the_end = ["Chance alone gives less than one.", "one in twenty of them"];
+    let before = ["Chance alone gives hardly any", "nearly all of them"];
+    for (reach, told, not) in [
+        (Reach::Over, at_the_end, before),
+        (Reach::Running, before, at_the_end),
+    ] {
+        read.gathered.reached(reach);
+        let page = self::page(&read);
+        assert!(told.iter().all(|text| page.contains(text)), "{told:?}");
+        assert!(!not.iter().any(|text| page.contains(text)), "{not:?}");
+    }
 }
