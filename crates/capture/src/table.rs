@@ -50,6 +50,9 @@ impl Table {
             _ => self.places.get(&key(ends)).copied(),
         };
         let turn = place.map_or(Turn::New, |place| self.turn(place, packet, segment));
+        if let (Some(place), Turn::Held | Turn::Next(_)) = (place, &turn) {
+            self.count(place, memory);
+        }
         let place = match (place, turn) {
             (Some(place), Turn::Same) => place,
             (Some(_), Turn::Held) => return,
@@ -86,6 +89,14 @@ impl Table {
                 connection.turn(packet, segment)
             }
             _ => Turn::New,
+        }
+    }
+
+    /// A connection has another one within it that may have begun, or no longer has.
+    #[cold]
+    fn count(&mut self, place: usize, memory: &mut Memory) {
+        if let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) {
+            memory.count(connection.as_mut());
         }
     }
 

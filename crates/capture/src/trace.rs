@@ -115,7 +115,7 @@ impl Trace {
             let source = compression::plain(Wanted { source, goes_on }, &windows)?;
             Ok((Box::new(Wanted { source, goes_on }), is_lasting))
         };
-        match self.merge(files, plain, goes_on) {
+        match self.merge(files, plain, &windows, goes_on) {
             // The error only says that the caller wants no more.
             Err(_) if !goes_on() => Ok(()),
             read => read,
@@ -126,14 +126,16 @@ impl Trace {
         &mut self,
         files: usize,
         mut plain: impl FnMut(usize) -> Result<(Plain<'s>, bool), ReadError>,
+        windows: &Windows,
         goes_on: &dyn Fn() -> bool,
     ) -> Result<(), (usize, ReadError)> {
         let mut pieces = Pieces::default();
         for file in 0..files {
-            let looked = self.look(file, files == 1, &mut plain, &mut pieces);
+            let looked = plain(file)
+                .and_then(|opened| self.look(file, files == 1, opened, windows, &mut pieces));
             looked.map_err(|error| (file, error))?;
         }
-        let mut again = |file| Frames::of_plain(plain(file)?.0);
+        let mut again = |file| Frames::of_plain(plain(file)?.0, windows);
         let mut clock = Clock::default();
         while let Some(frame) = pieces.next_frame(&mut again)? {
             self.counts.packets += 1;
@@ -160,10 +162,10 @@ impl Trace {
         &mut self,
         file: usize,
         is_alone: bool,
-        plain: &mut impl FnMut(usize) -> Result<(Plain<'s>, bool), ReadError>,
+        (mut source, is_lasting): (Plain<'s>, bool),
+        windows: &Windows,
         pieces: &mut Pieces<'s>,
     ) -> Result<(), ReadError> {
-        let (mut source, is_lasting) = plain(file)?;
         let mut first = Vec::new();
         source.by_ref().take(1).read_to_end(&mut first)?;
         let is_log = first.first().copied().is_some_and(qlog::is_one);
@@ -179,7 +181,7 @@ impl Trace {
             }
             return Ok(());
         }
-        let mut frames = Frames::of_plain(source)?;
+        let mut frames = Frames::of_plain(source, windows)?;
         match frames.next_at()? {
             Some(first) => {
                 let is_kept = is_alone || !is_lasting;

@@ -36,6 +36,8 @@ impl Handshake {
                 self.syns = self.syns.saturating_add(1);
                 self.syn = Some(at);
             }
+            // Both ends may send a SYN at once (RFC 9293, section 3.5). Then neither answers the other.
+            (false, true) if !segment.flags.has(Flags::ACK) => {}
             (false, true) => {
                 self.answers = self.answers.saturating_add(1);
                 // With several SYNs, nothing tells which one was answered (RFC 6298, section 3).

@@ -53,8 +53,11 @@ const NEAR: u64 = 10;
 /// The number of measurements that are needed to tell where the capture was taken.
 const ENOUGH: u64 = 4;
 
-/// The sequence number of a RST is within this many bytes of those that its sender has sent.
+/// The sequence numbers of a sender's RST and FIN are within this many bytes of those that it has sent.
 const RESET: u32 = 1 << 24;
+
+/// The sequence numbers of its other segments are within this many bytes of those that are outstanding.
+const WINDOW: u32 = 1 << 20;
 
 /// The memory that is left for a connection's outstanding data and its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +77,7 @@ pub struct Side {
     mss: Option<u16>,
     window_scale: Option<u8>,
     has_sent_syn: bool,
-    /// The sequence number after its latest segment.
+    /// The sequence number after its latest segment that was near those before.
     after: Option<u32>,
     /// Whether the options of its SYN were not captured completely.
     is_cut: bool,
@@ -147,12 +150,16 @@ impl Connection {
 
     /// Whether this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
     /// sequence number.
-    pub fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
+    fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         if !segment.flags.has(Flags::SYN) {
             return false;
         }
-        let side = &self.sides[usize::from(packet.from != self.ends[0])];
+        let from = self.side_of(packet);
+        let side = &self.sides[from];
         let is_answer = segment.flags.has(Flags::ACK);
+        if !self.may_answer(from, segment) {
+            return true;
+        }
         let is_own = match side.start {
             Some(start) => start == segment.seq.wrapping_add(1),
             // Both ends may send a SYN at once (RFC 9293, section 3.5).
@@ -179,15 +186,17 @@ impl Connection {
 
     /// Takes in a packet of this connection.
     pub fn on_packet(&mut self, packet: &Packet<'_>, segment: &Segment, room: Room) {
-        let from = usize::from(packet.from != self.ends[0]);
+        let from = self.side_of(packet);
         let at = packet.at.max(self.last);
         self.last = at;
         self.segments += 1;
+        let side = &self.sides[from];
+        let is_near = side.after.is_none() || side.is_near(segment.seq, RESET);
         if segment.flags.has(Flags::RST) {
-            self.is_reset |= self.sides[from].may_reset(segment);
+            self.is_reset |= is_near;
             return;
         }
-        if !self.handshake.is_done() {
+        if !self.handshake.is_done() && self.may_answer(from, segment) {
             self.handshake.on_segment(at, segment, from == 0);
             self.look_around();
             if self.handshake.is_done() {
@@ -196,7 +205,7 @@ impl Connection {
                 self.take_handshake(1);
             }
         }
-        self.sides[from].on_segment(segment);
+        self.sides[from].on_segment(segment, is_near);
         let mut has_moved = false;
         // The acknowledgement comes first: the sender had processed it before it sent the data.
         if segment.flags.has(Flags::ACK)
@@ -223,18 +232,28 @@ impl Connection {
                 flow.totals.marked += u64::from(packet.is_marked);
                 has_moved |= flow.on_data(at, segment, ip, vantage, room);
             }
-        } else if let Some(flow) = &mut self.sides[from].flow {
+        } else if let Some(flow) = &mut self.sides[from].flow
+            && (self.is_quic || flow.is_near(segment.seq, WINDOW.into()))
+        {
             flow.on_no_data(packet.id);
         }
         if has_moved {
             self.look_around();
         }
-        if segment.flags.has(Flags::FIN) {
-            self.fins |= 1 << from;
-            if let Some(flow) = &mut self.sides[from].flow {
-                flow.on_close(segment);
-            }
+        if segment.flags.has(Flags::FIN) && is_near {
+            self.close(from, segment);
         }
+    }
+
+    /// This side has closed with this segment, unless it has sent data behind it.
+    fn close(&mut self, from: usize, segment: &Segment) {
+        if let Some(flow) = &mut self.sides[from].flow {
+            if !flow.ends_at(segment.seq.wrapping_add(segment.len)) {
+                return;
+            }
+            flow.on_close(segment);
+        }
+        self.fins |= 1 << from;
     }
 
     /// This side sends data for the first time.
@@ -420,10 +439,12 @@ impl Holder for Connection {
 }
 
 impl Side {
-    fn on_segment(&mut self, segment: &Segment) {
+    fn on_segment(&mut self, segment: &Segment, is_near: bool) {
         self.segments += 1;
-        let end = segment.seq.wrapping_add(segment.len);
-        self.after = Some(end.wrapping_add(segment.flags.has(Flags::SYN).into()));
+        if is_near || segment.flags.has(Flags::SYN) {
+            let end = segment.seq.wrapping_add(segment.len);
+            self.after = Some(end.wrapping_add(segment.flags.has(Flags::SYN).into()));
+        }
         self.has_timestamps |= segment.timestamps.is_some();
         if segment.flags.has(Flags::SYN) {
             self.has_sent_syn = true;
@@ -434,9 +455,11 @@ impl Side {
         }
     }
 
-    /// Whether it may have sent this RST, by its sequence number.
-    fn may_reset(&self, segment: &Segment) -> bool {
-        let away = |after: u32| segment.seq.wrapping_sub(after).cast_signed().unsigned_abs();
-        self.after.is_none_or(|after| away(after) < RESET)
+    /// Whether a sequence number is within so many bytes of those that it has sent.
+    fn is_near(&self, number: u32, bytes: u32) -> bool {
+        let away = |after: u32| number.wrapping_sub(after).cast_signed().unsigned_abs();
+        let flow = self.flow.as_deref();
+        self.after.is_some_and(|after| away(after) < bytes)
+            || flow.is_some_and(|flow| flow.is_near(number, bytes.into()))
     }
 }

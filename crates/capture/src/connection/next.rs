@@ -1,11 +1,17 @@
 //! A SYN within a connection. It may begin another connection between the same ends, or come from anybody who knows the
-//! addresses. So it begins a connection only after the other end has answered it, or data have followed it.
+//! addresses. So it begins a connection only after the other end has answered it, or a segment has followed it that is not
+//! of the present connection.
 
-use super::{Connection, Room};
+use units::Duration;
+
+use super::{Connection, Room, WINDOW};
 use crate::packet::{Flags, Packet, Segment};
 
 /// Further segments of a new connection are within this many bytes of its SYN.
 const NEAR: u32 = 1 << 20;
+
+/// A SYN is forgotten this long after it was last sent. Linux sends it again after 32 s at most (`tcp_syn_retries`).
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The connection that a segment belongs to.
 #[derive(Debug)]
@@ -32,22 +38,20 @@ impl Connection {
 
     #[cold]
     fn turn_at_syn(&mut self, packet: &Packet<'_>, segment: &Segment) -> Turn {
-        if let Some(mut next) = self.next.take() {
+        let next = self.next.take();
+        if let Some(mut next) = next.filter(|next| packet.at.since(next.last) < PATIENCE) {
             if next.has_syn(packet, segment) {
                 next.on_packet(packet, segment, Room::Little);
                 self.next = Some(next);
                 return Turn::Held;
             }
-            if next.is_confirmed_by(packet, segment) {
+            if next.is_confirmed_by(packet, segment) && !self.explains(packet, segment) {
                 return Turn::Next(next);
             }
             self.next = Some(next);
         }
         if !self.is_over_at(packet, segment) {
             return Turn::Same;
-        }
-        if self.is_closed() || self.is_young() {
-            return Turn::New;
         }
         let mut next = Box::new(Connection::new(packet, segment));
         next.on_packet(packet, segment, Room::Little);
@@ -64,17 +68,34 @@ impl Connection {
     /// Whether the segment continues or answers the SYN of this connection.
     fn is_confirmed_by(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         let from = self.side_of(packet);
-        let is_near = |start: Option<u32>, number: u32| {
-            start.is_some_and(|start| number.wrapping_sub(start) < NEAR)
-        };
-        let continues =
-            !segment.flags.has(Flags::SYN) && is_near(self.sides[from].start, segment.seq);
-        let answers =
-            segment.flags.has(Flags::ACK) && is_near(self.sides[1 - from].start, segment.ack);
-        continues || answers
+        let [own, other] = [from, 1 - from].map(|side| self.sides[side].start);
+        let continues = own.is_some_and(|start| follows(segment.seq, start));
+        let answers = other.is_some_and(|start| follows(segment.ack, start));
+        continues && !segment.flags.has(Flags::SYN) || answers && segment.flags.has(Flags::ACK)
     }
 
-    fn side_of(&self, packet: &Packet<'_>) -> usize {
+    /// Whether the segment may be of this connection, which is open.
+    fn explains(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
+        let from = self.side_of(packet);
+        let is_open = !self.is_closed() && !self.is_young() && !segment.flags.has(Flags::SYN);
+        let [own, other] = [from, 1 - from].map(|side| &self.sides[side]);
+        let acks = segment.flags.has(Flags::ACK) && other.is_near(segment.ack, WINDOW);
+        is_open && (acks || own.is_near(segment.seq, WINDOW))
+    }
+
+    /// Whether a segment of the handshake may acknowledge the other side's SYN. QUIC's handshake has no numbers.
+    pub(super) fn may_answer(&self, from: usize, segment: &Segment) -> bool {
+        let start = self.sides[1 - from].start;
+        let is_told = segment.flags.has(Flags::ACK) && !self.is_quic;
+        !is_told || start.is_none_or(|start| follows(segment.ack, start))
+    }
+
+    pub(super) fn side_of(&self, packet: &Packet<'_>) -> usize {
         usize::from(packet.from != self.ends[0])
     }
+}
+
+/// Whether a number is soon after the first one of a connection.
+fn follows(number: u32, start: u32) -> bool {
+    number.wrapping_sub(start) < NEAR
 }

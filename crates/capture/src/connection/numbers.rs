@@ -14,6 +14,8 @@ const LATE: i16 = 64;
 pub struct Numbers {
     /// The number after the greatest one.
     next: Option<u16>,
+    /// The number after the latest packet without data.
+    after: Option<u16>,
     /// Captured segments, and the packets in them.
     segments: u64,
     packets: u64,
@@ -38,10 +40,14 @@ impl Numbers {
         self.pass(number, packets, follows_loss);
     }
 
-    /// A packet without data. One that is late is taken for a copy: nothing tells the two apart.
+    /// A packet without data. One that is late is taken for a copy: nothing tells the two apart. One that is far ahead may
+    /// come from anybody, unless it follows another one without data.
     #[inline]
     pub fn on_no_data(&mut self, number: u16, follows_loss: bool) {
-        self.pass(number, 1, follows_loss);
+        let follows = self.after.replace(number.wrapping_add(1)) == Some(number);
+        if follows || self.step(number) <= LATE {
+            self.pass(number, 1, follows_loss);
+        }
     }
 
     /// Nothing is known of the numbers before the next one.
@@ -115,6 +121,22 @@ mod tests {
             numbers.on_no_data(150, false);
         }
         assert_eq!(numbers.missing(), Some(20));
+    }
+
+    #[test]
+    fn a_packet_without_data_is_not_far_ahead() {
+        let mut numbers = Numbers::default();
+        for number in (0..1_000).filter(|at| at % 10 != 3) {
+            numbers.on_segment(number, 1, true);
+            if number % 100 == 50 {
+                numbers.on_no_data(number + 5_000, true);
+            }
+        }
+        assert_eq!(numbers.missing(), Some(100));
+        for number in 1_100..1_200 {
+            numbers.on_no_data(number, true);
+        }
+        assert_eq!(numbers.missing(), Some(201));
     }
 
     #[test]

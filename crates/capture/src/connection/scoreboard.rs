@@ -60,6 +60,15 @@ impl Entry {
         (self.next_rtt > 0).then(|| Duration::from_micros(self.next_rtt.into()))
     }
 
+    /// Its bytes, if it did not pass.
+    fn missing(&self) -> u64 {
+        if self.status == Status::Missing {
+            self.len()
+        } else {
+            0
+        }
+    }
+
     /// The number of packets in it; `full` bytes are a packet.
     pub fn packets(&self, full: u64) -> u64 {
         self.len().div_ceil(full).max(1)
@@ -152,6 +161,8 @@ pub struct Scoreboard {
     /// The latest acknowledged pieces, in order.
     gone: VecDeque<Gone>,
     has_copies: bool,
+    /// The bytes that did not pass, and were not retransmitted.
+    missing: u64,
 }
 
 impl Scoreboard {
@@ -178,6 +189,7 @@ impl Scoreboard {
     /// Adds a piece at the end.
     #[inline]
     pub fn push(&mut self, entry: Entry, full: u64) {
+        self.missing += entry.missing();
         if let Some(last) = self.entries.back_mut()
             && last.is_one_with(&entry, full)
         {
@@ -232,8 +244,11 @@ impl Scoreboard {
         } else {
             (first.seq < position).then(|| first.split(position, full))
         };
-        if let Some(taken) = taken.filter(|taken| taken.status != Status::Missing) {
-            self.remember(&taken);
+        if let Some(taken) = &taken {
+            self.missing -= taken.missing();
+            if taken.status != Status::Missing {
+                self.remember(taken);
+            }
         }
         taken
     }
@@ -259,7 +274,7 @@ impl Scoreboard {
         range: &Range<u64>,
         full: u64,
         most: usize,
-        see: impl FnMut(&mut Entry),
+        mut see: impl FnMut(&mut Entry),
     ) {
         self.cut(range.start, full);
         self.cut(range.end, full);
@@ -267,9 +282,11 @@ impl Scoreboard {
             .entries
             .partition_point(|entry| entry.seq < range.start);
         let entries = self.entries.range_mut(first..).take(most);
-        entries
-            .take_while(|entry| entry.end <= range.end)
-            .for_each(see);
+        for entry in entries.take_while(|entry| entry.end <= range.end) {
+            let before = entry.missing();
+            see(entry);
+            self.missing -= before - entry.missing();
+        }
     }
 
     /// Joins the two pieces that meet at `position`, if they are alike.
@@ -291,11 +308,9 @@ impl Scoreboard {
         place.min(self.entries.len() - place) <= NEAR
     }
 
-    /// The number of packets that did not pass, and were not retransmitted.
-    pub fn missing(&self, full: u64) -> u64 {
-        let missing = self.entries.iter();
-        let missing = missing.filter(|entry| entry.status == Status::Missing);
-        missing.map(|entry| entry.packets(full)).sum()
+    /// The bytes that did not pass, and were not retransmitted.
+    pub fn missing(&self) -> u64 {
+        self.missing
     }
 
     /// Calls `see` for at most `most` of the first pieces that begin before `position`.
@@ -393,6 +408,24 @@ mod tests {
         );
         assert_eq!(sack(&mut board, 0..FULL), FULL);
         assert_eq!(board.len(), 1);
+    }
+
+    #[test]
+    fn what_is_missing_is_counted() {
+        let mut board = board(1, FULL);
+        let mut hole = *board.first().expect("a piece");
+        (hole.seq, hole.end) = (FULL, 11 * FULL);
+        hole.status = Status::Missing;
+        board.push(hole, FULL);
+        assert_eq!(board.missing(), 10 * FULL);
+        assert_eq!(sack(&mut board, 3 * FULL..5 * FULL), 2 * FULL);
+        assert_eq!(board.missing(), 8 * FULL);
+        assert!(board.pop_before(2 * FULL, FULL).is_some());
+        assert_eq!(board.missing(), 8 * FULL);
+        assert!(board.pop_before(2 * FULL, FULL).is_some());
+        assert_eq!(board.missing(), 7 * FULL);
+        while board.pop_before(11 * FULL, FULL).is_some() {}
+        assert_eq!(board.missing(), 0);
     }
 
     #[test]

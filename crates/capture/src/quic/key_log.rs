@@ -7,6 +7,9 @@ use hashbrown::HashMap;
 /// The most connections whose secrets are kept.
 const MOST: usize = 1 << 20;
 
+/// The lengths of a secret: those of the hashes in QUIC's cipher suites (RFC 8446, section 7.1).
+const LENGTHS: [usize; 2] = [32, 48];
+
 /// The longest line that is read.
 const LONGEST: u64 = 1024;
 
@@ -68,6 +71,9 @@ impl KeyLog {
         };
         let random = hexadecimal(words.next()?)?.try_into().ok()?;
         let secret = hexadecimal(words.next()?)?;
+        if !LENGTHS.contains(&secret.len()) {
+            return None;
+        }
         if self.secrets.len() < MOST || self.secrets.contains_key(&random) {
             self.secrets.entry(random).or_default()[side] = Some(secret);
         }
@@ -96,17 +102,22 @@ mod tests {
 
     #[test]
     fn secrets_go_with_the_clients_random() {
-        let random = "0a".repeat(32);
+        let [random, client, server] = ["0a", "01", "03"].map(|byte| byte.repeat(32));
         let text = format!(
-            "# a comment\nCLIENT_RANDOM {random} 00\nCLIENT_TRAFFIC_SECRET_0 {random} 0102\r\n\
-             SERVER_TRAFFIC_SECRET_0 {random} 0304"
+            "# a comment\nCLIENT_RANDOM {random} 00\nCLIENT_TRAFFIC_SECRET_0 {random} {client}\r\n\
+             SERVER_TRAFFIC_SECRET_0 {random} {server}0303"
         );
+        let mut half = KeyLog::default();
+        half.read(text.as_bytes()).expect("a secret");
+        assert_eq!(half.of(&[10; 32]), None, "no hash is 34 bytes long");
+        let text = text.strip_suffix("0303").expect("it ends so");
         let mut log = KeyLog::default();
         log.read(text.as_bytes()).expect("secrets");
-        assert_eq!(log.of(&[10; 32]), Some([&[1, 2][..], &[3, 4]]));
+        assert_eq!(log.of(&[10; 32]), Some([&[1; 32][..], &[3; 32]]));
         assert_eq!(log.of(&[11; 32]), None);
-        assert!(!format!("{log:?}").contains("0102"));
-        for nothing in ["", "CLIENT_TRAFFIC_SECRET_0 zz 01\n", "\u{0}\u{1}"] {
+        assert!(!format!("{log:?}").contains("0101"));
+        let long = format!("CLIENT_TRAFFIC_SECRET_0 {random} {}", "01".repeat(400));
+        for nothing in ["", "CLIENT_TRAFFIC_SECRET_0 zz 01\n", "\u{0}\u{1}", &long] {
             assert!(KeyLog::default().read(nothing.as_bytes()).is_err());
         }
     }

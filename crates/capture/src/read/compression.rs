@@ -21,27 +21,38 @@ fn is_skippable(start: &[u8]) -> bool {
 /// The bytes of a compressed file that are read at once.
 const CHUNK: usize = 1 << 16;
 
-/// The most memory for the windows of all files that are open at once.
+/// The most memory for the windows of all files that are open at once, and for their long records.
 const MOST: u64 = 128 << 20;
 
 /// The memory for the windows of the open files.
 #[derive(Debug, Clone, Default)]
 pub struct Windows(Rc<Cell<u64>>);
 
+impl Windows {
+    /// The memory for one more file.
+    pub fn one(&self) -> Window {
+        Window {
+            all: self.clone(),
+            own: 0,
+        }
+    }
+}
+
 /// The memory for the window of one file.
-struct Window {
+pub struct Window {
     all: Windows,
     own: u64,
 }
 
 impl Window {
     /// The window has this many bytes.
-    fn set(&mut self, own: u64) -> io::Result<()> {
+    pub fn set(&mut self, own: u64) -> io::Result<()> {
         let all = self.all.0.get() - self.own + own;
         self.all.0.set(all);
         self.own = own;
         if all > MOST {
-            let why = "takes too much memory together with the other zstd files of the same time; decompress it first";
+            let why = "takes too much memory together with the other files of the same time; decompress it first, or give \
+                       fewer files at once";
             return Err(io::Error::other(why));
         }
         Ok(())
@@ -71,10 +82,7 @@ pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Bo
             frame: None,
             read: 0,
             size: 0,
-            window: Window {
-                all: windows.clone(),
-                own: 0,
-            },
+            window: windows.one(),
             between: Some(Blocks::new(BufReader::with_capacity(CHUNK, whole))),
         }));
     }

@@ -2,16 +2,22 @@
 
 use std::io::{self, Read};
 
+use super::compression::{Window, Windows};
+
 /// The bytes that are read at once.
 const CHUNK: usize = 1 << 18;
 
 /// The longest record.
 pub const LONGEST: usize = 1 << 24;
 
+/// A buffer that is longer than this is for a long record. It counts with those of the other files, and does not stay.
+const LONG: usize = 1 << 20;
+
 /// A stream, and its part that was read but not consumed.
 pub struct Input<'r> {
     source: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
+    window: Window,
     start: usize,
     end: usize,
     /// The number of bytes that were consumed.
@@ -21,10 +27,11 @@ pub struct Input<'r> {
 }
 
 impl<'r> Input<'r> {
-    pub fn new(source: Box<dyn Read + 'r>) -> Input<'r> {
+    pub fn new(source: Box<dyn Read + 'r>, windows: &Windows) -> Input<'r> {
         Input {
             source,
             buffer: Vec::new(),
+            window: windows.one(),
             start: 0,
             end: 0,
             taken: 0,
@@ -77,9 +84,7 @@ impl<'r> Input<'r> {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
                 let room = bytes.max(self.end).saturating_add(CHUNK);
-                if self.buffer.len() < room {
-                    self.buffer.resize(room, 0);
-                }
+                self.fit(room)?;
             }
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(0) => return Ok(false),
@@ -93,6 +98,19 @@ impl<'r> Input<'r> {
             }
         }
         Ok(true)
+    }
+
+    /// Makes the buffer at least so long.
+    fn fit(&mut self, room: usize) -> io::Result<()> {
+        if (room..=LONG.max(room)).contains(&self.buffer.len()) {
+            return Ok(());
+        }
+        self.window.set(if room > LONG { room as u64 } else { 0 })?;
+        self.buffer.truncate(room);
+        self.buffer.shrink_to_fit();
+        self.buffer.reserve_exact(room - self.buffer.len());
+        self.buffer.resize(room, 0);
+        Ok(())
     }
 
     /// Whether the compressed stream ended early, as when the compressing program was killed.
@@ -109,7 +127,25 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
-    use crate::read::compression::{self, Windows};
+    use crate::read::compression;
+
+    #[test]
+    fn long_records_side_by_side_are_bounded_and_leave_no_buffers() {
+        let windows = Windows::default();
+        let long = || {
+            let mut input = Input::new(Box::new(io::repeat(0)), &windows);
+            let read = input.want(LONGEST);
+            (input, read)
+        };
+        let mut some: Vec<_> = (0..7).map(|_| long()).collect();
+        assert!(some.iter().all(|(_, read)| matches!(read, Ok(true))));
+        assert!(long().1.is_err());
+        for (input, _) in &mut some {
+            assert!(input.skip(LONGEST + 2 * CHUNK).unwrap() && input.want(1).unwrap());
+            assert!(input.buffer.capacity() <= LONG);
+        }
+        assert!(long().1.is_ok());
+    }
 
     #[test]
     fn what_is_compressed_is_read_as_far_as_it_goes() {
@@ -126,7 +162,10 @@ mod tests {
         let two = plain.chunks(500_000).flat_map(compress).collect();
         for whole in [gzip.finish().unwrap(), compress(&plain), two] {
             let cut = &whole[..whole.len() / 4 * 3];
-            let mut input = Input::new(compression::plain(cut, &Windows::default()).unwrap());
+            let windows = Windows::default();
+            let plainly =
+                |bytes| Input::new(compression::plain(bytes, &windows).unwrap(), &windows);
+            let mut input = plainly(cut);
             assert!(!input.want(plain.len()).unwrap());
             assert!(input.is_cut());
             let read = input.data();
@@ -135,8 +174,7 @@ mod tests {
                 "{}",
                 read.len()
             );
-            let mut input =
-                Input::new(compression::plain(whole.as_slice(), &Windows::default()).unwrap());
+            let mut input = plainly(whole.as_slice());
             assert!(input.want(plain.len()).unwrap() && !input.want(plain.len() + 1).unwrap());
             assert!(!input.is_cut());
         }

@@ -12,6 +12,7 @@ use std::io::Read;
 
 use units::Time;
 
+use compression::Windows;
 use input::Input;
 
 pub use pieces::Opened;
@@ -104,13 +105,16 @@ impl<'r> Frames<'r> {
     /// # Errors
     /// The source cannot be read, or is not a capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
-        let windows = compression::Windows::default();
-        Frames::of_plain(compression::plain(source, &windows)?)
+        let windows = Windows::default();
+        Frames::of_plain(compression::plain(source, &windows)?, &windows)
     }
 
     /// Opens a capture that is not compressed.
-    pub(crate) fn of_plain(source: Box<dyn Read + 'r>) -> Result<Frames<'r>, ReadError> {
-        let mut input = Input::new(source);
+    pub(crate) fn of_plain(
+        source: Box<dyn Read + 'r>,
+        windows: &Windows,
+    ) -> Result<Frames<'r>, ReadError> {
+        let mut input = Input::new(source, windows);
         input.want(24)?;
         let start = input.data();
         let magic = match start {

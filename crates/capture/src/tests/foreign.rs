@@ -4,6 +4,8 @@ use super::late::{ACK, FULL, Line, SYN};
 use crate::packet::Flags;
 use crate::{FlowSummary, Summary};
 
+const CLOSE: Flags = ACK.with(Flags::FIN);
+
 /// Rounds of ten packets. `meanwhile` is called once, while ten packets are outstanding.
 fn rounds(has_timestamps: bool, meanwhile: impl FnOnce(&mut Line)) -> Summary {
     let mut line = Line::new();
@@ -60,12 +62,99 @@ fn packets_from_elsewhere_change_nothing() {
     let reset = rounds(false, |line| {
         line.say(false, (123_456_789, 0), Flags::RST, 0, 0, &[]);
     });
-    for flow in flows.chain([syn, answer, reset].map(of_rounds)) {
+    // The connection reaches the number of this SYN later.
+    let syn_ahead = rounds(false, |line| {
+        line.say(true, (beyond(line, 100_000), 0), SYN, 500, 0, &[]);
+    });
+    let closed = rounds(false, |line| {
+        for is_a in [true, true, false, false] {
+            line.say(is_a, (123_456_789, 0), CLOSE, 500, 0, &[]);
+        }
+        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+    });
+    let acks = rounds(false, |line| {
+        for bytes in [100_000_000, 50_000_000, 200_000_000, 200_000_000] {
+            line.say(false, (1, beyond(line, bytes)), ACK, 500, 0, &[]);
+        }
+    });
+    let all = [syn, answer, reset, syn_ahead, closed, acks];
+    for flow in flows.chain(all.map(of_rounds)) {
         assert_eq!(
             flow.rtt_ms.map(|rtt| (rtt.min, rtt.max)),
             Some((20.0, 20.0))
         );
         assert_eq!(flow.btl_bw_bps, plain.btl_bw_bps);
+    }
+}
+
+/// Of A alone, two connections are captured.
+#[test]
+fn without_an_answer_the_next_segments_begin_a_connection() {
+    let mut line = Line::new();
+    for start in [5_000, 3_000_000] {
+        line.say(true, (start, 0), SYN, 500, 0, &[]);
+        line.sent = start;
+        for _ in 0..5_000 {
+            line.wait(1_000);
+            line.data(ACK, FULL);
+        }
+    }
+    let summary = line.summary();
+    let packets = summary.connections.iter().map(|one| one.flows[0].packets);
+    assert_eq!(packets.collect::<Vec<_>>(), [5_000, 5_000]);
+}
+
+#[test]
+fn a_syn_that_nobody_answers_is_forgotten() {
+    let summary = rounds(false, |line| {
+        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+        line.wait(61_000_000);
+        line.say(true, (987_654_322, 987_654_321), ACK, 500, FULL, &[]);
+    });
+    of_rounds(summary);
+}
+
+/// A connection that only a SYN and a segment have begun goes on with the data of the one before.
+#[test]
+fn a_connection_that_goes_on_loses_nothing() {
+    let summary = rounds(false, |line| {
+        line.say(true, (987_654_321, 0), SYN, 500, 0, &[]);
+        line.say(true, (987_654_322, 987_654_321), ACK, 500, 1, &[]);
+    });
+    let [before, after] = &summary.connections[..] else {
+        panic!("{summary:?}");
+    };
+    let [before, after] = [before, after].map(|one| &one.flows[0]);
+    assert_eq!(before.packets, 1_510);
+    assert_eq!(after.retransmitted_bytes, 0, "{after:?}");
+    assert!((488..=491).contains(&after.packets), "{after:?}");
+}
+
+#[test]
+fn a_handshake_is_that_of_its_numbers() {
+    let foreign = |is_a: bool, numbers: (u32, u32), flags: Flags| {
+        move |line: &mut Line| line.say(is_a, numbers, flags, 500, 0, &[])
+    };
+    let early: [&dyn Fn(&mut Line); 3] = [
+        &foreign(true, (987_654_321, 0), SYN),
+        &foreign(false, (987_654_321, 0), SYN),
+        &foreign(false, (987_654_321, 123_456_789), SYN.with(ACK)),
+    ];
+    let late = foreign(true, (987_654_321, 123_456_789), ACK);
+    for early in early {
+        let mut line = Line::new();
+        line.say(true, (0, 0), SYN, 60_000, 0, &[]);
+        line.wait(5_000);
+        early(&mut line);
+        line.wait(10_000);
+        line.say(false, (0, 1), SYN.with(ACK), 60_000, 0, &[]);
+        line.wait(2_000);
+        late(&mut line);
+        line.wait(3_000);
+        line.data(ACK, FULL);
+        let summary = line.summary();
+        assert_eq!(summary.connections.len(), 1);
+        assert_eq!(summary.connections[0].handshake_ms, Some(20.0));
     }
 }
 

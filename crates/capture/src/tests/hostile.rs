@@ -160,6 +160,22 @@ fn pieces_go_if_there_is_no_memory() {
     assert!(taken.bytes_max <= 4 << 20, "{taken:?}");
 }
 
+/// A SYN with data in each connection, which nobody answers.
+#[test]
+fn what_may_have_begun_is_counted() {
+    let mut trace = Trace::new();
+    let taken = allocation_counter::measure(|| {
+        for port in 1..=200 {
+            let mut made = Made::of(port, 1_000_000, 10_000, 1_460);
+            made.data(100_000, 0, 100);
+            made.say(200_000, true, 1 << 29, 0, SYN, &[], 100);
+            trace.read(&made.file[..], &|| true).expect("a capture");
+        }
+    });
+    let (held, there) = (trace.held() as f64, taken.bytes_current as f64);
+    assert!((0.9..=1.02).contains(&(held / there)), "{held} of {there}");
+}
+
 /// Acknowledgements of single bytes, of many connections that nobody closes.
 #[test]
 fn acknowledged_ranges_go_if_there_is_no_memory() {

@@ -14,6 +14,9 @@ use crate::packet::Segment;
 /// An acknowledgement of up to so many packets that were not captured is believed.
 const UNHEARD: u64 = 10;
 
+/// An acknowledgement confirms another one that is lower by no more than so much.
+const STEP: u64 = 1 << 20;
+
 /// The most pieces that one SACK block passes over.
 const MOST_PASSED: usize = 4096;
 
@@ -100,13 +103,14 @@ impl Flow {
     }
 
     /// Whether an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
-    /// of much more than what is outstanding, it needs a second one.
+    /// of much more than what is outstanding, it needs a second one, a little higher.
     fn is_believed(&mut self, ack: u64) -> bool {
         if ack <= self.end || self.probed == Some(ack) {
             self.claimed = None;
             return true;
         }
-        let is_second = self.claimed.replace(ack).is_some();
+        let confirms = |first: u64| first < ack && ack - first <= STEP;
+        let is_second = self.claimed.replace(ack).is_some_and(confirms);
         let few = (self.end - self.una).max(self.mss() * UNHEARD);
         is_second || ack - self.end <= few
     }

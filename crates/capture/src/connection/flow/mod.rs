@@ -57,6 +57,8 @@ pub struct Flow {
     positions: Positions,
     /// The position of the first byte.
     base: u64,
+    /// Whether a SYN told it.
+    has_start: bool,
     /// Everything before this position is acknowledged.
     una: u64,
     /// The end of the sent data.
@@ -188,6 +190,7 @@ impl Flow {
         Flow {
             positions,
             base,
+            has_start: start.is_some(),
             una: base,
             end: base,
             full: Full::new(full),
@@ -295,8 +298,8 @@ impl Flow {
             return self.totals.lost_before;
         };
         let full = self.mss().max(1);
-        let missed = self.totals.missed.div_ceil(full);
-        missing.saturating_sub(missed + self.scoreboard.missing(full))
+        let packets = |bytes: u64| bytes.div_ceil(full);
+        missing.saturating_sub(packets(self.totals.missed) + packets(self.scoreboard.missing()))
     }
 
     /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.

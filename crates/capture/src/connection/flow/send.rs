@@ -56,6 +56,13 @@ impl Flow {
         let seq = self.positions.peek(first);
         let len = u64::from(segment.len);
         let end = seq + len;
+        // Only a SYN told where data begin, and it came from elsewhere.
+        if self.has_start && self.una == self.base && end < self.base {
+            if !self.follows_stray(first, segment.len) {
+                return false;
+            }
+            self.begin_at(at, seq);
+        }
         if seq > self.end && self.is_beyond_window(end) && !self.follows_stray(first, segment.len) {
             return false;
         }
@@ -106,14 +113,19 @@ impl Flow {
             return false;
         }
         let start = self.positions.beyond(self.end, first);
-        self.base += start - self.una;
+        self.begin_at(at, start);
+        true
+    }
+
+    /// Data go on at `start`. What was outstanding is forgotten.
+    fn begin_at(&mut self, at: Time, start: u64) {
+        self.base = start - (self.una - self.base);
         (self.una, self.end) = (start, start);
         self.rest();
         self.repeats_out = 0;
         (self.known, self.edge, self.closed_at, self.probed) = (None, None, None, None);
         self.numbers.skip();
         self.limits.skip(at);
-        true
     }
 
     /// Whether a gap in the numbers is a loss. If it `follows_hole`, or data are still missing, it is. If the tail of all
@@ -140,6 +152,24 @@ impl Flow {
     /// captured.
     fn is_beyond_window(&self, end: u64) -> bool {
         self.is_edge_sure && self.edge.is_some_and(|edge| end > edge)
+    }
+
+    /// Whether a sequence number is within so many bytes of what is outstanding. Without acknowledgements, nothing tells
+    /// what is.
+    pub fn is_near(&self, number: u32, bytes: u64) -> bool {
+        let position = self.positions.peek(number);
+        let first = if self.una > self.base {
+            self.una
+        } else {
+            self.end
+        };
+        position + bytes > first && position < self.end + bytes
+    }
+
+    /// Whether its sender has closed with a FIN that has this sequence number, because no data are behind it. The receiver
+    /// may have acknowledged it before.
+    pub fn ends_at(&self, number: u32) -> bool {
+        self.positions.peek(number) + 1 >= self.end
     }
 
     /// A packet without data passes, which has a number, too.
