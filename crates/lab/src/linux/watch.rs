@@ -180,11 +180,11 @@ impl Watch {
 
 impl Live {
     /// What has limited it until now, as far as looks from time to time can tell. The kernel counts when it was busy, and
-    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). [Looks](Ticks) divide the rest. If all
-    /// is sent while the window has room, the time since the last look was the application's (as in
-    /// `tcp_rate_check_app_limited`), or the send buffer's if the application waits for it: the kernel counts that only if the
-    /// buffer was found full before the last of it was sent (`tcp_cwnd_validate`). Else it was congestion control's. The
-    /// kernel's clock for this is coarse, so idle time is told of the whole and not look by look.
+    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). [Looks](Ticks) divide the rest. If
+    /// nothing is left to send, the time since the last look was the application's. If the application waits for the send
+    /// buffer, it was the buffer's while the window has room: the kernel counts that only if the buffer was found full before
+    /// the last of it was sent (`tcp_cwnd_validate`). Else it was congestion control's. The kernel's clock for this is coarse,
+    /// so idle time is told of the whole and not look by look.
     fn limits(&mut self, at: Duration, is_open: bool, info: &TcpInfo) -> Limits {
         let before = self.totals.limits.unwrap_or_default();
         if !is_open {
@@ -192,14 +192,14 @@ impl Live {
         }
         let opened = *self.opened.get_or_insert(at.saturating_sub(info.busy_time));
         let span = at.saturating_sub(self.looked.replace(at).unwrap_or(opened));
-        let is_sent = info.notsent_bytes.is_zero();
+        let has_more = !info.notsent_bytes.is_zero() || info.lost > info.retrans;
         let has_ticked = info.busy_time > before.busy;
-        if has_ticked || !is_sent || info.unacked > 0 {
-            let has_room = info.inflight() < info.snd_cwnd && info.lost <= info.retrans;
-            let holder = match (is_sent && has_room, self.carried.is_waiting()) {
-                (false, _) => Holder::Congestion,
-                (true, false) => Holder::Application,
-                (true, true) => Holder::SendBuffer,
+        if has_ticked || has_more || info.unacked > 0 {
+            let has_room = info.inflight() < info.snd_cwnd;
+            let holder = match (has_more, self.carried.is_waiting()) {
+                (false, false) => Holder::Application,
+                (false, true) if has_room => Holder::SendBuffer,
+                _ => Holder::Congestion,
             };
             self.ticks.see(holder, span);
         }
