@@ -1,7 +1,8 @@
 //! A plateau: the data in flight stay the same for many rounds, without a loss and without a queue. Congestion control does
 //! not do that below the path's capacity, because it grows until it finds the capacity. So a window that does not grow
 //! limits the flow, as with a send buffer that is too small (Zhang et al., "On the Characteristics and Origins of Internet
-//! Flow Rates", SIGCOMM 2002, "sender/receiver window limited").
+//! Flow Rates", SIGCOMM 2002, "sender/receiver window limited"). An application that writes at a steady rate keeps the data in
+//! flight constant, too. It begins its writes of its own accord, and a send buffer waits for acknowledgements.
 
 use congestion::Bytes;
 
@@ -14,6 +15,8 @@ const ROUNDS: u64 = 4;
 pub struct Plateau {
     at: Bytes,
     rounds: u64,
+    /// Whether a write began in the present round of its own accord.
+    has_write: bool,
 }
 
 /// How much the data in flight may vary on a plateau.
@@ -32,16 +35,22 @@ impl Slack {
 }
 
 impl Plateau {
+    /// The application begins a write, and has not waited for an acknowledgement.
+    pub fn on_write(&mut self) {
+        self.has_write = true;
+    }
+
     /// A round ends; `most` is its most data in flight. A lower value is a dip, from which the flow may return.
     pub fn on_round(&mut self, most: Bytes, slack: Slack) {
+        let has_write = std::mem::take(&mut self.has_write);
         let is_above = most > self.at + slack.bytes();
         let is_below = most + slack.bytes() < self.at;
         if is_above || is_below && !self.is_found(slack) {
             *self = Plateau {
                 at: most,
-                rounds: 0,
+                ..Plateau::default()
             };
-        } else if !is_below {
+        } else if !is_below && !has_write {
             self.rounds += 1;
         }
     }
@@ -86,6 +95,22 @@ mod tests {
         assert!(!after(reno).has(Bytes::MAX, SLACK));
         let start = [10_000, 20_000, 40_000, 60_000];
         assert!(!after(start).has(Bytes::MAX, SLACK));
+    }
+
+    #[test]
+    fn writes_of_a_steady_rate_are_none() {
+        let after = |period| {
+            let mut plateau = Plateau::default();
+            for round in 0..20 {
+                if round % period == 0 {
+                    plateau.on_write();
+                }
+                plateau.on_round(Bytes::new(60_000), SLACK);
+            }
+            plateau.has(Bytes::new(60_000), SLACK)
+        };
+        assert!(!after(1));
+        assert!(after(10), "writes of many rounds show a send buffer");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod ours;
 mod poller;
 mod settings;
 mod side;
+mod ticks;
 mod watch;
 
 use std::io::Write;

@@ -14,6 +14,7 @@ use units::{Bytes, Duration, Rate};
 use super::carried::{Carried, News};
 use super::ours::Ours;
 use super::side::Side;
+use super::ticks::{Holder, Ticks};
 use crate::error::EngineError;
 use crate::flow::{self, Flow};
 use crate::flows::{FlowId, Flows};
@@ -35,10 +36,10 @@ struct Live {
     seen: (u32, u32, u32),
     /// When it was opened, once it was seen open.
     opened: Option<Duration>,
-    /// How long it was busy with nothing left to send, since its application had no more.
-    starved: Duration,
-    /// The same, since the send buffer had no room for more, beyond what the kernel counts.
-    cramped: Duration,
+    /// When it was last looked at.
+    looked: Option<Duration>,
+    /// Who had the time in which it was busy, beyond what the kernel tells.
+    ticks: Ticks,
 }
 
 /// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
@@ -104,8 +105,8 @@ impl Watch {
                     totals: NOTHING,
                     seen: (0, 0, 0),
                     opened: None,
-                    starved: Duration::ZERO,
-                    cramped: Duration::ZERO,
+                    looked: None,
+                    ticks: Ticks::default(),
                     carried,
                 };
                 self.live.insert(live.carried.origin, live);
@@ -179,37 +180,40 @@ impl Watch {
 
 impl Live {
     /// What has limited it until now, as far as looks from time to time can tell. The kernel counts when it was busy, and
-    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). If all is sent now while the window has
-    /// room, the rest since the last look was the application's (as in `tcp_rate_check_app_limited`), or the send buffer's if
-    /// the application waits for it: the kernel counts that only if the buffer was found full before the last of it was sent
-    /// (`tcp_cwnd_validate`). Else it was congestion control's. The kernel's clock for this is coarse, so idle time is told of
-    /// the whole and not look by look.
+    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). [Looks](Ticks) divide the rest. If
+    /// nothing is left to send, the time since the last look was the application's. If the application waits for the send
+    /// buffer, it was the buffer's while the window has room: the kernel counts that only if the buffer was found full before
+    /// the last of it was sent (`tcp_cwnd_validate`). Else it was congestion control's. The kernel's clock for this is coarse,
+    /// so idle time is told of the whole and not look by look.
     fn limits(&mut self, at: Duration, is_open: bool, info: &TcpInfo) -> Limits {
         let before = self.totals.limits.unwrap_or_default();
         if !is_open {
             return before;
         }
         let opened = *self.opened.get_or_insert(at.saturating_sub(info.busy_time));
-        let rest = info.controller_limited();
-        let has_room = info.inflight() < info.snd_cwnd && info.lost <= info.retrans;
-        if info.notsent_bytes.is_zero() && has_room {
-            let known = before.congestion + self.starved + self.cramped;
-            let whose = if self.carried.is_waiting() {
-                &mut self.cramped
-            } else {
-                &mut self.starved
+        let span = at.saturating_sub(self.looked.replace(at).unwrap_or(opened));
+        let has_more = !info.notsent_bytes.is_zero() || info.lost > info.retrans;
+        let has_ticked = info.busy_time > before.busy;
+        if has_ticked || has_more || info.unacked > 0 {
+            let has_room = info.inflight() < info.snd_cwnd;
+            let holder = match (has_more, self.carried.is_waiting()) {
+                (false, false) => Holder::Application,
+                (false, true) if has_room => Holder::SendBuffer,
+                _ => Holder::Congestion,
             };
-            *whose = *whose + rest.saturating_sub(known);
+            self.ticks.see(holder, span);
+        }
+        if has_ticked {
+            self.ticks.tick(info.controller_limited());
         }
         let idle = at.saturating_sub(opened).saturating_sub(info.busy_time);
+        let held = self.ticks.counted;
         Limits {
             busy: info.busy_time,
-            application: idle + self.starved,
+            application: idle + held.application,
             receiver: info.rwnd_limited,
-            send_buffer: info.sndbuf_limited + self.cramped,
-            congestion: rest
-                .saturating_sub(self.starved)
-                .saturating_sub(self.cramped),
+            send_buffer: info.sndbuf_limited + held.send_buffer,
+            congestion: held.congestion,
             pacing: None,
         }
     }

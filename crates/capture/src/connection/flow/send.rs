@@ -320,6 +320,9 @@ impl Flow {
             }
             (None, _) => (at, Cue::Unknown, Built::Unknown),
         };
+        if self.limits.has_ended_write() && cue == Cue::None {
+            self.plateau.on_write();
+        }
         let departure = Departure {
             at: sent,
             bytes: len,
