@@ -344,7 +344,11 @@ impl Said {
 
     fn check_arms(&self) -> Result<(), Wrong> {
         if !(2..=MOST_ARMS).contains(&self.arm.len()) {
-            let reason = format!("{} arms; give 2 to {MOST_ARMS}", self.arm.len());
+            let arms = match self.arm.len() {
+                1 => "1 arm".to_owned(),
+                many => format!("{many} arms"),
+            };
+            let reason = format!("{arms}; give 2 to {MOST_ARMS}");
             return Err(Wrong::new("arm", reason));
         }
         for (index, arm) in self.arm.iter().enumerate() {

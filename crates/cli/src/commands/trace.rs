@@ -106,6 +106,14 @@ impl Options {
             end.as_ref()
                 .is_none_or(|end| *end == flow.from || *end == flow.to)
         };
+        let mut flows = summary.connections.iter().flat_map(|one| &one.flows);
+        if let Some(end) = &end
+            && !flows.any(is_wanted)
+        {
+            return Err(Failure::failed(format_args!(
+                "{first}: no connection has the end {end}"
+            )));
+        }
         let direction = Direction::of(summary, is_wanted).ok_or_else(|| {
             let which = match &self.connection {
                 Some(end) => format!("{first}: no direction of a connection with {end}"),

@@ -240,14 +240,12 @@ fn bounds(rule: &Rule) -> String {
         let all: Vec<String> = all.iter().map(Ports::to_string).collect();
         (!all.is_empty()).then(|| format!("{field} {}", all.join(" ")))
     };
-    let percent = |share: Ratio| report::percent(share.as_f64());
     let from = [
         (!rule.rtt_from.is_zero()).then(|| format!("RTT from {}", rule.rtt_from)),
         rule.rtt_below.map(|below| format!("RTT below {below}")),
-        (rule.resent_from != Ratio::ZERO)
-            .then(|| format!("resent from {}", percent(rule.resent_from))),
+        (rule.resent_from != Ratio::ZERO).then(|| format!("resent from {}", rule.resent_from)),
         rule.resent_below
-            .map(|below| format!("resent below {}", percent(below))),
+            .map(|below| format!("resent below {below}")),
     ];
     let ports = [
         ports("listen", &rule.listen),

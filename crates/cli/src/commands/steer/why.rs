@@ -70,7 +70,6 @@ impl Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let file = options.policy.display();
     let policy = read(&options.policy)?;
-    options.note_unknown(&policy);
     let of = Connection {
         client: options.address.to_canonical(),
         is_incoming: !options.outgoing,
@@ -97,6 +96,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                     format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
+            options.note_unknown(&said);
             if options.resent.is_none() && said.rules.iter().any(Rule::is_of_resent) {
                 output::note(
                     "what the client's network resent is not known here, so rules with `resent_from` or `resent_below` do not \
@@ -107,10 +107,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             return show(&said, given.as_ref(), Some(&of));
         }
     };
+    options.note_unknown(&policy);
     // The ports of a policy that differs are not known.
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;
-    if let Some(resent) = in_force.resent {
+    if let (Some(resent), None) = (in_force.resent, options.resent) {
         let network = policy.network(of.client);
         output::result(format_args!("{network}: {}", remembered(resent)))?;
     }

@@ -298,7 +298,7 @@ worse = "20%"
             ),
             ("bbr=10%", "bbr=x", "--arm: \"x\""),
             ("bbr=10%", "cubic=10%", "--arm: cubic already has an arm"),
-            (" --arm bbr=10%", "", "--arm: 1 arms; give 2"),
+            (" --arm bbr=10%", "", "--arm: 1 arm; give 2"),
             (" --arm cubic=90% --arm bbr=10%", "", "--arm: is missing"),
             ("prefix", "slot", "--slot: is missing"),
             (" --unit prefix", "", "--unit: is missing"),

@@ -1,5 +1,8 @@
 //! One look, printed.
 
+use std::collections::HashSet;
+use std::net::SocketAddr;
+
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
 use report::{Table, below, count};
 use serde_json::{Map, Value, json};
@@ -85,7 +88,16 @@ fn connections(
         text: shown.iter().enumerate().filter_map(place).collect(),
         ..Table::new(headings, rows)
     };
-    let table = table.sparing(&SPARE.map(Column::heading));
+    // As in the view, this side is kept if it tells which of several connections to the same port is which.
+    let remotes: HashSet<SocketAddr> = all.iter().map(|one| one.seen.remote()).collect();
+    let keeps_local = remotes.len() < all.len();
+    let is_spare = |column: &Column| *column != sort && !(keeps_local && *column == Column::Local);
+    let spare: Vec<&str> = SPARE
+        .into_iter()
+        .filter(is_spare)
+        .map(Column::heading)
+        .collect();
+    let table = table.sparing(&spare);
     show(
         table,
         all.is_empty(),
@@ -122,7 +134,11 @@ fn groups(
         }),
         rows,
     );
-    let table = table.sparing(&SPARE_HEADINGS);
+    let sorted = options.sort.heading();
+    let spare = SPARE_HEADINGS
+        .into_iter()
+        .filter(|heading| *heading != sorted);
+    let table = table.sparing(&spare.collect::<Vec<&str>>());
     show(
         table,
         all.is_empty(),

@@ -131,11 +131,11 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
         line(
             "so far",
             format!(
-                "sent {}  received {}  resent {} of {} packets",
+                "sent {}  received {}  resent {} of {}",
                 report::size(seen.acknowledged()),
                 report::size(info.bytes_received),
                 seen.retransmitted_packets(),
-                info.data_segs_out,
+                report::count(u64::from(info.data_segs_out), "packet"),
             ),
         ),
     ];

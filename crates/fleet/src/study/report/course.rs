@@ -89,7 +89,12 @@ fn since_switch(since: &Since, measure: Measure, is_over: bool) -> Table {
     let bins = since.bins.iter().map(|bin| (label(bin), bin));
     let rows = bins.chain([(behind, &since.behind)]).map(row);
     let headings = [first].into_iter().chain(headings);
-    Table::new(headings.chain(others.iter().cloned()), rows)
+    let mut table = Table::new(headings.chain(others.iter().cloned()), rows);
+    // What is of other arms goes first, and then the values: the intervals show a carry-over.
+    let last = others.is_some().then_some(2 * names.len() + 1);
+    let values = (0..names.len()).map(|arm| 2 * arm + 1);
+    table.spare = last.into_iter().chain(values).collect();
+    table
 }
 
 /// The value of an arm, and the interval of its change after another arm.

@@ -92,17 +92,25 @@ fn of_what(findings: &Findings) -> String {
         objects,
         connections,
     } = findings.observed;
-    let (objects, connections) = (count(objects, "object"), count(connections, "connection"));
-    format!(
-        "Sizes and times are of {objects}, and of {connections} as a whole, whose objects are not known."
-    )
+    let objects = count(objects, "object");
+    match connections {
+        0 => format!("Sizes and times are of {objects}."),
+        _ => format!(
+            "Sizes and times are of {objects}, and of {} as a whole, whose objects are not known.",
+            count(connections, "connection")
+        ),
+    }
 }
 
 /// How many connections are in regions.
 fn of_regions(some: u64, findings: &Findings) -> String {
     let all: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
+    let others = match all.saturating_sub(some) {
+        0 => "",
+        _ => " The networks of the others are not in the file, or only in part.",
+    };
     format!(
-        "{some} of {} are in a region. The networks of the others are not in the file, or only in part.",
+        "{some} of {} are in a region.{others}",
         count(all, "connection")
     )
 }
