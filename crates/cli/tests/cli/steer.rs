@@ -59,8 +59,25 @@ fn a_policy_explains_itself() {
     let why = fullpipe(known).assert().success();
     why.stdout("reno: rule \"far\"; a study\n")
         .stderr(contains("not known here").not());
+    for (said, what) in [
+        (
+            &["--rtt", "50ms", "--interface", "eht0"][..],
+            "no rule names the interface eht0",
+        ),
+        (
+            &["--interface", "eth0"],
+            "the RTT of the handshake is not known here",
+        ),
+    ] {
+        let arguments = ["steer", "why", "192.0.2.7", name];
+        let why = fullpipe(arguments.iter().chain(said).copied()).assert();
+        why.stdout(contains("no rule matches"))
+            .stderr(contains(what));
+    }
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
-    dry_run.stdout(contains("far: 1 network through eth0: reno"));
+    dry_run.stdout(contains(
+        "far: 1 network through eth0, listen 443, RTT from 50ms: reno",
+    ));
     fs::write(
         &file,
         POLICY.replace("rtt_from = \"50ms\"", "resent_from = \"2%\""),
@@ -84,7 +101,7 @@ fn a_policy_explains_itself() {
     why.stderr(contains("this is the decision of").and(contains(name)));
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
     dry_run
-        .stdout(contains("far: 1 network: reno 100.0 %"))
+        .stdout(contains("far: 1 network, listen 443, RTT from 50ms: reno 100.0 %"))
         .stderr(contains(name).and(contains("cgroup")));
     let with_port = ["steer", name, "--dry-run", "--prometheus", "9101"];
     let dry_run = fullpipe(with_port).assert().code(2);
