@@ -101,7 +101,9 @@ fn a_policy_explains_itself() {
     why.stderr(contains("this is the decision of").and(contains(name)));
     let dry_run = fullpipe(["steer", name, "--dry-run"]).assert().code(2);
     dry_run
-        .stdout(contains("far: 1 network, listen 443, RTT from 50ms: reno 100.0 %"))
+        .stdout(contains(
+            "far: 1 network, listen 443, RTT from 50ms: reno 100.0 %",
+        ))
         .stderr(contains(name).and(contains("cgroup")));
     let with_port = ["steer", name, "--dry-run", "--prometheus", "9101"];
     let dry_run = fullpipe(with_port).assert().code(2);
