@@ -184,6 +184,11 @@ impl Connection {
         self.fins == 3 || self.is_reset
     }
 
+    /// Whether this side has sent FIN.
+    fn has_closed(&self, side: usize) -> bool {
+        self.fins >> side & 1 == 1
+    }
+
     /// Takes in a packet of this connection.
     pub fn on_packet(&mut self, packet: &Packet<'_>, segment: &Segment, room: Room) {
         let from = self.side_of(packet);
@@ -299,6 +304,9 @@ impl Connection {
         let sides = self.sides.iter_mut();
         let flows = sides.filter_map(|side| side.flow.as_deref_mut());
         flows.for_each(Flow::on_clock_step);
+        if let Some(next) = &mut self.next {
+            next.on_clock_step();
+        }
     }
 
     /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth.
@@ -416,7 +424,8 @@ impl Holder for Connection {
     }
 
     fn course(&self) -> usize {
-        self.flows().map(Flow::course).sum()
+        let next = self.next.as_deref().map_or(0, Connection::course);
+        self.flows().map(Flow::course).sum::<usize>() + next
     }
 
     fn thin(&mut self, most: usize) {
@@ -427,6 +436,9 @@ impl Holder for Connection {
         let sides = self.sides.iter_mut();
         let flows = sides.filter_map(|side| side.flow.as_deref_mut());
         flows.for_each(|flow| flow.thin(each));
+        if let Some(next) = &mut self.next {
+            next.thin(most);
+        }
     }
 
     fn counted(&self) -> usize {

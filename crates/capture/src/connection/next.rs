@@ -1,6 +1,6 @@
 //! A SYN within a connection. It may begin another connection between the same ends, or come from anybody who knows the
 //! addresses. So it begins a connection only after the other end has answered it, or a segment has followed it that is not
-//! of the present connection.
+//! of the present connection. If the present connection is over, it begins one at once.
 
 use units::Duration;
 
@@ -53,6 +53,11 @@ impl Connection {
         if !self.is_over_at(packet, segment) {
             return Turn::Same;
         }
+        let was_attempt = self.is_young() && packet.at.since(self.last) >= PATIENCE;
+        if self.is_closed() || was_attempt {
+            self.next = None;
+            return Turn::New;
+        }
         let mut next = Box::new(Connection::new(packet, segment));
         next.on_packet(packet, segment, Room::Little);
         self.next = Some(next);
@@ -78,9 +83,17 @@ impl Connection {
     fn explains(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         let from = self.side_of(packet);
         let is_open = !self.is_closed() && !self.is_young() && !segment.flags.has(Flags::SYN);
-        let [own, other] = [from, 1 - from].map(|side| &self.sides[side]);
-        let acks = segment.flags.has(Flags::ACK) && other.is_near(segment.ack, WINDOW);
-        is_open && (acks || own.is_near(segment.seq, WINDOW))
+        let acks = segment.flags.has(Flags::ACK) && self.has_number(1 - from, segment.ack);
+        is_open && (acks || self.has_number(from, segment.seq))
+    }
+
+    /// Whether a number may be one of this side's. Behind its FIN, it has none: Linux begins the next connection between the
+    /// same ends 65,537 bytes further (`tcp_twsk_unique`).
+    fn has_number(&self, side: usize, number: u32) -> bool {
+        let of = &self.sides[side];
+        let is_behind = |after: u32| number.wrapping_sub(after.wrapping_add(1)).cast_signed() > 0;
+        let is_over = self.has_closed(side) && of.after.is_some_and(is_behind);
+        of.is_near(number, WINDOW) && !is_over
     }
 
     /// Whether a segment of the handshake may acknowledge the other side's SYN. QUIC's handshake has no numbers.

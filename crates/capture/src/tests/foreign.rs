@@ -104,6 +104,76 @@ fn without_an_answer_the_next_segments_begin_a_connection() {
     assert_eq!(packets.collect::<Vec<_>>(), [5_000, 5_000]);
 }
 
+/// Of A alone, ports are used again: Linux begins 65,537 bytes behind the FIN.
+#[test]
+fn ports_that_are_used_again_have_another_connection() {
+    let mut line = Line::new();
+    for _ in 0..3 {
+        line.say(true, (line.sent, 0), SYN, 500, 0, &[]);
+        for _ in 0..200 {
+            line.wait(1_000);
+            line.data(ACK, FULL);
+        }
+        line.say(true, (1 + line.sent, 1), CLOSE, 500, 0, &[]);
+        line.wait(3_000_000);
+        line.sent += 1 + 65_537;
+    }
+    let summary = line.summary();
+    let packets = summary.connections.iter().map(|one| one.flows[0].packets);
+    assert_eq!(packets.collect::<Vec<_>>(), [200; 3]);
+}
+
+#[test]
+fn attempts_without_an_answer_are_connections() {
+    let mut line = Line::new();
+    for start in [0, 1_000_000, 2_000_000] {
+        line.say(true, (start, 0), SYN, 500, 0, &[]);
+        line.wait(100_000_000);
+    }
+    assert_eq!(line.summary().connections.len(), 3);
+
+    let mut line = Line::new();
+    line.shake(20_000);
+    line.data(ACK, FULL);
+    line.ack(0, 500);
+    line.say(true, (1 + line.sent, 1), CLOSE, 500, 0, &[]);
+    line.say(false, (1, 2 + line.sent), CLOSE, 500, 0, &[]);
+    for wait in [1_000_000, 2_000_000, 4_000_000] {
+        line.say(true, (70_000, 0), SYN, 500, 0, &[]);
+        line.wait(wait);
+    }
+    assert_eq!(line.summary().connections.len(), 2);
+}
+
+#[test]
+fn a_clock_that_is_set_back_spoils_a_handshake_that_has_begun() {
+    let mut line = Line::new();
+    line.shake(20_000);
+    line.data(ACK, FULL);
+    line.wait(10_000_000);
+    line.say(true, (70_000_000, 0), SYN, 500, 0, &[]);
+    line.now_us -= 5_000_000;
+    line.say(false, (7_000, 70_000_001), SYN.with(ACK), 500, 0, &[]);
+    line.wait(20_000);
+    line.say(true, (70_000_001, 7_001), ACK, 500, FULL, &[]);
+    let summary = line.summary();
+    assert_eq!(summary.connections.len(), 2);
+    assert_eq!(summary.connections[1].handshake_ms, None);
+}
+
+#[test]
+fn an_acknowledgement_that_comes_again_and_again_confirms_a_hole() {
+    let hole = 50_000_000;
+    let summary = rounds(false, |line| {
+        line.sent += hole;
+        for _ in 0..3 {
+            line.ack(0, 500);
+        }
+    });
+    let flow = &summary.connections[0].flows[0];
+    assert_eq!(flow.missed_bytes, u64::from(hole), "{flow:?}");
+}
+
 #[test]
 fn a_syn_that_nobody_answers_is_forgotten() {
     let summary = rounds(false, |line| {

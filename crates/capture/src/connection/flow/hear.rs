@@ -15,7 +15,10 @@ use crate::packet::Segment;
 const UNHEARD: u64 = 10;
 
 /// An acknowledgement confirms another one that is lower by no more than so much.
-const STEP: u64 = 1 << 20;
+const STEP: u64 = 1 << 24;
+
+/// The same acknowledgement is believed when it comes for this time. A receiver repeats it when its window changes.
+const REPEATED: u8 = 3;
 
 /// The most pieces that one SACK block passes over.
 const MOST_PASSED: usize = 4096;
@@ -103,16 +106,22 @@ impl Flow {
     }
 
     /// Whether an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
-    /// of much more than what is outstanding, it needs a second one, a little higher.
+    /// of much more than what is outstanding, it needs a second one, a little higher, or has to come three times.
     fn is_believed(&mut self, ack: u64) -> bool {
         if ack <= self.end || self.probed == Some(ack) {
             self.claimed = None;
             return true;
         }
-        let confirms = |first: u64| first < ack && ack - first <= STEP;
-        let is_second = self.claimed.replace(ack).is_some_and(confirms);
+        let (first, times) = self.claimed.unwrap_or_default();
+        let is_higher = times > 0 && first < ack && ack - first <= STEP;
+        let times = if first == ack {
+            times.saturating_add(1)
+        } else {
+            1
+        };
+        self.claimed = Some((ack, times));
         let few = (self.end - self.una).max(self.mss() * UNHEARD);
-        is_second || ack - self.end <= few
+        is_higher || times >= REPEATED || ack - self.end <= few
     }
 
     /// The position up to which this acknowledgement number acknowledges data. FIN takes a sequence number, too (RFC

@@ -93,8 +93,8 @@ pub struct Flow {
     probed: Option<u64>,
     /// The sequence number that would follow a segment from far away.
     stray: Option<u32>,
-    /// The latest acknowledgement, if it is of data that were not captured.
-    claimed: Option<u64>,
+    /// The latest acknowledgement, if it is of data that were not captured, and how often it has come.
+    claimed: Option<(u64, u8)>,
     /// Data before this position were sent before the clock was set.
     untimed: u64,
     /// The position of FIN, which is the end of all data.
