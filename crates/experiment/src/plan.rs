@@ -220,7 +220,7 @@ impl Said {
     fn unit(&self) -> Result<Unit, Wrong> {
         let only = |field: &str, is_given: bool, kind: UnitKind| {
             if is_given && self.unit != kind {
-                let reason = format!("belongs to unit = \"{kind}\"; leave it out");
+                let reason = format!("belongs to the unit {kind}; leave it out");
                 return Err(Wrong::new(field, reason));
             }
             Ok(())
@@ -274,7 +274,7 @@ impl Said {
             listen, connect, ..
         } = &self.connections;
         if listen.is_empty() && connect.is_empty() {
-            let reason = "names no port; give listen, connect, or both, such as listen = [443]";
+            let reason = "names no port; give listen, connect, or both";
             return Err(Wrong::new("connections", reason));
         }
         for (field, ports) in [("listen", listen), ("connect", connect)] {
@@ -297,7 +297,7 @@ impl Said {
             (Assign::Cgroup, None) => {
                 return wrong(
                     "cgroup",
-                    "is missing; give the directory of a control group, or assign = \"route\"",
+                    "is missing; give the directory of a control group, or a plan with assign = \"route\"",
                 );
             }
             (Assign::Cgroup, Some(group)) if group.as_os_str().is_empty() => {

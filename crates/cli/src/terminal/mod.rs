@@ -1,6 +1,7 @@
 //! What people see while they wait, and what they get.
 
 pub mod bars;
+pub mod connections;
 pub mod groups;
 pub mod human;
 pub mod interrupt;

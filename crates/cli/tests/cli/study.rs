@@ -124,7 +124,7 @@ fn options_are_a_plan() {
             "--interface lo,no-such",
             &["--interface: there is no network interface no-such", "lo"],
         ),
-        ("--slot 1min", &["--slot: belongs to --unit slot"]),
+        ("--slot 1min", &["--slot: belongs to the unit slot"]),
         (
             "plan.toml",
             &["PLAN.toml", "--cgroup", "cannot be used together"],

@@ -21,7 +21,8 @@ pub use run::through;
 use crate::failure::Failure;
 use crate::terminal::output;
 
-/// Set the controllers of a server's connections by a policy: by client network, its retransmissions, port, interface and round-trip time
+/// Set the controllers of a server's connections by a policy: by client network, its retransmissions, port, interface and
+/// round-trip time
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,

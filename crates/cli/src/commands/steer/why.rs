@@ -46,21 +46,40 @@ pub struct Options {
 }
 
 impl Options {
-    /// Says which rules cannot match because of what the options leave out, and whether no rule has the interface.
-    fn note_unknown(&self, policy: &Policy) {
+    /// Says which rules cannot match because a value is not known, and whether no rule names the interface. The kernel
+    /// knows what the client's network resent, if its policy decides.
+    fn note_unknown(&self, policy: &Policy, knows_resent: bool) {
         let some = |is_so: &dyn Fn(&Rule) -> bool| policy.rules.iter().any(is_so);
+        let unknown = |what: &str, fields: &str, option: &str| {
+            output::note(format_args!(
+                "{what} is not known here, so rules with {fields} do not match: {option} names it"
+            ));
+        };
         match &self.interface {
-            None if some(&|rule| !rule.interface.is_empty()) => output::note(
-                "the interface of the connection is not known here, so rules with `interface` do not match: --interface names it",
-            ),
+            None if some(&|rule| !rule.interface.is_empty()) => {
+                unknown(
+                    "the interface of the connection",
+                    "`interface`",
+                    "--interface",
+                );
+            }
             Some(one) if !some(&|rule| rule.interface.contains(one)) => {
                 output::note(format_args!("no rule names the interface {}", one.name()));
             }
             _ => {}
         }
         if self.rtt.is_zero() && some(&Rule::is_of_rtt) {
-            output::note(
-                "the RTT of the handshake is not known here, so rules with `rtt_from` or `rtt_below` do not match: --rtt names it",
+            unknown(
+                "the RTT of the handshake",
+                "`rtt_from` or `rtt_below`",
+                "--rtt",
+            );
+        }
+        if self.resent.is_none() && !knows_resent && some(&Rule::is_of_resent) {
+            unknown(
+                "the share that the client's network resent",
+                "`resent_from` or `resent_below`",
+                "--resent",
             );
         }
     }
@@ -96,18 +115,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                     format!("this is the decision of {file}, and not of a policy in force: {error}")
                 }
             });
-            options.note_unknown(&said);
-            if options.resent.is_none() && said.rules.iter().any(Rule::is_of_resent) {
-                output::note(
-                    "what the client's network resent is not known here, so rules with `resent_from` or `resent_below` do not \
-                     match: --resent names it",
-                );
-            }
+            options.note_unknown(&said, false);
             let given = by_file(&said, &of);
             return show(&said, given.as_ref(), Some(&of));
         }
     };
-    options.note_unknown(&policy);
+    options.note_unknown(&policy, true);
     // The ports of a policy that differs are not known.
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;

@@ -198,18 +198,10 @@ impl<'o> Source<'o> {
             None => &error,
         };
         match error.split_once(": ") {
-            Some((field, reason)) => format!("{}: {}", option(field), said(reason)),
+            Some((field, reason)) => format!("{}: {reason}", option(field)),
             None => error.to_owned(),
         }
     }
-}
-
-/// The reason without the syntax of a plan.
-fn said(reason: &str) -> String {
-    reason
-        .replace("or assign = \"route\"", "or a plan with assign = \"route\"")
-        .replace(", such as listen = [443]", "")
-        .replace("unit = \"slot\"", "--unit slot")
 }
 
 /// The option for a field of a plan.
@@ -294,7 +286,7 @@ worse = "20%"
             (
                 "--unit prefix",
                 "--unit prefix --slot 1h",
-                "--slot: belongs to --unit slot",
+                "--slot: belongs to the unit slot",
             ),
             ("bbr=10%", "bbr=x", "--arm: \"x\""),
             ("bbr=10%", "cubic=10%", "--arm: cubic already has an arm"),

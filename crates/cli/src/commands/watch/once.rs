@@ -1,8 +1,5 @@
 //! One look, printed.
 
-use std::collections::HashSet;
-use std::net::SocketAddr;
-
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
 use report::{Table, below, count};
 use serde_json::{Map, Value, json};
@@ -11,6 +8,7 @@ use units::{Duration, Rate};
 use super::Options;
 use super::watching::Watching;
 use crate::failure::Failure;
+use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 use crate::terminal::output;
 
@@ -88,9 +86,7 @@ fn connections(
         text: shown.iter().enumerate().filter_map(place).collect(),
         ..Table::new(headings, rows)
     };
-    // As in the view, this side is kept if it tells which of several connections to the same port is which.
-    let remotes: HashSet<SocketAddr> = all.iter().map(|one| one.seen.remote()).collect();
-    let keeps_local = remotes.len() < all.len();
+    let keeps_local = share_remotes(&all);
     let is_spare = |column: &Column| *column != sort && !(keeps_local && *column == Column::Local);
     let spare: Vec<&str> = SPARE
         .into_iter()

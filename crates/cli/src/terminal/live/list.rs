@@ -1,8 +1,5 @@
 //! Connections, or groups of them, as rows.
 
-use std::collections::HashSet;
-use std::net::SocketAddr;
-
 use fleet::column::BY_IMPORTANCE;
 use fleet::{Column, Connection, GroupBy};
 use ratatui::Frame;
@@ -14,6 +11,7 @@ use report::without_middle;
 
 use super::View;
 use super::screen::{Chosen, Screen};
+use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 use crate::terminal::output::printable;
 
@@ -21,17 +19,15 @@ use crate::terminal::output::printable;
 const SPARK: usize = 8;
 const MOST_SPARK: usize = 60;
 
-/// The columns that there is room for in their order, with their widths, and what is left for sparklines. Those that tell nothing of `all`
-/// have none; `shown` are the connections in sight.
+/// The columns that there is room for in their order, with their widths, and what is left for sparklines. Those that tell
+/// nothing of `all` have none; `shown` are the connections in sight.
 fn columns(
     width: usize,
     sort: Column,
     all: &[&Connection],
     shown: &[&Connection],
 ) -> (Vec<(Column, usize)>, usize) {
-    let remotes: HashSet<SocketAddr> = shown.iter().map(|one| one.seen.remote()).collect();
-    // Of several connections to the same port of the same host, this side tells which is which.
-    let next: &[Column] = if remotes.len() < shown.len() {
+    let next: &[Column] = if share_remotes(shown) {
         &[Column::Remote, Column::Local]
     } else {
         &[]
