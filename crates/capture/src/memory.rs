@@ -9,7 +9,7 @@ pub const MOST: usize = 272 << 20;
 /// Above the bound, connections are thinned out again after they have grown by one part in this many of it.
 const STEP: usize = 64;
 
-/// The same, if thinning frees little.
+/// If thinning frees little, the step grows to one part in this many.
 const MOST_STEP: usize = 32;
 
 /// If thinning does not keep connections within the bound and one part in this many of it, some have to go.

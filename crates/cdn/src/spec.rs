@@ -160,7 +160,7 @@ impl Spec {
 fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
     if said.arm.len() < 2 {
         let reason = format!(
-            "{} arms; give two or more [[arm]] to compare",
+            "give two or more [[arm]] to compare, not {}",
             said.arm.len()
         );
         return Err(ScenarioError::new("arm", reason));

@@ -1,8 +1,8 @@
 //! A study by slots over the time since its arms were switched: how long the arm before still matters.
 //!
 //! When a slot begins, connections of the arm before still send, and its queues are still there (the carryover effect of
-//! switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm, as many as
-//! the shares of the other arms: with two equal arms, about half. The others follow a slot of the same arm. A difference
+//! switchback experiments). Slots are randomised one by one. So some slots of an arm follow a slot of another arm, in
+//! proportion to the other arms' shares: with two equal arms, about half. The others follow a slot of the same arm. A difference
 //! between the two is what the arm before has left. The plan's washout suffices if there is no difference behind it.
 
 use std::collections::HashMap;

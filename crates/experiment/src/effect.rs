@@ -459,7 +459,7 @@ mod tests {
                 "{before:?} {there:?} {after:?}"
             );
         }
-        // At one look, chance alone has one estimate in 400 beyond it.
+        // At one look, chance alone has at most one estimate in 400 beyond it.
         let least = boundary(narrowest_time(), DOUBT);
         assert!((least - 3.035).abs() < 1e-3, "{least}");
         assert!(2.0 * standard().sf(least) < 1.0 / 400.0);

@@ -297,7 +297,7 @@ impl Said {
             (Assign::Cgroup, None) => {
                 return wrong(
                     "cgroup",
-                    "is missing; give the directory of a control group, or a plan with assign = \"route\"",
+                    "is missing; give the directory of a control group; only a plan with assign = \"route\" has none",
                 );
             }
             (Assign::Cgroup, Some(group)) if group.as_os_str().is_empty() => {
@@ -344,11 +344,7 @@ impl Said {
 
     fn check_arms(&self) -> Result<(), Wrong> {
         if !(2..=MOST_ARMS).contains(&self.arm.len()) {
-            let arms = match self.arm.len() {
-                1 => "1 arm".to_owned(),
-                many => format!("{many} arms"),
-            };
-            let reason = format!("{arms}; give 2 to {MOST_ARMS}");
+            let reason = format!("give 2 to {MOST_ARMS} arms, not {}", self.arm.len());
             return Err(Wrong::new("arm", reason));
         }
         for (index, arm) in self.arm.iter().enumerate() {

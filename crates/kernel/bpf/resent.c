@@ -22,7 +22,7 @@ int main(void)
 	u64 memory = 0;
 
 	while (fread(&question, sizeof(question), 1, stdin) == 1) {
-		u64 resent = with_data(question.total, question.bytes, question.sent);
+		u64 resent = resent_with_data(question.total, question.bytes, question.sent);
 		u64 answer[3];
 
 		memory = remember(memory, question.sent, resent);

@@ -54,7 +54,7 @@ const NEAR: u64 = 10;
 const ENOUGH: u64 = 4;
 
 /// The sequence numbers of a sender's RST and FIN are within this many bytes of those that it has sent.
-const RESET: u32 = 1 << 24;
+const FAR: u32 = 1 << 24;
 
 /// The sequence numbers of its other segments are within this many bytes of those that are outstanding.
 const WINDOW: u32 = 1 << 20;
@@ -196,7 +196,7 @@ impl Connection {
         self.last = at;
         self.segments += 1;
         let side = &self.sides[from];
-        let is_near = side.after.is_none() || side.is_near(segment.seq, RESET);
+        let is_near = side.after.is_none() || side.is_near(segment.seq, FAR);
         if segment.flags.has(Flags::RST) {
             self.is_reset |= is_near;
             return;

@@ -7,9 +7,6 @@ use units::Duration;
 use super::{Connection, Room, WINDOW};
 use crate::packet::{Flags, Packet, Segment};
 
-/// Further segments of a new connection are within this many bytes of its SYN.
-const NEAR: u32 = 1 << 20;
-
 /// A SYN is forgotten this long after it was last sent. Linux sends it again after 32 s at most (`tcp_syn_retries`).
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -110,5 +107,5 @@ impl Connection {
 
 /// Whether a number is soon after the first one of a connection.
 fn follows(number: u32, start: u32) -> bool {
-    number.wrapping_sub(start) < NEAR
+    number.wrapping_sub(start) < WINDOW
 }

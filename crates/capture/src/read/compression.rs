@@ -24,7 +24,7 @@ const CHUNK: usize = 1 << 16;
 /// The most memory for the windows of all files that are open at once, and for their long records.
 const MOST: u64 = 128 << 20;
 
-/// The memory for the windows of the open files.
+/// The memory for the windows and the long records of the open files.
 #[derive(Debug, Clone, Default)]
 pub struct Windows(Rc<Cell<u64>>);
 
@@ -38,7 +38,7 @@ impl Windows {
     }
 }
 
-/// The memory for the window of one file.
+/// The memory for the window or the long record of one file.
 pub struct Window {
     all: Windows,
     own: u64,
@@ -51,8 +51,8 @@ impl Window {
         self.all.0.set(all);
         self.own = own;
         if all > MOST {
-            let why = "takes too much memory together with the other files of the same time; decompress it first, or give \
-                       fewer files at once";
+            let why = "takes too much memory together with the other files of the same time; give fewer files at once, or \
+                       decompress zstd files first";
             return Err(io::Error::other(why));
         }
         Ok(())

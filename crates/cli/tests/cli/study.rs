@@ -44,7 +44,8 @@ fn a_plan_that_makes_no_sense_is_named_with_its_line() {
     );
     fs::write(&file, "#".repeat((4 << 20) + 1)).expect("a plan");
     refused(["study", name, "--out", "never"], 2, &["4 MiB", name]);
-    refused(["study"], 2, &["PLAN.toml", "--out"]);
+    refused(["study"], 2, &["--out"]);
+    refused(["study", "--out", "never"], 2, &["PLAN.toml", "--cgroup"]);
     assert!(!directory.path().join("never").exists());
 }
 

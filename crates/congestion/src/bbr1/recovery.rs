@@ -7,8 +7,8 @@
 //!   `bbr_set_cwnd_to_recover_or_restore`.)
 //! - After a timeout nothing is known of the path: the window is one packet, or one more than what is in flight
 //!   ([`LossWindow`](crate::LossWindow)), and grows from there.
-//! - If it turns out that nothing was lost, the window is restored at once, or, if an episode ends with the transport's
-//!   recovery, by the ACK that shows it.
+//! - If it turns out that nothing was lost, the episode is over and the window is restored. With
+//!   [`RecoveryEnd::WithTransport`], the ACK that shows it does so, unless it shows other losses.
 
 use core::mem;
 
@@ -29,7 +29,7 @@ pub struct LossEpisode {
     has_just_opened: bool,
     /// The transport has left its recovery by the ACK that is being processed, which ends the episode.
     has_just_left: bool,
-    /// The transport has entered no recovery since the latest timeout.
+    /// A timeout has passed, and the transport has entered no recovery since.
     is_after_timeout: bool,
     is_conserving: bool,
     /// A packet was lost since the round started.
@@ -153,7 +153,6 @@ impl Bbr1 {
 
     fn close_episode(&mut self) {
         self.episode.is_open = false;
-        self.episode.is_after_timeout = false;
         self.end_conservation();
     }
 

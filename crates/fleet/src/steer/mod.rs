@@ -377,42 +377,7 @@ pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv6Addr;
-
-    use kernel::mapped;
-
     use super::*;
-
-    /// The bits that the program finds for an address.
-    fn bits(table: &[(Ipv6Addr, u8, u64)], address: &str) -> u64 {
-        let address = mapped(address.parse().unwrap()).to_bits();
-        let is_in = |(first, length, _): &&(Ipv6Addr, u8, u64)| {
-            let apart = first.to_bits() ^ address;
-            apart.checked_shr(128 - u32::from(*length)).unwrap_or(0) == 0
-        };
-        // Among entries of the greatest length, the last one: later entries replace earlier ones.
-        let found = table.iter().filter(is_in).max_by_key(|one| one.1);
-        found.map_or(0, |one| one.2)
-    }
-
-    #[test]
-    fn all_of_one_version_are_none_of_the_other() {
-        for (prefix, v4, v6) in [
-            ("::/0", 0b10, 0b11),
-            ("0.0.0.0/0", 0b11, 0b10),
-            ("::/64", 0b10, 0b10),
-            ("::ffff:0.0.0.0/96", 0b11, 0b10),
-        ] {
-            let text = format!(
-                "cgroup = \"a\"\n[[rule]]\nname = \"one\"\nlisten = [443]\nprefix = [\"{prefix}\"]\ncontroller = \"bbr\"\n\
-                 [[rule]]\nname = \"rest\"\nlisten = [443]\ncontroller = \"cubic\"\n"
-            );
-            let policy = Policy::parse(&text).unwrap();
-            let table = steering(&policy, Duration::ZERO).networks;
-            assert_eq!(bits(&table, "192.0.2.7"), v4, "{prefix}");
-            assert_eq!(bits(&table, "2001:db8::1"), v6, "{prefix}");
-        }
-    }
 
     #[test]
     fn the_program_gets_the_rules_in_order() {

@@ -29,13 +29,12 @@ static inline void end_conservation(struct controller *bbr)
 static inline void close_episode(struct controller *bbr)
 {
 	bbr->episode.is_open = false;
-	bbr->episode.is_after_timeout = false;
 	end_conservation(bbr);
 }
 
 static inline void enter_recovery(struct controller *bbr)
 {
-	bool goes_on = bbr->episode.is_open && bbr->episode.has_just_left && !bbr->episode.is_after_timeout;
+	bool goes_on = bbr->episode.has_just_left && !bbr->episode.is_after_timeout;
 
 	save_cwnd(bbr);
 	bbr->episode.has_just_opened |= !goes_on;

@@ -33,7 +33,7 @@ static inline u64 remembered_share(const struct unit *unit, const u64 *client)
 
 static inline u64 resent_by(const struct tcp_sock *tp)
 {
-	return with_data(tp->total_retrans, tp->bytes_retrans, tp->data_segs_out);
+	return resent_with_data(tp->total_retrans, tp->bytes_retrans, tp->data_segs_out);
 }
 
 static inline void remember_end(const struct bpf_sock_ops *context, const struct tcp_sock *tp)

@@ -34,10 +34,10 @@ static inline u64 share_of(u64 memory)
 }
 
 /*
- * The packets with data that a connection resent. Its total also has SYNs, SYN-ACKs (tcp_create_openreq_child) and FINs.
- * If no bytes were resent, it has nothing else.
+ * The packets with data that a connection resent. The kernel's total also counts SYNs, SYN-ACKs
+ * (tcp_create_openreq_child) and FINs. If no bytes were resent, it counts only those.
  */
-static inline u64 with_data(u64 total, u64 bytes, u64 sent)
+static inline u64 resent_with_data(u64 total, u64 bytes, u64 sent)
 {
 	return bytes ? min(total, sent) : 0;
 }

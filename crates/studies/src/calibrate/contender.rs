@@ -6,8 +6,8 @@ use scenario::{Controller, Scenario};
 
 use super::quantity::Quantity;
 
-/// So many times as often, the simulator runs a case with a controller that the cases do not have: BBRv3 draws the times of its
-/// probes, in the kernel other ones. This leaves to chance only what the kernel's runs have of it.
+/// The simulator runs a case so many times as often if a controller takes the place of the case's. BBRv3 draws the times of
+/// its probes, and draws others in the kernel. The remaining chance is that of the kernel's runs.
 const VIRTUAL_REPEATS: u64 = 5;
 
 /// What runs the cases on one side: an engine, which may put one controller in another's place.
@@ -60,8 +60,8 @@ impl Contender {
         scenario
     }
 
-    /// How many runs it has for one of the other. Without a controller of its own, it has the same seeds, with which both
-    /// engines lose the same packets and begin transfers at the same times.
+    /// How many runs it has for one of the other. With the same seed, `sim` and `linux` lose the same packets, so one is
+    /// enough.
     pub(super) fn often(&self) -> u64 {
         match self.replaced {
             Some(_) if !self.engine.is_real_time() => VIRTUAL_REPEATS,

@@ -56,7 +56,7 @@ impl Flow {
         let seq = self.positions.peek(first);
         let len = u64::from(segment.len);
         let end = seq + len;
-        // Only a SYN told where data begin, and it came from elsewhere.
+        // If only a SYN told where data begin, the SYN may come from elsewhere.
         if self.has_start && self.una == self.base && end < self.base {
             if !self.follows_stray(first, segment.len) {
                 return false;

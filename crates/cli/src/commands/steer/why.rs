@@ -120,8 +120,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             return show(&said, given.as_ref(), Some(&of));
         }
     };
-    options.note_unknown(&policy, true);
-    // The ports of a policy that differs are not known.
+    // The rules of a policy that differs are not known.
+    if in_force.is_of_policy {
+        options.note_unknown(&policy, true);
+    }
     let asked = in_force.is_of_policy.then_some(&of);
     show(&policy, in_force.given.as_ref(), asked)?;
     if let (Some(resent), None) = (in_force.resent, options.resent) {

@@ -165,6 +165,11 @@ impl<'o> Source<'o> {
                 ));
             }
             Some(file) => read_text(file).map_err(|error| unread(file, &error))?,
+            None if *options == Options::default() => {
+                return Err(Failure::usage(
+                    "PLAN.toml is missing; give a plan, or options in its place, such as --cgroup",
+                ));
+            }
             None => options.text()?,
         };
         Ok(Source { text, file })
@@ -281,7 +286,7 @@ worse = "20%"
             (
                 "--cgroup system.slice/nginx.service ",
                 "",
-                "--cgroup: is missing; give the directory of a control group, or a plan with",
+                "--cgroup: is missing; give the directory of a control group",
             ),
             (
                 "--unit prefix",
@@ -290,7 +295,7 @@ worse = "20%"
             ),
             ("bbr=10%", "bbr=x", "--arm: \"x\""),
             ("bbr=10%", "cubic=10%", "--arm: cubic already has an arm"),
-            (" --arm bbr=10%", "", "--arm: 1 arm; give 2"),
+            (" --arm bbr=10%", "", "--arm: give 2 to 8 arms, not 1"),
             (" --arm cubic=90% --arm bbr=10%", "", "--arm: is missing"),
             ("prefix", "slot", "--slot: is missing"),
             (" --unit prefix", "", "--unit: is missing"),

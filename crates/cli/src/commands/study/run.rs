@@ -35,7 +35,7 @@ const MOST_NAMED: usize = 8;
 #[group(skip)]
 pub struct Options {
     /// File of the plan
-    #[arg(value_name = "PLAN.toml", required_unless_present_any = ["cgroup", "name", "unit", "duration", "listen", "connect", "arm"])]
+    #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
     /// Directory for the data; the same command continues the study
     #[arg(long, value_name = "DIR", required = true)]

@@ -152,4 +152,16 @@ fn a_study_by_slots_shows_the_time_since_a_switch() {
         assert!(told.iter().all(|text| page.contains(text)), "{told:?}");
         assert!(!not.iter().any(|text| page.contains(text)), "{not:?}");
     }
+    // A terminal of 80 columns shows the intervals of both arms.
+    let tables = super::course::tables(&read, &read.gathered.findings());
+    let since = tables.iter().map(|table| table.lines(Some(80)));
+    let since: Vec<String> = since.filter(|text| text.contains("since the")).collect();
+    assert!(!since.is_empty());
+    for text in since {
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        assert_eq!(text.matches("another").count(), 2, "{text}");
+    }
 }
