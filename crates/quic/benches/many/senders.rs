@@ -44,9 +44,10 @@ impl Plan {
             .collect()
     }
 
+    /// So much that no connection comes to the end of a stripe. All share it.
     fn data(&self) -> Bytes {
         let span = self.span.end.saturating_duration_since(Instant::now());
-        let bytes = RATE / 8 * (span.as_secs() + 2);
+        let bytes = RATE / 8 * (span.as_secs() + 2) * u64::from(STREAMS);
         vec![7; bytes as usize].into()
     }
 }
@@ -97,14 +98,9 @@ pub async fn noqs(plan: &Plan) -> Result<Summary, Box<dyn Error>> {
         let data = data.clone();
         flows.spawn(async move {
             let connection = connecting.await?;
-            // Like our flows.
-            let part = data.len() / STREAMS as usize;
-            let mut streams = Vec::new();
-            for _ in 0..STREAMS {
-                let (mut stream, answer) = connection.open_bi().await?;
-                stream.write_chunk(data.slice(..part)).await?;
-                streams.push((stream, answer));
-            }
+            // Like our flows, which write to one stream until it takes no more.
+            let (mut stream, _answer) = connection.open_bi().await?;
+            stream.write_chunk(data).await?;
             // Until all connections end.
             connection.closed().await;
             Ok(())

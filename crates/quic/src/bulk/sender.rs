@@ -32,7 +32,8 @@ pub(super) struct Sender {
     /// Those that have no stream yet, the last one first.
     stripes: Vec<Stripe>,
     lanes: Vec<Lane>,
-    /// The lane whose turn it is to be written to.
+    /// The lane that is written to until it takes no more. If all had data at once, noq would take a packet of each in
+    /// turn, and both ends would work on another stream with each packet.
     turn: usize,
     deadline: Option<Instant>,
     /// Stripes of which not all has arrived.
@@ -121,7 +122,6 @@ impl Sender {
         let (mut written, mut idle) = (0, 0);
         let mut is_any = false;
         while written < REFILL && idle < self.lanes.len() {
-            self.turn = (self.turn + 1) % self.lanes.len();
             let Some(lane) = self.lanes.get_mut(self.turn) else {
                 break;
             };
@@ -130,7 +130,10 @@ impl Sender {
                     (written, idle) = (written + count, 0);
                     is_any = true;
                 }
-                None => idle += 1,
+                None => {
+                    idle += 1;
+                    self.turn = (self.turn + 1) % self.lanes.len();
+                }
             }
         }
         Ok(written + usize::from(is_any))

@@ -37,6 +37,14 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         }
     }
 
+    /// Sets a time at which `key` is due, unless it is due earlier.
+    pub(super) fn hasten(&mut self, key: K, at: Option<Instant>) {
+        let before = self.times.get(&key).copied();
+        if at.is_some_and(|at| before.is_none_or(|before| at < before)) {
+            self.set(key, at);
+        }
+    }
+
     /// Sets the time at which `key` is due, but after all keys that are due by now. So a key that is behind its time is
     /// not first repeatedly until it has caught up. A key that waits for its turn keeps its place, as a flow in Linux's fq
     /// does (`fq_enqueue`). Otherwise each event of this key, such as an ACK, would put the key off.
@@ -93,6 +101,19 @@ mod tests {
         assert_eq!(agenda.pop(at(50)), Some((at(40), 2)));
         assert_eq!((agenda.pop(at(50)), agenda.next()), (None, None));
         assert!(agenda.times.is_empty());
+    }
+
+    #[test]
+    fn what_is_put_off_keeps_its_time() {
+        let start = Instant::now();
+        let at = |ms| Some(start + Duration::from_millis(ms));
+        let mut agenda = Agenda::new();
+        for (ms, next) in [(Some(30), 30), (Some(40), 30), (None, 30), (Some(20), 20)] {
+            agenda.hasten('a', ms.and_then(at));
+            assert_eq!(agenda.next(), at(next));
+        }
+        agenda.set('a', None);
+        assert_eq!(agenda.next(), None);
     }
 
     /// One key is three milliseconds behind, with bursts of a tenth of a millisecond. The other key is on time.

@@ -37,6 +37,14 @@ const OBEYING: Duration = Duration::from_micros(200);
 /// timers expire together.
 const EXPIRING: Duration = Duration::from_micros(200);
 
+/// The priority (`nice`) of a thread that paces no connections.
+const RECEIVING: i32 = -10;
+
+/// The priority (`nice`) of a thread that paces connections. On a busy machine, its departures come before the work of
+/// threads that receive. If all had the same priority, this thread would wait for a millisecond or more each time the
+/// kernel has a receiver run on its processor.
+const PACING: i32 = -20;
+
 /// Commands to a driver.
 pub(super) enum Command {
     /// Drive this socket.
@@ -64,7 +72,8 @@ pub struct Worker {
     hosts: HashMap<HostId, Host>,
     /// When connections may send, on all sockets.
     departures: Agenda<Key>,
-    /// When the connections' timers expire.
+    /// When the connections' timers expire, or earlier: each packet puts a timer off, which is looked at only when it was
+    /// due before.
     timers: Agenda<Key>,
     /// Connections with events.
     noted: Vec<Key>,
@@ -74,6 +83,8 @@ pub struct Worker {
     unread: Option<Instant>,
     /// Whether there may be commands.
     is_rung: bool,
+    /// Whether it has had a connection that it paces.
+    is_pacing: bool,
     /// The burst that is being sent.
     contents: Vec<u8>,
 }
@@ -90,6 +101,7 @@ impl Worker {
             decisions: VecDeque::new(),
             unread: None,
             is_rung: false,
+            is_pacing: false,
             contents: Vec::new(),
         }
     }
@@ -97,10 +109,16 @@ impl Worker {
     /// Runs until it is told to stop. The bell rings when there is a command.
     pub(super) fn run(mut self, bell: &PipeReader) {
         ask_for_precise_wakeups();
+        ask_for_share(RECEIVING);
+        let mut has_share = false;
         loop {
             self.wait(bell);
             if !self.work() {
                 break;
+            }
+            if self.is_pacing && !has_share {
+                ask_for_share(PACING);
+                has_share = true;
             }
         }
     }
@@ -198,6 +216,7 @@ impl Worker {
                 }
                 Command::Join(session) => {
                     let key = session.id();
+                    self.is_pacing |= session.is_paced();
                     if let Some(host) = self.hosts.get_mut(&key.0) {
                         host.join(*session);
                         self.noted.push(key);
@@ -269,8 +288,13 @@ impl Worker {
                 return;
             };
             if let Some(session) = self.session(key) {
-                session.expire(seen);
-                self.noted.push(key);
+                let timer = session.timer();
+                if timer.is_some_and(|at| at <= seen) {
+                    session.expire(seen);
+                    self.noted.push(key);
+                } else {
+                    self.timers.set(key, timer);
+                }
             }
             now = (self.clock)();
         }
@@ -284,13 +308,13 @@ impl Worker {
                 continue;
             };
             let session = host.settle(handle, now);
-            let (due, timer) = match session {
-                Some(session) => (session.due(), session.timer()),
-                None => (None, None),
-            };
+            let due = session.and_then(Session::due);
+            match session {
+                Some(session) => self.timers.hasten((id, handle), session.timer()),
+                None => self.timers.set((id, handle), None),
+            }
             let is_done = host.is_done();
             self.departures.queue((id, handle), due, now);
-            self.timers.set((id, handle), timer);
             if is_done {
                 self.hosts.remove(&id);
             }
@@ -342,7 +366,7 @@ impl Worker {
                 // The connection waits for room.
                 Turn::Full => {}
             }
-            self.timers.set((id, handle), session.timer());
+            self.timers.hasten((id, handle), session.timer());
             if session.is_over {
                 self.noted.push((id, handle));
             }
@@ -365,8 +389,19 @@ fn ask_for_precise_wakeups() {
     {
         // To save energy, Linux combines timers that are up to 50 µs apart (`prctl(2)`, `PR_SET_TIMERSLACK`).
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        // This applies to this thread only: the largest share of a normal thread, if that is allowed (`RLIMIT_NICE`).
-        // It is not a real-time priority, because the thread may have endless work.
-        let _ = rustix::process::setpriority_process(None, -20);
+    }
+}
+
+/// Asks the system for a larger share of the processor, if that is allowed (`RLIMIT_NICE`). It is not a real-time
+/// priority, because the thread may have endless work.
+fn ask_for_share(nice: i32) {
+    // On Linux, this applies to this thread only.
+    #[cfg(target_os = "linux")]
+    {
+        let _ = rustix::process::setpriority_process(None, nice);
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = nice;
     }
 }
