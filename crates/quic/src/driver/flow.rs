@@ -1,9 +1,10 @@
 //! The link between a connection's controller and the driver.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use super::line::lock;
 use super::pace::Lateness;
 
 /// The link between a controller inside noq and the driver that paces the controller's connection. Both use it on the
@@ -92,23 +93,22 @@ impl Flow {
 
     /// Sets how late the connection's datagrams have left.
     pub(super) fn set_lateness(&self, lateness: Lateness) {
-        *self.lateness.lock().unwrap_or_else(PoisonError::into_inner) = lateness;
+        *lock(&self.lateness) = lateness;
     }
 
     /// How late the connection's datagrams have left so far.
     pub(crate) fn lateness(&self) -> Lateness {
-        *self.lateness.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.lateness)
     }
 
     /// Sets the error of the last datagrams, or that there was none.
     pub(super) fn set_error(&self, error: Option<io::Error>) {
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+        *lock(&self.error) = error;
     }
 
     /// Takes the error of the last datagrams, if there was one.
     pub(crate) fn take_error(&self) -> Option<io::Error> {
-        let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
-        error.take()
+        lock(&self.error).take()
     }
 
     /// Whether the application has run out of data since the last call.

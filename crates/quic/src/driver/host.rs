@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use noq_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt};
 
 use super::application::{Crowd, Door, Verdict};
 use super::ground::{Datagram, Port, is_full};
-use super::line::{Desk, HostId, Line};
+use super::line::{Desk, HostId, Line, lock};
 use super::queue::{Queue, is_long};
 use super::session::Session;
 
@@ -29,13 +29,9 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// The minimum size of a client's first datagram (RFC 9000, "Initial Datagram Size").
 const FIRST: usize = 1200;
 
-/// An endpoint. The driver's thread uses it, and for a moment a thread that opens a connection.
+/// An endpoint. The driver's thread uses it, and for a moment a thread that opens a connection. A thread that holds its
+/// lock must not lock a connection.
 pub(super) type Shared = Arc<Mutex<Endpoint>>;
-
-/// Locks an endpoint. A thread that holds this lock must not lock a connection.
-pub(super) fn lock(endpoint: &Shared) -> MutexGuard<'_, Endpoint> {
-    endpoint.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A socket with its connections.
 pub(super) struct Host {

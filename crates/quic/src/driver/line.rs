@@ -76,6 +76,11 @@ pub(crate) struct Line {
     is_called: Arc<AtomicBool>,
 }
 
+/// Locks what a thread that has panicked may have left.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Line {
     pub(super) fn new(
         connection: Connection,
@@ -91,9 +96,12 @@ impl Line {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.connection)
+    }
+
+    /// The connection alone, for a user who needs the owner of the line meanwhile.
+    pub(super) fn connection(&self) -> Arc<Mutex<Connection>> {
+        self.connection.clone()
     }
 
     /// Tells the driver to look at the connection after a change.

@@ -296,7 +296,7 @@ impl Outlet {
         let desk = &self.driver.desk;
         let now = (desk.clock)();
         let server = canonical(server);
-        let connected = host::lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
+        let connected = line::lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
         let (handle, connection) = connected?;
         let line = Line::new(connection, (self.id, handle), desk.clone());
         let session = Session::new(line.clone(), application, Some(flow), now);

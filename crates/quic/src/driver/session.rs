@@ -13,8 +13,8 @@ use noq_proto::{
 use super::application::Application;
 use super::credit::Credit;
 use super::flow::Flow;
-use super::host::{Shared, lock};
-use super::line::{HostId, Line};
+use super::host::Shared;
+use super::line::{HostId, Line, lock};
 use super::pace::{Pace, carried};
 use super::search::Search;
 
@@ -187,8 +187,8 @@ impl Session {
     /// Tells the application and the endpoint about new events.
     pub(super) fn settle(&mut self, endpoint: &Shared, now: Instant) {
         self.is_noted = false;
-        let line = self.line.clone();
-        let mut connection = line.lock();
+        let connection = self.line.connection();
+        let mut connection = lock(&connection);
         loop {
             while let Some(event) = connection.poll() {
                 self.is_proven |= matches!(event, Event::Connected);
@@ -256,8 +256,8 @@ impl Session {
         most: impl Fn(u16) -> usize,
         contents: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        let line = self.line.clone();
-        let mut connection = line.lock();
+        let connection = self.line.connection();
+        let mut connection = lock(&connection);
         let transmit = self.write(&mut connection, due, now, most, contents);
         self.answer(&mut connection, endpoint);
         if let Some(transmit) = &transmit {

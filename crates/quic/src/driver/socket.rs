@@ -239,7 +239,11 @@ impl Inbox {
                 }
             }
         }
-        true
+        let is_empty = count < BATCH;
+        if is_empty {
+            *empty = looked;
+        }
+        !is_empty
     }
 }
 
