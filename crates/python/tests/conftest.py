@@ -1,10 +1,20 @@
 """What the tests have in common."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def pythons_own_handler():
+    """Polars, once imported, has the system restart what Ctrl-C interrupts: no lock of Python's ends then, in any code. A
+    shell that starts the tests in the background has Ctrl-C ignored: the tests that press it would wait without end."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

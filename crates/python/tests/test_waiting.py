@@ -9,14 +9,6 @@ import fullpipe
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def pythons_own_handler():
-    """Polars, once imported, has the system restart what Ctrl-C interrupts: no lock of Python's ends then, in any code."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def pressed(after):
     """Ctrl-C, once `after` says that it is time."""
 
