@@ -115,8 +115,10 @@ async fn noqs(
     let start = Instant::now();
     let local: SocketAddr = (Ipv4Addr::UNSPECIFIED, 0).into();
     let client = noq::Endpoint::client(local)?;
-    let transport = Arc::new(endpoint::transport(controllers));
-    let config = endpoint::client_config(server.fingerprint(), ALPN, transport)?;
+    let mut transport = endpoint::transport(controllers);
+    // Our flows write to one stream at a time, too.
+    transport.send_fairness(false);
+    let config = endpoint::client_config(server.fingerprint(), ALPN, Arc::new(transport))?;
     let connection = client
         .connect_with(config, server.address(), SERVER_NAME)?
         .await?;

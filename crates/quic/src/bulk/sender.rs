@@ -32,8 +32,8 @@ pub(super) struct Sender {
     /// Those that have no stream yet, the last one first.
     stripes: Vec<Stripe>,
     lanes: Vec<Lane>,
-    /// The lane that is written to until it takes no more. If all had data at once, noq would take a packet of each in
-    /// turn, and both ends would work on another stream with each packet.
+    /// The lane whose turn it is. It is written to until it takes no more, or until the next refill. If all lanes had data
+    /// at once, noq would take a packet of each in turn, and both ends would work on another stream with each packet.
     turn: usize,
     deadline: Option<Instant>,
     /// Stripes of which not all has arrived.
@@ -121,6 +121,7 @@ impl Sender {
     fn write(&mut self, connection: &mut Connection) -> Result<usize, BulkError> {
         let (mut written, mut idle) = (0, 0);
         let mut is_any = false;
+        self.turn = (self.turn + 1) % self.lanes.len().max(1);
         while written < REFILL && idle < self.lanes.len() {
             let Some(lane) = self.lanes.get_mut(self.turn) else {
                 break;

@@ -22,7 +22,7 @@ const CONNECTIONS: usize = 4096;
 /// takes a place.
 const CROWDED: usize = 1024;
 
-/// What is hashed at a time. BLAKE3 hashes up to 16 parts of 1 kB at once, if they begin at a multiple of their size.
+/// What is hashed at a time. BLAKE3 hashes up to 16 parts of 1 kB at once if the first one begins at a multiple of 16 kB.
 const HASHED: usize = 16 << 10;
 
 /// A running receiver. Dropped, it closes its connections.
@@ -101,7 +101,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// A connection's streams.
 struct Receiver {
     streams: HashMap<StreamId, Taking>,
-    /// The stream that brought something last.
+    /// The stream that was read last.
     current: Option<StreamId>,
     /// Bytes of that stream that are to be hashed. Thousands of connections have tens of thousands of streams. A piece for
     /// each stream would take a gigabyte.
@@ -189,12 +189,13 @@ impl Receiver {
     fn end(&mut self, connection: &mut Connection, now: Instant) {
         self.deadline = None;
         self.streams.clear();
+        self.piece.clear();
         connection.close(now, VarInt::from_u32(1), Default::default());
     }
 
     /// Takes what a stream brings, and at its end, or at the sender's reset, reports it. Whether the sender keeps to the rules.
     fn read(&mut self, stream: StreamId, connection: &mut Connection) -> bool {
-        if self.current != Some(stream) {
+        if self.current != Some(stream) && self.streams.contains_key(&stream) {
             let before = self.current.replace(stream);
             if let Some(before) = before.and_then(|before| self.streams.get_mut(&before)) {
                 before.hash(&mut self.piece);

@@ -37,7 +37,7 @@ impl<K: Copy + Ord + Hash> Agenda<K> {
         }
     }
 
-    /// Sets a time at which `key` is due, unless it is due earlier.
+    /// Sets a time at which `key` is due, unless it is due earlier. Without a time, nothing changes.
     pub(super) fn hasten(&mut self, key: K, at: Option<Instant>) {
         let before = self.times.get(&key).copied();
         if at.is_some_and(|at| before.is_none_or(|before| at < before)) {

@@ -76,7 +76,7 @@ pub(crate) struct Line {
     is_called: Arc<AtomicBool>,
 }
 
-/// Locks what a thread that has panicked may have left.
+/// Locks a mutex, also if a thread has panicked while it held the lock.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -99,7 +99,7 @@ impl Line {
         lock(&self.connection)
     }
 
-    /// The connection alone, for a user who needs the owner of the line meanwhile.
+    /// The connection without its line. Its lock borrows nothing of the line's owner.
     pub(super) fn connection(&self) -> Arc<Mutex<Connection>> {
         self.connection.clone()
     }

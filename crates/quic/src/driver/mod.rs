@@ -21,8 +21,8 @@
 //!   arrived has waited for more than two milliseconds. The driver counts how late datagrams left ([`Lateness`]),
 //!   relative to the time at which pacing and window allowed them, and counts what is forgotten. The time in which the
 //!   kernel has no room for a datagram counts, too.
-//! - **Departures come before receiving.** Where that is allowed (`RLIMIT_NICE`), a thread that paces connections has the
-//!   largest share that a normal thread can have (`nice` of −20), and a thread that only receives has less (−10).
+//! - **Threads that open connections come before threads that accept them.** Where that is allowed (`RLIMIT_NICE`), the
+//!   former have the largest share that a normal thread can have (`nice` of −20), and the latter have less (−10).
 //! - **An ACK has the time at which the kernel received it**, if the kernel reports that time and the time of day was
 //!   not set meanwhile. So a late wake-up increases neither the RTT nor the delivery rate. No ACK is considered older
 //!   than it is.

@@ -103,11 +103,6 @@ impl Session {
         self.line.id()
     }
 
-    /// Whether the driver paces it.
-    pub(super) fn is_paced(&self) -> bool {
-        self.flow.is_some()
-    }
-
     /// Whether it is this connection.
     pub(super) fn is_of(&self, line: &Line) -> bool {
         self.line.is(line)

@@ -37,13 +37,13 @@ const OBEYING: Duration = Duration::from_micros(200);
 /// timers expire together.
 const EXPIRING: Duration = Duration::from_micros(200);
 
-/// The priority (`nice`) of a thread that paces no connections.
-const RECEIVING: i32 = -10;
+/// The priority (`nice`) of a thread that only accepts connections.
+const ACCEPTING: i32 = -10;
 
-/// The priority (`nice`) of a thread that paces connections. On a busy machine, its departures come before the work of
-/// threads that receive. If all had the same priority, this thread would wait for a millisecond or more each time the
-/// kernel has a receiver run on its processor.
-const PACING: i32 = -20;
+/// The priority (`nice`) of a thread that opens connections. It paces them. On a busy machine, its departures come before
+/// the work of threads that receive. If all had the same priority, this thread would wait for a millisecond or more each
+/// time the kernel has a receiver run on its processor. Linux compares threads within an autogroup or a control group.
+const OPENING: i32 = -20;
 
 /// Commands to a driver.
 pub(super) enum Command {
@@ -72,8 +72,8 @@ pub struct Worker {
     hosts: HashMap<HostId, Host>,
     /// When connections may send, on all sockets.
     departures: Agenda<Key>,
-    /// When the connections' timers expire, or earlier: each packet puts a timer off, which is looked at only when it was
-    /// due before.
+    /// When the connections' timers expire, or earlier. A timer that is put off keeps its entry. [`Worker::expire`] looks
+    /// up the new time when the entry is due.
     timers: Agenda<Key>,
     /// Connections with events.
     noted: Vec<Key>,
@@ -83,8 +83,8 @@ pub struct Worker {
     unread: Option<Instant>,
     /// Whether there may be commands.
     is_rung: bool,
-    /// Whether it has had a connection that it paces.
-    is_pacing: bool,
+    /// Whether a connection was opened.
+    has_opened: bool,
     /// The burst that is being sent.
     contents: Vec<u8>,
 }
@@ -101,7 +101,7 @@ impl Worker {
             decisions: VecDeque::new(),
             unread: None,
             is_rung: false,
-            is_pacing: false,
+            has_opened: false,
             contents: Vec::new(),
         }
     }
@@ -109,15 +109,15 @@ impl Worker {
     /// Runs until it is told to stop. The bell rings when there is a command.
     pub(super) fn run(mut self, bell: &PipeReader) {
         ask_for_precise_wakeups();
-        ask_for_share(RECEIVING);
+        ask_for_share(ACCEPTING);
         let mut has_share = false;
         loop {
             self.wait(bell);
             if !self.work() {
                 break;
             }
-            if self.is_pacing && !has_share {
-                ask_for_share(PACING);
+            if self.has_opened && !has_share {
+                ask_for_share(OPENING);
                 has_share = true;
             }
         }
@@ -216,7 +216,7 @@ impl Worker {
                 }
                 Command::Join(session) => {
                     let key = session.id();
-                    self.is_pacing |= session.is_paced();
+                    self.has_opened = true;
                     if let Some(host) = self.hosts.get_mut(&key.0) {
                         host.join(*session);
                         self.noted.push(key);
@@ -392,13 +392,15 @@ fn ask_for_precise_wakeups() {
     }
 }
 
-/// Asks the system for a larger share of the processor, if that is allowed (`RLIMIT_NICE`). It is not a real-time
-/// priority, because the thread may have endless work.
+/// Asks the system for a larger share of the processor, if that is allowed (`RLIMIT_NICE`). A larger share that the
+/// thread already has stays. It is not a real-time priority, because the thread may have endless work.
 fn ask_for_share(nice: i32) {
     // On Linux, this applies to this thread only.
     #[cfg(target_os = "linux")]
     {
-        let _ = rustix::process::setpriority_process(None, nice);
+        if rustix::process::getpriority_process(None).is_ok_and(|now| now > nice) {
+            let _ = rustix::process::setpriority_process(None, nice);
+        }
     }
     #[cfg(not(target_os = "linux"))]
     {
