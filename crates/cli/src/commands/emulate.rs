@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use emulator::{Relay, RelayConfig, Sharing};
+use emulator::{Relay, RelayConfig, RelayError, Sharing};
 
 use crate::failure::Failure;
 use crate::options::address::resolve;
@@ -65,7 +65,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     let runtime = interrupt::runtime()?;
     let mut interrupt = runtime.block_on(async { Interrupt::listen() })?;
-    let relay = Relay::start(config).map_err(Failure::failed)?;
+    let relay = Relay::start(config).map_err(|error| match error {
+        RelayError::OwnAddress { .. } => Failure::usage(format_args!("--to: {error}")),
+        error => Failure::failed(error),
+    })?;
     output::note(format_args!(
         "relaying {} to {} over {}; Ctrl-C ends it",
         relay.local_addr(),

@@ -196,4 +196,8 @@ fn a_busy_port_is_named() {
 fn addresses_that_are_none_are_refused() {
     let arguments = ["emulate", "--listen", "4433", "--to", "127.0.0.1:9"];
     refused(arguments, 2, &["--listen", "127.0.0.1:4433"]);
+    let address = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    let address = address.expect("a port").to_string();
+    let arguments = ["emulate", "--listen", &address, "--to", &address];
+    refused(arguments, 2, &["--to", "own address"]);
 }

@@ -29,7 +29,7 @@ pub const MOST_SENDER_LATENESS: f64 = 0.0025;
 /// Lateness of senders on average that every machine has, in milliseconds, however short RTprop is.
 pub const LEAST_SENDER_LATENESS_MS: f64 = 0.1;
 
-/// The most packets, as a share of all, that may be lost before the path.
+/// The most packets, as a share of all, that may be lost before or after the path.
 pub const MOST_OVERFLOWS: f64 = 0.001;
 
 /// How late the senders of a run in real time were.
@@ -103,23 +103,25 @@ impl Validity {
             Some(path.lateness_mean_ms? * path.released_packets? as f64)
         }));
         let most_ms = (rtprop_ms * MOST_LATENESS).max(LEAST_LATENESS_MS);
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let reasons = [
             (late > MOST_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
                 format!(
-                    "the machine was more than 1 ms late for {} of the packets (at most {})",
-                    percent(late),
-                    percent(MOST_LATE)
+                    "the machine was more than 1 ms late for {} % of the packets (at most {:.1} %)",
+                    beyond(1, 100.0 * late),
+                    100.0 * MOST_LATE
                 )
             }),
             (mean_ms > most_ms).then(|| {
-                format!("packets were {mean_ms:.2} ms late on average (at most {most_ms:.2} ms)")
+                format!(
+                    "packets were {} ms late on average (at most {most_ms:.2} ms)",
+                    beyond(2, mean_ms)
+                )
             }),
             (lost > MOST_OVERFLOWS).then(|| {
                 format!(
-                    "the machine lost {} of the packets before the path (at most {})",
-                    percent(lost),
-                    percent(MOST_OVERFLOWS)
+                    "the machine lost {} % of the packets before or after the path (at most {:.1} %)",
+                    beyond(1, 100.0 * lost),
+                    100.0 * MOST_OVERFLOWS
                 )
             }),
         ];
@@ -143,19 +145,19 @@ impl Validity {
         let late = senders.late as f64 / senders.packets as f64;
         let mean_ms = senders.lateness.as_millis_f64() / senders.packets as f64;
         let most_ms = (rtprop_ms * MOST_SENDER_LATENESS).max(LEAST_SENDER_LATENESS_MS);
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let reasons = [
             self.reason,
             (late > MOST_SENDER_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
                 format!(
-                    "the senders were more than 1 ms late with {} of the packets (at most {})",
-                    percent(late),
-                    percent(MOST_SENDER_LATE)
+                    "the senders were more than 1 ms late with {} % of the packets (at most {:.1} %)",
+                    beyond(1, 100.0 * late),
+                    100.0 * MOST_SENDER_LATE
                 )
             }),
             (mean_ms > most_ms).then(|| {
                 format!(
-                    "the senders were {mean_ms:.2} ms late on average (at most {most_ms:.2} ms)"
+                    "the senders were {} ms late on average (at most {most_ms:.2} ms)",
+                    beyond(2, mean_ms)
                 )
             }),
         ];
@@ -176,9 +178,34 @@ impl Validity {
     }
 }
 
+/// A value that is beyond its bound, with so many decimals. It is rounded up, so that it does not look like the bound.
+fn beyond(decimals: i32, value: f64) -> String {
+    let unit = 10f64.powi(decimals);
+    // Without the small part, what is exact in decimals would be rounded up where it is not exact in binary.
+    let value = (value * unit - 1e-6).ceil() / unit;
+    format!("{value:.*}", decimals.unsigned_abs() as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_beyond_its_bound_does_not_look_like_it() {
+        let validity = Validity::of([path(201, 0.1001, 11)].iter());
+        let reason = validity.reason.unwrap();
+        for words in [
+            "2.1 % of the packets (at most 2.0 %)",
+            "0.11 ms late on average (at most 0.10 ms)",
+            "0.2 % of",
+        ] {
+            assert!(reason.contains(words), "{reason}");
+        }
+        assert_eq!(
+            [beyond(1, 0.3), beyond(1, 100.0 * 0.042), beyond(2, 0.29)],
+            ["0.3", "4.2", "0.29"]
+        );
+    }
 
     fn path(late: u64, mean_ms: f64, overflows: u64) -> PathSummary {
         PathSummary {
@@ -212,7 +239,7 @@ mod tests {
             (path(0, 0.5, 0), "0.50 ms late on average (at most 0.10 ms)"),
             (
                 path(0, 0.1, 20),
-                "lost 0.2 % of the packets before the path (at most 0.1 %)",
+                "lost 0.2 % of the packets before or after the path (at most 0.1 %)",
             ),
         ] {
             let validity = Validity::of([seen].iter());
