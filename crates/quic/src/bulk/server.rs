@@ -12,7 +12,7 @@ use noq_proto::{
 use super::ALPN;
 use super::report::Report;
 use crate::driver::{Application, Crowd, Door, Driver, Verdict};
-use crate::endpoint::{self, EndpointError, Fingerprint, Identity};
+use crate::endpoint::{self, EndpointError, Fingerprint, Identity, STREAMS};
 use crate::server;
 
 /// The most connections at a time.
@@ -69,11 +69,13 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     })
 }
 
-/// Nobody sends it anything but bidirectional streams.
+/// Nobody sends it anything but bidirectional streams, and no more of them than a flow has. Each takes 2 kB for its hash, and
+/// one packet opens all streams that are allowed.
 fn transport() -> TransportConfig {
     let mut transport = server::transport();
     transport
         .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
         .datagram_receive_buffer_size(None);
     transport
 }
@@ -94,7 +96,7 @@ impl Door for Everybody {
     }
 }
 
-/// For how long a connection may bring nothing. Whoever begins a handshake, or ends one, and then says nothing would keep its
+/// For how long a connection may bring no data. Whoever begins a handshake, or ends one, and then says nothing would keep its
 /// place for ever.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -106,6 +108,8 @@ struct Receiver {
     /// Bytes of that stream that are to be hashed. Thousands of connections have tens of thousands of streams. A piece for
     /// each stream would take a gigabyte.
     piece: Vec<u8>,
+    /// Bytes that all streams have brought.
+    bytes: u64,
     /// When it ends, if it brings nothing before.
     deadline: Option<Instant>,
 }
@@ -181,6 +185,7 @@ impl Receiver {
             streams: HashMap::new(),
             current: None,
             piece: Vec::new(),
+            bytes: 0,
             deadline: now.checked_add(SILENCE),
         }
     }
@@ -204,7 +209,10 @@ impl Receiver {
         let Some(taking) = self.streams.get_mut(&stream) else {
             return true;
         };
-        let Some(end) = taking.read(stream, connection, &mut self.piece) else {
+        let before = taking.bytes;
+        let end = taking.read(stream, connection, &mut self.piece);
+        self.bytes += taking.bytes - before;
+        let Some(end) = end else {
             return true;
         };
         let Some(taking) = self.streams.remove(&stream) else {
@@ -238,15 +246,14 @@ impl Receiver {
 
 impl Application for Receiver {
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {
-        match event {
-            Event::Stream(StreamEvent::Opened { .. } | StreamEvent::Readable { .. }) => {
-                self.deadline = now.checked_add(SILENCE);
-            }
-            Event::ConnectionLost { .. } => self.deadline = None,
-            _ => {}
-        }
+        let before = self.bytes;
         if !self.read_all(&event, connection) {
             self.end(connection, now);
+        }
+        if matches!(event, Event::ConnectionLost { .. }) {
+            self.deadline = None;
+        } else if self.deadline.is_some() && self.bytes > before {
+            self.deadline = now.checked_add(SILENCE);
         }
     }
 
@@ -299,13 +306,13 @@ mod tests {
         let later = |seconds| now + Duration::from_secs(seconds);
         let mut connection = connection(now);
         let mut receiver = Receiver::new(now);
-        // Its handshake gives it no time, nor does anything but streams and what comes on them.
+        // Its handshake gives it no time, nor does a stream that brings nothing.
         receiver.on_event(Event::Connected, &mut connection, later(1));
         assert_eq!(receiver.deadline(), Some(later(30)));
         let opened = Event::Stream(StreamEvent::Opened { dir: Dir::Bi });
         receiver.on_event(opened, &mut connection, later(2));
-        assert_eq!(receiver.deadline(), Some(later(32)));
-        receiver.on_deadline(&mut connection, later(32));
+        assert_eq!(receiver.deadline(), Some(later(30)));
+        receiver.on_deadline(&mut connection, later(30));
         assert_eq!(receiver.deadline(), None);
         assert!(connection.is_closed());
     }
