@@ -30,10 +30,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     let ratios = ratios.values();
     if let [first, second, ..] = controllers {
         let title = format!("{first}'s goodput over {second}'s");
-        let count = match ratios.len() {
-            1 => "1 destination".to_owned(),
-            many => format!("{many} destinations"),
-        };
+        let count = report::count(ratios.len() as u64, "destination");
         let look = Look::line(BLACK, Dash::Solid).wide(2.5);
         charts.push(
             Chart::new(around(&title, Unit::NONE, ratios), share())
