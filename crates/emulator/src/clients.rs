@@ -21,6 +21,8 @@ const IDLE: Duration = Duration::from_secs(120);
 pub(crate) struct Client {
     /// The socket that speaks to the server for this client alone.
     pub(crate) upstream: Socket,
+    /// The port of that socket.
+    port: u16,
     /// Which client this is, counted from the first: the flow that its packets are, to a queue that tells flows apart.
     pub(crate) number: u64,
     /// The address of ours that the client knows.
@@ -72,8 +74,10 @@ impl Clients {
     ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
         let host = Host::of(address.ip());
         let evicted = self.places.make_room(host, now).map_err(|_| Refused)?;
+        let upstream = Socket::connected(to).map_err(|_| Refused)?;
         let client = Client {
-            upstream: Socket::connected(to).map_err(|_| Refused)?,
+            port: upstream.local_addr().map_err(|_| Refused)?.port(),
+            upstream,
             number: self.seen,
             our_address,
         };
@@ -91,6 +95,11 @@ impl Clients {
     /// All clients now known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketAddr, &Client)> {
         self.places.iter()
+    }
+
+    /// The ports of all sockets that speak to the server.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = u16> {
+        self.places.iter().map(|(_, client)| client.port)
     }
 
     /// How many clients are known now.

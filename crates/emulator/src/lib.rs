@@ -58,6 +58,7 @@ mod clients;
 mod clock;
 mod config;
 mod counters;
+mod ends;
 mod entry;
 mod error;
 mod kernel;

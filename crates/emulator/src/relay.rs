@@ -1,12 +1,13 @@
 //! A running relay, as its owner sees it.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use path::Queued;
 
 use crate::config::RelayConfig;
 use crate::counters::{Observed, RelayCounters};
+use crate::ends::{Ends, reaches};
 use crate::error::RelayError;
 use crate::routes::Routes;
 use crate::running::Running;
@@ -39,7 +40,7 @@ impl Relay {
         let listen_error = |source| RelayError::Listen { address, source };
         let listen = Socket::listening(address).map_err(listen_error)?;
         let local_addr = listen.local_addr().map_err(listen_error)?;
-        if is_same(local_addr, to) {
+        if reaches(to, local_addr) {
             return Err(RelayError::OwnAddress { address: to });
         }
         check_reachable(to).map_err(|source| RelayError::Unreachable {
@@ -49,7 +50,11 @@ impl Relay {
         let observed = Shown::<Observed>::default();
         let shown = observed.clone();
         let work = |stop| {
-            let worker = Worker::new(listen, to, routes, shown, stop);
+            let ends = Ends {
+                listen: local_addr,
+                to,
+            };
+            let worker = Worker::new(listen, ends, routes, shown, stop);
             move || worker.run()
         };
         let thread = Running::start("relay", work).map_err(RelayError::System)?;
@@ -94,12 +99,4 @@ fn check_reachable(to: SocketAddr) -> io::Result<()> {
         return Err(io::Error::other("there is no port 0"));
     }
     Socket::connected(to).map(drop)
-}
-
-/// Whether what is sent to `to` comes to a socket bound to `local`.
-fn is_same(local: SocketAddr, to: SocketAddr) -> bool {
-    // An unspecified destination means this machine, as the loopback address does.
-    let here = |ip: IpAddr| ip.is_unspecified() || ip.is_loopback();
-    let to_self = to.ip() == local.ip() || (local.ip().is_unspecified() && here(to.ip()));
-    to_self && to.port() == local.port()
 }

@@ -12,6 +12,7 @@ use units::{Bytes, Duration, Time};
 use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
+use crate::ends::Ends;
 use crate::entry::{Entry, Way, enter};
 use crate::kernel::overflows;
 use crate::routes::{Datagram, Routes};
@@ -37,7 +38,7 @@ const PACKET_MEMORY: Bytes = Bytes::new(512);
 pub(crate) struct Worker {
     clock: Clock,
     listen: Socket,
-    to: SocketAddr,
+    ends: Ends,
     overhead: Bytes,
     routes: Routes,
     clients: Clients,
@@ -64,11 +65,11 @@ struct Woken {
 }
 
 impl Worker {
-    /// A relay between the clients of `listen` and the server at `to` that shows itself in `observed` and runs until
+    /// A relay between the clients of `listen` and the server at the other of its `ends` that shows itself in `observed` and runs until
     /// the other end of `stop` is closed.
     pub(crate) fn new(
         listen: Socket,
-        to: SocketAddr,
+        ends: Ends,
         routes: Routes,
         observed: Shown<Observed>,
         stop: PipeReader,
@@ -76,8 +77,8 @@ impl Worker {
         Worker {
             clock: Clock::start(),
             listen,
-            to,
-            overhead: header_bytes(to),
+            ends,
+            overhead: header_bytes(ends.to),
             routes,
             clients: Clients::new(),
             inbox: Inbox::new(),
@@ -118,7 +119,7 @@ impl Worker {
         let Worker {
             clock,
             listen,
-            to,
+            ends,
             routes,
             clients,
             counters,
@@ -134,7 +135,7 @@ impl Worker {
                 };
                 let Datagram { ecn, payload, .. } = arrival.packet;
                 let ecn = ecn_after(arrival.ecn, ecn);
-                let sent = client.upstream.send(*to, None, ecn, &payload);
+                let sent = client.upstream.send(ends.to, None, ecn, &payload);
                 counters.count_send(&sent);
             }
             while let Some(arrival) = path.reverse.receive(now) {
@@ -173,7 +174,7 @@ impl Worker {
         let Worker {
             clock,
             listen,
-            to,
+            ends,
             overhead,
             routes,
             clients,
@@ -203,7 +204,12 @@ impl Worker {
                     client.our_address = datagram.to;
                     client.number
                 } else {
-                    let Ok((number, evicted)) = clients.admit(from, datagram.to, *to, now) else {
+                    if ends.include(from, clients.ports()) {
+                        counters.loop_drops += 1;
+                        continue;
+                    }
+                    let Ok((number, evicted)) = clients.admit(from, datagram.to, ends.to, now)
+                    else {
                         counters.refused_packets += 1;
                         continue;
                     };
@@ -419,7 +425,11 @@ mod tests {
         let routes = Routes::new(PathConfig::default(), 1, Sharing::OneBottleneck).unwrap();
         let (stop, _open) = io::pipe().unwrap();
         let to = server.local_addr().unwrap();
-        let mut worker = Worker::new(listen, to, routes, Shown::default(), stop);
+        let ends = Ends {
+            listen: address,
+            to,
+        };
+        let mut worker = Worker::new(listen, ends, routes, Shown::default(), stop);
         let client = UdpSocket::bind("127.0.0.1:0").unwrap();
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         for number in 0..60_u8 {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 
 use common::{PATIENCE, rtt, socket, start, wait_for};
 use emulator::{Relay, RelayConfig, RelayError, Sharing};
@@ -60,11 +60,19 @@ fn starting_fails_with_a_reason() {
     assert!(matches!(error, RelayError::Unreachable { .. }), "{error}");
 
     let free = socket("127.0.0.1").local_addr().unwrap();
-    let mut round = fine.clone();
-    round.listen = free;
-    round.to = free;
-    let error = Relay::start(round).unwrap_err();
-    assert!(matches!(error, RelayError::OwnAddress { .. }), "{error}");
+    for (listen, to) in [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.2"),
+        ("127.0.0.1", "0.0.0.0"),
+        ("127.0.0.1", "::ffff:127.0.0.1"),
+    ] {
+        let mut round = fine.clone();
+        round.listen.set_ip(listen.parse().unwrap());
+        round.listen.set_port(free.port());
+        round.to = SocketAddr::new(to.parse().unwrap(), free.port());
+        let error = Relay::start(round).unwrap_err();
+        assert!(matches!(error, RelayError::OwnAddress { .. }), "{error}");
+    }
 
     let mut impossible = fine;
     impossible.path.forward.capacity = Capacity::Rate(Rate::ZERO);

@@ -51,6 +51,7 @@ pub fn table(counters: &RelayCounters) -> String {
         ("evicted clients", counters.clients_evicted),
         ("refused packets", counters.refused_packets),
         ("overload drops", counters.overload_drops),
+        ("loop drops", counters.loop_drops),
         ("unreachable reports", counters.unreachable_reports),
         ("socket overflows", counters.socket_overflows),
     ] {
@@ -123,7 +124,14 @@ pub fn warning(counters: &RelayCounters) -> Option<String> {
             count(counters.overload_drops, "packet")
         )
     });
-    let warnings: Vec<String> = slow.into_iter().chain(full).collect();
+    let forged = (counters.loop_drops > 0).then(|| {
+        format!(
+            "warning: {} came with the relay's own address or the server's as the source, and went no further: the answers \
+             would come back to the relay for ever",
+            count(counters.loop_drops, "datagram")
+        )
+    });
+    let warnings: Vec<String> = slow.into_iter().chain(full).chain(forged).collect();
     (!warnings.is_empty()).then(|| warnings.join("\n"))
 }
 
@@ -163,6 +171,12 @@ mod tests {
         };
         let full = warning(&full).unwrap();
         assert!(full.starts_with("warning: 1 packet never entered the path"));
+        let forged = RelayCounters {
+            loop_drops: 2,
+            ..RelayCounters::default()
+        };
+        let forged = warning(&forged).unwrap();
+        assert!(forged.starts_with("warning: 2 datagrams came with the relay's own address"));
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! Sources that no client has: answers to them would come back to the relay.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+
+/// The two addresses between which a relay stands.
+///
+/// A source address can be forged. The server answers a datagram that came with the relay's own address, and the relay
+/// sends the answer to itself; the server answers a datagram that came with the server's address with another answer to
+/// the relay. Either goes round until somebody stops it, so such a source never becomes a client.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// Where the relay listens.
+    pub(crate) listen: SocketAddr,
+    /// The server.
+    pub(crate) to: SocketAddr,
+}
+
+impl Ends {
+    /// Whether an answer to `source` would come to the relay or to the server. `ports` are those of the relay's sockets
+    /// toward the server.
+    pub(crate) fn include(&self, source: SocketAddr, mut ports: impl Iterator<Item = u16>) -> bool {
+        reaches(source, self.listen)
+            || is_same_host_at(source, self.to)
+            || (ports.any(|port| port == source.port()) && is_local(source))
+    }
+}
+
+/// Whether what is sent to `to` from this machine comes to a socket bound to `bound`.
+pub(crate) fn reaches(to: SocketAddr, bound: SocketAddr) -> bool {
+    let (to, bound) = (destination(to), canonical(bound));
+    let is_within = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => to.is_ipv4() && is_local(to),
+        IpAddr::V6(ip) if ip.is_unspecified() => is_local(to),
+        ip => to.ip() == ip,
+    };
+    to.port() == bound.port() && is_within
+}
+
+/// Whether both are the same port of the same host. A server that listens on all of this machine's addresses has each of
+/// them.
+fn is_same_host_at(source: SocketAddr, server: SocketAddr) -> bool {
+    let (source, server) = (destination(source), destination(server));
+    source.port() == server.port()
+        && (source.ip() == server.ip() || (is_local(server) && is_local(source)))
+}
+
+/// Where a datagram to `address` goes: an unspecified address means this machine, as the loopback address does.
+fn destination(address: SocketAddr) -> SocketAddr {
+    let address = canonical(address);
+    let loopback: IpAddr = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        _ => return address,
+    };
+    SocketAddr::new(loopback, address.port())
+}
+
+/// An IPv4 address that is written as one of IPv6, as one of IPv4.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    match address.ip().to_canonical() {
+        IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// Whether the address is one of this machine's: a socket can be bound to it.
+fn is_local(address: SocketAddr) -> bool {
+    let any_port = match canonical(address) {
+        SocketAddr::V4(address) => SocketAddr::new((*address.ip()).into(), 0),
+        // A link-local address needs its interface.
+        SocketAddr::V6(address) => {
+            SocketAddrV6::new(*address.ip(), 0, 0, address.scope_id()).into()
+        }
+    };
+    address.ip().is_loopback() || UdpSocket::bind(any_port).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of documentation (RFC 5737), so nobody's.
+    const ELSEWHERE: &str = "192.0.2.1:7000";
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_reaches_a_socket() {
+        for (to, bound, expected) in [
+            ("127.0.0.1:7000", "127.0.0.1:7000", true),
+            ("127.0.0.1:7001", "127.0.0.1:7000", false),
+            ("127.0.0.2:7000", "127.0.0.1:7000", false),
+            ("[::ffff:127.0.0.1]:7000", "127.0.0.1:7000", true),
+            ("127.0.0.1:7000", "[::ffff:127.0.0.1]:7000", true),
+            ("0.0.0.0:7000", "127.0.0.1:7000", true),
+            ("127.0.0.1:7000", "0.0.0.0:7000", true),
+            ("127.0.0.2:7000", "0.0.0.0:7000", true),
+            ("0.0.0.0:7000", "0.0.0.0:7000", true),
+            ("127.0.0.1:7000", "[::]:7000", true),
+            ("[::ffff:127.0.0.1]:7000", "[::]:7000", true),
+            ("[::1]:7000", "[::]:7000", true),
+            ("[::]:7000", "[::1]:7000", true),
+            ("[::1]:7000", "0.0.0.0:7000", false),
+            (ELSEWHERE, "0.0.0.0:7000", false),
+            (ELSEWHERE, "[::]:7000", false),
+        ] {
+            assert_eq!(
+                reaches(address(to), address(bound)),
+                expected,
+                "{to} {bound}"
+            );
+        }
+    }
+
+    #[test]
+    fn sources_that_no_client_has() {
+        let ends = Ends {
+            listen: address("127.0.0.1:7000"),
+            to: address("127.0.0.1:7001"),
+        };
+        let is_end = |source: &str| ends.include(address(source), [7_002].into_iter());
+        for source in [
+            "127.0.0.1:7000",
+            "[::ffff:127.0.0.1]:7000",
+            "127.0.0.1:7001",
+            "127.0.0.2:7001",
+            "0.0.0.0:7001",
+            "127.0.0.1:7002",
+        ] {
+            assert!(is_end(source), "{source}");
+        }
+        for source in [
+            "127.0.0.1:7003",
+            "192.0.2.1:7000",
+            "192.0.2.1:7001",
+            "192.0.2.1:7002",
+        ] {
+            assert!(!is_end(source), "{source}");
+        }
+        let far = Ends {
+            listen: address("0.0.0.0:7000"),
+            to: address(ELSEWHERE),
+        };
+        assert!(far.include(address(ELSEWHERE), [].into_iter()));
+        assert!(far.include(address("127.0.0.9:7000"), [].into_iter()));
+    }
+}

@@ -1,0 +1,69 @@
+//! Datagrams with forged sources, whose answers would go round for ever.
+
+mod common;
+
+use std::io::{Write, stderr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use common::{rtt, socket, start, wait_for};
+use emulator::Sharing;
+use etherparse::PacketBuilder;
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Sends one datagram from `source` to `to`, both of IPv4.
+fn forge(raw: &Socket, source: SocketAddr, to: SocketAddr) {
+    let octets = |address: SocketAddr| match address.ip() {
+        IpAddr::V4(ip) => ip.octets(),
+        IpAddr::V6(_) => unreachable!("only IPv4 is forged here"),
+    };
+    let builder = PacketBuilder::ipv4(octets(source), octets(to), 64).udp(source.port(), to.port());
+    let mut packet = Vec::new();
+    builder.write(&mut packet, b"round and round").unwrap();
+    raw.send_to(&packet, &to.into()).unwrap();
+}
+
+/// A server that speaks to the relay as a client does would get its own words back, and answer them.
+#[test]
+fn the_server_is_no_client() {
+    let server = socket("127.0.0.1");
+    let to = server.local_addr().unwrap();
+    let relay = start("127.0.0.1:0", to, rtt(0), Sharing::PathPerClient);
+    server.send_to(b"hello", relay.local_addr()).unwrap();
+    wait_for(&relay, |counters| counters.loop_drops == 1);
+    let counters = relay.stop();
+    assert_eq!(counters.forward.entered_packets, 0);
+    assert_eq!(counters.clients_seen, 0);
+}
+
+#[test]
+fn no_datagram_comes_from_the_relay_itself() {
+    let raw = match Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::UDP)) {
+        Ok(raw) => raw,
+        Err(error) => {
+            let _ = writeln!(stderr(), "SKIPPED forged sources: no raw socket: {error}");
+            return;
+        }
+    };
+    raw.set_header_included_v4(true).unwrap();
+    let server = socket("127.0.0.1");
+    let to = server.local_addr().unwrap();
+    for listen in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0", "[::ffff:127.0.0.1]:0"] {
+        let relay = start(listen, to, rtt(0), Sharing::OneBottleneck);
+        let port = relay.local_addr().port();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let client = socket("127.0.0.1");
+        client.send_to(b"first", address).unwrap();
+        let mut buffer = [0; 16];
+        let (_, upstream) = server.recv_from(&mut buffer).unwrap();
+        let forged = [address, to, upstream];
+        for source in forged {
+            forge(&raw, source, address);
+        }
+        wait_for(&relay, |counters| counters.loop_drops == 3);
+        // A client that is none of these is still served.
+        client.send_to(b"last", address).unwrap();
+        let (length, _) = server.recv_from(&mut buffer).unwrap();
+        assert_eq!(&buffer[..length], b"last", "{listen}");
+        assert_eq!(relay.stop().clients_seen, 1, "{listen}");
+    }
+}
