@@ -1,7 +1,31 @@
 //! Checks for the fuzz targets: properties that hold for any input.
 
+use units::Time;
+
+use crate::packet::{self, Body, Seen};
 use crate::quic;
+use crate::read::Frame;
 use crate::{Summary, Trace};
+
+/// Decodes the bytes as a link type of two bytes and a frame. The frame has memory of its own, so that a sanitizer sees what is
+/// read beyond it.
+pub fn packets(bytes: &[u8]) {
+    let Some((link, frame)) = bytes.split_first_chunk::<2>() else {
+        return;
+    };
+    let data: Box<[u8]> = frame.into();
+    let frame = Frame {
+        at: Time::ZERO,
+        link: u16::from_be_bytes(*link).into(),
+        wire_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
+        data: &data,
+    };
+    if let Seen::Packet(packet) = packet::parse(&frame)
+        && let Body::Udp { len, payload } = packet.body
+    {
+        assert!(payload.len() <= data.len().min(len as usize));
+    }
+}
 
 /// Reads the bytes as a datagram of QUIC, and as what is encrypted in one: frames, the ClientHello, and a key log.
 pub fn quic(bytes: &[u8]) {

@@ -83,7 +83,11 @@ impl Section {
             return Step::Skip(length);
         }
         if length > LONGEST {
-            return Step::Damaged;
+            // Packets do not depend on secrets.
+            return match kind {
+                SECRETS => Step::Skip(length),
+                _ => Step::Damaged,
+            };
         }
         let Some(block) = data.get(..length) else {
             return Step::Need(length);
@@ -194,22 +198,18 @@ impl Section {
 
 /// A block of secrets: their type, their length, and themselves.
 fn secrets(block: &[u8], word: impl Fn([u8; 4]) -> u32) -> Step {
-    let Some(([a, b, c, d, length @ ..], secrets)) =
-        block.get(8..).and_then(<[u8]>::split_first_chunk::<8>)
-    else {
-        return Step::Damaged;
-    };
-    let length = word(*length) as usize;
-    if length > secrets.len() {
-        return Step::Damaged;
-    }
-    if word([*a, *b, *c, *d]) != TLS_KEY_LOG {
-        return Step::Skip(block.len());
-    }
-    Step::Secrets {
-        from: 16,
-        to: 16 + length,
-        record: block.len(),
+    let fields = block.get(8..).and_then(<[u8]>::split_first_chunk::<8>);
+    match fields {
+        Some(([a, b, c, d, length @ ..], secrets))
+            if word([*a, *b, *c, *d]) == TLS_KEY_LOG && word(*length) as usize <= secrets.len() =>
+        {
+            Step::Secrets {
+                from: 16,
+                to: 16 + word(*length) as usize,
+                record: block.len(),
+            }
+        }
+        _ => Step::Skip(block.len()),
     }
 }
 

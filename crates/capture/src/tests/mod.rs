@@ -598,6 +598,22 @@ fn connections_are_bounded_and_the_small_ones_go() {
     assert_eq!(with_data.count(), 100);
 }
 
+#[test]
+fn fuzz_any_packets_have_an_answer() {
+    let packet = &packets()[2].1;
+    let corpus = wrappings().into_iter().map(|(link, before)| {
+        let link = u16::try_from(link).expect("two bytes").to_be_bytes();
+        [&link[..], &before, packet].concat()
+    });
+    let corpus: Vec<_> = corpus.collect();
+    for one in &corpus {
+        for len in 0..one.len() {
+            crate::fuzz::packets(&one[..len]);
+        }
+    }
+    fuzzing::run("capture_packets", &corpus, crate::fuzz::packets);
+}
+
 /// The most memory for a damaged file: a Zstandard window, which has at most 100 MB, and the reader's own buffers.
 const MEMORY: u64 = 160 << 20;
 
