@@ -42,7 +42,7 @@ pub struct Segment {
 
 /// The flags of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// The sender has closed.
@@ -59,9 +59,11 @@ impl Flags {
     pub const ECE: Flags = Flags(64);
     /// The sender has reduced its window after an echo (RFC 3168).
     pub const CWR: Flags = Flags(128);
+    /// Accurate ECN. With it, CWR and ECE are the lower bits of a counter (RFC 9768).
+    pub const AE: Flags = Flags(256);
 
     /// The flags with these bits.
-    pub const fn new(bits: u8) -> Flags {
+    pub const fn new(bits: u16) -> Flags {
         Flags(bits)
     }
 
@@ -91,7 +93,7 @@ impl Segment {
         let mut segment = Segment {
             seq: word(fixed, 4)?,
             ack: word(fixed, 8)?,
-            flags: Flags(fixed[13]),
+            flags: Flags(u16::from(fixed[12] & 1) << 8 | u16::from(fixed[13])),
             window: half(fixed, 14)?,
             len: len.saturating_sub(u32::try_from(header).ok()?),
             ..Segment::default()
