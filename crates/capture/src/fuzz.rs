@@ -1,6 +1,16 @@
 //! Checks for the fuzz targets: properties that hold for any input.
 
+use crate::quic;
 use crate::{Summary, Trace};
+
+/// Reads the bytes as a datagram of QUIC, and as what is encrypted in one: frames, the ClientHello, and a key log.
+pub fn quic(bytes: &[u8]) {
+    quic::any(bytes);
+    let mut trace = Trace::new();
+    if let Err(error) = trace.read_keys(bytes) {
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
 
 /// Reads the bytes as a capture. The result is a summary or an error of one line.
 ///

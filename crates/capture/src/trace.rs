@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
+use std::sync::{Arc, PoisonError};
 
 use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::connection::{Connection, Room};
 use crate::memory::{Holder, Memory};
-use crate::packet::{self, Body, Seen, Tunnel};
+use crate::packet::{self, Body, Seen, Tunnel, Unread};
 use crate::quic::qlog;
 use crate::quic::{self, KeyLogError, QuicConnection};
 use crate::read::compression::{self, Windows};
@@ -37,6 +38,8 @@ pub struct Counts {
     pub short: u64,
     /// TCP segments whose options were not captured completely.
     pub cut_options: u64,
+    /// TCP segments with an option whose length is impossible.
+    pub damaged_options: u64,
     /// Packets without a timestamp, which are ignored.
     pub untimed: u64,
     /// Packets whose timestamp is before that of the packet before.
@@ -47,6 +50,8 @@ pub struct Counts {
     pub set_back: u64,
     /// Packets in tunnels that cannot be decoded, by the tunnel's name.
     pub opaque: BTreeMap<&'static str, u64>,
+    /// The packets with neither TCP nor UDP, by what they are.
+    pub others: BTreeMap<Unread, u64>,
     /// Packets of unknown link types, by the link type.
     pub unknown_links: BTreeMap<u32, u64>,
     /// Files that end within a packet.
@@ -140,7 +145,8 @@ impl Trace {
             });
             looked.map_err(|error| (file, error))?;
         }
-        let mut again = |file| Frames::of_plain(plain(file)?.0, windows);
+        let secrets = Arc::clone(&self.quic.secrets);
+        let mut again = |file| Frames::of_plain(plain(file)?.0, windows, &secrets);
         let mut clock = Clock::default();
         while let Some(frame) = pieces.next_frame(&mut again)? {
             self.counts.packets += 1;
@@ -189,7 +195,7 @@ impl Trace {
             }
             return Ok(());
         }
-        let mut frames = Frames::of_plain(source, windows)?;
+        let mut frames = Frames::of_plain(source, windows, &self.quic.secrets)?;
         match frames.next_at()? {
             Some(first) => {
                 let is_kept = is_alone || !is_lasting;
@@ -209,6 +215,7 @@ impl Trace {
                     Body::Tcp(segment) => {
                         counts.tcp += 1;
                         counts.cut_options += u64::from(segment.is_cut);
+                        counts.damaged_options += u64::from(segment.is_damaged);
                         self.table.on_segment(&packet, segment, &mut self.memory);
                     }
                     Body::Udp { len, payload } => {
@@ -224,7 +231,10 @@ impl Trace {
             }
             Seen::Fragment => counts.fragments += 1,
             Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
-            Seen::Other => counts.other += 1,
+            Seen::Other(unread) => {
+                counts.other += 1;
+                *counts.others.entry(unread).or_default() += 1;
+            }
             Seen::Short => counts.short += 1,
             Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,
         }
@@ -259,7 +269,8 @@ impl Trace {
     /// # Errors
     /// The file cannot be read, or has no usable secret.
     pub fn read_keys(&mut self, source: impl Read) -> Result<(), KeyLogError> {
-        self.quic.keys.read(source)
+        let secrets = self.quic.secrets.lock();
+        secrets.unwrap_or_else(PoisonError::into_inner).read(source)
     }
 
     /// The counts so far.

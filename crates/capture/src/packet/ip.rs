@@ -2,14 +2,40 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice};
-
-use super::bytes::half;
+use super::bytes::{half, word};
 use super::link::Walk;
-use super::{Body, Endpoint, Packet, Seen, Segment, tunnel};
+use super::{Body, Endpoint, Packet, Seen, Segment, Unread, tunnel};
 
 /// "Congestion experienced" (RFC 3168, section 5).
 const CE: u8 = 3;
+
+/// The bits of the fragment offset beside the flags (RFC 791, section 3.1).
+const FRAGMENT_OFFSET: u16 = 0x1fff;
+
+/// The lengths of the fixed headers.
+const V4: usize = 20;
+const V6: usize = 40;
+
+/// IP protocols, and extension headers of IPv6 (Assigned Internet Protocol Numbers of IANA).
+pub mod protocol {
+    pub const HOP_BY_HOP: u8 = 0;
+    pub const IPV4: u8 = 4;
+    pub const TCP: u8 = 6;
+    pub const UDP: u8 = 17;
+    pub const IPV6: u8 = 41;
+    pub const ROUTING: u8 = 43;
+    pub const FRAGMENT: u8 = 44;
+    pub const GRE: u8 = 47;
+    pub const ESP: u8 = 50;
+    pub const AUTHENTICATION: u8 = 51;
+    pub const DESTINATION: u8 = 60;
+    pub const ETHER_IP: u8 = 97;
+    pub const L2TP: u8 = 115;
+    pub const MOBILITY: u8 = 135;
+    pub const MPLS: u8 = 137;
+    pub const HOST_IDENTITY: u8 = 139;
+    pub const SHIM6: u8 = 140;
+}
 
 /// The fields of an IP header that matter.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +46,7 @@ pub struct Header {
     len: u32,
     id: u16,
     ecn: u8,
-    protocol: IpNumber,
+    protocol: u8,
     is_later_fragment: bool,
 }
 
@@ -28,7 +54,7 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     let parsed = match data.first().map(|first| first >> 4) {
         Some(4) => v4(&walk, data),
         Some(6) => v6(&walk, data),
-        Some(_) => return Seen::Other,
+        Some(_) => return Seen::Other(Unread::NotIp),
         None => return Seen::Short,
     };
     let Some((header, payload, payload_len)) = parsed else {
@@ -38,8 +64,8 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
         return Seen::Fragment;
     }
     match header.protocol {
-        IpNumber::TCP => tcp(&walk, &header, payload, payload_len),
-        IpNumber::UDP => udp(walk, &header, payload),
+        protocol::TCP => tcp(&walk, &header, payload, payload_len),
+        protocol::UDP => udp(walk, &header, payload),
         protocol => tunnel::enter(walk, protocol, payload),
     }
 }
@@ -56,56 +82,93 @@ fn whole(walk: &Walk<'_>, data: &[u8]) -> u32 {
 }
 
 fn v4<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {
-    let ip = Ipv4HeaderSlice::from_slice(data).ok()?;
-    let header_len = ip.slice().len();
-    let len = match ip.total_len() {
+    let (fixed, _) = data.split_first_chunk::<V4>()?;
+    let header_len = usize::from(fixed[0] & 0xf) * 4;
+    if header_len < V4 {
+        return None;
+    }
+    let payload = data.get(header_len..)?;
+    let len = match half(fixed, 2)? {
         0 => whole(walk, data),
         len => len.into(),
     };
-    let header = Header {
-        from: Ipv4Addr::from(ip.source()).into(),
-        to: Ipv4Addr::from(ip.destination()).into(),
+    let address = |at| Some(Ipv4Addr::from_bits(word(fixed, at)?).into());
+    let mut header = Header {
+        from: address(12)?,
+        to: address(16)?,
         len,
-        id: ip.identification(),
-        ecn: ip.ecn().value(),
-        protocol: ip.protocol(),
-        is_later_fragment: ip.fragments_offset().value() > 0,
+        id: half(fixed, 4)?,
+        ecn: fixed[1] & 3,
+        protocol: fixed[9],
+        is_later_fragment: half(fixed, 6)? & FRAGMENT_OFFSET > 0,
     };
     let payload_len = len.saturating_sub(u32::try_from(header_len).ok()?);
-    Some((header, cut(&data[header_len..], payload_len), payload_len))
+    let mut payload = (cut(payload, payload_len), payload_len);
+    if header.protocol == protocol::AUTHENTICATION && !header.is_later_fragment {
+        payload = header.pass_extension(payload)?;
+    }
+    Some((header, payload.0, payload.1))
 }
 
 fn v6<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {
-    let ip = Ipv6HeaderSlice::from_slice(data).ok()?;
-    let payload_len = match ip.payload_length() {
+    let (fixed, payload) = data.split_first_chunk::<V6>()?;
+    let payload_len = match half(fixed, 4)? {
         0 => whole(walk, data).saturating_sub(40),
         len => len.into(),
     };
-    let payload = cut(&data[40..], payload_len);
+    let address = |at: usize| {
+        let (octets, _) = fixed.get(at..)?.split_first_chunk::<16>()?;
+        Some(Ipv6Addr::from(*octets).into())
+    };
     let mut header = Header {
-        from: Ipv6Addr::from(ip.source()).into(),
-        to: Ipv6Addr::from(ip.destination()).into(),
+        from: address(8)?,
+        to: address(24)?,
         len: payload_len.saturating_add(40),
         id: 0,
-        ecn: ip.traffic_class() & 3,
-        protocol: ip.next_header(),
+        ecn: fixed[1] >> 4 & 3,
+        protocol: fixed[6],
         is_later_fragment: false,
     };
-    if matches!(header.protocol, IpNumber::TCP | IpNumber::UDP) {
-        return Some((header, payload, payload_len));
+    let mut payload = (cut(payload, payload_len), payload_len);
+    // Only the first extension header may be a hop-by-hop header (RFC 8200, section 4.1).
+    if header.protocol == protocol::HOP_BY_HOP {
+        payload = header.pass_extension(payload)?;
     }
-    let (extensions, protocol, rest, _) =
-        Ipv6ExtensionsSlice::from_slice_lax(header.protocol, payload);
-    let later = |extension| match extension {
-        etherparse::Ipv6ExtensionSlice::Fragment(fragment) => {
-            fragment.fragment_offset().value() > 0
+    while header.has_extension() {
+        payload = header.pass_extension(payload)?;
+    }
+    Some((header, payload.0, payload.1))
+}
+
+impl Header {
+    /// Whether an extension header follows that may be anywhere. Behind the header of a later fragment are data.
+    #[inline]
+    fn has_extension(&self) -> bool {
+        use protocol::*;
+        let is_extension = matches!(
+            self.protocol,
+            ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION | MOBILITY | HOST_IDENTITY | SHIM6
+        );
+        is_extension && !self.is_later_fragment
+    }
+
+    /// Passes an extension header. Its first two bytes are the next protocol and its own length. `None` if it is not complete.
+    fn pass_extension<'f>(&mut self, (data, len): (&'f [u8], u32)) -> Option<(&'f [u8], u32)> {
+        let (&next, &words) = (data.first()?, data.get(1)?);
+        let own = match self.protocol {
+            protocol::FRAGMENT => 8,
+            // In units of four bytes, without the first two (RFC 4302, section 2.2).
+            protocol::AUTHENTICATION => (usize::from(words) + 2) * 4,
+            // In units of eight bytes, without the first one (RFC 6564, section 4).
+            _ => (usize::from(words) + 1) * 8,
+        };
+        let rest = data.get(own..)?;
+        if self.protocol == protocol::FRAGMENT {
+            self.is_later_fragment = half(data, 2)? >> 3 > 0;
         }
-        _ => false,
-    };
-    header.is_later_fragment = extensions.into_iter().any(later);
-    header.protocol = protocol;
-    let before = u32::try_from(payload.len().saturating_sub(rest.len())).ok()?;
-    Some((header, rest, payload_len.saturating_sub(before)))
+        self.protocol = next;
+        Some((rest, len.saturating_sub(u32::try_from(own).ok()?)))
+    }
 }
 
 /// The packet without the link's padding or trailer.
@@ -150,5 +213,6 @@ fn udp<'f>(walk: Walk<'f>, header: &Header, data: &'f [u8]) -> Seen<'f> {
         return seen;
     }
     let len = u32::from(len).saturating_sub(8);
+    let payload = cut(payload, len);
     packet(&walk, header, (from, to), Body::Udp { len, payload })
 }

@@ -7,6 +7,8 @@ mod ip;
 mod link;
 mod segment;
 mod tunnel;
+mod unread;
+mod wireless;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -18,6 +20,7 @@ use crate::read::Frame;
 pub(crate) use bytes::word;
 pub use segment::{Flags, Segment};
 pub use tunnel::Tunnel;
+pub use unread::{Unread, link_name};
 
 /// One end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,7 +83,7 @@ pub enum Seen<'f> {
     /// A packet in a tunnel that cannot be decoded.
     Opaque(Tunnel),
     /// A packet with neither TCP nor UDP.
-    Other,
+    Other(Unread),
     /// Too little of the frame was captured.
     Short,
     /// A frame of an unknown link type.

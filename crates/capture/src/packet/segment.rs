@@ -1,11 +1,20 @@
 //! TCP segments (RFC 9293), with the options that matter: RFC 7323, RFC 2018.
 
-use etherparse::{TcpOptionElement, TcpOptionsIterator};
-
 use super::bytes::{half, word};
 
 /// The length of the header without options.
 const HEADER: usize = 20;
+
+/// The kinds of options (TCP Option Kind Numbers of IANA).
+mod kind {
+    pub const END: u8 = 0;
+    pub const NO_OPERATION: u8 = 1;
+    pub const MSS: u8 = 2;
+    pub const WINDOW_SCALE: u8 = 3;
+    pub const SACK_PERMITTED: u8 = 4;
+    pub const SACK: u8 = 5;
+    pub const TIMESTAMPS: u8 = 8;
+}
 
 /// The options of a header with a timestamp alone, behind two NOPs, as nearly all segments have them (RFC 7323, appendix
 /// A).
@@ -38,6 +47,8 @@ pub struct Segment {
     pub is_sack_permitted: bool,
     /// Whether its options were not captured completely. An option that is absent here may still have been sent.
     pub is_cut: bool,
+    /// Whether an option has an impossible length. Its receiver reads no option behind it, either.
+    pub is_damaged: bool,
 }
 
 /// The flags of a segment.
@@ -114,28 +125,138 @@ impl Segment {
         &self.sacks[..usize::from(self.sack_count)]
     }
 
-    fn read(&mut self, options: &[u8]) {
-        // An option that is cut or invalid ends the list.
-        let options = TcpOptionsIterator::from_slice(options);
-        for option in options.map_while(Result::ok) {
-            match option {
-                TcpOptionElement::Noop => {}
-                TcpOptionElement::MaximumSegmentSize(mss) => self.mss = Some(mss),
-                TcpOptionElement::WindowScale(shift) => self.window_scale = Some(shift.min(14)),
-                TcpOptionElement::SelectiveAcknowledgementPermitted => {
-                    self.is_sack_permitted = true;
+    /// Reads the options. Each has its length, except the first two kinds; what is unknown is passed over (RFC 9293, section
+    /// 3.1).
+    fn read(&mut self, mut options: &[u8]) {
+        while let [kind, rest @ ..] = options {
+            match *kind {
+                kind::END => return,
+                kind::NO_OPERATION => {
+                    options = rest;
+                    continue;
                 }
-                TcpOptionElement::SelectiveAcknowledgement(first, more) => {
-                    let more = more.into_iter().flatten();
-                    let blocks = std::iter::once(first).chain(more);
+                _ => {}
+            }
+            let len = rest.first().copied().map_or(0, usize::from);
+            let Some((option, behind)) = options.split_at_checked(len).filter(|_| len >= 2) else {
+                // What the capture has cut off is no damage.
+                let is_missing = rest.is_empty() || len >= 2;
+                self.is_damaged = !(self.is_cut && is_missing);
+                return;
+            };
+            match *option {
+                [kind::MSS, _, a, b] => self.mss = Some(u16::from_be_bytes([a, b])),
+                [kind::WINDOW_SCALE, _, shift] => self.window_scale = Some(shift.min(14)),
+                [kind::SACK_PERMITTED, _] => self.is_sack_permitted = true,
+                [kind::SACK, _, ref blocks @ ..] if blocks.len().is_multiple_of(8) => {
                     self.sack_count = 0;
+                    let blocks = blocks.as_chunks::<8>().0;
                     for (place, block) in self.sacks.iter_mut().zip(blocks) {
-                        *place = block;
+                        let [a, b, c, d, e, f, g, h] = *block;
+                        *place = (
+                            u32::from_be_bytes([a, b, c, d]),
+                            u32::from_be_bytes([e, f, g, h]),
+                        );
                         self.sack_count += 1;
                     }
                 }
-                TcpOptionElement::Timestamp(value, echo) => self.timestamps = Some((value, echo)),
+                [kind::TIMESTAMPS, _, a, b, c, d, e, f, g, h] => {
+                    let value = u32::from_be_bytes([a, b, c, d]);
+                    self.timestamps = Some((value, u32::from_be_bytes([e, f, g, h])));
+                }
+                _ => {}
             }
+            options = behind;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A segment with these options, padded with the end of the list.
+    fn with(options: &[u8]) -> Segment {
+        let mut options = options.to_vec();
+        options.resize(options.len().next_multiple_of(4), kind::END);
+        let words = u8::try_from(options.len() / 4).expect("they fit into a header");
+        let mut data = [0; HEADER].to_vec();
+        data[12] = (5 + words) << 4;
+        data.extend(options);
+        Segment::parse(&data, 60).expect("a header")
+    }
+
+    const MSS: [u8; 4] = [2, 4, 5, 180];
+    const TIMESTAMPS: [u8; 10] = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    const SACK: [u8; 10] = [5, 10, 0, 0, 0, 3, 0, 0, 0, 4];
+
+    /// MD5, AO, MPTCP, Fast Open, AccECN, experiments, WAN optimisers, obsolete options, and a kind that nobody has.
+    const UNKNOWN: [u8; 17] = [
+        19, 29, 30, 34, 172, 174, 253, 254, 76, 78, 6, 7, 14, 15, 27, 28, 99,
+    ];
+
+    #[test]
+    fn an_unknown_option_is_passed_over() {
+        for kind in UNKNOWN {
+            for len in 2..=16_u8 {
+                let mut unknown = vec![kind, len];
+                unknown.resize(len.into(), 8);
+                let before = with(&[&unknown[..], &MSS, &TIMESTAMPS, &SACK].concat());
+                let after = with(&[&MSS[..], &TIMESTAMPS, &SACK, &unknown].concat());
+                assert_eq!(before, after, "{kind}, {len}");
+                assert_eq!(before.mss, Some(1_460));
+                assert_eq!(before.timestamps, Some((1, 2)));
+                assert_eq!(before.sack_blocks(), [(3, 4)]);
+                assert!(!before.is_damaged && !before.is_cut);
+            }
+        }
+    }
+
+    #[test]
+    fn an_impossible_length_ends_the_list() {
+        for damage in [&[99, 0][..], &[99, 1], &[99, 40, 0, 0], &[3, 0], &[8, 255]] {
+            let segment = with(&[&MSS[..], damage, &TIMESTAMPS].concat());
+            assert_eq!((segment.mss, segment.timestamps), (Some(1_460), None));
+            assert!(segment.is_damaged && !segment.is_cut, "{damage:?}");
+        }
+        let last = with(&[&MSS[..], &[1, 1, 1, 99]].concat());
+        assert!(last.is_damaged, "it has no length");
+        // A known option of another length is unknown.
+        let other = with(
+            &[
+                &[2, 3, 1][..],
+                &[4, 3, 1],
+                &[5, 9, 0, 0, 0, 0, 0, 0, 0],
+                &TIMESTAMPS,
+            ]
+            .concat(),
+        );
+        assert_eq!((other.mss, other.sack_count), (None, 0));
+        assert_eq!(
+            (other.is_sack_permitted, other.timestamps),
+            (false, Some((1, 2)))
+        );
+        assert!(!other.is_damaged);
+    }
+
+    #[test]
+    fn what_the_capture_cut_off_is_not_damaged() {
+        let mut data = [0; HEADER].to_vec();
+        data[12] = 15 << 4;
+        data.extend(
+            [
+                &MSS[..],
+                &[19, 18],
+                &[0; 16],
+                &TIMESTAMPS,
+                &[1, 1],
+                &[3, 3, 7],
+            ]
+            .concat(),
+        );
+        for len in HEADER..data.len() {
+            let segment = Segment::parse(&data[..len], 100).expect("a header");
+            assert!(segment.is_cut && !segment.is_damaged, "{len}");
         }
     }
 }

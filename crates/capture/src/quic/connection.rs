@@ -1,19 +1,23 @@
 //! A QUIC connection as a capture shows it.
 
+use std::net::IpAddr;
+use std::sync::PoisonError;
+
 use units::{Duration, Time};
 
-use super::copies::Copies;
+use super::copies::{self, Copies};
 use super::course::{Course, Opened};
 use super::frames::{self, Frame};
 use super::hello::{ClientHello, Pieces};
-use super::key_log::KeyLog;
 use super::loss_bits::LossBits;
+use super::offload::{Division, Joined, Lengths};
 use super::protection::Keys;
 use super::spin::Spin;
 use super::wire::{Header, Id, Kind, Long, Short, Version};
 use crate::connection::{Handshake, Room};
 use crate::memory::Holder;
 use crate::packet::{Endpoint, Flags, Packet, Segment};
+use crate::read::Secrets;
 
 /// The time over which a peak rate is measured.
 const PEAK: Duration = Duration::from_millis(100);
@@ -31,9 +35,13 @@ pub struct Way {
     pub datagrams: u64,
     /// Datagrams that were captured a second time. No other counter includes them.
     pub copies: u64,
+    /// Datagrams that were captured joined, and whose lengths were inferred.
+    pub offloaded: u64,
+    /// Captured packets that may be several datagrams. Each counts as one.
+    pub undivided: u64,
     /// UDP payload.
     pub bytes: u64,
-    /// The payload of the longest datagram.
+    /// The payload of the longest datagram that was not captured joined.
     pub largest: u32,
     /// Datagrams with a congestion mark.
     pub marked: u64,
@@ -44,10 +52,11 @@ pub struct Way {
     /// The loss bits.
     pub losses: LossBits,
     largest_number: Option<u64>,
+    lengths: Lengths,
 }
 
 impl Way {
-    fn on_datagram(&mut self, packet: &Packet<'_>, len: u32) {
+    fn on_datagram(&mut self, packet: &Packet<'_>, len: u32, is_one: bool) {
         if packet.at.since(self.since) >= PEAK {
             self.since = packet.at;
             self.present = 0;
@@ -56,7 +65,11 @@ impl Way {
         self.peak = self.peak.max(self.present);
         self.datagrams += 1;
         self.bytes += u64::from(len);
-        self.largest = self.largest.max(len);
+        if is_one {
+            self.largest = self.largest.max(len);
+        } else {
+            self.undivided += 1;
+        }
         self.marked += u64::from(packet.is_marked);
     }
 
@@ -75,6 +88,64 @@ enum Opening {
     Closed,
     /// There are keys: the candidates for the client's and for the server's packets.
     Open(Box<([Vec<Keys>; 2], Course)>),
+}
+
+/// A captured datagram.
+#[derive(Debug, Clone, Copy)]
+struct Datagram<'d> {
+    side: usize,
+    packet: Packet<'d>,
+    len: u32,
+    data: &'d [u8],
+    /// Whether it certainly is one alone.
+    is_one: bool,
+    room: Room,
+}
+
+impl<'d> Datagram<'d> {
+    /// The datagrams of this length that were captured joined.
+    fn parts(self, size: u32) -> impl Iterator<Item = Datagram<'d>> {
+        let headers = self.packet.ip_len.saturating_sub(self.len);
+        let starts = (0..self.len).step_by(size as usize).zip(0..);
+        starts.map(move |(from, place): (u32, u16)| {
+            let len = size.min(self.len - from);
+            let data = self.data.get(from as usize..).unwrap_or_default();
+            // Linux numbers them as it divides them (`inet_gso_segment`).
+            let id = match self.packet.from.address {
+                IpAddr::V4(_) => self.packet.id.wrapping_add(place),
+                IpAddr::V6(_) => self.packet.id,
+            };
+            Datagram {
+                packet: Packet {
+                    ip_len: headers.saturating_add(len),
+                    id,
+                    ..self.packet
+                },
+                len,
+                data: data.get(..len as usize).unwrap_or(data),
+                ..self
+            }
+        })
+    }
+}
+
+/// Decrypts a packet with a short header. Keys that open one are right, and others are forgotten.
+fn open_any(
+    keys: &mut Vec<Keys>,
+    packet: &[u8],
+    number_at: usize,
+    largest: Option<u64>,
+) -> Option<(u64, Vec<u8>)> {
+    let mut buffer = Vec::new();
+    for place in 0..keys.len() {
+        if let Some((number, opened)) = keys[place].open(packet, number_at, largest, &mut buffer) {
+            let opened = opened.to_vec();
+            keys.swap(0, place);
+            keys.truncate(1);
+            return Some((number, opened));
+        }
+    }
+    None
 }
 
 /// A QUIC connection.
@@ -155,51 +226,122 @@ impl QuicConnection {
         self.ways.iter().map(|way| way.bytes).sum()
     }
 
-    /// Takes in a datagram whose first packet has this header. Returns the connection IDs that it announces, each with the
-    /// side that chose it.
+    /// Takes in a datagram whose first packet has this header, or several that were captured joined. Returns the connection
+    /// IDs that they announce, each with the side that chose it.
     pub fn on_datagram(
         &mut self,
         packet: &Packet<'_>,
         len: u32,
         data: &[u8],
         header: Header<'_>,
-        keys: &KeyLog,
+        secrets: &Secrets,
         room: Room,
     ) -> Vec<(Id, usize)> {
         let side = usize::from(packet.from != self.present[0]);
-        let packet = &Packet {
-            at: packet.at.max(self.last),
-            ..*packet
-        };
-        self.last = packet.at;
-        if self.copies.is_one(packet.id, data, room) {
-            self.ways[side].copies += 1;
-            return Vec::new();
-        }
-        self.ways[side].on_datagram(packet, len);
+        let at = packet.at.max(self.last);
+        self.last = at;
         let mut told = Vec::new();
-        let (mut data, mut next) = (data, Some(header));
-        while let Some(header) = next {
-            match header {
-                Header::Long(long, rest) => {
-                    if self.ids[side].is_none() && long.from.len() > 0 {
-                        told.push((long.from, side));
-                    }
-                    self.on_long(packet, side, &long, keys);
-                    data = rest;
-                    // Zeros pad the datagram.
-                    next = Header::parse(rest).filter(|_| rest[0] != 0);
-                }
-                Header::Short(short) => {
-                    self.on_short(packet, side, short, data, len, room, &mut told);
-                    next = None;
+        let whole = Datagram {
+            side,
+            packet: Packet { at, ..*packet },
+            len,
+            data,
+            is_one: true,
+            room,
+        };
+        match self.divide(side, len, data, header) {
+            Division::Whole => {
+                self.on_one(&whole, Some(header), false, secrets, &mut told);
+            }
+            Division::Unknown => {
+                let whole = Datagram {
+                    is_one: false,
+                    ..whole
+                };
+                self.on_one(&whole, Some(header), false, secrets, &mut told);
+            }
+            Division::Into(size) => {
+                let mut is_copy = false;
+                for part in whole.parts(size) {
+                    let header = Header::parse(part.data);
+                    is_copy = self.on_one(&part, header, is_copy, secrets, &mut told);
+                    self.ways[side].offloaded += u64::from(!is_copy);
                 }
             }
         }
         told
     }
 
-    fn on_long(&mut self, packet: &Packet<'_>, side: usize, long: &Long<'_>, keys: &KeyLog) {
+    /// How a captured payload is divided into datagrams.
+    #[inline]
+    fn divide(&mut self, side: usize, len: u32, data: &[u8], header: Header<'_>) -> Division {
+        let to = self.ids[1 - side].map(|id| id.len());
+        let way = &mut self.ways[side];
+        let one = Joined {
+            len,
+            data,
+            header,
+            id_len: to,
+        };
+        let Opening::Open(open) = &mut self.opening else {
+            return way.lengths.divide(&one, None);
+        };
+        let keys = &mut open.0[side];
+        let largest = way.largest_number;
+        let mut opens = |data: &[u8]| open_any(keys, data, 1 + to.unwrap_or(0), largest).is_some();
+        way.lengths.divide(&one, Some(&mut opens))
+    }
+
+    /// Takes in a datagram. What was not captured of a joined one is a copy if the part before it is. Returns whether it is a
+    /// copy.
+    fn on_one(
+        &mut self,
+        one: &Datagram<'_>,
+        header: Option<Header<'_>>,
+        is_before_copy: bool,
+        secrets: &Secrets,
+        told: &mut Vec<(Id, usize)>,
+    ) -> bool {
+        let Datagram {
+            side,
+            packet,
+            len,
+            mut data,
+            is_one,
+            room,
+        } = *one;
+        let is_copy = if data.len() < copies::LEAST {
+            is_before_copy
+        } else {
+            self.copies.is_one(packet.id, data, room)
+        };
+        if is_copy {
+            self.ways[side].copies += 1;
+            return true;
+        }
+        self.ways[side].on_datagram(&packet, len, is_one);
+        let mut next = header;
+        while let Some(header) = next {
+            match header {
+                Header::Long(long, rest) => {
+                    if self.ids[side].is_none() && long.from.len() > 0 {
+                        told.push((long.from, side));
+                    }
+                    self.on_long(&packet, side, &long, secrets);
+                    data = rest;
+                    // Zeros pad the datagram.
+                    next = Header::parse(rest).filter(|_| rest[0] != 0);
+                }
+                Header::Short(short) => {
+                    self.on_short(&packet, side, short, data, len, room, told);
+                    next = None;
+                }
+            }
+        }
+        false
+    }
+
+    fn on_long(&mut self, packet: &Packet<'_>, side: usize, long: &Long<'_>, secrets: &Secrets) {
         if long.kind == Kind::ZeroRtt {
             self.zero_rtt += 1;
             return;
@@ -226,7 +368,7 @@ impl QuicConnection {
             self.shake(packet, side, flags);
         }
         if side == 0 && long.kind == Kind::Initial {
-            self.hear_hello(packet, long, keys);
+            self.hear_hello(packet, long, secrets);
         }
     }
 
@@ -245,7 +387,7 @@ impl QuicConnection {
     }
 
     /// An Initial packet of the client, which may complete the ClientHello.
-    fn hear_hello(&mut self, packet: &Packet<'_>, long: &Long<'_>, log: &KeyLog) {
+    fn hear_hello(&mut self, packet: &Packet<'_>, long: &Long<'_>, secrets: &Secrets) {
         let Opening::Hello(reading) = &mut self.opening else {
             return;
         };
@@ -267,6 +409,7 @@ impl QuicConnection {
         let Some(hello) = opened.and_then(|(_, payload)| pieces.add(payload)) else {
             return;
         };
+        let log = secrets.lock().unwrap_or_else(PoisonError::into_inner);
         self.opening = match log.of(&hello.random) {
             Some(secrets) => {
                 let keys = secrets.map(|secret| Keys::of_secret(long.version, secret));
@@ -309,24 +452,10 @@ impl QuicConnection {
         };
         let (keys, course) = &mut **open;
         let to = self.ids[1 - side].map_or(0, |id| id.len());
-        let mut buffer = Vec::new();
         let largest = way.largest_number;
-        let mut which = None;
-        let mut payload = None;
-        for (place, keys) in keys[side].iter_mut().enumerate() {
-            if let Some((number, opened)) = keys.open(data, 1 + to, largest, &mut buffer) {
-                which = Some(place);
-                payload = Some((number, opened.to_vec()));
-                break;
-            }
-        }
-        let (Some(which), Some((number, payload))) = (which, payload) else {
+        let Some((number, payload)) = open_any(&mut keys[side], data, 1 + to, largest) else {
             return;
         };
-        if keys[side].len() > 1 {
-            keys[side].swap(0, which);
-            keys[side].truncate(1);
-        }
         way.largest_number = way.largest_number.max(Some(number));
         let mut frames = Vec::new();
         frames::read(&payload, course.delays[side].exponent, &mut frames);

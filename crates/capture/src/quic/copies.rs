@@ -15,7 +15,7 @@ const GENERATION: usize = 1024;
 const FEW: usize = 16;
 
 /// A shorter datagram cannot be a QUIC packet (RFC 9000, section 10.3).
-const LEAST: usize = 21;
+pub const LEAST: usize = 21;
 
 /// The bytes of a datagram that are compared.
 const MOST: usize = 64;
@@ -32,9 +32,6 @@ impl Copies {
     /// Whether this datagram, in an IP packet with this identification, is a copy.
     #[inline]
     pub fn is_one(&mut self, id: u16, data: &[u8], room: Room) -> bool {
-        if data.len() < LEAST {
-            return false;
-        }
         let mut hasher = self.hash.build_hasher();
         hasher.write(&data[..data.len().min(MOST)]);
         hasher.write_u16(id);

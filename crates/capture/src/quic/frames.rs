@@ -146,7 +146,8 @@ fn stream(reader: &mut Reader<'_>, kind: u64) -> Option<Frame> {
     Some(Frame::Stream { id, offset, len })
 }
 
-fn ack(reader: &mut Reader<'_>, has_ecn: bool, exponent: u8) -> Option<Frame> {
+/// The rest of an ACK frame.
+pub fn ack(reader: &mut Reader<'_>, has_ecn: bool, exponent: u8) -> Option<Frame> {
     let largest = reader.number()?;
     let delay = reader.number()?;
     let more = reader.number()?;

@@ -1,6 +1,7 @@
 //! The ClientHello (RFC 8446, section 4.1.2). Its Initial packets can always be decrypted, because their keys are public.
 
 use super::delays::Delays;
+use super::frames;
 use super::wire::Reader;
 
 /// The longest ClientHello that is read.
@@ -59,12 +60,15 @@ impl Pieces {
         while reader.has_more() {
             match reader.number()? {
                 0 | 1 => {}
+                kind @ (2 | 3) => {
+                    frames::ack(&mut reader, kind == 3, 0)?;
+                }
                 6 => {
                     let offset = usize::try_from(reader.number()?).ok()?;
                     let len = usize::try_from(reader.number()?).ok()?;
                     self.put(offset, reader.bytes(len)?);
                 }
-                // Other frames come only behind ACK frames, which a client's first packets do not have.
+                // An Initial packet has no other frames with data (RFC 9000, section 12.4).
                 _ => break,
             }
         }
@@ -203,6 +207,19 @@ mod tests {
         assert_eq!(delays.longest, Duration::from_millis(50));
         assert_eq!(server_name.as_deref(), Some("example.org"));
         assert_eq!(protocols, ["h3", "h3"]);
+    }
+
+    /// The server has acknowledged the first piece before the second one is sent.
+    #[test]
+    fn a_piece_may_follow_an_acknowledgement() {
+        let message = hello(b"example.org", 2);
+        let (first, second) = message.split_at(40);
+        for ack in [&[2, 3, 0, 1, 0, 0, 0][..], &[3, 1, 0, 0, 1, 9, 0, 0]] {
+            let mut pieces = Pieces::default();
+            assert_eq!(pieces.add(&frame(0, first)), None);
+            let rest = [ack, &[1, 0, 0], &frame(40, second)].concat();
+            assert!(pieces.add(&rest).is_some());
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use hashbrown::HashMap;
 /// The most connections whose secrets are kept.
 const MOST: usize = 1 << 20;
 
+/// The same for the key logs in captures, which come from strangers.
+const MOST_CAPTURED: usize = 1 << 16;
+
 /// The lengths of a secret: those of the hashes in QUIC's cipher suites (RFC 8446, section 7.1).
 const LENGTHS: [usize; 2] = [32, 48];
 
@@ -53,7 +56,7 @@ impl KeyLog {
             if (&mut source).take(LONGEST).read_until(b'\n', &mut line)? == 0 {
                 break;
             }
-            found |= self.line(&line).is_some();
+            found |= self.line(&line, MOST).is_some();
         }
         if found {
             Ok(())
@@ -62,7 +65,15 @@ impl KeyLog {
         }
     }
 
-    fn line(&mut self, line: &[u8]) -> Option<()> {
+    /// Adds the key log in a capture. It need not have a usable secret.
+    pub(crate) fn add_captured(&mut self, log: &[u8]) {
+        for line in log.split(|byte| *byte == b'\n') {
+            self.line(line, MOST_CAPTURED);
+        }
+    }
+
+    /// Reads a line, if there are secrets of fewer than `most` connections.
+    fn line(&mut self, line: &[u8], most: usize) -> Option<()> {
         let mut words = line.trim_ascii().split(|byte| *byte == b' ');
         let side = match words.next()? {
             b"CLIENT_TRAFFIC_SECRET_0" => 0,
@@ -74,7 +85,7 @@ impl KeyLog {
         if !LENGTHS.contains(&secret.len()) {
             return None;
         }
-        if self.secrets.len() < MOST || self.secrets.contains_key(&random) {
+        if self.secrets.len() < most || self.secrets.contains_key(&random) {
             self.secrets.entry(random).or_default()[side] = Some(secret);
         }
         Some(())

@@ -67,9 +67,14 @@ pub struct QuicFlow {
     /// Datagrams that were captured a second time, at another interface or at the other end. No other counter includes
     /// them.
     pub copies: u64,
+    /// Datagrams that were captured joined, as offloads of the sender or the receiver leave them (GSO, GRO). Their lengths are
+    /// inferred.
+    pub offloaded: u64,
+    /// Captured packets that may be several datagrams, whose lengths are unknown. Each counts as one.
+    pub undivided: u64,
     /// UDP payload.
     pub bytes: u64,
-    /// The payload of the longest datagram.
+    /// The payload of the longest datagram, other than the undivided ones.
     pub largest_bytes: u32,
     /// Payload per second of the connection's life.
     pub rate_bps: Option<u64>,
@@ -139,6 +144,8 @@ impl QuicFlow {
             from,
             datagrams: way.datagrams,
             copies: way.copies,
+            offloaded: way.offloaded,
+            undivided: way.undivided,
             bytes: way.bytes,
             largest_bytes: way.largest,
             rate_bps: (!life.is_zero())

@@ -4,10 +4,10 @@
 use hashbrown::HashMap;
 
 use super::connection::QuicConnection;
-use super::key_log::KeyLog;
 use super::wire::{Header, Id, Kind};
 use crate::memory::Memory;
 use crate::packet::{Endpoint, Packet};
+use crate::read::Secrets;
 
 /// The most connections that are kept.
 const MOST: usize = 100_000;
@@ -29,7 +29,7 @@ pub struct Table {
     /// Connections that are ignored because there are too many.
     pub left_out: u64,
     /// The secrets of the key logs.
-    pub keys: KeyLog,
+    pub secrets: Secrets,
     latest: Option<([Endpoint; 2], usize)>,
 }
 
@@ -67,7 +67,7 @@ impl Table {
             return false;
         };
         let room = memory.room();
-        let ids = connection.on_datagram(packet, len, data, header, &self.keys, room);
+        let ids = connection.on_datagram(packet, len, data, header, &self.secrets, room);
         memory.count(connection);
         for (id, side) in ids {
             if self.ids.len() < MOST_IDS {

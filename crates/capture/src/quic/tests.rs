@@ -304,3 +304,162 @@ fn a_sequence_of_texts_may_have_line_breaks_in_them() {
         assert_eq!(read, plain, "{}", &form[..200]);
     }
 }
+
+/// The lengths of the headers of a record: its own, Ethernet, IPv4 and UDP.
+const HEADERS: usize = 16 + 14 + 20 + 8;
+
+/// The capture as segmentation offload shows it: up to `most` datagrams of one direction and one length, and a shorter one
+/// behind them, are one packet. At most `snap` bytes of it are captured.
+fn offloaded(most: usize, snap: usize) -> Vec<u8> {
+    let mut groups: Vec<Vec<Vec<u8>>> = Vec::new();
+    rewritten(|record| {
+        let place = 16 + 14;
+        let id = |record: &[u8]| u16::from_be_bytes([record[place + 4], record[place + 5]]);
+        let ends = place + 12..place + 24;
+        match groups.last_mut() {
+            Some(group)
+                if group.len() < most
+                    && group[0][ends.clone()] == record[ends]
+                    && group[group.len() - 1].len() == group[0].len()
+                    && record.len() <= group[0].len()
+                    && usize::from(id(record)) == usize::from(id(&group[0])) + group.len() =>
+            {
+                group.push(record.to_vec());
+            }
+            _ => groups.push(vec![record.to_vec()]),
+        }
+        Vec::new()
+    });
+    let mut file = CAPTURE[..24].to_vec();
+    for group in groups {
+        let mut packet = group[0][..HEADERS].to_vec();
+        packet.extend(group.iter().flat_map(|record| &record[HEADERS..]));
+        let len = packet.len() - 16;
+        let captured = len.min(snap);
+        packet[8..12].copy_from_slice(&u32::try_from(captured).expect("short").to_le_bytes());
+        packet[12..16].copy_from_slice(&u32::try_from(len).expect("short").to_le_bytes());
+        let ip = u16::try_from(len - 14).expect("short");
+        packet[32..34].copy_from_slice(&ip.to_be_bytes());
+        packet[54..56].copy_from_slice(&(ip - 20).to_be_bytes());
+        packet.truncate(16 + captured);
+        file.extend(packet);
+    }
+    file
+}
+
+#[test]
+fn what_offload_has_joined_counts_as_separate() {
+    let plain = summary(CAPTURE, None);
+    for (most, snap) in [
+        (16, usize::MAX),
+        (40, usize::MAX),
+        (2, usize::MAX),
+        (16, 128),
+    ] {
+        let joined = summary(&offloaded(most, snap), None);
+        assert!(joined.read.packets < plain.read.packets - 20);
+        for (one, other) in plain.quic[0].flows.iter().zip(&joined.quic[0].flows) {
+            assert_eq!((one.datagrams, one.bytes), (other.datagrams, other.bytes));
+            assert_eq!(one.largest_bytes, other.largest_bytes);
+            assert_eq!((one.offloaded, other.undivided), (0, 0));
+        }
+        assert!(joined.quic[0].flows[0].offloaded > 40, "{:?}", joined.quic);
+    }
+}
+
+#[test]
+fn what_offload_has_joined_opens_as_separate() {
+    let (plain, joined) = (
+        summary(CAPTURE, Some(KEYS)),
+        summary(&offloaded(16, usize::MAX), Some(KEYS)),
+    );
+    let (one, other) = (only(&plain), only(&joined));
+    assert_eq!((one.packets, one.lost), (other.packets, other.lost));
+    assert_eq!(one.delivered_bytes, other.delivered_bytes);
+    assert_eq!(one.mss_bytes, other.mss_bytes);
+}
+
+/// At the sender, datagrams are captured joined, and at the receiver separately.
+#[test]
+fn datagrams_captured_joined_and_separately_count_once() {
+    let mut trace = Trace::new();
+    let files = [CAPTURE.to_vec(), offloaded(16, usize::MAX)];
+    let open = |file: usize| {
+        Ok(crate::read::Opened {
+            source: Box::new(std::io::Cursor::new(files[file].clone())),
+            is_lasting: true,
+        })
+    };
+    trace.read_all(2, open, &|| true).expect("captures");
+    let (plain, both) = (summary(CAPTURE, None), Summary::of(trace).0);
+    for (one, other) in plain.quic[0].flows.iter().zip(&both.quic[0].flows) {
+        assert_eq!((one.datagrams, one.bytes), (other.datagrams, other.bytes));
+        assert_eq!(other.copies, one.datagrams);
+    }
+}
+
+/// A pcapng file with the key log in front of the packets, as `editcap --inject-secrets` writes it.
+#[test]
+fn keys_in_a_capture_open_its_connections() {
+    let block = |kind: u32, body: &[u8]| {
+        let mut body = body.to_vec();
+        body.resize(body.len().next_multiple_of(4), 0);
+        let length = u32::try_from(body.len() + 12).expect("short").to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, &body, &length].concat()
+    };
+    let with = |secrets: &[u8], kind: u32| {
+        let len = u32::try_from(secrets.len()).expect("short");
+        let section = [&[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0][..], &[0xff; 8]].concat();
+        let mut file = block(0x0a0d_0d0a, &section);
+        file.extend(block(1, &[1, 0, 0, 0, 0, 0, 0, 0]));
+        file.extend(block(
+            10,
+            &[&kind.to_le_bytes()[..], &len.to_le_bytes(), secrets].concat(),
+        ));
+        rewritten(|record| {
+            let word = |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().expect("four"));
+            let micros = u64::from(word(0)) * 1_000_000 + u64::from(word(4));
+            let time = [micros >> 32, micros & 0xffff_ffff].map(|half| half as u32);
+            let head = [0, time[0], time[1], word(8), word(12)].map(u32::to_le_bytes);
+            file.extend(block(6, &[&head.concat()[..], &record[16..]].concat()));
+            Vec::new()
+        });
+        summary(&file, None)
+    };
+    let told = with(KEYS, 0x544c_534b);
+    assert_eq!(told.quic[0].connection, Some(0));
+    let (one, other) = (summary(CAPTURE, Some(KEYS)), told);
+    assert_eq!(only(&one).delivered_bytes, only(&other).delivered_bytes);
+    for (secrets, kind) in [
+        (KEYS, 0x5747_4b4c),
+        (b"no key log", 0x544c_534b),
+        (b"", 0x544c_534b),
+    ] {
+        assert!(with(secrets, kind).connections.is_empty());
+    }
+}
+
+#[test]
+fn fuzz_any_datagrams_have_an_answer() {
+    let mut corpus = vec![KEYS.to_vec()];
+    rewritten(|record| {
+        if corpus.len() < 8 {
+            corpus.push(record[HEADERS..].to_vec());
+        }
+        Vec::new()
+    });
+    // Datagrams that were captured joined.
+    corpus.push(corpus[4..8].concat());
+    // ACK frames with and without ECN, STREAM, RESET_STREAM, MAX_DATA, NEW_CONNECTION_ID, CRYPTO, DATAGRAM.
+    let frames = [
+        &[2, 0x44, 0, 0x40, 25, 2, 3, 1, 4, 0, 9][..],
+        &[
+            3, 7, 1, 0, 2, 1, 2, 3, 0x0e, 4, 0x41, 0, 3, 1, 2, 3, 4, 4, 0, 9, 0x10, 0x7f, 0xff,
+        ],
+        &[0x18, 1, 0, 4, 1, 2, 3, 4],
+        &[5; 16],
+        &[6, 0, 4, 1, 0, 0, 0, 0x31, 2, 1, 1, 0x0a, 8, 5],
+    ];
+    corpus.push(frames.concat());
+    fuzzing::run("capture_quic", &corpus, crate::fuzz::quic);
+}

@@ -9,11 +9,14 @@ mod pcapng;
 mod pieces;
 
 use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Time;
 
 use compression::Windows;
 use input::Input;
+
+use crate::quic::KeyLog;
 
 pub use pieces::Opened;
 pub(crate) use pieces::{Pieces, Wanted};
@@ -69,7 +72,12 @@ pub struct Frames<'r> {
     end: End,
     /// The next packet, if it was found but not consumed.
     found: Option<Found>,
+    /// Where the secrets of the capture go.
+    secrets: Secrets,
 }
+
+/// The secrets of key logs and captures, which all files share.
+pub(crate) type Secrets = Arc<Mutex<KeyLog>>;
 
 enum Format {
     Pcap(pcap::Header),
@@ -80,6 +88,12 @@ enum Format {
 enum Step {
     /// A packet.
     Packet(Found),
+    /// A TLS key log, with its place and the length of its record.
+    Secrets {
+        from: usize,
+        to: usize,
+        record: usize,
+    },
     /// Another record of this length, which need not be in the buffer.
     Skip(usize),
     /// The record needs at least this many bytes in the buffer.
@@ -106,13 +120,15 @@ impl<'r> Frames<'r> {
     /// The source cannot be read, or is not a capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
         let windows = Windows::default();
-        Frames::of_plain(compression::plain(source, &windows)?, &windows)
+        let source = compression::plain(source, &windows)?;
+        Frames::of_plain(source, &windows, &Secrets::default())
     }
 
-    /// Opens a capture that is not compressed.
+    /// Opens a capture that is not compressed. Adds the key logs in it to `secrets`, each before the packets behind it.
     pub(crate) fn of_plain(
         source: Box<dyn Read + 'r>,
         windows: &Windows,
+        secrets: &Secrets,
     ) -> Result<Frames<'r>, ReadError> {
         let mut input = Input::new(source, windows);
         input.want(24)?;
@@ -134,6 +150,7 @@ impl<'r> Frames<'r> {
             format,
             end: End::Whole,
             found: None,
+            secrets: Arc::clone(secrets),
         })
     }
 
@@ -181,6 +198,12 @@ impl<'r> Frames<'r> {
             };
             match step {
                 Step::Packet(found) => return Ok(Some(found)),
+                Step::Secrets { from, to, record } => {
+                    let block = self.input.take(record);
+                    let log = block.get(from..to).unwrap_or_default();
+                    let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+                    secrets.add_captured(log);
+                }
                 Step::Skip(length) => {
                     if !self.input.skip(length)? {
                         self.end = End::Cut;

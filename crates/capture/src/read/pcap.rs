@@ -1,10 +1,10 @@
 //! The classic format, pcap (<https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>).
 
-use pcap_parser::{PcapHeader, parse_pcap_header};
 use units::Time;
 
 use super::input::LONGEST;
 use super::{Found, ReadError, Step};
+use crate::packet::word;
 
 /// The length of the file header.
 pub const HEADER: usize = 24;
@@ -14,6 +14,14 @@ const RECORD: usize = 16;
 
 /// The length of a record header in Kuznetzov's variant.
 const MODIFIED_RECORD: usize = 24;
+
+/// Magic numbers, in the byte order of the capturing machine.
+mod magic {
+    pub const MICROS: u32 = 0xa1b2_c3d4;
+    pub const NANOS: u32 = 0xa1b2_3c4d;
+    /// Kuznetzov's variant.
+    pub const MODIFIED: u32 = 0xa1b2_cd34;
+}
 
 /// The fields of the file header.
 pub struct Header {
@@ -25,24 +33,28 @@ pub struct Header {
 
 impl Header {
     pub fn parse(start: &[u8]) -> Result<Header, ReadError> {
-        let header = match parse_pcap_header(start) {
-            Ok((_, header)) => header,
-            Err(pcap_parser::nom::Err::Incomplete(_)) => {
-                return Err(ReadError::Header("its header is truncated"));
-            }
-            Err(_) => return Err(ReadError::Unknown),
+        let Some((bytes, _)) = start.split_first_chunk::<4>() else {
+            return Err(ReadError::Unknown);
         };
-        let PcapHeader { network, .. } = header;
+        let is_known =
+            |number: &u32| [magic::MICROS, magic::NANOS, magic::MODIFIED].contains(number);
+        let orders = [u32::from_le_bytes(*bytes), u32::from_be_bytes(*bytes)];
+        let [little, big] = orders.map(|number| Some(number).filter(is_known));
+        let magic = little.or(big).ok_or(ReadError::Unknown)?;
+        let is_big_endian = little.is_none();
+        let network =
+            word(start, HEADER - 4).ok_or(ReadError::Header("its header is truncated"))?;
+        let network = if is_big_endian {
+            network
+        } else {
+            network.swap_bytes()
+        };
         Ok(Header {
             // The upper half describes the frame check sequence.
-            link: u32::from_le_bytes(network.0.to_le_bytes()) & 0xffff,
-            is_big_endian: header.is_bigendian(),
-            nanos: if header.is_nanosecond_precision() {
-                1
-            } else {
-                1_000
-            },
-            record: if header.is_modified_format() {
+            link: network & 0xffff,
+            is_big_endian,
+            nanos: if magic == magic::NANOS { 1 } else { 1_000 },
+            record: if magic == magic::MODIFIED {
                 MODIFIED_RECORD
             } else {
                 RECORD

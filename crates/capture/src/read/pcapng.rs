@@ -13,6 +13,11 @@ const INTERFACE: u32 = 1;
 const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
+/// A decryption secrets block (section 4.7).
+const SECRETS: u32 = 10;
+
+/// The type of secrets that are a TLS key log.
+const TLS_KEY_LOG: u32 = 0x544c_534b;
 
 /// The byte-order magic in a section from a big-endian machine.
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
@@ -73,7 +78,7 @@ impl Section {
         if length < 12 || !length.is_multiple_of(4) {
             return Step::Damaged;
         }
-        if !matches!(kind, INTERFACE | PACKET | ENHANCED_PACKET) {
+        if !matches!(kind, INTERFACE | PACKET | ENHANCED_PACKET | SECRETS) {
             self.untimed += u64::from(kind == SIMPLE_PACKET);
             return Step::Skip(length);
         }
@@ -83,10 +88,11 @@ impl Section {
         let Some(block) = data.get(..length) else {
             return Step::Need(length);
         };
-        if kind == INTERFACE {
-            return self.interface(block);
+        match kind {
+            INTERFACE => self.interface(block),
+            SECRETS => secrets(block, word),
+            _ => self.enhanced(block, kind == PACKET, word),
         }
-        self.enhanced(block, kind == PACKET, word)
     }
 
     /// An enhanced packet block, which nearly all captures use, or an obsolete packet block. The options are ignored.
@@ -183,6 +189,27 @@ impl Section {
             to: from + captured,
             record,
         })
+    }
+}
+
+/// A block of secrets: their type, their length, and themselves.
+fn secrets(block: &[u8], word: impl Fn([u8; 4]) -> u32) -> Step {
+    let Some(([a, b, c, d, length @ ..], secrets)) =
+        block.get(8..).and_then(<[u8]>::split_first_chunk::<8>)
+    else {
+        return Step::Damaged;
+    };
+    let length = word(*length) as usize;
+    if length > secrets.len() {
+        return Step::Damaged;
+    }
+    if word([*a, *b, *c, *d]) != TLS_KEY_LOG {
+        return Step::Skip(block.len());
+    }
+    Step::Secrets {
+        from: 16,
+        to: 16 + length,
+        record: block.len(),
     }
 }
 

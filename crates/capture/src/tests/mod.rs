@@ -14,9 +14,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use units::Time;
 
-use crate::packet::Flags;
+use crate::packet::{Flags, Unread};
 use crate::write::{TcpOption, TcpPacket, Writer};
-use crate::{Summary, Trace};
+use crate::{Counts, Summary, Trace};
 
 const A: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 40_000);
 const B: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 80);
@@ -132,12 +132,147 @@ fn pcapng() -> Vec<u8> {
 /// The headers of Ethernet frames in VXLAN, in datagrams to this port.
 fn vxlan(port: u16) -> Vec<u8> {
     let ethernet = [&[2_u8; 12][..], &[0x08, 0x00]].concat();
+    let head = [8, 0, 0, 0, 0, 0, 5, 0];
+    [&ethernet[..], &over_udp(port, &head), &ethernet].concat()
+}
+
+/// The headers of IPv6 with an extension header of each kind that may hold TCP, and IPv4 behind them.
+fn extensions() -> Vec<u8> {
+    let mut headers = [&[0x60, 0, 0, 0, 0, 0, 0, 64][..], &[1; 32]].concat();
+    // Hop-by-hop, destination options, routing with a segment, fragment, authentication, mobility, host identity, shim6.
+    for (next, length, len) in [
+        (60, 0, 8),
+        (43, 0, 8),
+        (44, 2, 24),
+        (51, 0, 8),
+        (135, 1, 12),
+        (139, 0, 8),
+        (140, 0, 8),
+        (4, 1, 16),
+    ] {
+        let mut header = vec![0; len];
+        (header[0], header[1]) = (next, length);
+        headers.extend(header);
+    }
+    headers
+}
+
+/// The headers of datagrams to this port, and `head`.
+fn over_udp(port: u16, head: &[u8]) -> Vec<u8> {
     let ip = [
         0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
     ];
     let udp = [12_345, port, 0, 0].map(u16::to_be_bytes).concat();
-    let head = [8, 0, 0, 0, 0, 0, 5, 0];
-    [&ethernet[..], &ip, &udp, &head, &ethernet].concat()
+    [&ip[..], &udp, head].concat()
+}
+
+/// The headers of IP packets of this protocol, and `head`.
+fn over_ip(protocol: u8, head: &[u8]) -> Vec<u8> {
+    let ip = [
+        0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
+    ];
+    [&ip[..], head].concat()
+}
+
+/// What is before IPv4, with the link type, in the formats of tunnels, switches, wireless networks and capturing programs.
+fn wrappings() -> Vec<(u32, Vec<u8>)> {
+    let addresses = [2_u8; 12];
+    let ethernet = [&addresses[..], &[8, 0]].concat();
+    let behind = |head: &[u8]| [head, &ethernet].concat();
+    let after = |tag: &[u8]| [&addresses[..], tag].concat();
+    let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let wireless = [&[0x08, 2][..], &[0; 22], &snap].concat();
+    let qos = [&[0x88, 3][..], &[0; 30], &snap].concat();
+    let padded = [&[0x88, 2][..], &[0; 26], &snap].concat();
+    // A timestamp and flags behind two words of the fields that there are.
+    let mut radiotap = vec![0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0];
+    radiotap.extend([0; 12]);
+    radiotap.push(0x20);
+    let mut pktap = [108, 0, 1].map(u32::to_le_bytes).concat();
+    pktap.resize(108, 0);
+    let ppi = [&[0, 0, 8, 0, 105, 0, 0, 0][..], &wireless].concat();
+    let nflog = [2, 0, 0, 1, 5, 0, 10, 0, 7, 0, 0, 0, 0xff, 0xff, 9, 0];
+    let big_nflog = [2, 0, 0, 1, 0, 5, 0, 10, 7, 0, 0, 0, 0xff, 0xff, 0, 9];
+    let ppp = [0xff, 3, 0, 0x21];
+    let l2tp = [
+        &[0x4a, 2, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 2, 9, 9][..],
+        &ppp,
+    ]
+    .concat();
+    vec![
+        (101, extensions()),
+        (101, over_ip(51, &[4, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+        (101, over_ip(97, &behind(&[0x30, 0]))),
+        (101, over_ip(115, &behind(&[0, 0, 0, 1, 0, 0, 0, 0]))),
+        (101, over_ip(115, &behind(&[0, 0, 0, 1]))),
+        (101, over_ip(115, &behind(&[1; 16]))),
+        (101, over_ip(137, &[0, 0, 1, 64])),
+        (
+            101,
+            over_ip(
+                47,
+                &[&[0x30, 0x81, 0x88, 0x0b], &[0; 12][..], &ppp].concat(),
+            ),
+        ),
+        (101, over_udp(1701, &l2tp)),
+        (
+            101,
+            over_udp(1701, &behind(&[0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])),
+        ),
+        (101, over_udp(4790, &behind(&[0x0c, 0, 0, 3, 0, 0, 0, 0]))),
+        (
+            101,
+            over_udp(4790, &[0x0c, 0, 0, 4, 0, 0, 0, 0, 0, 2, 1, 1, 0, 0, 0, 0]),
+        ),
+        (101, over_udp(4754, &[0, 0, 8, 0])),
+        (101, over_udp(6635, &[0, 0, 1, 64])),
+        (
+            101,
+            over_udp(37_008, &behind(&[1, 0, 0, 1, 0, 10, 1, 5, 1])),
+        ),
+        (1, after(&behind(&[0x88, 0xe7, 0, 0, 0, 1]))),
+        (
+            1,
+            after(&behind(&[0x22, 0xf3, 0, 0x40, 0, 1, 0, 2, 0, 0, 0, 0])),
+        ),
+        (
+            1,
+            after(&[
+                0x88, 0xe5, 0x20, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 8, 0,
+            ]),
+        ),
+        (1, after(&[0x89, 0x26, 0, 0, 0, 1, 8, 0])),
+        (1, after(&[0x89, 0x3f, 0, 0, 0, 1, 0, 0, 8, 0])),
+        (1, after(&[0xda, 0xda, 0, 0, 1, 2, 3, 4, 8, 0])),
+        (1, after(&[&[1, 0][..], &snap].concat())),
+        (100, snap.to_vec()),
+        (100, vec![0xfe, 0xfe, 3, 0xcc]),
+        (105, wireless.clone()),
+        (105, qos),
+        (119, [&[0; 144][..], &wireless].concat()),
+        (127, [radiotap, padded].concat()),
+        (
+            163,
+            [&[0, 0, 0, 0, 0, 0, 0, 64][..], &[0; 56], &wireless].concat(),
+        ),
+        (166, [&[1][..], &ppp].concat()),
+        (192, ppi),
+        (205, vec![1, 0x0f, 0, 8, 0]),
+        (219, vec![0, 0, 1, 64]),
+        (109, vec![0; 12]),
+        (117, vec![61; 64]),
+        (226, vec![0; 24]),
+        (239, nflog.to_vec()),
+        (239, big_nflog.to_vec()),
+        (240, behind(&[0; 4])),
+        (241, behind(&[0; 12])),
+        (258, behind(&pktap)),
+        (274, behind(&[0; 8])),
+        (281, after(&[1, 2, 3, 4, 8, 0])),
+        (282, behind(&[1, 2, 3, 4])),
+        (284, after(&[1, 2, 3, 4, 8, 0])),
+        (285, after(&[0xda, 0xda, 0, 0, 1, 2, 3, 4, 8, 0])),
+    ]
 }
 
 /// Small captures in each format, with each link type.
@@ -156,18 +291,10 @@ fn corpus() -> Vec<Vec<u8>> {
     .concat();
     let sll = [&[0_u8; 14][..], &[0x08, 0x00]].concat();
     let sll2 = [&[0x08, 0x00][..], &[0; 18]].concat();
-    let gre = {
-        let ip = [
-            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
-        ];
-        [&ip[..], &[0x20, 0, 8, 0, 0, 0, 0, 1]].concat()
-    };
+    let gre = over_ip(47, &[0x20, 0, 8, 0, 0, 0, 0, 1]);
     let erspan = {
-        let ip = [
-            0x45, 0, 0, 0, 0, 0, 0, 0, 64, 47, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2,
-        ];
         let head = [0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 1, 0, 0, 0, 0, 0, 0];
-        [&ip[..], &head, &ethernet].concat()
+        [over_ip(47, &head), ethernet.clone()].concat()
     };
     vec![
         pcapng(),
@@ -210,6 +337,12 @@ fn breakable() -> Vec<Vec<u8>> {
     .concat()
     .into_bytes();
     let mut all = corpus();
+    // Damage to their headers is of interest, and not to all packets behind them.
+    all.extend(wrappings().into_iter().map(|(link, before)| {
+        let mut capture = pcap(link, &before, false, false);
+        capture.truncate(24 + 2 * (16 + before.len() + 48));
+        capture
+    }));
     all.extend([
         gzip(&pcapng()),
         zstd(&pcapng()),
@@ -249,6 +382,104 @@ fn each_format_and_link_says_the_same() {
     for capture in corpus() {
         check(&summary(&capture));
     }
+    for (link, before) in wrappings() {
+        let summary = summary(&pcap(link, &before, false, false));
+        assert_eq!(
+            summary.connections.len(),
+            1,
+            "link {link}: {before:?}: {:?}",
+            summary.read
+        );
+        check(&summary);
+    }
+}
+
+/// The counts of a capture with one packet of these bytes.
+fn read(link: u32, packet: &[u8]) -> Counts {
+    let len = packet.len() as u32;
+    let mut file = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, link, 1, 0, len, len]
+        .map(u32::to_le_bytes)
+        .concat();
+    file.extend(packet);
+    summary(&file).read
+}
+
+/// Hop-by-hop options are allowed only as the first extension header. The second ones, and what they would lead to, are not
+/// followed: the next protocol would be read from behind the packet.
+#[test]
+fn extension_headers_end_where_the_packet_ends() {
+    let whole = [extensions(), packets()[2].1.clone()].concat();
+    assert_eq!(read(101, &whole).tcp, 1);
+    let headers = extensions().len();
+    for len in 0..whole.len() {
+        let counts = read(101, &whole[..len]);
+        assert_eq!(
+            (counts.packets, counts.tcp, counts.short),
+            (1, 0, 1),
+            "{len}"
+        );
+    }
+    for place in [48, 56, headers - 16] {
+        let mut twice = whole.clone();
+        twice[place] = 0;
+        let counts = read(101, &twice);
+        let others: Vec<_> = counts.others.into_iter().collect();
+        assert_eq!(others, [(Unread::IpProtocol(0), 1)], "{place}");
+    }
+    // The only extension header claims to be followed by another one.
+    let mut alone = whole[..48].to_vec();
+    for next in 0..=255 {
+        alone[40] = next;
+        assert_eq!(read(101, &alone).tcp, 0, "{next}");
+    }
+}
+
+#[test]
+fn what_is_not_read_is_named() {
+    let frame = |kind: [u8; 2]| [&[2; 12][..], &kind, &[0x45; 40]].concat();
+    for (link, packet, name) in [
+        (1, frame([8, 6]), "EtherType 0x0806 (ARP)"),
+        (1, frame([0x89, 0x15]), "EtherType 0x8915 (RoCE)"),
+        (1, frame([0xab, 0xcd]), "EtherType 0xabcd"),
+        (1, frame([0, 40]), "IEEE 802.2 (LLC)"),
+        (101, over_ip(132, &[0; 20]), "IP protocol 132 (SCTP)"),
+        (101, over_ip(115, &[0; 20]), "IP protocol 115"),
+        (101, vec![0x50; 20], "an unknown version of IP"),
+        (
+            9,
+            vec![0, 0xfd, 1, 2],
+            "PPP protocol 0x00fd (compressed or encrypted)",
+        ),
+        (105, vec![0x80; 40], "IEEE 802.11 management"),
+        (
+            105,
+            [&[0x88, 2][..], &[0x80; 40]].concat(),
+            "IEEE 802.11 aggregates (A-MSDU)",
+        ),
+    ] {
+        let counts = read(link, &packet);
+        let named: Vec<_> = counts.others.keys().map(Unread::to_string).collect();
+        assert_eq!((counts.other, &named[..]), (1, &[name.to_owned()][..]));
+    }
+    for (link, packet, name) in [
+        (
+            105,
+            [&[0x08, 0x42][..], &[0; 40]].concat(),
+            "802.11-encryption",
+        ),
+        (1, frame([0x88, 0xe5]), "macsec"),
+        (101, over_ip(115, &[9; 40]), "l2tp"),
+        (
+            101,
+            over_udp(1701, &[&[0, 3][..], &[9; 40]].concat()),
+            "l2tp",
+        ),
+    ] {
+        let counts = read(link, &packet);
+        assert_eq!(counts.opaque.into_iter().collect::<Vec<_>>(), [(name, 1)]);
+    }
+    let links = read(253, &[0; 20]).unknown_links;
+    assert_eq!(links.into_iter().collect::<Vec<_>>(), [(253, 1)]);
 }
 
 #[test]

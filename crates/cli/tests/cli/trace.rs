@@ -27,7 +27,7 @@ fn told<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> S
 fn fields(summary: &Value) -> BTreeSet<String> {
     fn add(value: &Value, before: &str, to: &mut BTreeSet<String>) {
         // Their names are not the program's.
-        const OPEN: [&str; 3] = ["read.opaque", "read.unknown_links", "path"];
+        const OPEN: [&str; 4] = ["read.opaque", "read.others", "read.unknown_links", "path"];
         for (name, value) in value.as_object().expect("an object") {
             let name = format!("{before}{name}");
             if value.is_object() && !OPEN.contains(&&*name) {

@@ -1,16 +1,17 @@
 //! A line for each connection.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
+use capture::packet::link_name;
 use capture::quic::{QuicFlow, QuicSummary};
-use capture::{ConnectionSummary, FlowSummary, LimitedBy, Summary};
+use capture::{ConnectionSummary, Counts, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
 use crate::table::Table;
 use crate::text::{below, bits_per_sec, count, known, percent, size, span, without_middle};
 
-/// So many links that are not known have a line of their own.
-const LINKS: usize = 3;
+/// So many kinds of packets that are not read have a line of their own.
+const KINDS: usize = 3;
 
 /// A longer name of a server is shortened.
 const NAME: usize = 40;
@@ -197,22 +198,32 @@ pub fn limits(by: &LimitedBy) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What is to be said of links that are not known, by their types: of so many each, and of the rest together.
-fn links(unknown: &BTreeMap<u32, u64>) -> Vec<String> {
-    let say = |packets: u64, of: &str| format!("{} of {of}", count(packets, "packet"));
-    let mut all = unknown.iter();
-    let first = all.by_ref().take(LINKS).map(|(link, packets)| {
-        let link = format!("a link that is not known (LINKTYPE {link})");
-        say(*packets, &link)
-    });
+/// What is to be said of packets that are not read, by their kind: of the most frequent kinds each, and of the rest together.
+fn unread(mut kinds: Vec<(String, u64)>) -> Vec<String> {
+    let say = |packets: u64, of: &str| {
+        let verb = if packets == 1 { "is" } else { "are" };
+        format!("{} of {of} {verb} not read", count(packets, "packet"))
+    };
+    kinds.sort_by_key(|(_, packets)| Reverse(*packets));
+    let rest = kinds.split_off(kinds.len().min(KINDS));
+    let first = kinds.iter().map(|(kind, packets)| say(*packets, kind));
     let mut said: Vec<String> = first.collect();
-    let (links, packets) = all.fold((0, 0), |(links, sum), (_, packets)| {
-        (links + 1, sum + packets)
-    });
-    if links > 0 {
-        said.push(say(packets, &count(links, "further link")));
+    if !rest.is_empty() {
+        let packets = rest.iter().map(|(_, packets)| packets).sum();
+        said.push(say(packets, &count(rest.len() as u64, "further kind")));
     }
     said
+}
+
+/// The packets that are not read and may belong to connections.
+fn lost_sight(read: &Counts) -> Vec<String> {
+    let links = read.unknown_links.iter().map(|(link, packets)| {
+        let name = link_name(*link).map_or(String::new(), |name| format!(" ({name})"));
+        (format!("link type {link}{name}"), *packets)
+    });
+    let others = read.others.iter().filter(|(kind, _)| !kind.is_control());
+    let others = others.map(|(kind, packets)| (kind.to_string(), *packets));
+    unread(links.chain(others).collect())
 }
 
 /// What is to be said of the captures.
@@ -225,10 +236,14 @@ pub fn notes(summary: &Summary) -> Vec<String> {
         let packets = count(*packets, "packet");
         Some(format!("{packets} in {tunnel}, which nobody can look into"))
     });
-    let links = links(&read.unknown_links).into_iter().map(Some);
+    let unread = lost_sight(read).into_iter().map(Some);
     let flows = || {
         let connections = summary.connections.iter();
         connections.flat_map(|connection| &connection.flows)
+    };
+    let of_quic = |number: fn(&QuicFlow) -> u64| {
+        let flows = summary.quic.iter().flat_map(|one| &one.flows);
+        flows.map(number).sum()
     };
     let missed: u64 = flows().map(|flow| flow.missed_bytes).sum();
     let is_twice = |flow: &&FlowSummary| flow.copies > 0 && flow.copies * 3 >= flow.packets;
@@ -280,6 +295,11 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "captured without all options (timestamps, SACK, the window's scale): capture 128 bytes of each",
         ),
         of(
+            read.damaged_options,
+            "segment",
+            "with an option of an impossible length: the options behind it do not count",
+        ),
+        of(
             read.untimed,
             "packet",
             "without a time left out",
@@ -293,6 +313,16 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             format!("the clock was set back {times}: nothing is measured across that")
         }),
         of(read.fragments, "fragment", "of IP packets left out"),
+        of(
+            of_quic(|flow| flow.offloaded),
+            "datagram",
+            "captured joined, before segmentation offload (GSO) or after receive offload (GRO): their lengths are inferred",
+        ),
+        of(
+            of_quic(|flow| flow.undivided),
+            "packet",
+            "of QUIC captured joined (GSO, GRO), and nothing tells the datagrams apart: each counts as one",
+        ),
         (missed > 0).then(|| {
             format!(
                 "{} were acknowledged and not captured",
@@ -302,13 +332,17 @@ pub fn notes(summary: &Summary) -> Vec<String> {
     ]
     .into_iter()
     .chain(opaque)
-    .chain(links)
+    .chain(unread)
     .flatten()
     .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use capture::packet::Unread;
+
     use super::*;
 
     #[test]
@@ -322,16 +356,41 @@ mod tests {
     }
 
     #[test]
-    fn of_many_unknown_links_the_first_are_named() {
-        let unknown = |links: u32| (200..200 + links).map(|link| (link, 2)).collect();
-        assert!(links(&unknown(0)).is_empty());
-        let said = links(&unknown(1));
+    fn of_many_unread_kinds_the_most_frequent_are_named() {
+        let kinds = |kinds: u64| {
+            (0..kinds)
+                .map(|kind| (format!("kind {kind}"), kind + 1))
+                .collect()
+        };
+        assert!(unread(kinds(0)).is_empty());
+        assert_eq!(unread(kinds(1)), ["1 packet of kind 0 is not read"]);
+        let said = unread(kinds(100));
+        assert_eq!(said.len(), KINDS + 1);
+        assert_eq!(said[0], "100 packets of kind 99 are not read");
+        let rest = 100 - KINDS as u64;
+        let packets = rest * (rest + 1) / 2;
         assert_eq!(
-            said,
-            ["2 packets of a link that is not known (LINKTYPE 200)"]
+            said[KINDS],
+            format!("{packets} packets of {rest} further kinds are not read")
         );
-        let said = links(&unknown(60_000));
-        assert_eq!(said.len(), LINKS + 1);
-        assert_eq!(said[LINKS], "119994 packets of 59997 further links");
+    }
+
+    #[test]
+    fn only_what_may_be_traffic_is_said() {
+        let read = Counts {
+            others: BTreeMap::from([
+                (Unread::EtherType(0x0806), 5),
+                (Unread::IpProtocol(1), 4),
+                (Unread::IpProtocol(132), 3),
+            ]),
+            unknown_links: BTreeMap::from([(253, 2), (40_000, 1)]),
+            ..Counts::default()
+        };
+        let said = [
+            "3 packets of IP protocol 132 (SCTP) are not read",
+            "2 packets of link type 253 (netlink) are not read",
+            "1 packet of link type 40000 is not read",
+        ];
+        assert_eq!(lost_sight(&read), said);
     }
 }
