@@ -29,7 +29,9 @@ impl Meaning {
     pub fn on_segment(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             *self = self.at_syn(segment);
-        } else if *self == Meaning::Unknown && segment.flags.has(Flags::AE.with(Flags::ACK)) {
+        } else if *self == Meaning::Unknown
+            && (segment.has_accurate_ecn || segment.flags.has(Flags::AE.with(Flags::ACK)))
+        {
             // No other protocol uses AE. The counter begins with 5, so AE is among the first that are set.
             *self = Meaning::Accurate;
         }
@@ -133,6 +135,11 @@ mod tests {
         ecn.on_segment(&with(0b010, Flags::ACK));
         assert_eq!(ecn, Meaning::Unknown);
         ecn.on_segment(&with(0b101, Flags::ACK));
+        assert_eq!(ecn, Meaning::Accurate);
+        let mut ecn = Meaning::default();
+        let mut option = with(0b001, Flags::ACK);
+        option.has_accurate_ecn = true;
+        ecn.on_segment(&option);
         assert_eq!(ecn, Meaning::Accurate);
     }
 
