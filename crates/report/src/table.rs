@@ -141,10 +141,16 @@ impl Table {
         let drawn = self.drawn(headings, shown, None);
         let lines: Vec<&str> = drawn.lines().collect();
         let (head, rows) = lines.split_at(lines.len().saturating_sub(self.rows.len()));
-        let mut text: String = head
+        let names: Vec<&str> = self
+            .apart
+            .0
             .iter()
-            .map(|line| format!("{INDENT}{line}\n"))
+            .map(|column| &*self.headings[*column])
             .collect();
+        let mut text = names.join(" → ") + "\n";
+        for line in head {
+            text += &format!("{INDENT}{line}\n");
+        }
         for (line, row) in rows.iter().zip(&self.rows) {
             let apart = self.apart.0.iter().filter_map(|column| row.get(*column));
             let apart: Vec<&str> = apart.map(String::as_str).collect();
