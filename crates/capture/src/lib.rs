@@ -23,6 +23,7 @@ pub mod connection;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod guess;
+mod hosts;
 mod memory;
 pub mod packet;
 mod probes;

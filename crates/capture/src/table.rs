@@ -3,7 +3,8 @@
 use hashbrown::HashMap;
 use units::Duration;
 
-use crate::connection::{Connection, Turn};
+use crate::connection::{Connection, Room, Turn};
+use crate::hosts::Hosts;
 use crate::memory::{Holder, Memory};
 use crate::packet::{Endpoint, Packet, Segment};
 
@@ -30,6 +31,8 @@ pub struct Table {
     evicted: u64,
     /// The ends of the latest packet, in either order, and its connection's index.
     latest: Option<([Endpoint; 2], usize)>,
+    /// Who has sent the latest numbers.
+    hosts: Hosts,
 }
 
 fn key(ends: [Endpoint; 2]) -> Key {
@@ -64,6 +67,10 @@ impl Table {
         };
         self.latest = Some((ends, place));
         if let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) {
+            let packets = connection.packets_in(packet, segment);
+            if self.hosts.on_packet(packet, place, packets) {
+                connection.on_number_of_other(packet);
+            }
             connection.on_packet(packet, segment, memory.room());
             if connection.is_to_be_counted() {
                 memory.count(connection.as_mut());
@@ -73,7 +80,11 @@ impl Table {
 
     /// All connections, and how many were dropped.
     pub fn into_connections(self) -> (impl Iterator<Item = Box<Connection>>, u64) {
-        (self.connections.into_iter().flatten(), self.evicted)
+        let mut connections = self.connections;
+        for one in connections.iter_mut().flatten() {
+            one.release(Room::Plenty);
+        }
+        (connections.into_iter().flatten(), self.evicted)
     }
 
     pub fn all(&mut self) -> impl Iterator<Item = &mut Connection> {

@@ -44,6 +44,10 @@ pub struct Counts {
     pub untimed: u64,
     /// Packets whose timestamp is before that of the packet before.
     pub backward: u64,
+    /// By how much at most, in milliseconds, if the clock was not set back.
+    pub backward_ms: f64,
+    /// How often the clock of the capture was set back.
+    pub set_back: u64,
     /// Packets in tunnels that cannot be decoded, by the tunnel's name.
     pub opaque: BTreeMap<&'static str, u64>,
     /// The packets with neither TCP nor UDP, by what they are.
@@ -136,8 +140,9 @@ impl Trace {
     ) -> Result<(), (usize, ReadError)> {
         let mut pieces = Pieces::default();
         for file in 0..files {
-            let looked = plain(file)
-                .and_then(|opened| self.look(file, files == 1, opened, windows, &mut pieces));
+            let looked = plain(file).and_then(|opened| {
+                self.look(file, files == 1, opened, windows, &mut pieces, goes_on)
+            });
             looked.map_err(|error| (file, error))?;
         }
         let secrets = Arc::clone(&self.quic.secrets);
@@ -152,6 +157,8 @@ impl Trace {
             self.on_frame(packet::parse(&Frame { at, ..frame }));
         }
         self.counts.backward += clock.backward;
+        self.counts.backward_ms = self.counts.backward_ms.max(clock.most.as_millis_f64());
+        self.counts.set_back += clock.set_back;
         self.counts.untimed += pieces.untimed;
         for end in pieces.ends.into_iter().filter(|_| goes_on()) {
             match end {
@@ -171,13 +178,14 @@ impl Trace {
         (mut source, is_lasting): (Plain<'s>, bool),
         windows: &Windows,
         pieces: &mut Pieces<'s>,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<(), ReadError> {
         let mut first = Vec::new();
-        source.by_ref().take(1).read_to_end(&mut first)?;
-        let is_log = first.first().copied().is_some_and(qlog::is_one);
+        source.by_ref().take(4).read_to_end(&mut first)?;
+        let is_log = qlog::is_one(&first);
         let source: Plain<'s> = Box::new(Cursor::new(first).chain(source));
         if is_log {
-            let (logged, is_cut) = qlog::read(source, &mut self.memory)?;
+            let (logged, is_cut) = qlog::read(source, &mut self.memory, goes_on)?;
             for one in logged {
                 self.table.keep(Box::new(one), &mut self.memory);
             }

@@ -8,6 +8,9 @@ use comfy_table::{
 /// Between two columns.
 const GAP: usize = 2;
 
+/// Before the rows below lines of their own.
+const INDENT: &str = "  ";
+
 /// The least that a column of text is narrowed to.
 const NARROW: usize = 8;
 
@@ -25,6 +28,9 @@ pub struct Table {
     pub text: Vec<usize>,
     /// The places of the columns that go if there is no room for them, the first one first.
     pub spare: Vec<usize>,
+    /// The places of the columns that have a line of their own above each row, if there is no room for them after so many spare
+    /// columns have gone. They are never broken.
+    pub apart: (Vec<usize>, usize),
     /// The places of the columns that a terminal does not show at all.
     pub absent: Vec<usize>,
     /// Where the columns are that a terminal leaves out: `--json has`.
@@ -43,6 +49,7 @@ impl Table {
             rows: rows.into_iter().collect(),
             text: vec![0],
             spare: Vec::new(),
+            apart: (Vec::new(), usize::MAX),
             absent: Vec::new(),
             elsewhere: "--json has",
         }
@@ -55,9 +62,19 @@ impl Table {
         self
     }
 
+    /// With the columns of these headings on a line of their own before the spare column `before` goes.
+    pub fn apart(mut self, headings: &[&str], before: &str) -> Table {
+        let place = |name: &str| self.headings.iter().position(|heading| heading == name);
+        let first = place(before);
+        let kept = self.spare.iter().position(|spare| Some(*spare) == first);
+        let columns = headings.iter().filter_map(|name| place(name));
+        self.apart = (columns.collect(), kept.unwrap_or(usize::MAX));
+        self
+    }
+
     /// The lines, with everything for `None`, and else for a terminal of so many columns. If they are too long, headings are
-    /// stacked; then spare columns go until the rest fits, and a line names them; at last, texts are broken. Ends with a
-    /// newline.
+    /// stacked; then spare columns go until the rest fits, and a line names them; at last, texts are broken. Columns that stand
+    /// apart get a line of their own meanwhile. Ends with a newline.
     pub fn lines(&self, width: Option<usize>) -> String {
         let room = width.unwrap_or(usize::MAX);
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
@@ -70,17 +87,24 @@ impl Table {
                 .map(|(heading, cells)| stacked(heading, cells))
                 .collect();
         }
-        let mut dropped = Vec::new();
-        for spare in &self.spare {
-            if self.needed(&headings, &shown) <= room {
-                break;
-            }
-            let before = shown.len();
-            shown.retain(|column| column != spare);
-            dropped.extend((shown.len() < before).then_some(*spare));
-        }
-        let broken = self.broken(&headings, &shown, room);
-        let mut text = self.drawn(&headings, &shown, broken.as_deref());
+        let (apart, first) = &self.apart;
+        let mut dropped = self.drop(&headings, &mut shown, room, *first);
+        let is_apart = !apart.is_empty() && self.needed(&headings, &shown) > room;
+        let mut text = if is_apart {
+            shown.append(&mut dropped);
+            shown.sort_unstable();
+            shown.retain(|column| !apart.contains(column));
+            dropped = self.drop(
+                &headings,
+                &mut shown,
+                room.saturating_sub(INDENT.len()),
+                usize::MAX,
+            );
+            self.drawn_apart(&headings, &shown, room)
+        } else {
+            let broken = self.broken(&headings, &shown, room);
+            self.drawn(&headings, &shown, broken.as_deref())
+        };
         if !dropped.is_empty() {
             dropped.sort_unstable();
             let names = dropped
@@ -88,6 +112,55 @@ impl Table {
                 .map(|column| self.headings[*column].replace('\n', " "));
             let (names, elsewhere) = (names.collect::<Vec<_>>().join(", "), self.elsewhere);
             text += &format!("no room for: {names}; {elsewhere} them\n");
+        }
+        text
+    }
+
+    /// Drops spare columns, at most so many, until the others fit. Returns those that have gone.
+    fn drop(
+        &self,
+        headings: &[String],
+        shown: &mut Vec<usize>,
+        room: usize,
+        most: usize,
+    ) -> Vec<usize> {
+        let mut dropped = Vec::new();
+        for spare in self.spare.iter().take(most) {
+            if self.needed(headings, shown) <= room {
+                break;
+            }
+            let before = shown.len();
+            shown.retain(|column| column != spare);
+            dropped.extend((shown.len() < before).then_some(*spare));
+        }
+        dropped
+    }
+
+    /// The columns that are shown, each row below a line of what stands apart, or several lines if it is too long for one.
+    fn drawn_apart(&self, headings: &[String], shown: &[usize], room: usize) -> String {
+        let drawn = self.drawn(headings, shown, None);
+        let lines: Vec<&str> = drawn.lines().collect();
+        let (head, rows) = lines.split_at(lines.len().saturating_sub(self.rows.len()));
+        let names: Vec<&str> = self
+            .apart
+            .0
+            .iter()
+            .map(|column| &*self.headings[*column])
+            .collect();
+        let mut text = names.join(" → ") + "\n";
+        for line in head {
+            text += &format!("{INDENT}{line}\n");
+        }
+        for (line, row) in rows.iter().zip(&self.rows) {
+            let apart = self.apart.0.iter().filter_map(|column| row.get(*column));
+            let apart: Vec<&str> = apart.map(String::as_str).collect();
+            let whole = apart.join(" → ");
+            if whole.chars().count() <= room {
+                text += &whole;
+            } else {
+                text += &apart.join("\n→ ");
+            }
+            text += &format!("\n{INDENT}{line}\n");
         }
         text
     }
@@ -248,6 +321,37 @@ mod tests {
             narrower.contains("flow.") && !narrower.contains("no room"),
             "{narrower}"
         );
+    }
+
+    #[test]
+    fn what_stands_apart_is_never_broken() {
+        let address = "[2001:db8:1234:5678:9abc:def0:1234:5678]:65535";
+        let row = |end| {
+            [
+                end,
+                end,
+                "1.85 MB",
+                "15.5 Mbit/s",
+                "bottleneck 85 %, buffer 10 %",
+            ]
+        };
+        let rows = [row("10.1.0.1:32768"), row(address)];
+        let headings = ["from", "to", "payload", "goodput", "limited by"];
+        let table = Table {
+            text: vec![0, 1, 4],
+            ..Table::new(headings, rows.map(|row| row.map(str::to_owned).to_vec()))
+        };
+        let table = table
+            .sparing(&["goodput"])
+            .apart(&["from", "to"], "goodput");
+        for width in [60, 80, 100] {
+            let text = table.lines(Some(width));
+            assert!(widest(&text) <= width, "{width}: {text}");
+            assert_eq!(text.matches(address).count(), 2, "{text}");
+            assert!(text.contains("10.1.0.1:32768 → 10.1.0.1:32768\n"), "{text}");
+            assert!(text.contains("15.5 Mbit/s"), "{text}");
+        }
+        assert!(!table.lines(None).contains('→'));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 mod account;
 mod busy;
 mod cues;
+mod early;
 mod echoes;
+mod ecn;
 mod evenly;
 mod flow;
 mod full;
@@ -24,6 +26,7 @@ mod rounds;
 mod scoreboard;
 mod sequence;
 mod series;
+mod unseen;
 mod window;
 
 use units::{Duration, Time};
@@ -45,6 +48,7 @@ pub use series::Sample;
 
 use crate::memory::Holder;
 use cues::Cues;
+use early::Early;
 use flow::{Ip, Vantage};
 
 /// The capture is at an end if less than one part in this many of the round trip is on that end's side.
@@ -105,12 +109,16 @@ pub struct Connection {
     pub tunnel: Option<Tunnel>,
     /// The ends that have sent FIN or RST, as bits.
     fins: u8,
+    /// What CWR and ECE mean.
+    ecn: ecn::Meaning,
     /// Whether it was reset.
     pub is_reset: bool,
     /// Whether it is a QUIC connection whose packets were decrypted.
     pub is_quic: bool,
     /// A connection between the same ends that may have begun.
     next: Option<Box<Connection>>,
+    /// Packets that wait for one that was recorded late.
+    early: Option<Box<Early>>,
     /// Segments.
     segments: u64,
     /// Where the capture was taken, for the data of each side.
@@ -138,9 +146,11 @@ impl Connection {
             handshake: Handshake::default(),
             tunnel: packet.tunnel,
             fins: 0,
+            ecn: ecn::Meaning::default(),
             is_reset: false,
             is_quic: false,
             next: None,
+            early: None,
             segments: 0,
             vantages: [Vantage::Elsewhere; 2],
             measured: [None; 2],
@@ -189,8 +199,8 @@ impl Connection {
         self.fins >> side & 1 == 1
     }
 
-    /// Takes in a packet of this connection.
-    pub fn on_packet(&mut self, packet: &Packet<'_>, segment: &Segment, room: Room) {
+    /// Takes in a packet in its turn.
+    fn take_in(&mut self, packet: &Packet<'_>, segment: &Segment, room: Room) {
         let from = self.side_of(packet);
         let at = packet.at.max(self.last);
         self.last = at;
@@ -210,6 +220,7 @@ impl Connection {
                 self.take_handshake(1);
             }
         }
+        self.ecn.on_segment(segment);
         self.sides[from].on_segment(segment, is_near);
         let mut has_moved = false;
         // The acknowledgement comes first: the sender had processed it before it sent the data.
@@ -234,6 +245,7 @@ impl Connection {
                     headers,
                     id: packet.id,
                 };
+                flow.ecn = self.ecn;
                 flow.totals.marked += u64::from(packet.is_marked);
                 has_moved |= flow.on_data(at, segment, ip, vantage, room);
             }
@@ -293,6 +305,22 @@ impl Connection {
             .then(|| flow.shares(self.last, near, self.vantages[side]))
     }
 
+    /// The number of packets that a segment of this connection is made of.
+    #[inline]
+    pub fn packets_in(&self, packet: &Packet<'_>, segment: &Segment) -> u64 {
+        let flow = self.sides[self.side_of(packet)].flow.as_deref();
+        flow.map_or(1, |flow| flow.full.packets(segment.len.into()).max(1))
+    }
+
+    /// The packet's number follows that of another connection between the same hosts.
+    #[cold]
+    pub fn on_number_of_other(&mut self, packet: &Packet<'_>) {
+        let from = self.side_of(packet);
+        if let Some(flow) = &mut self.sides[from].flow {
+            flow.numbers.on_other(packet.id);
+        }
+    }
+
     /// The payload of both directions.
     pub fn payload(&self) -> u64 {
         self.flows().map(|flow| flow.totals.bytes).sum()
@@ -300,6 +328,7 @@ impl Connection {
 
     /// The capture's clock was set back: nothing that began before is measured.
     pub(crate) fn on_clock_step(&mut self) {
+        self.release(Room::Plenty);
         self.handshake.spoil();
         let sides = self.sides.iter_mut();
         let flows = sides.filter_map(|side| side.flow.as_deref_mut());
@@ -309,10 +338,11 @@ impl Connection {
         }
     }
 
-    /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth.
+    /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth, and while packets
+    /// wait.
     #[inline]
     pub(crate) fn is_to_be_counted(&self) -> bool {
-        self.segments < 16 || self.segments.is_multiple_of(16)
+        self.segments < 16 || self.segments.is_multiple_of(16) || self.early.is_some()
     }
 
     /// The directions with data.
@@ -420,7 +450,8 @@ impl Holder for Connection {
     #[inline]
     fn held(&self) -> usize {
         let next = self.next.as_deref().map_or(0, Connection::held);
-        size_of::<Connection>() + self.flows().map(Flow::held).sum::<usize>() + next
+        let early = self.early.as_deref().map_or(0, Early::held);
+        size_of::<Connection>() + self.flows().map(Flow::held).sum::<usize>() + next + early
     }
 
     fn course(&self) -> usize {
@@ -429,6 +460,7 @@ impl Holder for Connection {
     }
 
     fn thin(&mut self, most: usize) {
+        self.release(Room::Little);
         if self.is_closed() {
             self.rest();
         }

@@ -6,8 +6,27 @@
 /// the number.
 const STRAYS: u64 = 100;
 
+/// If one gap in so many is filled by another connection, the counter is shared. Two counters are equal by chance once in
+/// 65,536 gaps.
+const FEW_SHARED: u64 = 256;
+
 /// A packet that is overtaken by no more than so many others fills a gap that is known.
-const LATE: i16 = 64;
+pub const LATE: u16 = 64;
+
+/// Retransmissions of a tail that may be lost, too: a sender doubles its timeout with each (RFC 6298, section 5.5), and gives up
+/// after these (Linux `tcp_retries2` allows 15, of which a minute has 8).
+const LOST_AGAIN: u64 = 8;
+
+/// What a gap in the numbers is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    /// Lost packets: data are missing.
+    Loss,
+    /// It may be a tail that was lost and is sent again.
+    Tail,
+    /// No data are missing.
+    Stray,
+}
 
 /// The numbers of one side's packets.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,29 +44,48 @@ pub struct Numbers {
     missing: i64,
     /// Numbers that were passed over while no data were missing.
     stray: u64,
+    /// Gaps, and those that another connection's packets fill.
+    gaps: u64,
+    shared: u64,
+    /// Numbers that were passed over at the end of data. They are those of a lost tail if its packets follow: up to this number
+    /// of packets.
+    tail: Option<(i64, u64)>,
 }
 
 impl Numbers {
-    /// A segment of `packets` packets with the first one's number. Data are missing before it, or were when it was sent,
-    /// if it `follows_loss`.
+    /// A segment of `packets` packets with the first one's number, and what a gap before it is.
     #[inline]
-    pub fn on_segment(&mut self, number: u16, packets: u64, follows_loss: bool) {
+    pub fn on_segment(&mut self, number: u16, packets: u64, gap: Gap) {
         let step = self.step(number);
         if step < 0 {
-            self.in_order += 2 * u64::from(step >= -LATE && self.missing > 0);
+            let is_late = step.unsigned_abs() <= LATE;
+            self.in_order += 2 * u64::from(is_late && self.missing > 0);
             self.missing -= i64::try_from(packets).unwrap_or(0);
         }
-        self.pass(number, packets, follows_loss);
+        self.pass(number, packets, gap);
     }
 
     /// A packet without data. One that is late is taken for a copy: nothing tells the two apart. One that is far ahead may
     /// come from anybody, unless it follows another one without data.
     #[inline]
-    pub fn on_no_data(&mut self, number: u16, follows_loss: bool) {
+    pub fn on_no_data(&mut self, number: u16, gap: Gap) {
         let follows = self.after.replace(number.wrapping_add(1)) == Some(number);
-        if follows || self.step(number) <= LATE {
-            self.pass(number, 1, follows_loss);
+        let step = self.step(number);
+        if follows || step < 0 || step.unsigned_abs() <= LATE {
+            self.pass(number, 1, gap);
         }
+    }
+
+    /// Whether the number is one of the next that its sender gives.
+    pub fn continue_with(&self, number: u16) -> bool {
+        self.next.is_some() && (0..=LATE.cast_signed()).contains(&self.step(number))
+    }
+
+    /// The number directly follows that of a packet of another connection, between the same hosts. If there is a gap before
+    /// it, the sender has one counter for all of them, as Windows has.
+    #[cold]
+    pub fn on_other(&mut self, number: u16) {
+        self.shared += u64::from(self.step(number) != 0);
     }
 
     /// Nothing is known of the numbers before the next one.
@@ -61,14 +99,28 @@ impl Numbers {
         number.wrapping_sub(next).cast_signed()
     }
 
-    fn pass(&mut self, number: u16, packets: u64, follows_loss: bool) {
+    fn pass(&mut self, number: u16, packets: u64, gap: Gap) {
         self.segments += 1;
         self.packets += packets;
-        match self.step(number) {
+        if let Some((missing, _)) = self.tail.filter(|(_, due)| *due <= self.packets) {
+            self.missing += missing;
+            self.tail = None;
+        }
+        let step = self.step(number);
+        self.gaps += u64::from(step > 0);
+        match step {
             ..0 => return,
             0 => self.in_order += 1,
-            step if follows_loss => self.missing += i64::from(step),
-            step => self.stray += u64::from(step.unsigned_abs()),
+            step => {
+                let numbers = u64::from(step.unsigned_abs());
+                match gap {
+                    Gap::Tail if numbers > LOST_AGAIN => {
+                        self.tail = Some((step.into(), self.packets + numbers - LOST_AGAIN));
+                    }
+                    Gap::Tail | Gap::Loss => self.missing += i64::from(step),
+                    Gap::Stray => self.stray += numbers,
+                }
+            }
         }
         #[expect(clippy::cast_possible_truncation, reason = "the numbers wrap")]
         let packets = packets as u16;
@@ -79,19 +131,24 @@ impl Numbers {
     pub fn missing(&self) -> Option<u64> {
         let missing = u64::try_from(self.missing).unwrap_or(0);
         let are_in_order = self.in_order * 4 >= self.segments * 3;
-        let are_alone = self.stray * STRAYS <= self.segments;
+        let is_shared = self.shared > 0 && self.shared * FEW_SHARED >= self.gaps;
+        let are_alone = self.stray * STRAYS <= self.segments && !is_shared;
         (are_in_order && are_alone && missing <= self.packets).then_some(missing)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Numbers;
+    use super::{Gap, Numbers};
+
+    fn gap(follows_loss: bool) -> Gap {
+        if follows_loss { Gap::Loss } else { Gap::Stray }
+    }
 
     fn of(packets: impl IntoIterator<Item = (u16, u64, bool)>) -> Option<u64> {
         let mut numbers = Numbers::default();
         for (number, packets, follows_loss) in packets {
-            numbers.on_segment(number, packets, follows_loss);
+            numbers.on_segment(number, packets, gap(follows_loss));
         }
         numbers.missing()
     }
@@ -115,10 +172,10 @@ mod tests {
     fn a_copy_without_data_is_no_late_packet() {
         let mut numbers = Numbers::default();
         for number in (0..200).filter(|at| at % 10 != 3) {
-            numbers.on_segment(number, 1, true);
+            numbers.on_segment(number, 1, Gap::Loss);
         }
         for _ in 0..20 {
-            numbers.on_no_data(150, false);
+            numbers.on_no_data(150, Gap::Stray);
         }
         assert_eq!(numbers.missing(), Some(20));
     }
@@ -127,14 +184,14 @@ mod tests {
     fn a_packet_without_data_is_not_far_ahead() {
         let mut numbers = Numbers::default();
         for number in (0..1_000).filter(|at| at % 10 != 3) {
-            numbers.on_segment(number, 1, true);
+            numbers.on_segment(number, 1, Gap::Loss);
             if number % 100 == 50 {
-                numbers.on_no_data(number + 5_000, true);
+                numbers.on_no_data(number + 5_000, Gap::Loss);
             }
         }
         assert_eq!(numbers.missing(), Some(100));
         for number in 1_100..1_200 {
-            numbers.on_no_data(number, true);
+            numbers.on_no_data(number, Gap::Loss);
         }
         assert_eq!(numbers.missing(), Some(201));
     }
@@ -147,5 +204,35 @@ mod tests {
         // Another connection takes one number in fifty.
         let shared = (0..1_000).filter(|at| at % 50 != 0);
         assert_eq!(of(shared.map(|at| (at, 1, false))), None);
+    }
+
+    #[test]
+    fn a_tail_is_lost_if_it_follows() {
+        for follow in [1, 20, 40, 100] {
+            let mut numbers = Numbers::default();
+            (0..100).for_each(|number| numbers.on_segment(number, 1, Gap::Stray));
+            numbers.on_segment(140, 1, Gap::Tail);
+            (141..140 + follow).for_each(|number| numbers.on_segment(number, 1, Gap::Stray));
+            let missing = if follow >= 40 { 40 } else { 0 };
+            assert_eq!(numbers.missing(), Some(missing), "{follow}");
+        }
+    }
+
+    #[test]
+    fn a_counter_of_several_connections_tells_nothing() {
+        let mut numbers = Numbers::default();
+        (0..100).for_each(|number| numbers.on_segment(number, 1, Gap::Stray));
+        numbers.on_other(140);
+        numbers.on_segment(140, 1, Gap::Loss);
+        assert_eq!(numbers.missing(), None);
+        // By chance, one of many gaps ends at the number of another connection.
+        let mut numbers = Numbers::default();
+        for number in (0..60_000).filter(|number| number % 50 != 7) {
+            if number == 8 {
+                numbers.on_other(number);
+            }
+            numbers.on_segment(number, 1, Gap::Loss);
+        }
+        assert_eq!(numbers.missing(), Some(1_200));
     }
 }

@@ -106,6 +106,12 @@ impl Ranges {
         (first.start <= position).then_some(first.end)
     }
 
+    /// The end of the last range that begins before `position`.
+    pub fn end_of(&self, position: u64) -> Option<u64> {
+        let place = self.ranges.partition_point(|old| old.start < position);
+        self.ranges[..place].last().map(|last| last.end)
+    }
+
     /// The end of the last range.
     pub fn end(&self) -> Option<u64> {
         self.ranges.last().map(|range| range.end)

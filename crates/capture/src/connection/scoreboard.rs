@@ -46,6 +46,8 @@ pub struct Entry {
     pub repeats: u8,
     /// Whether its retransmission counts as in flight although it is below the highest acknowledged byte.
     pub is_repeat_out: bool,
+    /// Whether it was captured.
+    pub is_captured: bool,
     /// Its state.
     pub status: Status,
 }
@@ -89,6 +91,7 @@ impl Entry {
             && self.repeats == next.repeats
             && self.repeat_value == next.repeat_value
             && self.is_repeat_out == next.is_repeat_out
+            && self.is_captured == next.is_captured
             && self.next_rtt == next.next_rtt
             && self.end == next.seq
             && self.len().is_multiple_of(full)
@@ -213,6 +216,15 @@ impl Scoreboard {
             .filter(|entry| entry.seq <= position)
     }
 
+    /// The pieces that overlap a range, in order.
+    pub fn within(&self, range: &Range<u64>) -> impl DoubleEndedIterator<Item = &Entry> {
+        let first = self
+            .entries
+            .partition_point(|entry| entry.end <= range.start);
+        let last = self.entries.partition_point(|entry| entry.seq < range.end);
+        self.entries.range(first.min(last)..last)
+    }
+
     /// When the packet that begins at `position` last passed, and its identity. `full` bytes are a packet. `None` if the
     /// packet did not pass, or is forgotten.
     pub fn passed(&self, position: u64, full: u64) -> Option<(Time, Mark)> {
@@ -221,7 +233,7 @@ impl Scoreboard {
             Some(gone) if gone.seq <= position => (gone.seq, gone.sent, gone.mark),
             _ => {
                 let entry = self.at(position)?;
-                if entry.status == Status::Missing {
+                if !entry.is_captured {
                     return None;
                 }
                 (entry.seq, entry.state.sent_time, entry.mark)
@@ -246,7 +258,7 @@ impl Scoreboard {
         };
         if let Some(taken) = &taken {
             self.missing -= taken.missing();
-            if taken.status != Status::Missing {
+            if taken.is_captured {
                 self.remember(taken);
             }
         }
@@ -375,6 +387,7 @@ mod tests {
                 },
                 repeats: 0,
                 is_repeat_out: false,
+                is_captured: true,
                 status: Status::Sent,
             };
             board.push(entry, FULL);

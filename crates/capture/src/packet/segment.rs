@@ -14,6 +14,9 @@ mod kind {
     pub const SACK_PERMITTED: u8 = 4;
     pub const SACK: u8 = 5;
     pub const TIMESTAMPS: u8 = 8;
+    /// Accurate ECN, in either order of its counters.
+    pub const ACC_ECN_0: u8 = 172;
+    pub const ACC_ECN_1: u8 = 174;
 }
 
 /// The options of a header with a timestamp alone, behind two NOPs, as nearly all segments have them (RFC 7323, appendix
@@ -47,13 +50,15 @@ pub struct Segment {
     pub is_sack_permitted: bool,
     /// Whether its options were not captured completely. An option that is absent here may still have been sent.
     pub is_cut: bool,
+    /// Whether it has the option of Accurate ECN (RFC 9768, section 3.2.3).
+    pub has_accurate_ecn: bool,
     /// Whether an option has an impossible length. Its receiver reads no option behind it, either.
     pub is_damaged: bool,
 }
 
 /// The flags of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// The sender has closed.
@@ -70,9 +75,11 @@ impl Flags {
     pub const ECE: Flags = Flags(64);
     /// The sender has reduced its window after an echo (RFC 3168).
     pub const CWR: Flags = Flags(128);
+    /// Accurate ECN. With it, CWR and ECE are the lower bits of a counter (RFC 9768).
+    pub const AE: Flags = Flags(256);
 
     /// The flags with these bits.
-    pub const fn new(bits: u8) -> Flags {
+    pub const fn new(bits: u16) -> Flags {
         Flags(bits)
     }
 
@@ -102,7 +109,7 @@ impl Segment {
         let mut segment = Segment {
             seq: word(fixed, 4)?,
             ack: word(fixed, 8)?,
-            flags: Flags(fixed[13]),
+            flags: Flags(u16::from(fixed[12] & 1) << 8 | u16::from(fixed[13])),
             window: half(fixed, 14)?,
             len: len.saturating_sub(u32::try_from(header).ok()?),
             ..Segment::default()
@@ -146,6 +153,7 @@ impl Segment {
                 [kind::MSS, _, a, b] => self.mss = Some(u16::from_be_bytes([a, b])),
                 [kind::WINDOW_SCALE, _, shift] => self.window_scale = Some(shift.min(14)),
                 [kind::SACK_PERMITTED, _] => self.is_sack_permitted = true,
+                [kind::ACC_ECN_0 | kind::ACC_ECN_1, ..] => self.has_accurate_ecn = true,
                 [kind::SACK, _, ref blocks @ ..] if blocks.len().is_multiple_of(8) => {
                     self.sack_count = 0;
                     let blocks = blocks.as_chunks::<8>().0;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use units::{Bytes, Duration, Time};
@@ -43,9 +43,15 @@ const SEPARATOR: u8 = 0x1e;
 /// The headers of UDP and IPv4.
 const HEADERS: u32 = 28;
 
-/// Whether a file with this first byte may be a log.
-pub fn is_one(first: u8) -> bool {
-    matches!(first, b'{' | SEPARATOR)
+/// The byte-order mark, with which editors of Windows begin a text.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a file with these first bytes may be a log.
+pub fn is_one(start: &[u8]) -> bool {
+    let start = start.strip_prefix(MARK).unwrap_or(start);
+    start
+        .first()
+        .is_some_and(|first| matches!(*first, b'{' | SEPARATOR))
 }
 
 /// A log in one JSON text.
@@ -70,13 +76,13 @@ struct Trace<'t> {
     events: Option<&'t RawValue>,
 }
 
-/// Calls `see` for each of the first `most` items of a list.
+/// Calls `see` for each of the first `most` items of a list, until it returns false.
 struct Each<F> {
     most: usize,
     see: F,
 }
 
-impl<'t, F: FnMut(&'t str)> Visitor<'t> for Each<F> {
+impl<'t, F: FnMut(&'t str) -> bool> Visitor<'t> for Each<F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,18 +94,20 @@ impl<'t, F: FnMut(&'t str)> Visitor<'t> for Each<F> {
             let Some(item) = list.next_element::<&RawValue>()? else {
                 return Ok(());
             };
-            (self.see)(item.get());
+            if !(self.see)(item.get()) {
+                return Err(A::Error::custom("the caller wants no more"));
+            }
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
 }
 
-/// Calls `see` for each of the first `most` items of a list. A value that is not a list has no items.
-fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str)) {
+/// Calls `see` for each of the first `most` items of a list, until it returns false. A value that is not a list has no items.
+fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str) -> bool) {
     let Some(list) = list else { return };
     let mut text = serde_json::Deserializer::from_str(list.get());
-    // The text is valid JSON, so an error only means that it is not a list.
+    // The text is valid JSON, so an error only means that it is not a list, or that it is not wanted.
     let _ = text.deserialize_seq(Each { most, see });
 }
 
@@ -127,11 +135,16 @@ struct Log {
     counted: usize,
 }
 
-/// Reads a log. Returns its connections, and whether the end of the log is missing.
+/// Reads a log, or the part before `goes_on` returned false. Returns its connections, and whether the end of the log is
+/// missing.
 ///
 /// # Errors
 /// The log cannot be read, or has no packets.
-pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, bool), ReadError> {
+pub fn read(
+    source: impl Read,
+    memory: &mut Memory,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(Vec<Connection>, bool), ReadError> {
     let mut text = Vec::new();
     let mut is_cut = match source.take(LONGEST).read_to_end(&mut text) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
@@ -141,10 +154,14 @@ pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, 
         let most = Bytes::new(LONGEST);
         return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
     }
+    if text.starts_with(MARK) {
+        text.drain(..MARK.len());
+    }
     let mut connections = Vec::new();
     let mut all = |whole: Whole<'_>| {
         each(whole.traces, MOST_TRACES, |trace| {
-            connections.extend(Log::of(trace, memory));
+            connections.extend(Log::of(trace, memory, goes_on));
+            goes_on()
         });
     };
     let mended;
@@ -157,7 +174,7 @@ pub fn read(source: impl Read, memory: &mut Memory) -> Result<(Vec<Connection>, 
                 all(whole);
             }
         }
-        Err(_) => connections.extend(sequence(&text, memory)?),
+        Err(_) => connections.extend(sequence(&text, memory, goes_on)?),
     }
     if connections.is_empty() {
         return Err(ReadError::Qlog(
@@ -213,21 +230,36 @@ fn mend(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// Reads a sequence of texts, the first of which is the header. Texts behind a damaged one are read, too.
-fn sequence(text: &[u8], memory: &mut Memory) -> Result<Option<Connection>, ReadError> {
-    let is_end = |byte: &u8| matches!(*byte, SEPARATOR | b'\n');
+/// Reads a sequence of texts, the first of which is the header. Texts behind a damaged one are read, too. A separator begins
+/// each text (RFC 7464), which may have line breaks. Without separators, a text begins with the line that begins with a
+/// bracket.
+fn sequence(
+    text: &[u8],
+    memory: &mut Memory,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<Connection>, ReadError> {
+    let parsed = |text: &[u8]| std::str::from_utf8(text).map(value).unwrap_or_default();
     let mut log = Log::default();
     let mut has_header = false;
-    for text in text.split(is_end).filter(|text| !text.is_empty()) {
-        let Ok(value) = std::str::from_utf8(text).map(value) else {
-            continue;
-        };
+    let mut take = |value: Value| {
         if has_header {
             log.event(&value, memory);
         } else if value.get("qlog_version").is_some() || value.get("trace").is_some() {
             log.begin(&value["trace"]);
             has_header = true;
         }
+    };
+    let parts = text.split(|byte| *byte == SEPARATOR);
+    for part in parts.take_while(|_| goes_on()) {
+        let whole = parsed(part);
+        if whole.is_object() {
+            take(whole);
+            continue;
+        }
+        let texts = part.chunk_by(|byte, next| (*byte, *next) != (b'\n', b'{'));
+        texts
+            .take_while(|_| goes_on())
+            .for_each(|text| take(parsed(text)));
     }
     if !has_header {
         return Err(ReadError::Qlog("it has no header".to_owned()));
@@ -237,7 +269,7 @@ fn sequence(text: &[u8], memory: &mut Memory) -> Result<Option<Connection>, Read
 
 impl Log {
     /// Reads a connection of a log in one JSON text.
-    fn of(trace: &str, memory: &mut Memory) -> Option<Connection> {
+    fn of(trace: &str, memory: &mut Memory, goes_on: &dyn Fn() -> bool) -> Option<Connection> {
         let trace: Trace<'_> = serde_json::from_str(trace).ok()?;
         let part = |part: Option<&RawValue>| part.map_or(Value::Null, |part| value(part.get()));
         let mut log = Log::default();
@@ -249,6 +281,7 @@ impl Log {
         }));
         each(trace.events, usize::MAX, |event| {
             log.event(&value(event), memory);
+            goes_on()
         });
         log.finish(memory)
     }

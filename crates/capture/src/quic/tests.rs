@@ -254,6 +254,57 @@ fn data_of_a_reset_stream_count_as_delivered() {
     assert_eq!((flow.lost, flow.rtprop_ms), (Some(0), Some(38.0)));
 }
 
+/// The log as a sequence of texts, in the forms that implementations and editors write.
+#[test]
+fn a_sequence_of_texts_may_have_line_breaks_in_them() {
+    use serde_json::{Value, json};
+
+    let mut whole = Vec::new();
+    let mut gzip = flate2::read::GzDecoder::new(QLOG);
+    gzip.read_to_end(&mut whole).expect("a qlog");
+    let log: Value = serde_json::from_slice(&whole).expect("a qlog");
+    let mut trace = log["traces"][0].clone();
+    let events = trace["events"].take();
+    trace.as_object_mut().expect("a trace").remove("events");
+    let header = json!({"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": trace});
+    let texts: Vec<&Value> = [&header]
+        .into_iter()
+        .chain(events.as_array().expect("events"))
+        .collect();
+    let written = |before: &str, is_pretty: bool| -> String {
+        let text = |value: &&Value| {
+            if is_pretty {
+                format!("{before}{value:#}\n")
+            } else {
+                format!("{before}{value}\n")
+            }
+        };
+        texts.iter().map(text).collect()
+    };
+    let plain = serde_json::to_value(summary(&whole, None)).expect("JSON");
+    let mark = "\u{feff}";
+    for form in [
+        written("\u{1e}", false),
+        written("\u{1e}", true),
+        written("", false),
+        written("", true),
+        written("\u{1e}", true).replace('\n', "\r\n"),
+        written("", false).replace('\n', "\r\n"),
+        format!("{mark}{}", written("\u{1e}", true)),
+        format!("{mark}{}", written("", false)),
+        format!("{mark}{log}"),
+        // A text that is cut is left out; those behind it are not.
+        written("\u{1e}", true).replacen(
+            "\u{1e}{\n  \"data",
+            "\u{1e}{\n  \"data\": {\n\u{1e}{\n  \"data",
+            1,
+        ),
+    ] {
+        let read = serde_json::to_value(summary(form.as_bytes(), None)).expect("JSON");
+        assert_eq!(read, plain, "{}", &form[..200]);
+    }
+}
+
 /// The lengths of the headers of a record: its own, Ethernet, IPv4 and UDP.
 const HEADERS: usize = 16 + 14 + 20 + 8;
 

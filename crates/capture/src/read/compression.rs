@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -91,7 +91,7 @@ pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Bo
 
 /// A file of consecutive Zstandard frames.
 struct Zstd<R: Read> {
-    frame: Option<StreamingDecoder<Blocks<R>, ruzstd::decoding::FrameDecoder>>,
+    frame: Option<StreamingDecoder<Blocks<R>, FrameDecoder>>,
     /// What was read of the frame, and the size of its window.
     read: u64,
     size: u64,
@@ -124,7 +124,7 @@ impl<R: Read> Read for Zstd<R> {
                 return Ok(0);
             }
             (self.read, self.size) = (0, rest.window);
-            let frame = StreamingDecoder::new(rest);
+            let frame = StreamingDecoder::new_with_max_window_size(rest, u64::MAX);
             self.frame = Some(frame.map_err(|error| cut(io::Error::other(error)))?);
         }
     }
@@ -140,7 +140,7 @@ struct Blocks<R> {
     has_checksum: bool,
     is_last: bool,
     is_cut: bool,
-    /// The size of the frame's window.
+    /// The memory that the frame's window takes when it is full.
     window: u64,
 }
 
@@ -193,11 +193,30 @@ impl<R: Read> Blocks<R> {
             };
             let window = usize::from(1 - is_single);
             header.extend(self.some(window + dictionary + content)?);
+            let (_, fields) = header.split_at(5);
+            let field = fields.get(window + dictionary..).unwrap_or_default();
+            if field.len() < content {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let bytes = field.iter().rev();
+            let number = bytes.fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            // Two bytes begin at 256 (section 3.1.1.1.4).
+            let number = number.saturating_add(if content == 2 { 256 } else { 0 });
+            let of_content = if content > 0 { number } else { u64::MAX };
             // The content is the window of a frame without one (section 3.1.1.1.2).
-            self.window = match header.get(5).filter(|_| is_single == 0) {
-                Some(byte) => (1 << (10 + (byte >> 3))) / 8 * (8 + u64::from(byte & 7)),
-                None => u64::MAX,
+            let size = |byte: u8| (1 << (10 + (byte >> 3))) / 8 * (8 + u64::from(byte & 7));
+            let of_window = match header.get_mut(5).filter(|_| is_single == 0) {
+                Some(byte) => {
+                    let of_window = size(*byte);
+                    // No window holds more than the content. A content that is longer than it says is damage.
+                    while *byte >> 3 > 0 && size((*byte >> 3 << 3) - 8) >= of_content {
+                        *byte = (*byte >> 3 << 3) - 8;
+                    }
+                    size(*byte).min(of_window)
+                }
+                None => of_content,
             };
+            self.window = fitting(of_window)?;
             self.has_checksum = descriptor >> 2 & 1 == 1;
             self.is_last = false;
         }
@@ -242,6 +261,17 @@ impl<R: Read> Read for Blocks<R> {
     }
 }
 
+/// The memory that a window of this size takes: the decoder doubles its buffer.
+fn fitting(window: u64) -> io::Result<u64> {
+    let memory = window.max(1).checked_next_power_of_two();
+    memory.filter(|memory| *memory <= MOST).ok_or_else(|| {
+        let most = MOST >> 20;
+        io::Error::other(format!(
+            "its zstd window takes more than {most} MiB; decompress it: zstd -dc --long=31 FILE | fullpipe trace -"
+        ))
+    })
+}
+
 /// The decoder does not tell a truncated file from a damaged one. Both are read as far as possible.
 fn cut(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, error)
@@ -251,15 +281,70 @@ fn cut(error: io::Error) -> io::Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn windows_of_several_files_are_bounded_together() {
-        // A window of 64 MiB, and blocks of 128 KiB of the same byte.
-        let mut file = [ZSTD, &[0, 16 << 3]].concat();
-        for block in 0..513_u32 {
-            let header = (1 << 17) << 3 | 1 << 1 | u32::from(block == 512);
+    /// A frame with this descriptor and these fields of its header, and blocks of 128 KiB of the same byte.
+    fn frame(descriptor: u8, fields: &[u8], blocks: u32) -> Vec<u8> {
+        let mut file = [ZSTD, &[descriptor], fields].concat();
+        for block in 0..blocks {
+            let header = (1 << 17) << 3 | 1 << 1 | u32::from(block + 1 == blocks);
             file.extend(&header.to_le_bytes()[..3]);
             file.push(7);
         }
+        file
+    }
+
+    /// Reads a file. Returns the result, and the most memory that it took.
+    fn read(file: &[u8]) -> (io::Result<u64>, u64) {
+        let mut result = Ok(0);
+        let taken = allocation_counter::measure(|| {
+            let plain = plain(file, &Windows::default());
+            result = plain.and_then(|mut plain| io::copy(&mut plain, &mut io::sink()));
+        });
+        (result, taken.bytes_max)
+    }
+
+    #[test]
+    fn a_window_beyond_the_bound_is_refused_before_it_is_filled() {
+        let content = (1_u64 << 40).to_le_bytes();
+        for (descriptor, fields) in [
+            // A window of 2 TiB, and one of 256 MiB.
+            (0, &[31 << 3][..]),
+            (0, &[18 << 3]),
+            // The content is the window.
+            (3 << 6 | 1 << 5, &content),
+        ] {
+            let (first, taken) = read(&frame(descriptor, fields, 4_000));
+            let why = first.expect_err("too large").to_string();
+            assert!(why.contains("zstd -dc --long=31"), "{why}");
+            assert!(taken < 1 << 20, "{taken}");
+            // The same in the second frame, behind one that is skipped.
+            let skipped = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 9];
+            let second = frame(descriptor, fields, 4_000);
+            let file = [&frame(0, &[10 << 3], 2)[..], &skipped, &second].concat();
+            assert!(read(&file).0.is_err());
+        }
+    }
+
+    #[test]
+    fn no_window_is_larger_than_the_content() {
+        // `zstd --long=31` of a short file that says its length.
+        let length = (4_u32 << 17).to_le_bytes();
+        let fields = [&[21 << 3][..], &length].concat();
+        let (whole, taken) = read(&frame(2 << 6, &fields, 4));
+        assert_eq!(whole.expect("it fits"), 4 << 17);
+        assert!(taken < 4 << 20, "{taken}");
+        // Of one that is longer than it says, no more is held.
+        let (_, taken) = read(&frame(2 << 6, &fields, 1_000));
+        assert!(taken < 4 << 20, "{taken}");
+        // Without `--long=31`: 128 MiB.
+        let (whole, taken) = read(&frame(0, &[17 << 3], 2_000));
+        assert_eq!(whole.expect("it fits"), 2_000 << 17);
+        assert!(taken < MOST * 2, "{taken}");
+    }
+
+    #[test]
+    fn windows_of_several_files_are_bounded_together() {
+        // A window of 64 MiB.
+        let file = frame(0, &[16 << 3], 513);
         let windows = Windows::default();
         let read = || {
             let mut one = plain(&file[..], &windows).expect("a frame");

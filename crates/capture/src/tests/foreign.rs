@@ -262,7 +262,7 @@ fn a_second_acknowledgement_or_data_confirm_a_hole() {
 fn a_clock_that_is_set_back_makes_no_rtt() {
     let plain = of_rounds(rounds(false, |_| ()));
     let summary = rounds(false, |line| line.now_us -= 2_000_000);
-    assert_eq!(summary.read.backward, 1);
+    assert_eq!((summary.read.backward, summary.read.set_back), (1, 1));
     let flow = of_rounds(summary);
     assert_eq!(
         flow.rtt_ms.map(|rtt| (rtt.min, rtt.max)),

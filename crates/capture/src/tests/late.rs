@@ -99,7 +99,7 @@ impl Line {
     }
 
     /// Captures the latest packet once more.
-    fn again(&mut self) {
+    pub(super) fn again(&mut self) {
         let at = Time::ZERO + Duration::from_micros(1_000_000 + self.now_us);
         let written = self.writer.raw(at, &self.last.0, self.last.1);
         written.expect("a vector takes everything");

@@ -6,6 +6,7 @@ mod hostile;
 mod late;
 mod memory;
 mod order;
+mod recorded;
 mod told;
 
 use std::io::{Read, Write};

@@ -49,6 +49,7 @@ impl TcpPacket<'_> {
         tcp.ack = self.flags.has(Flags::ACK);
         tcp.ece = self.flags.has(Flags::ECE);
         tcp.cwr = self.flags.has(Flags::CWR);
+        tcp.ns = self.flags.has(Flags::AE);
         let fits = tcp.set_options(self.options);
         debug_assert!(fits.is_ok(), "too many options: {:?}", self.options);
         let payload = &ZEROS[..(self.len as usize).min(ZEROS.len() - 128)];

@@ -1,7 +1,7 @@
 //! `fullpipe trace`: analyses the connections in captures, and their paths.
 
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -182,8 +182,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let (_runtime, cancel) = interrupt::cancel()?;
     let mut trace = Trace::new();
     if let Some(keys) = &options.keys {
-        let read = File::open(keys).map_err(KeyLogError::from);
-        let read = read.and_then(|source| trace.read_keys(source));
+        let opened = stream::open(keys, &cancel).map_err(KeyLogError::from);
+        let read = opened.and_then(|opened| trace.read_keys(opened.source));
+        if cancel.is_cancelled() {
+            return Err(Failure::interrupted("nothing was read but keys"));
+        }
         read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
     }
     let files = &options.files;

@@ -1,13 +1,15 @@
 //! Reads files and pipes to their end, or until the user ends the command.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use capture::read::Opened;
 use lab::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -35,26 +37,31 @@ pub fn raise_limit() -> u64 {
         .map_or(u64::MAX, |most| most.saturating_sub(OTHERS))
 }
 
-/// Opens a file, or stdin for `-`.
+/// Opens a file, or stdin for `-`. A pipe that nobody writes to is opened, too, and is silent. The file ends when the user
+/// ends the command.
 pub fn open<'c>(path: &Path, cancel: &'c Cancel) -> io::Result<Opened<'c>> {
     let is_stdin = path == Path::new(STDIN);
     let file = if is_stdin {
         File::from(io::stdin().as_fd().try_clone_to_owned()?)
     } else {
-        File::open(path)?
+        // A pipe is opened at once; otherwise the system call would wait for its writer, and restart after each signal.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(path)?
     };
     let about = file.metadata()?;
     if about.is_dir() {
         return Err(io::Error::other("is a directory; give the files in it"));
     }
     let is_regular = about.is_file();
-    let source: Box<dyn Read + 'c> = if is_regular {
-        Box::new(file)
-    } else {
-        Box::new(Live { file, cancel })
-    };
     Ok(Opened {
-        source,
+        source: Box::new(Stream {
+            file,
+            may_be_silent: !is_regular,
+            cancel,
+        }),
         is_lasting: is_regular && !is_stdin,
     })
 }
@@ -68,22 +75,73 @@ pub fn name(path: &Path) -> String {
     }
 }
 
-/// A reader that may be silent for long. It ends when the user ends the command.
-struct Live<'c> {
+/// A reader that ends when the user ends the command.
+struct Stream<'c> {
     file: File,
+    /// Whether it may be silent for long.
+    may_be_silent: bool,
     cancel: &'c Cancel,
 }
 
-impl Read for Live<'_> {
+impl Read for Stream<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while !self.cancel.is_cancelled() {
-            let mut files = [PollFd::new(&self.file, PollFlags::IN)];
-            match poll(&mut files, Some(&WAIT)) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return self.file.read(to),
-                Err(error) => return Err(error.into()),
+            if self.may_be_silent {
+                let mut files = [PollFd::new(&self.file, PollFlags::IN)];
+                match poll(&mut files, Some(&WAIT)) {
+                    Ok(0) | Err(Errno::INTR) => continue,
+                    Ok(_) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            match self.file.read(to) {
+                // Another reader of the same pipe was faster.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
             }
         }
         Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::thread;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn what_never_ends_ends_with_the_command() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let pipe = directory.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from(0o600), 0).expect("a pipe");
+        for path in [&*pipe, Path::new("/dev/zero")] {
+            let cancel = Cancel::new();
+            let mut opened = open(path, &cancel).expect("it opens without a writer");
+            assert!(!opened.is_lasting);
+            thread::scope(|scope| {
+                scope.spawn(|| cancel.cancel());
+                let ended = io::copy(&mut opened.source, &mut io::sink());
+                assert!(ended.is_ok());
+            });
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_read_whoever_opens_it_first() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let pipe = directory.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from(0o600), 0).expect("a pipe");
+        let cancel = Cancel::new();
+        let mut opened = open(&pipe, &cancel).expect("it opens without a writer");
+        thread::scope(|scope| {
+            scope.spawn(|| fs::write(&pipe, b"some").expect("a reader"));
+            let mut text = String::new();
+            opened.source.read_to_string(&mut text).expect("a writer");
+            assert_eq!(text, "some");
+        });
     }
 }

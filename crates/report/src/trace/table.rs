@@ -16,6 +16,9 @@ const KINDS: usize = 3;
 /// A longer name of a server is shortened.
 const NAME: usize = 40;
 
+/// Packets that are less out of order change no RTT that is shown: an RTT of less than 0.1 ms is unknown.
+const OUT_OF_ORDER_MS: f64 = 0.1;
+
 /// Of fewer packets, acknowledgements may be missing by chance.
 const UNHEARD: u64 = 4;
 
@@ -73,7 +76,9 @@ fn connections(summary: &Summary, top: usize) -> Table {
         text: vec![0, 1, 9, 10, 11],
         ..Table::new(headings, rows)
     };
-    table.sparing(&["captured at", "resent", "RTT p95", "payload", "goodput"])
+    table
+        .sparing(&["captured at", "resent", "RTT p95", "controller", "BtlBw"])
+        .apart(&["from", "to"], "controller")
 }
 
 /// What QUIC connections show without keys.
@@ -97,7 +102,9 @@ fn quic(summary: &Summary, top: usize) -> Table {
         text: vec![0, 1, 2, 3],
         ..Table::new(headings, rows)
     };
-    table.sparing(&["lost before", "largest", "moved", "version", "received/s"])
+    table
+        .sparing(&["lost before", "largest", "moved", "version", "name"])
+        .apart(&["QUIC client", "server"], "name")
 }
 
 fn quic_row(one: &QuicSummary) -> Vec<String> {
@@ -297,11 +304,14 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "packet",
             "without a time left out",
         ),
-        of(
-            read.backward,
-            "packet",
-            "with an earlier time than the packet before: nothing is measured across a clock that was set back",
-        ),
+        (read.backward_ms > OUT_OF_ORDER_MS).then(|| {
+            let most = span(read.backward_ms);
+            format!("packets are up to {most} out of order: RTTs may be wrong by as much; reordercap sorts a capture")
+        }),
+        (read.set_back > 0).then(|| {
+            let times = count(read.set_back, "time");
+            format!("the clock was set back {times}: nothing is measured across that")
+        }),
         of(read.fragments, "fragment", "of IP packets left out"),
         of(
             of_quic(|flow| flow.offloaded),

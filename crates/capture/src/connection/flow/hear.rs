@@ -62,6 +62,7 @@ impl Flow {
             if self.probed != Some(ack) {
                 self.see_hole(at, ack);
                 self.totals.missed += ack - self.end;
+                self.unseen.add(self.end..ack);
                 self.has_missed = true;
             }
             self.end = ack;
@@ -103,6 +104,41 @@ impl Flow {
         }
         self.last_heard = at;
         self.far != far
+    }
+
+    /// Whether all that a segment acknowledges is certain to have been captured.
+    #[inline]
+    pub fn has_captured(&self, segment: &Segment) -> bool {
+        let is_all_there = self.scoreboard.missing() == 0 && segment.sack_count == 0;
+        is_all_there && self.heard(segment.ack) <= self.end
+    }
+
+    /// The sequence number up to which everything is acknowledged.
+    pub fn acknowledged(&self) -> u32 {
+        u32::try_from(self.una & u64::from(u32::MAX)).unwrap_or_default()
+    }
+
+    /// The part of a SACK block behind all data in it that an earlier block had.
+    pub fn new_in(&self, (from, to): (u32, u32)) -> (u32, u32) {
+        let range = self.positions.peek(from)..self.positions.peek(to);
+        let known = self.sacked.end_of(range.end).unwrap_or(0);
+        let known = u32::try_from(known.saturating_sub(range.start)).unwrap_or(u32::MAX);
+        (from.wrapping_add(known.min(to.wrapping_sub(from))), to)
+    }
+
+    /// How many bytes between two sequence numbers were neither captured nor acknowledged.
+    pub fn not_captured(&self, from: u32, to: u32) -> u32 {
+        let range = self.positions.peek(from)..self.heard(to);
+        let beyond = range.end.saturating_sub(range.start.max(self.end));
+        let mut missing = 0;
+        if self.scoreboard.missing() > 0 {
+            for entry in self.scoreboard.within(&range) {
+                if entry.status == Status::Missing {
+                    missing += entry.end.min(range.end) - entry.seq.max(range.start);
+                }
+            }
+        }
+        u32::try_from(beyond + missing).unwrap_or(u32::MAX)
     }
 
     /// Whether an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
@@ -207,7 +243,7 @@ impl Flow {
         let (scoreboard, totals) = (&mut self.scoreboard, &mut self.totals);
         let (sampler, repeats_out) = (&mut self.sampler, &mut self.repeats_out);
         let (sacked_bytes, full) = (&mut self.sacked_bytes, &self.full);
-        let repeats = &mut self.repeats;
+        let (repeats, unseen) = (&mut self.repeats, &mut self.unseen);
         self.sacked.add(range, |new| {
             *sacked_bytes += new.end - new.start;
             let mut over = None;
@@ -222,6 +258,9 @@ impl Flow {
                 // 7323, section 4.3).
                 if is_too_soon(entry, news.at, least) {
                     repeats.on_needless(&(entry.seq..entry.end));
+                }
+                if entry.status == Status::Missing {
+                    unseen.add(entry.seq..entry.end);
                 }
                 news.arrived(entry, full, sampler, totals, repeats_out);
                 entry.status = Status::Sacked;
@@ -247,6 +286,9 @@ impl Flow {
         while let Some(entry) = self.scoreboard.pop_before(ack, self.full.size()) {
             if entry.status == Status::Sacked {
                 continue;
+            }
+            if entry.status == Status::Missing {
+                self.unseen.add(entry.seq..entry.end);
             }
             is_late |= fills && entry.repeats == 0;
             fills |= entry.repeats > 0;

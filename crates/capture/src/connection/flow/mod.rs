@@ -14,6 +14,7 @@ use super::ENOUGH;
 use super::account::Shares;
 use super::cues::Cues;
 use super::echoes::{Echoes, Passed};
+use super::ecn::{Meaning, Reductions};
 use super::full::Full;
 use super::heard::Heard;
 use super::limits::{Limit, Limits, Patience};
@@ -29,6 +30,7 @@ use super::rounds::Rounds;
 use super::scoreboard::{self, Entry, Scoreboard};
 use super::sequence::Positions;
 use super::series::{Sample, Series};
+use super::unseen::Unseen;
 use super::window::Window;
 use extra::Extra;
 
@@ -93,6 +95,11 @@ pub struct Flow {
     probed: Option<u64>,
     /// The sequence number that would follow a segment from far away.
     stray: Option<u32>,
+    /// Data that were acknowledged and not captured.
+    unseen: Unseen,
+    /// What CWR and ECE mean, and the reductions of the window that they tell.
+    pub(super) ecn: Meaning,
+    reductions: Reductions,
     /// The latest acknowledgement, if it is of data that were not captured, and how often it has come.
     claimed: Option<(u64, u8)>,
     /// Data before this position were sent before the clock was set.
@@ -106,7 +113,7 @@ pub struct Flow {
     /// The IP identification of the latest packet with new data, and whether packets differ in it.
     id: u16,
     has_ids: bool,
-    numbers: Numbers,
+    pub(super) numbers: Numbers,
     /// When data were last missing.
     last_missing: Option<Time>,
     /// Whether data were acknowledged and not captured since the latest packet with data.
@@ -214,6 +221,9 @@ impl Flow {
             probed: None,
             stray: None,
             claimed: None,
+            unseen: Unseen::default(),
+            ecn: Meaning::default(),
+            reductions: Reductions::default(),
             untimed: 0,
             fin: None,
             handshake: None,
@@ -328,7 +338,7 @@ impl Flow {
     /// The number of bytes that it holds, itself included.
     pub fn held(&self) -> usize {
         let outstanding = self.scoreboard.held() + self.sacked.held();
-        let acks = self.echoes.held() + self.heard.held();
+        let acks = self.echoes.held() + self.heard.held() + self.unseen.held();
         let lists =
             self.repeats.held() + self.losses.held() + self.recoveries.held() + self.model.held();
         size_of::<Flow>() + outstanding + acks + lists + self.course()
@@ -352,6 +362,7 @@ impl Flow {
         self.sacked_bytes += self.sacked.thin();
         self.echoes.thin();
         self.heard.thin();
+        self.unseen = Unseen::default();
         self.repeats.thin();
         self.losses.thin();
         self.model.thin();
@@ -364,6 +375,7 @@ impl Flow {
         self.sacked_bytes = 0;
         self.echoes = Echoes::default();
         self.heard = Heard::default();
+        self.unseen = Unseen::default();
     }
 
     /// The samples alone.

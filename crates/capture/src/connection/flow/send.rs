@@ -10,6 +10,7 @@ use crate::connection::cues::{Built, Cue};
 use crate::connection::echoes::Passed;
 use crate::connection::limits::{Departure, Limit};
 use crate::connection::losses::{Loss, micros};
+use crate::connection::numbers::{Gap, LATE};
 use crate::connection::repeats::Again;
 use crate::connection::scoreboard::{self, Entry, Mark, Status};
 use crate::connection::{ENOUGH, Room};
@@ -86,10 +87,9 @@ impl Flow {
             self.scoreboard.expect_copies();
             return false;
         }
-        let follows_loss = self.follows_loss(at, seq > sent_before, vantage);
+        let gap = self.gap(at, seq > sent_before, vantage);
         self.has_missed = false;
-        self.numbers
-            .on_segment(id, self.full.packets(len), follows_loss);
+        self.numbers.on_segment(id, self.full.packets(len), gap);
         let has_moved = self.hear_echo(at, segment);
         self.totals.packets += self.full.packets(len);
         self.totals.bytes += len;
@@ -128,10 +128,10 @@ impl Flow {
         self.limits.skip(at);
     }
 
-    /// Whether a gap in the numbers is a loss. If it `follows_hole`, or data are still missing, it is. If the tail of all
+    /// What a gap in the numbers is. If it `follows_hole`, or data are still missing, it is a loss. If the tail of all
     /// data was lost before the capture, its retransmission follows the data before without a hole, after a time without
     /// data or soon after other losses. Data that were acknowledged and not captured have numbers, too.
-    fn follows_loss(&mut self, at: Time, follows_hole: bool, vantage: Vantage) -> bool {
+    fn gap(&mut self, at: Time, follows_hole: bool, vantage: Vantage) -> Gap {
         let is_missing = follows_hole || self.highest() > self.una;
         if is_missing {
             self.last_missing = Some(at);
@@ -140,7 +140,11 @@ impl Flow {
         let is_soon = |last: Time| at.since(last) <= rtt * SOON;
         let is_silent = at.since(self.last_sent) >= rtt;
         let may_follow = is_silent || self.last_missing.is_some_and(is_soon);
-        is_missing || self.has_missed || may_follow && vantage == Vantage::Elsewhere
+        match vantage {
+            _ if is_missing || self.has_missed => Gap::Loss,
+            Vantage::Elsewhere if may_follow => Gap::Tail,
+            _ => Gap::Stray,
+        }
     }
 
     /// Whether data follow a segment from far away directly. If not, they are themselves from far away.
@@ -174,7 +178,9 @@ impl Flow {
 
     /// A packet without data passes, which has a number, too.
     pub fn on_no_data(&mut self, id: u16) {
-        self.numbers.on_no_data(id, self.highest() > self.una);
+        let is_missing = self.highest() > self.una;
+        let gap = if is_missing { Gap::Loss } else { Gap::Stray };
+        self.numbers.on_no_data(id, gap);
     }
 
     /// Whether a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
@@ -185,22 +191,29 @@ impl Flow {
     }
 
     /// Whether a packet is a copy of one that passed before. A copy has the same timestamp and the same IP identification,
-    /// or comes too soon for a retransmission.
+    /// or comes too soon for a retransmission. A packet with another identification is another packet, even if it comes soon,
+    /// unless a device on the way has changed the identification.
     fn is_copy(&self, at: Time, seq: u64, mark: Mark) -> bool {
         let Some((sent, known)) = self.scoreboard.passed(seq, self.full.size()) else {
             return false;
         };
         let least = self.model.rtt_min.or(self.far).or(self.handshake);
-        let is_soon = || least.is_some_and(|least| at.since(sent) < least / 4 * 3);
+        let age = at.since(sent);
+        let is_soon = || least.is_some_and(|least| age < least / 4 * 3);
         let is_same_number = mark.id == known.id;
+        // The next numbers of the sender are those of a retransmission.
+        let is_next = || self.numbers.continue_with(mark.id);
         let stamps = mark.value.zip(known.value);
         match stamps.map(|(value, known)| value.wrapping_sub(known).cast_signed()) {
             // A retransmission never has an older timestamp.
             Some(..0) => true,
             Some(1..) => false,
             Some(0) if !self.has_ids => is_soon() || least.is_none_or(|least| least >= TICKS),
-            Some(0) => is_same_number || is_soon(),
-            None => self.has_ids && mark.id != 0 && is_same_number || is_soon(),
+            Some(0) => is_same_number || is_soon() && !is_next(),
+            None if self.has_ids && mark.id != 0 => {
+                is_same_number || age < TICKS && is_soon() && !is_next()
+            }
+            None => is_soon(),
         }
     }
 
@@ -257,13 +270,16 @@ impl Flow {
     ) {
         debug_assert!(at >= self.last_sent, "time runs backwards");
         if seq > self.end {
-            self.miss(at, seq, segment);
+            self.miss(at, seq, segment, mark.id);
         }
         self.has_ids |= self.id != 0 && mark.id != self.id;
         self.id = mark.id;
-        if segment.flags.has(Flags::CWR) {
-            let before = self.flight(vantage);
-            self.recoveries.on_reduction(self.end, before);
+        let (meaning, mut reductions) = (self.ecn, self.reductions);
+        let now = || (self.end, self.flight(vantage));
+        let reduction = reductions.on_new_data(meaning, segment, now);
+        self.reductions = reductions;
+        if let Some((point, before)) = reduction {
+            self.recoveries.on_reduction(point, before);
             self.rounds.on_repeat();
             self.model.set_grown();
         }
@@ -344,7 +360,7 @@ impl Flow {
     }
 
     /// Records the bytes before `seq`, which were not captured.
-    fn miss(&mut self, at: Time, seq: u64, segment: &Segment) {
+    fn miss(&mut self, at: Time, seq: u64, segment: &Segment, id: u16) {
         self.see_hole(at, seq);
         let state = self.sampler.clone().on_packet_sent(
             at,
@@ -357,8 +373,9 @@ impl Flow {
                 end: seq,
                 state,
                 repeat_value: segment.timestamps.map(|(value, _)| value),
+                // That of the data behind it, which tells whether what fills it was sent before them.
                 mark: Mark {
-                    id: 0,
+                    id,
                     is_numbered: false,
                     value: None,
                 },
@@ -368,6 +385,7 @@ impl Flow {
                     .map_or(0, |(near, far)| micros(near + far)),
                 repeats: 0,
                 is_repeat_out: false,
+                is_captured: false,
                 status: Status::Missing,
             },
             self.full.size(),
@@ -407,6 +425,7 @@ impl Flow {
                 next_rtt: 0,
                 repeats: 0,
                 is_repeat_out: false,
+                is_captured: true,
                 status: Status::Sent,
             },
             self.full.size(),
@@ -438,13 +457,22 @@ impl Flow {
         };
         let followed = self.scoreboard.first().map_or(range.end, |first| first.seq);
         let from = range.end.min(followed).max(acked);
-        again.add(acked, true, &mut self.repeats);
+        // Data that were recorded later than their acknowledgement are sent for the first time.
+        let late = self.unseen.take(&(start..acked));
+        self.totals.missed = self.totals.missed.saturating_sub(late);
+        if late > 0 {
+            again.skip(acked, &mut self.repeats);
+        } else {
+            again.add(acked, true, &mut self.repeats);
+        }
         if from > acked {
             again.add(from, false, &mut self.repeats);
             is_repeat = true;
         }
         let before = Bytes::new(self.end - self.una - self.sacked_bytes.min(self.end - self.una));
         let (rtt, last_rtt) = (self.model.rt_prop(), self.model.last_rtt());
+        let rtt = rtt.or(self.far).or(self.handshake);
+        let are_counted = mark.id != 0 && self.numbers.missing().is_some();
         let highest = self.highest();
         let flight = self.flight(vantage);
         let is_first = self
@@ -468,8 +496,11 @@ impl Flow {
                     Status::Missing => {
                         let count = again.packets(&(entry.seq..entry.end));
                         again.skip(entry.end, repeats);
-                        if is_late(at, entry, value, rtt) {
-                            self.totals.reordered += count;
+                        let order = mark.id.wrapping_sub(entry.mark.id).cast_signed();
+                        let order = Some(order).filter(|_| are_counted && entry.mark.id != 0);
+                        if is_late(at, entry, value, order, rtt) {
+                            // Before the capture, nothing overtakes at the sender: the packet was recorded late.
+                            self.totals.reordered += count * u64::from(vantage != Vantage::Sender);
                         } else {
                             // A sender fills one hole after the other. After a pause, this was not the first
                             // retransmission.
@@ -484,11 +515,22 @@ impl Flow {
                             is_repeat = true;
                         }
                         entry.status = Status::Sent;
+                        entry.is_captured = true;
                         entry.repeats = 1;
                         entry.repeat_value = None;
                         is_fill = true;
                     }
-                    Status::Sacked => again.add(entry.end, true, repeats),
+                    Status::Sacked => {
+                        let late = self.unseen.take(&(entry.seq..entry.end));
+                        self.totals.missed = self.totals.missed.saturating_sub(late);
+                        if late > 0 {
+                            again.skip(entry.end, repeats);
+                            entry.is_captured = true;
+                            entry.mark = mark.later((entry.seq - start) / full);
+                        } else {
+                            again.add(entry.end, true, repeats);
+                        }
+                    }
                     Status::Sent => {
                         self.sampler.on_packet_lost(&entry.state);
                         let count = again.packets(&(entry.seq..entry.end));
@@ -609,11 +651,21 @@ fn stamp(
     state.first_sent_time = state.sent_time;
 }
 
-/// Whether a segment that fills a hole was only reordered: its timestamp says that it was sent no later than the data that
+/// Whether a segment that fills a hole was only reordered: its identification (`order` is its distance to that of the data
+/// that passed before it, if identifications count packets) or its timestamp says that it was sent no later than the data that
 /// passed before it, or it comes too soon for the receiver to have asked for it.
-fn is_late(at: Time, hole: &Entry, value: Option<u32>, rtt: Option<Duration>) -> bool {
+fn is_late(
+    at: Time,
+    hole: &Entry,
+    value: Option<u32>,
+    order: Option<i16>,
+    rtt: Option<Duration>,
+) -> bool {
     let age = at.since(hole.state.sent_time);
     let is_soon = rtt.is_some_and(|rtt| age < rtt * 3 / 4);
+    if let Some(order) = order.filter(|order| order.unsigned_abs() <= LATE) {
+        return order < 0;
+    }
     match value.zip(hole.repeat_value) {
         Some((value, after)) => match value.wrapping_sub(after).cast_signed() {
             ..0 => true,
