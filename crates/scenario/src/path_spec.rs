@@ -51,7 +51,15 @@ impl PathSpec {
     ///
     /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        let given = Node::from_option(text);
+        self.set_to(key, Node::from_option(text))
+    }
+
+    /// As [`PathSpec::set`], with a value; a list adds all its changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`PathSpec::set`].
+    pub fn set_to(&mut self, key: &str, given: Node) -> Result<(), ScenarioError> {
         let overridden = || {
             LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
             let mut entries = Node::from_toml(&ser::table(self).unwrap_or_default().to_string())?;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Time};
 
 use super::buffer::BufferSpec;
 use super::error::ScenarioError;
@@ -43,54 +43,26 @@ impl PathSpec {
             reverse: acks.map_err(|error| error.within("uplink"))?,
         })
     }
-
-    /// The RTprop at a time.
-    pub fn rtt_at(&self, at: Duration) -> Duration {
-        let latest = self
-            .data
-            .changes
-            .iter()
-            .filter(|change| change.at <= at && change.rtt.is_some())
-            .max_by_key(|change| change.at);
-        latest.and_then(|change| change.rtt).unwrap_or(self.rtt)
-    }
 }
 
 impl LinkSpec {
-    /// The rate at a time, if the link has one.
-    pub fn rate_at(&self, at: Duration) -> Option<Rate> {
-        let latest = self
-            .changes
-            .iter()
-            .filter(|change| change.at <= at && change.rate.is_some())
-            .max_by_key(|change| change.at);
-        latest.map_or(self.rate, |change| change.rate)
-    }
-
     /// What can be transmitted between two times, if the link has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
-        let mut changes: Vec<_> = self.changes.iter().collect();
-        changes.sort_by_key(|change| change.at);
-        let (mut rate, mut start, mut sum) = (self.rate, from, Bytes::ZERO);
-        for change in changes.into_iter().take_while(|change| change.at < to) {
-            if from < change.at {
-                sum += rate?.bytes_in(change.at.saturating_sub(start));
-                start = change.at;
-            }
-            rate = change.rate.or(rate);
-        }
-        Some(sum + rate?.bytes_in(to.saturating_sub(start)))
+        Some(self.transmitted()?.between(from, to))
     }
 
     /// The most that policer and rate let through between two times, if the link has either. The policer's bucket
     /// counts as full at the first.
     pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
-        let policed = self
-            .effects
-            .policer
-            .map(|policer| policer.burst + policer.rate.bytes_in(to.saturating_sub(from)));
+        let policed = self.policed(to.saturating_sub(from));
         let limits = [self.capacity(from, to), policed];
         limits.into_iter().flatten().min()
+    }
+
+    /// The most that the policer lets through in a time that begins with a full bucket, if the link has one.
+    pub(crate) fn policed(&self, span: Duration) -> Option<Bytes> {
+        let policer = self.effects.policer?;
+        Some(policer.burst + policer.rate.bytes_in(span))
     }
 
     /// The link for an engine, on a path with this RTprop, of which its delay is a `part`. Reads the trace, if there is

@@ -791,7 +791,7 @@ fn what_the_path_allows_over_time() {
     assert_eq!(capacity(10, 11), 2_000_000);
     assert_eq!(capacity(7, 7), 0);
     assert_eq!(
-        path.data.rate_at(Duration::from_secs(20)),
+        path.data.rates().at(Duration::from_secs(20)),
         Some(Rate::from_bits_per_sec(8_000_000))
     );
 }

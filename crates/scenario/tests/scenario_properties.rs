@@ -281,7 +281,7 @@ proptest! {
         let changes = changes.into_iter().map(|(at, rate)| ChangeSpec { at: second(at), rate, rtt: Some(second(1)) });
         let link = LinkSpec { rate: Some(Rate::from_bytes_per_sec(9)), changes: changes.collect(), ..LinkSpec::default() };
         let whole = link.capacity(second(from), second(to.max(from)));
-        let parts = (from..to).map(|at| Some(link.rate_at(second(at))?.bytes_in(second(1))));
+        let parts = (from..to).map(|at| Some(link.rates().at(second(at))?.bytes_in(second(1))));
         prop_assert_eq!(whole, parts.sum());
     }
 

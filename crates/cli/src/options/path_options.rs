@@ -89,8 +89,11 @@ impl PathOptions {
             path.data.rate = None;
             path.data.buffer = None;
         }
-        for (key, text) in self.given() {
+        for (key, text) in self.given().filter(|(key, _)| *key != "change") {
             path.set(key, text).map_err(usage)?;
+        }
+        if let Some(changes) = self.changes() {
+            path.set_to("change", changes).map_err(usage)?;
         }
         path.check().map_err(|error| {
             let is_default = error.field == "path.buffer" && self.buffer.is_none();
@@ -111,16 +114,20 @@ impl PathOptions {
         for (key, text) in single {
             path.set(&format!("path.{key}"), text).map_err(usage)?;
         }
-        if !self.change.is_empty() {
-            let changes: Vec<Node> = self
-                .change
-                .iter()
-                .map(|text| Node::from_option(text))
-                .collect();
-            path.replace("path.change", &Node::List(changes))
-                .map_err(usage)?;
+        if let Some(changes) = self.changes() {
+            path.replace("path.change", &changes).map_err(usage)?;
         }
         Ok(())
+    }
+
+    /// The given changes.
+    fn changes(&self) -> Option<Node> {
+        let given = self.change.iter().map(|text| Node::from_option(text));
+        let changes = given.flat_map(|given| match given {
+            Node::List(changes) => changes,
+            change => vec![change],
+        });
+        (!self.change.is_empty()).then(|| Node::List(changes.collect()))
     }
 
     /// Whether an option gave this field of a path, or the field that contains it: `path.policer.rate` belongs to
