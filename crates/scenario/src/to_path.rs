@@ -18,7 +18,7 @@ use crate::regular;
 const MAX_TRACE: u64 = 1 << 28;
 
 impl PathSpec {
-    /// The path for an engine: half of the RTprop on each direction, the bottleneck and its like on the direction of
+    /// The path for an engine: each direction's part of the RTprop on it, the bottleneck and its like on the direction of
     /// data, ACK loss and aggregation on the other. Reads the trace, if there is one.
     ///
     /// # Errors
@@ -36,7 +36,8 @@ impl PathSpec {
 
     fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
         self.check_fields(name)?;
-        let data = self.data.config(self.rtt, there)?;
+        let data = self.data.config(self.rtt, |rtt| self.forward(rtt))?;
+        let back = |rtt: Duration| rtt.saturating_sub(self.forward(rtt));
         let acks = self.acks().config(self.rtt, back);
         Ok(PathConfig {
             forward: data,
@@ -70,7 +71,7 @@ impl LinkSpec {
     fn config(
         &self,
         rtt: Duration,
-        part: fn(Duration) -> Duration,
+        part: impl Fn(Duration) -> Duration,
     ) -> Result<LinkConfig, ScenarioError> {
         let capacity = match (&self.trace, self.rate) {
             (Some(file), _) => Capacity::Trace(read_trace(file)?),
@@ -84,7 +85,7 @@ impl LinkSpec {
     pub(super) fn settings(
         &self,
         rtt: Duration,
-        part: fn(Duration) -> Duration,
+        part: impl Fn(Duration) -> Duration,
         capacity: Capacity,
     ) -> Result<LinkConfig, ScenarioError> {
         let mut changes = self.changes.clone();
@@ -92,7 +93,7 @@ impl LinkSpec {
         let changes = changes.iter().map(|change| Change {
             at: Time::ZERO + change.at,
             rate: change.rate,
-            delay: change.rtt.map(part),
+            delay: change.rtt.map(&part),
         });
         let link = LinkConfig {
             delay: part(rtt),
@@ -108,16 +109,6 @@ impl LinkSpec {
         link.validate()?;
         Ok(link)
     }
-}
-
-/// Half of a round trip.
-fn there(rtt: Duration) -> Duration {
-    rtt / 2
-}
-
-/// The other half: together exactly the whole.
-fn back(rtt: Duration) -> Duration {
-    rtt.saturating_sub(there(rtt))
 }
 
 fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {

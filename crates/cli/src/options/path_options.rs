@@ -19,6 +19,9 @@ pub struct PathOptions {
     /// RTprop, the two-way propagation delay: 40ms
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     rtt: Option<String>,
+    /// The part of it on the way of data, instead of half: 30ms
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    forward_delay: Option<String>,
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     buffer: Option<String>,
@@ -34,7 +37,7 @@ pub struct PathOptions {
     /// Random loss on the way back: 1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     ack_loss: Option<String>,
-    /// Extra delay, uniform up to: 5ms; or up_to=5ms,reorders=true to let packets overtake each other
+    /// Extra delay, uniform up to: 5ms; or up_to=5ms,distribution=pareto,reorders=true to let packets overtake each other
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     jitter: Option<String>,
     /// Packets held back so that later ones overtake them: share=1%,by=10ms
@@ -52,7 +55,7 @@ pub struct PathOptions {
     /// Packets on the way back are held and released together: interval=10ms
     #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
-    /// File of delivery opportunities in Mahimahi's format, instead of a rate
+    /// File of a recorded rate, instead of a rate: times and rates as CSV, or delivery opportunities in Mahimahi's format
     #[arg(
         long,
         allow_hyphen_values = true,
@@ -63,7 +66,7 @@ pub struct PathOptions {
     /// Properties of the way back, in the same form: rate=1mbit,buffer=100p
     #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
     uplink: Option<String>,
-    /// Changes of the path, and their times: at=20s,rate=10mbit (or rtt=80ms); can be given several times
+    /// Changes of the path, and their times: at=20s,rate=10mbit (or rate=0, an outage; or rtt=80ms); can be given several times
     #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
 }
@@ -164,6 +167,7 @@ impl PathOptions {
         let single = [
             ("rate", &self.rate),
             ("rtt", &self.rtt),
+            ("forward_delay", &self.forward_delay),
             ("buffer", &self.buffer),
             ("queue", &self.queue),
             ("loss", &self.loss),
