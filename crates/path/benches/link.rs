@@ -35,8 +35,8 @@ fn links(criterion: &mut Criterion) {
                 loss_bad: Ratio::new(1, 2),
             }),
             jitter: Some(Jitter {
-                up_to: Duration::from_millis(2),
                 reorders: true,
+                ..Jitter::from(Duration::from_millis(2))
             }),
             reorder: Some(Reorder {
                 share: Ratio::new(1, 100),

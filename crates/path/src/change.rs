@@ -7,11 +7,14 @@ use units::{ConfigError, Duration, Rate, Time};
 /// A packet that is being transmitted keeps the part that is already on the wire; the rest goes at the new rate. A new
 /// delay holds for packets that leave the bottleneck after the change. Packets already on the way keep theirs, and after
 /// a shorter delay those behind them wait rather than overtake.
+///
+/// A rate of zero is an outage: the packet that is being transmitted stops where it is, and nothing leaves the bottleneck
+/// until a later change gives a rate. What comes meanwhile waits in the buffer, or is dropped as ever for want of room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
     /// When.
     pub at: Time,
-    /// The bottleneck's new rate, if it changes.
+    /// The bottleneck's new rate, if it changes; zero for an outage.
     pub rate: Option<Rate>,
     /// The new propagation delay, if it changes.
     pub delay: Option<Duration>,
@@ -31,12 +34,6 @@ pub(crate) fn validate(changes: &[Change], traced: bool) -> Result<(), ConfigErr
         }
         if change.rate.is_none() && change.delay.is_none() {
             return error("", "changes nothing; give it a `rate`, a delay, or both");
-        }
-        if change.rate.is_some_and(Rate::is_zero) {
-            return error(
-                ".rate",
-                "is zero: nothing would move; give a rate such as 1kbit",
-            );
         }
         if change.rate.is_some() && traced {
             return error(

@@ -26,7 +26,7 @@ pub struct Effects {
     #[serde(deserialize_with = "units::bounds::share")]
     pub duplicate: Ratio,
     /// Delay that varies from one packet to the next: `"5ms"` at most, or with overtaking
-    /// `{ up_to = "5ms", reorders = true }`.
+    /// `{ up_to = "5ms", reorders = true }`, or not uniform, `{ up_to = "5ms", distribution = "pareto" }`.
     #[serde(deserialize_with = "units::bounds::short::<_, units::Duration, _>")]
     pub jitter: Option<Jitter>,
     /// Packets that are held back, so that later ones overtake them: `{ share = "1%", by = "10ms" }`.

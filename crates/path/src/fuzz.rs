@@ -2,7 +2,9 @@
 
 use units::{Bytes, Duration, Time};
 
-use crate::trace::{Opportunities, Trace};
+use crate::capacity::Capacity;
+use crate::pace::Pace;
+use crate::trace::Trace;
 
 /// A trace is read or refused, with the line at fault; time in one that is read never runs backwards, and goes on.
 pub fn traces(bytes: &[u8]) {
@@ -16,21 +18,33 @@ pub fn traces(bytes: &[u8]) {
             return assert!(!error.to_string().contains('\n'));
         }
     };
-    assert!((1..=text.lines().count()).contains(&trace.opportunities()));
+    assert!((1..=text.lines().count()).contains(&trace.steps()));
     assert!(!trace.period().is_zero());
     let _ = trace.mean_rate();
-    let mut opportunities = Opportunities::new(trace.clone());
-    let mut last = Time::ZERO;
-    for byte in bytes {
-        let start = opportunities.start();
-        let taken = opportunities.take(Bytes::new(u64::from(*byte) * 40));
-        assert!(last <= taken && start <= taken);
-        last = taken;
+    let mut pace = Pace::new(Capacity::Trace(trace), None);
+    let (mut now, mut last) = (Time::ZERO, Time::ZERO);
+    for byte in bytes.iter().take(1_000) {
         if byte % 4 == 0 {
-            last += Duration::from_millis(u64::from(*byte) << (byte % 64));
-            opportunities.skip_to(last);
-            assert!(opportunities.start() > last || last == Time::MAX);
+            now = now.max(last) + Duration::from_millis(u64::from(*byte) << (byte % 64));
+            assert!(pace.start_after_idle(now) >= now);
+            pace.wake(now);
+            last = now;
         }
+        let size = Bytes::new(u64::from(*byte) * 40);
+        let (start, behind) = (pace.start(), pace.start_behind(size));
+        let mut taken = pace.carry(size);
+        assert!(last <= taken && start <= taken);
+        // As a link does, until the packet is through or that takes long.
+        for _ in 0..100 {
+            let Some(look) = pace.next_look().filter(|look| *look < taken) else {
+                break;
+            };
+            pace.look(size.max(Bytes::new(1)));
+            taken = pace.start();
+            assert!(look <= taken && taken >= last);
+        }
+        assert!(behind >= last);
+        last = taken;
     }
 }
 
@@ -43,6 +57,9 @@ mod tests {
             "10\n20\n30\n",
             "5\n\n4\n",
             " 7 \n18446744073709\n",
+            "0,1.5\n0.5,0\n1,3e2\n",
+            "\u{feff}time;DL (kbps)\n2024-02-29T23:59:59Z;5,5\n2024-03-01T00:00:00.5+01:00;-\n",
+            "ms\tmbit/s\n7\t1\n9\t2\n",
         ];
         let corpus = corpus.map(|text| text.as_bytes().to_vec());
         fuzzing::run("path_traces", &corpus, super::traces);

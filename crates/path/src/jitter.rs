@@ -5,8 +5,8 @@ use units::Duration;
 
 use crate::random::{Stream, Streams};
 
-/// Delay on top of the propagation delay, drawn for each packet: uniform over all nanoseconds from zero to
-/// [`up_to`](Self::up_to), both included; its mean is half of that.
+/// Delay on top of the propagation delay, drawn for each packet from zero to [`up_to`](Self::up_to), both included, as its
+/// [`Distribution`] says.
 ///
 /// It is only ever added, so the propagation delay stays the least that a packet takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,96 @@ pub struct Jitter {
     /// arrives at the same instant: the delays of packets close to one another are then no longer independent.
     #[serde(default)]
     pub reorders: bool,
+    /// How likely each delay is.
+    #[serde(default, skip_serializing_if = "Distribution::is_uniform")]
+    pub distribution: Distribution,
+}
+
+/// How likely each delay up to the largest is. The names are those of `tc-netem(8)`; every distribution here is bounded and in
+/// whole nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename = "distribution", rename_all = "lowercase")]
+pub enum Distribution {
+    /// Each delay as likely as any other; the mean is half of the largest.
+    #[default]
+    Uniform,
+    /// The mean of twelve uniform delays, which is close to a normal distribution (Irwin and Hall): the mean is half of the
+    /// largest delay, and the standard deviation a twelfth.
+    Normal,
+    /// Mostly short delays and few long ones: a Pareto distribution of the second kind (Lomax) with shape 3, as `tc-netem`'s,
+    /// and a tenth of the largest delay as its scale, cut off at the largest. Half of the packets have less than 2.6 % of the
+    /// largest delay, and one in a hundred more than 35 %.
+    Pareto,
+    /// A quarter of a normal delay and three quarters of a Pareto delay, as `tc-netem`'s.
+    ParetoNormal,
+}
+
+impl Distribution {
+    fn is_uniform(&self) -> bool {
+        *self == Distribution::Uniform
+    }
+
+    /// The name, as scenarios have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distribution::Uniform => "uniform",
+            Distribution::Normal => "normal",
+            Distribution::Pareto => "pareto",
+            Distribution::ParetoNormal => "paretonormal",
+        }
+    }
+
+    /// A delay of `most` nanoseconds at the most.
+    #[inline]
+    fn draw(self, most: u64, stream: &mut Stream) -> u64 {
+        match self {
+            Distribution::Uniform => stream.below(most.saturating_add(1)),
+            Distribution::Normal => normal(most, stream),
+            Distribution::Pareto => pareto(most, stream),
+            Distribution::ParetoNormal => {
+                let normal = u128::from(normal(most, stream));
+                let sum = normal + 3 * u128::from(pareto(most, stream));
+                u64::try_from(sum / 4).unwrap_or(most)
+            }
+        }
+    }
+}
+
+/// Uniform delays in one normal delay.
+const PARTS: u128 = 12;
+
+fn normal(most: u64, stream: &mut Stream) -> u64 {
+    let parts = (0..PARTS).map(|_| u128::from(stream.below(most.saturating_add(1))));
+    u64::try_from(parts.sum::<u128>() / PARTS).unwrap_or(most)
+}
+
+/// The largest delay in units of the distribution's scale.
+const SCALES: u64 = 10;
+
+/// Where the cube root of a random number ends: shares of a delay are exact to a millionth.
+const ROOT: u64 = 1 << 20;
+
+/// The inverse of the distribution function, scale × (v^(-1/3) − 1), of a uniform v from 11⁻³ to 1.
+fn pareto(most: u64, stream: &mut Stream) -> u64 {
+    let all = ROOT * ROOT * ROOT;
+    let least = all.div_ceil((SCALES + 1) * (SCALES + 1) * (SCALES + 1));
+    let root = cube_root(least + stream.below(all - least + 1));
+    let delay = u128::from(most) * u128::from(ROOT - root) / u128::from(SCALES * root.max(1));
+    u64::try_from(delay).unwrap_or(most).min(most)
+}
+
+/// The largest whole number whose cube is at most `number`, which is at most that of [`ROOT`].
+fn cube_root(number: u64) -> u64 {
+    let (mut low, mut high) = (0, ROOT);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if middle * middle * middle <= number {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
 }
 
 /// Delays of at most so much, without overtaking.
@@ -29,6 +119,7 @@ impl From<Duration> for Jitter {
         Jitter {
             up_to,
             reorders: false,
+            distribution: Distribution::Uniform,
         }
     }
 }
@@ -54,8 +145,8 @@ impl JitterProcess {
         match self.model {
             None => Duration::ZERO,
             Some(jitter) => {
-                let values = jitter.up_to.as_nanos().saturating_add(1);
-                Duration::from_nanos(self.stream.below(values))
+                let most = jitter.up_to.as_nanos();
+                Duration::from_nanos(jitter.distribution.draw(most, &mut self.stream))
             }
         }
     }
@@ -73,15 +164,76 @@ mod tests {
 
     #[test]
     fn uniform_from_zero_to_the_bound() {
-        let jitter = Jitter {
-            up_to: Duration::from_nanos(4),
-            reorders: false,
-        };
+        let jitter = Jitter::from(Duration::from_nanos(4));
         let mut process = JitterProcess::new(Some(jitter), &mut Streams::new(1));
         let mut seen = [0u32; 5];
         for _ in 0..50_000 {
             seen[process.draw().as_nanos() as usize] += 1;
         }
         assert!(seen.iter().all(|n| n.abs_diff(10_000) < 450), "{seen:?}");
+    }
+
+    /// Delays of at most 1,200,000 ns, in order.
+    fn drawn(distribution: Distribution) -> Vec<u64> {
+        let jitter = Jitter {
+            distribution,
+            ..Jitter::from(Duration::from_nanos(1_200_000))
+        };
+        let mut process = JitterProcess::new(Some(jitter), &mut Streams::new(1));
+        let mut delays: Vec<u64> = (0..40_000).map(|_| process.draw().as_nanos()).collect();
+        delays.sort_unstable();
+        assert!(delays.last().is_some_and(|delay| *delay <= 1_200_000));
+        delays
+    }
+
+    fn is_close(value: f64, expected: f64) -> bool {
+        (value / expected - 1.0).abs() < 0.02
+    }
+
+    #[test]
+    fn normal_delays_have_their_mean_and_deviation() {
+        let delays = drawn(Distribution::Normal);
+        let count = delays.len() as f64;
+        let mean = delays.iter().sum::<u64>() as f64 / count;
+        let squares = delays.iter().map(|delay| (*delay as f64 - mean).powi(2));
+        let deviation = (squares.sum::<f64>() / count).sqrt();
+        assert!(is_close(mean, 600_000.0), "{mean}");
+        assert!(is_close(deviation, 100_000.0), "{deviation}");
+        // Of a normal distribution, 2.3 % are more than two deviations below the mean.
+        let low = delays.partition_point(|delay| *delay < 400_000) as f64 / count;
+        assert!((low - 0.0228).abs() < 0.003, "{low}");
+    }
+
+    #[test]
+    fn pareto_delays_have_their_quantiles() {
+        let delays = drawn(Distribution::Pareto);
+        let quantile = |per_mille: usize| delays[delays.len() * per_mille / 1_000] as f64;
+        let expected = |share: f64| {
+            let least = 11f64.powi(-3);
+            let v = 1.0 - share * (1.0 - least);
+            120_000.0 * (v.powf(-1.0 / 3.0) - 1.0)
+        };
+        for per_mille in [250, 500, 750, 900] {
+            let expected = expected(per_mille as f64 / 1_000.0);
+            let seen = quantile(per_mille);
+            assert!(
+                (seen / expected - 1.0).abs() < 0.05,
+                "{per_mille}: {seen} {expected}"
+            );
+        }
+        let mixed = drawn(Distribution::ParetoNormal);
+        let mean = |delays: &[u64]| delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+        let expected = 0.25 * 600_000.0 + 0.75 * mean(&delays);
+        assert!(is_close(mean(&mixed), expected), "{}", mean(&mixed));
+    }
+
+    #[test]
+    fn cube_roots_are_exact() {
+        for root in [0, 1, 2, 95_325, ROOT - 1, ROOT] {
+            let cube = root * root * root;
+            assert_eq!(cube_root(cube), root);
+            assert_eq!(cube_root(cube + root), root);
+            assert_eq!(cube_root(cube.saturating_sub(1)), root.saturating_sub(1));
+        }
     }
 }

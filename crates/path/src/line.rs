@@ -8,8 +8,12 @@ const NANOS_PER_SEC: u64 = 1_000_000_000;
 /// rounded, so that packets back to back never drift.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// Bytes per second; at least one.
+    /// Bytes per second. Zero in an outage: what was carried is through only after a later change of the rate.
     rate: u64,
+    /// In an outage, what is still to go: bytes × 10⁻⁹.
+    left: u128,
+    /// The last rate that was not zero.
+    before: u64,
     /// When what was carried so far is through: whole nanoseconds, and `rest` / `rate` of one (`rest` < `rate`).
     through: Time,
     rest: u64,
@@ -21,9 +25,12 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(rate: Rate, now: Time) -> Line {
+        let rate = rate.bytes_per_sec();
         Line {
-            rate: rate.bytes_per_sec().max(1),
-            through: now,
+            rate,
+            left: 0,
+            before: rate.max(1),
+            through: if rate == 0 { Time::MAX } else { now },
             rest: 0,
             last_size: 0,
             last_took: (0, 0),
@@ -32,8 +39,29 @@ impl Line {
 
     #[inline]
     pub(crate) fn wake(&mut self, now: Time) {
-        self.through = now;
-        self.rest = 0;
+        self.left = 0;
+        if !self.is_stalled() {
+            self.through = now;
+            self.rest = 0;
+        }
+    }
+
+    /// Whether nothing moves until the rate changes.
+    #[inline]
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.rate == 0
+    }
+
+    /// The same line with this rate from `at` on.
+    pub(crate) fn changed(&self, at: Time, rate: Rate) -> Line {
+        let mut line = self.clone();
+        line.change_rate(at, rate);
+        line
+    }
+
+    /// The same line, as if it had its last rate again from `at` on.
+    pub(crate) fn resumed(&self, at: Time) -> Line {
+        self.changed(at, Rate::from_bytes_per_sec(self.before))
     }
 
     /// The first whole nanosecond at which everything carried so far is through.
@@ -44,6 +72,11 @@ impl Line {
 
     #[inline]
     pub(crate) fn carry(&mut self, size: Bytes) -> Time {
+        if self.is_stalled() {
+            let more = u128::from(size.get()) * u128::from(NANOS_PER_SEC);
+            self.left = self.left.saturating_add(more);
+            return Time::MAX;
+        }
         if size.get() != self.last_size {
             self.last_size = size.get();
             self.last_took = divide(size.get() as u128 * NANOS_PER_SEC as u128, self.rate);
@@ -62,11 +95,21 @@ impl Line {
     }
 
     pub(crate) fn change_rate(&mut self, at: Time, rate: Rate) {
-        let mut line = Line::new(rate, self.through);
-        if self.finish() > at {
-            // What is still to go, in bytes × 10⁻⁹, at the old rate; then the time it takes at the new one.
-            let left =
-                self.through.since(at).as_nanos() as u128 * self.rate as u128 + self.rest as u128;
+        // What is still to go, in bytes × 10⁻⁹, at the old rate; then the time it takes at the new one.
+        let (left, idle) = if self.is_stalled() {
+            (self.left, at)
+        } else if self.finish() > at {
+            let nanos = self.through.since(at).as_nanos();
+            let left = u128::from(nanos) * u128::from(self.rate) + u128::from(self.rest);
+            (left, at)
+        } else {
+            (0, self.through)
+        };
+        let mut line = Line::new(rate, idle);
+        if line.is_stalled() {
+            line.left = left;
+            line.before = self.before;
+        } else if left > 0 {
             let (nanos, rest) = divide(left, line.rate);
             line.through = at + Duration::from_nanos(nanos);
             line.rest = rest;
@@ -139,6 +182,30 @@ mod tests {
         line.change_rate(Time::ZERO, Rate::from_bytes_per_sec(3));
         assert_eq!(line.finish().as_nanos(), 333_333_334);
         assert_eq!(line.carry(Bytes::new(2)).as_nanos(), 1_000_000_000);
+    }
+
+    #[test]
+    fn an_outage_keeps_what_is_under_way() {
+        let second = |at| Time::ZERO + Duration::from_secs(at);
+        let mut line = line(1_000);
+        line.carry(Bytes::new(2_000));
+        line.change_rate(second(1), Rate::ZERO);
+        assert!(line.is_stalled());
+        assert_eq!(line.finish(), Time::MAX);
+        assert_eq!(line.carry(Bytes::new(500)), Time::MAX);
+        line.change_rate(second(3), Rate::ZERO);
+        assert_eq!(
+            line.resumed(second(4)).finish(),
+            second(4) + Duration::from_millis(1_500)
+        );
+        line.change_rate(second(5), Rate::from_bytes_per_sec(500));
+        assert_eq!(line.finish(), second(8));
+        // One that carries nothing is free at once.
+        line.change_rate(second(9), Rate::ZERO);
+        line.wake(second(10));
+        line.change_rate(second(11), Rate::from_bytes_per_sec(1_000));
+        assert_eq!(line.finish(), second(11));
+        assert_eq!(line.carry(Bytes::new(1_000)), second(12));
     }
 
     #[test]

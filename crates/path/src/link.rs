@@ -10,6 +10,7 @@ use crate::config::LinkConfig;
 use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;
+use crate::line::Line;
 use crate::loss::{LossAt, LossProcess};
 use crate::pace::Pace;
 use crate::parcel::{Ecn, Parcel};
@@ -110,7 +111,7 @@ pub struct Queued {
     /// Packets that wait.
     pub packets: u64,
     /// How long a packet that entered now, behind all that waits, would wait until its own transmission, at the present
-    /// rate. Under another discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes
+    /// rate; in an outage, at the one that ends it, or else the one before it. Under another discipline than drop-tail it may wait shorter: for drops before it, or because its flow goes
     /// first.
     pub delay: Duration,
 }
@@ -244,16 +245,17 @@ impl<P: Clone> Link<P> {
     }
 
     /// Whether the bottleneck is free for whatever comes next, as of the latest `now`. One that follows a trace never is: its
-    /// next opportunity has a time of its own.
+    /// next opportunity has a time of its own. Nor is one in an outage.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        matches!(self.bottleneck, Bottleneck::Idle) && !matches!(self.pace, Pace::Trace(_))
+        matches!(self.bottleneck, Bottleneck::Idle) && self.pace.is_free_when_idle()
     }
 
     /// What waits in the buffer, as of the latest `now`.
     pub fn queued(&self) -> Queued {
         let waiting = self.queue.waiting();
         let start = match self.bottleneck {
+            _ if let Some(line) = self.pace.stalled() => self.end_of_outage(line, waiting.bytes),
             Bottleneck::Idle => self.pace.start_after_idle(self.now),
             _ if waiting.packets == 0 => self.pace.start(),
             _ => self.pace.start_behind(waiting.bytes),
@@ -263,6 +265,17 @@ impl<P: Clone> Link<P> {
             packets: waiting.packets,
             delay: start.since(self.now),
         }
+    }
+
+    /// When a packet would start behind so much that waits in an outage.
+    fn end_of_outage(&self, line: &Line, waiting: Bytes) -> Time {
+        let rates = self.changes.as_slice().iter();
+        let mut rates = rates.filter_map(|change| Some((change.at, change.rate?)));
+        let mut line = match rates.find(|(_, rate)| !rate.is_zero()) {
+            Some((at, rate)) => line.changed(at, rate),
+            None => line.resumed(self.now),
+        };
+        line.carry(waiting)
     }
 
     /// What happened so far, as of the latest `now`.
@@ -381,7 +394,10 @@ impl<P: Clone> Link<P> {
         };
         if let Some(rate) = change.rate {
             self.pace.change_rate(change.at, rate);
-            self.queue.change_rate(rate);
+            // The queue's estimates of idle time have no use for an outage.
+            if !rate.is_zero() {
+                self.queue.change_rate(rate);
+            }
             self.repace();
         }
         self.delay = change.delay.unwrap_or(self.delay);
@@ -397,10 +413,11 @@ impl<P: Clone> Link<P> {
         self.repace();
     }
 
-    /// The rest of the packet under way goes at another rate.
+    /// The rest of the packet under way goes at another rate. What waits for the end of an outage starts when that is known.
     fn repace(&mut self) {
-        if let Bottleneck::Busy { until, .. } = &mut self.bottleneck {
-            *until = self.pace.start();
+        match &mut self.bottleneck {
+            Bottleneck::Busy { until: at, .. } | Bottleneck::Waiting(at) => *at = self.pace.start(),
+            Bottleneck::Idle => {}
         }
     }
 

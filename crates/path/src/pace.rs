@@ -5,7 +5,8 @@ use units::{Bytes, Rate, Time};
 use crate::capacity::Capacity;
 use crate::demand::{Cell, Demand};
 use crate::line::Line;
-use crate::trace::Opportunities;
+use crate::rates::Follower;
+use crate::trace::{Opportunities, Recorded};
 
 /// The bottleneck's clock: where it stands after the packets that it has carried.
 #[derive(Debug, Clone)]
@@ -14,6 +15,7 @@ pub(crate) enum Pace {
     Rate(Line),
     Granted(Cell),
     Trace(Opportunities),
+    Rates(Follower),
 }
 
 impl Pace {
@@ -22,7 +24,10 @@ impl Pace {
             (Capacity::Unlimited, _) => Pace::Unlimited(Time::ZERO),
             (Capacity::Rate(rate), None) => Pace::Rate(Line::new(rate, Time::ZERO)),
             (Capacity::Rate(rate), Some(demand)) => Pace::Granted(Cell::new(demand, rate)),
-            (Capacity::Trace(trace), _) => Pace::Trace(Opportunities::new(trace)),
+            (Capacity::Trace(trace), _) => match trace.recorded() {
+                Recorded::Opportunities(stamps) => Pace::Trace(Opportunities::new(stamps)),
+                Recorded::Rates(rates) => Pace::Rates(Follower::new(rates)),
+            },
         }
     }
 
@@ -34,6 +39,7 @@ impl Pace {
             Pace::Rate(line) => line.wake(now),
             Pace::Granted(cell) => cell.line_mut().wake(now),
             Pace::Trace(opportunities) => opportunities.skip_to(now),
+            Pace::Rates(follower) => follower.wake(now),
         }
     }
 
@@ -45,6 +51,7 @@ impl Pace {
             Pace::Rate(line) => line.finish(),
             Pace::Granted(cell) => cell.line().finish(),
             Pace::Trace(opportunities) => opportunities.start(),
+            Pace::Rates(follower) => follower.finish(),
         }
     }
 
@@ -58,6 +65,7 @@ impl Pace {
                 opportunities.skip_to(now);
                 opportunities.start()
             }
+            Pace::Rates(follower) => follower.start_after_idle(now),
         }
     }
 
@@ -74,6 +82,7 @@ impl Pace {
                 opportunities.take(waiting);
                 opportunities.start()
             }
+            Pace::Rates(follower) => follower.start_behind(waiting),
         }
     }
 
@@ -85,6 +94,7 @@ impl Pace {
             Pace::Rate(line) => line.carry(size),
             Pace::Granted(cell) => cell.line_mut().carry(size),
             Pace::Trace(opportunities) => opportunities.take(size),
+            Pace::Rates(follower) => follower.carry(size),
         }
     }
 
@@ -94,7 +104,7 @@ impl Pace {
             Pace::Unlimited(_) => *self = Pace::Rate(Line::new(rate, at)),
             Pace::Rate(line) => line.change_rate(at, rate),
             Pace::Granted(cell) => cell.change_rate(at, rate),
-            Pace::Trace(_) => {}
+            Pace::Trace(_) | Pace::Rates(_) => {}
         }
     }
 
@@ -111,14 +121,38 @@ impl Pace {
     pub(crate) fn next_look(&self) -> Option<Time> {
         match self {
             Pace::Granted(cell) => cell.next_look(),
+            Pace::Rates(follower) => follower.next_look(),
             _ => None,
         }
     }
 
     /// That time has come, and `backlog` waits or is under way.
     pub(crate) fn look(&mut self, backlog: Bytes) {
-        if let Pace::Granted(cell) = self {
-            cell.look(backlog);
+        match self {
+            Pace::Granted(cell) => cell.look(backlog),
+            Pace::Rates(follower) => follower.look(backlog),
+            _ => {}
         }
+    }
+
+    /// Whether what enters while nothing waits starts at once.
+    #[inline]
+    pub(crate) fn is_free_when_idle(&self) -> bool {
+        match self {
+            Pace::Unlimited(_) => true,
+            Pace::Rate(line) => !line.is_stalled(),
+            Pace::Granted(cell) => !cell.line().is_stalled(),
+            Pace::Trace(_) | Pace::Rates(_) => false,
+        }
+    }
+
+    /// The line that stands still until a change of the rate, in an outage.
+    pub(crate) fn stalled(&self) -> Option<&Line> {
+        let line = match self {
+            Pace::Rate(line) => line,
+            Pace::Granted(cell) => cell.line(),
+            Pace::Unlimited(_) | Pace::Trace(_) | Pace::Rates(_) => return None,
+        };
+        line.is_stalled().then_some(line)
     }
 }

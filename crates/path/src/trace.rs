@@ -1,10 +1,13 @@
-//! Links whose rate follows a recorded trace, in the format of Mahimahi.
+//! Links whose rate follows a recorded trace: delivery opportunities in the format of Mahimahi, or a table of rates.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use units::{Bytes, Duration, Rate, Time};
+
+use crate::rate_text;
+use crate::rates::Rates;
 
 /// What one delivery opportunity carries: one full packet, or smaller ones that add up to as much (`mm-link(1)`).
 ///
@@ -14,44 +17,84 @@ pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Delivery opportunities over time, as `mm-link` of Mahimahi takes them (Netravali et al., "Mahimahi: Accurate
-/// Record-and-Replay for HTTP", 2015).
+/// How a rate went, as it was recorded. It repeats.
 ///
-/// The text has one millisecond stamp a line, never decreasing; each line is an opportunity to deliver up to
-/// [`OPPORTUNITY`] bytes at that time. A stamp that stands on several lines is as many opportunities. After the last
-/// stamp the trace starts over, with the last stamp as its new zero.
+/// The text is of one of two kinds. With one number a line, it is what `mm-link` of Mahimahi takes (Netravali et al.,
+/// "Mahimahi: Accurate Record-and-Replay for HTTP", 2015): millisecond stamps, never decreasing; each line is an opportunity
+/// to deliver up to [`OPPORTUNITY`] bytes at that time. A stamp that stands on several lines is as many opportunities. After
+/// the last stamp the trace starts over, with the last stamp as its new zero. A packet may need several opportunities, and
+/// several packets may share one. What an opportunity could carry beyond what waits is wasted; so is an opportunity that
+/// finds nothing waiting. A packet that enters at the very time of an opportunity is too late for it.
 ///
-/// A packet may need several opportunities, and several packets may share one. What an opportunity could carry beyond
-/// what waits is wasted; so is an opportunity that finds nothing waiting. A packet that enters at the very time of an
-/// opportunity is too late for it.
+/// With several cells a line, it is a table of times and rates, such as CSV. Each rate holds from its time to the next one,
+/// and the last one as long as the one before it; then the trace starts over. A rate of zero is an outage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct Trace(Recorded);
+
+/// What was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    Opportunities(Stamps),
+    Rates(Rates),
+}
+
+/// The times of delivery opportunities, in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamps {
     stamps: Arc<[u64]>,
+    /// The last stamp.
     period: u64,
 }
 
 impl Trace {
-    /// The time from one start of the trace to the next: its last stamp.
+    /// The time from one start of the trace to the next.
     pub fn period(&self) -> Duration {
-        Duration::from_millis(self.period)
+        match &self.0 {
+            Recorded::Opportunities(stamps) => Duration::from_millis(stamps.period),
+            Recorded::Rates(rates) => rates.period(),
+        }
     }
 
-    /// How many opportunities there are in one period.
-    pub fn opportunities(&self) -> usize {
-        self.stamps.len()
+    /// How many opportunities there are in one period, or rates.
+    pub fn steps(&self) -> usize {
+        match &self.0 {
+            Recorded::Opportunities(stamps) => stamps.stamps.len(),
+            Recorded::Rates(rates) => rates.len(),
+        }
     }
 
     /// The mean rate over one period.
     pub fn mean_rate(&self) -> Rate {
-        Rate::from_transfer(OPPORTUNITY * self.stamps.len() as u64, self.period())
+        match &self.0 {
+            Recorded::Opportunities(stamps) => {
+                let bytes = OPPORTUNITY * stamps.stamps.len() as u64;
+                Rate::from_transfer(bytes, self.period())
+            }
+            Recorded::Rates(rates) => rates.mean_rate(),
+        }
+    }
+
+    /// What was recorded.
+    pub(crate) fn recorded(self) -> Recorded {
+        self.0
     }
 }
 
 impl FromStr for Trace {
     type Err = TraceError;
 
-    /// Reads a trace. Blank lines and spaces around a stamp are passed over.
+    /// Reads a trace. A byte-order mark, blank lines, and spaces around a stamp or a cell are passed over.
     fn from_str(text: &str) -> Result<Trace, TraceError> {
+        let text = text.trim_start_matches('\u{feff}');
+        if rate_text::is_table(text) {
+            return rate_text::read(text).map(|rates| Trace(Recorded::Rates(rates)));
+        }
+        Stamps::read(text).map(|stamps| Trace(Recorded::Opportunities(stamps)))
+    }
+}
+
+impl Stamps {
+    fn read(text: &str) -> Result<Stamps, TraceError> {
         let mut stamps = Vec::new();
         let mut last = 0;
         let mut lines = 0;
@@ -85,7 +128,7 @@ impl FromStr for Trace {
         if last == 0 {
             return error(TraceReason::NoTime);
         }
-        Ok(Trace {
+        Ok(Stamps {
             stamps: stamps.into(),
             period: last,
         })
@@ -99,6 +142,12 @@ pub struct TraceError {
     pub line: usize,
     /// What is wrong there.
     pub reason: TraceReason,
+}
+
+impl TraceError {
+    pub(crate) fn new(line: usize, reason: TraceReason) -> TraceError {
+        TraceError { line, reason }
+    }
 }
 
 /// What is wrong with a trace.
@@ -116,6 +165,22 @@ pub enum TraceReason {
     Empty,
     /// The last stamp is zero, so the trace would repeat without time going by.
     NoTime,
+    /// The table has no heading that tells its columns apart.
+    NoHeading,
+    /// No column of the table is called a time.
+    NoTimeColumn,
+    /// No column of the table is called a rate.
+    NoRateColumn,
+    /// The cell is no time.
+    NotATime,
+    /// The cell is no rate.
+    NotARate,
+    /// The time is before the one above it.
+    Backwards,
+    /// The table is of less than a millisecond.
+    TooShort,
+    /// All rates are zero.
+    NoRate,
 }
 
 impl fmt::Display for TraceError {
@@ -137,6 +202,28 @@ impl fmt::Display for TraceError {
             TraceReason::NoTime => {
                 f.write_str("the last stamp is 0; the trace repeats after it, so it must be later")
             }
+            TraceReason::NoHeading => f.write_str(
+                "more than two columns; name them in a first line such as time,mbps",
+            ),
+            TraceReason::NoTimeColumn => f.write_str(
+                "no column is called time; name the columns in a first line such as time,mbps",
+            ),
+            TraceReason::NoRateColumn => f.write_str(
+                "no column is called a rate; name the columns in a first line such as time,mbps",
+            ),
+            TraceReason::NotATime => f.write_str(
+                "not a time; give seconds, milliseconds in a column such as time_ms, or 2024-05-01T12:30:00Z",
+            ),
+            TraceReason::NotARate => {
+                f.write_str("not a rate; give a number of the column's unit, zero or more")
+            }
+            TraceReason::Backwards => {
+                f.write_str("the time is before the one above; sort the trace")
+            }
+            TraceReason::TooShort => f.write_str(
+                "the trace is shorter than a millisecond; name the unit of its times, such as time_ms",
+            ),
+            TraceReason::NoRate => f.write_str("every rate is zero, so nothing would move"),
         }
     }
 }
@@ -146,7 +233,7 @@ impl std::error::Error for TraceError {}
 /// A position in a trace that repeats.
 #[derive(Debug, Clone)]
 pub(crate) struct Opportunities {
-    trace: Trace,
+    trace: Stamps,
     /// When the present repetition began, in milliseconds.
     base: u64,
     /// The opportunity within the repetition that comes next; always less than their number.
@@ -157,7 +244,7 @@ pub(crate) struct Opportunities {
 }
 
 impl Opportunities {
-    pub(crate) fn new(trace: Trace) -> Opportunities {
+    pub(crate) fn new(trace: Stamps) -> Opportunities {
         Opportunities {
             trace,
             base: 0,
@@ -247,6 +334,10 @@ mod tests {
         text.parse().expect("a good trace")
     }
 
+    fn cursor(text: &str) -> Opportunities {
+        Opportunities::new(Stamps::read(text).expect("a good trace"))
+    }
+
     fn millis(time: Time) -> u64 {
         time.as_nanos() / NANOS_PER_MILLI
     }
@@ -277,21 +368,28 @@ mod tests {
     #[test]
     fn a_trace_knows_its_mean_rate() {
         let trace = trace("0\r\n1\n1\n\n4\n");
-        assert_eq!(trace.opportunities(), 4);
+        assert_eq!(trace.steps(), 4);
         assert_eq!(trace.period(), Duration::from_millis(4));
         assert_eq!(trace.mean_rate(), Rate::from_bytes_per_sec(1_500_000));
     }
 
     #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        for text in ["0\n1\n", "time,mbps\n0,1\n1,2\n"] {
+            assert_eq!(trace(&format!("\u{feff}{text}")), trace(text));
+        }
+    }
+
+    #[test]
     fn it_repeats_after_its_last_stamp() {
-        let mut cursor = Opportunities::new(trace("0\n1\n1\n4\n"));
+        let mut cursor = cursor("0\n1\n1\n4\n");
         let times: Vec<u64> = (0..10).map(|_| millis(cursor.take(OPPORTUNITY))).collect();
         assert_eq!(times, [0, 1, 1, 4, 4, 5, 5, 8, 8, 9]);
     }
 
     #[test]
     fn packets_share_and_span_opportunities() {
-        let mut cursor = Opportunities::new(trace("10\n20\n30\n"));
+        let mut cursor = cursor("10\n20\n30\n");
         assert_eq!(millis(cursor.take(Bytes::new(500))), 10);
         assert_eq!(millis(cursor.start()), 10);
         assert_eq!(millis(cursor.take(Bytes::new(1000))), 10);
@@ -305,7 +403,7 @@ mod tests {
 
     #[test]
     fn what_nobody_took_is_gone() {
-        let mut cursor = Opportunities::new(trace("10\n20\n30\n"));
+        let mut cursor = cursor("10\n20\n30\n");
         let skip = |cursor: &mut Opportunities, at| {
             cursor.skip_to(Time::from_nanos(at * NANOS_PER_MILLI));
             millis(cursor.start())

@@ -39,8 +39,8 @@ fn main() {
                 loss_bad: Ratio::new(1, 2),
             }),
             jitter: Some(Jitter {
-                up_to: Duration::from_millis(5),
                 reorders: true,
+                ..Jitter::from(Duration::from_millis(5))
             }),
             reorder: Some(Reorder {
                 share: Ratio::new(1, 10),

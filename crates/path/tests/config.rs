@@ -299,11 +299,6 @@ fn changes() {
             vec![change(2, None)],
         ),
         (
-            "change[0].rate is zero",
-            Capacity::Unlimited,
-            vec![change(2, Some(Rate::ZERO))],
-        ),
-        (
             "change[0].rate cannot be combined",
             trace,
             vec![change(2, Some(Rate::MAX))],

@@ -210,8 +210,8 @@ fn jitter_in_order_and_out_of_order() {
         let mut link = link(LinkConfig {
             effects: Effects {
                 jitter: Some(Jitter {
-                    up_to: Duration::from_millis(5),
                     reorders,
+                    ..Jitter::from(Duration::from_millis(5))
                 }),
                 ..packet_a_milli().effects
             },
@@ -621,4 +621,112 @@ fn only_the_bottlenecks_rate_with_a_bdp_in_flight_leaves_no_queue() {
     let bursts = waited((0..300).map(|burst| (burst * 10, 10)));
     let mean = bursts.iter().sum::<u64>() as f64 / bursts.len() as f64;
     assert_eq!(mean + 0.5, 20.0 / 4.0);
+}
+
+/// A change of the rate alone.
+fn rate_at(at: u64, rate: Rate) -> Change {
+    Change {
+        at: at_millis(at),
+        rate: Some(rate),
+        delay: None,
+    }
+}
+
+#[test]
+fn in_an_outage_the_queue_holds_and_drops_and_then_goes_on() {
+    let mut link = link(LinkConfig {
+        buffer: Buffer::Packets(3),
+        changes: vec![
+            rate_at(2, Rate::ZERO),
+            rate_at(100, Rate::from_bits_per_sec(12_000_000)),
+        ],
+        ..packet_a_milli()
+    });
+    for packet in 0..4 {
+        link.send(Time::ZERO, PACKET, packet);
+    }
+    // Two are through, the third begins, the fourth waits.
+    link.advance(at_millis(50));
+    assert_eq!(link.queued().packets, 1);
+    assert_eq!(link.queued().delay, Duration::from_millis(52));
+    assert!(!link.is_idle());
+    for packet in 4..7 {
+        link.send(at_millis(50), PACKET, packet);
+    }
+    assert_eq!(link.counters().drops.packets, 1);
+    let arrivals = drain(&mut link, at_millis(1_000));
+    let expected = [
+        (11.0, 0),
+        (12.0, 1),
+        (111.0, 2),
+        (112.0, 3),
+        (113.0, 4),
+        (114.0, 5),
+    ];
+    assert_eq!(times(&arrivals), expected);
+}
+
+#[test]
+fn what_comes_to_an_idle_link_in_an_outage_waits_for_its_end() {
+    let config = LinkConfig {
+        changes: vec![
+            rate_at(2, Rate::ZERO),
+            rate_at(10, Rate::ZERO),
+            rate_at(100, Rate::from_bits_per_sec(6_000_000)),
+        ],
+        ..packet_a_milli()
+    };
+    let mut one = link(config.clone());
+    one.advance(at_millis(5));
+    assert!(!one.is_idle());
+    one.send(at_millis(5), PACKET, 7);
+    // Nothing arrives before the rate comes back; the caller need not look earlier than for a change.
+    let mut looks = 0;
+    let arrival = loop {
+        let next = one.next_event().expect("a packet is on the link");
+        match one.receive(next) {
+            Some(arrival) => break arrival,
+            None => looks += 1,
+        }
+        assert!(looks < 10);
+    };
+    assert_eq!((arrival.at, arrival.packet), (at_millis(112), 7));
+    // An outage without an end.
+    let mut dead = link(LinkConfig {
+        changes: vec![rate_at(2, Rate::ZERO)],
+        ..config
+    });
+    dead.send(at_millis(1), PACKET, 0);
+    dead.send(at_millis(1), PACKET, 1);
+    dead.advance(at_millis(9));
+    assert_eq!(dead.queued().delay, Duration::from_millis(1));
+    assert_eq!(drain(&mut dead, at_millis(1_000_000)).len(), 1);
+    assert_eq!(dead.next_event(), Some(Time::MAX));
+}
+
+#[test]
+fn a_link_follows_a_table_of_rates() {
+    // A packet a millisecond, an outage, and two of them a millisecond: 3, 3 and 4 ms, again and again.
+    let trace = "time_ms,mbps\n0,12\n3,0\n6,24\n9,24\n10,12\n13,0\n16,24\n19,24\n";
+    let mut link = link(LinkConfig {
+        capacity: Capacity::Trace(trace.parse().expect("a trace")),
+        ..LinkConfig::default()
+    });
+    for packet in 0..5 {
+        link.send(at_millis(1), PACKET, packet);
+    }
+    assert_eq!(link.queued().delay, Duration::from_millis(5));
+    let arrivals = drain(&mut link, at_millis(15));
+    let expected = [(2.0, 0), (3.0, 1), (6.5, 2), (7.0, 3), (7.5, 4)];
+    assert_eq!(times(&arrivals), expected);
+    // It was idle for long, and finds its place again: 22 ms a repetition.
+    link.send(at_millis(22_004), PACKET, 5);
+    let mut last = None;
+    while let Some(next) = link.next_event() {
+        last = link.receive(next).or(last);
+    }
+    assert_eq!(
+        last.map(|arrival| (arrival.at, arrival.packet)),
+        Some((Time::from_nanos(22_006_500_000), 5))
+    );
 }

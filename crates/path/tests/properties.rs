@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use path::{
-    Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline, Ecn,
-    Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt, OPPORTUNITY, Parcel,
-    Policer, Red, Reorder, Trace, TraceError,
+    Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline,
+    Distribution, Ecn, Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt,
+    OPPORTUNITY, Parcel, Policer, Red, Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -152,7 +152,18 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 /// Any link that makes sense.
 #[allow(clippy::needless_update, reason = "a new effect needs no line here")]
 fn config() -> impl Strategy<Value = LinkConfig> {
-    let jitter = (span(), any::<bool>()).prop_map(|(up_to, reorders)| Jitter { up_to, reorders });
+    let distributions = prop::sample::select(vec![
+        Distribution::Uniform,
+        Distribution::Normal,
+        Distribution::Pareto,
+        Distribution::ParetoNormal,
+    ]);
+    let jitter =
+        (span(), any::<bool>(), distributions).prop_map(|(up_to, reorders, distribution)| Jitter {
+            up_to,
+            reorders,
+            distribution,
+        });
     let reorder = (share(), 1u64..50_000_000).prop_map(|(share, by)| Reorder {
         share,
         by: Duration::from_nanos(by),
@@ -743,7 +754,7 @@ proptest! {
     #[test]
     fn any_text_is_a_trace_or_an_error_with_its_line(text in "[0-9 \\n\\rx.-]{0,60}|\\PC*") {
         match text.parse::<Trace>() {
-            Ok(trace) => prop_assert!(trace.opportunities() > 0 && trace.period() > Duration::ZERO),
+            Ok(trace) => prop_assert!(trace.steps() > 0 && trace.period() > Duration::ZERO),
             Err(TraceError { line, .. }) => prop_assert!(line <= text.lines().count()),
         }
     }

@@ -1,6 +1,6 @@
 //! All that was observed in one run.
 
-use scenario::Scenario;
+use scenario::{FlowSpec, Limits, Scenario};
 use units::Duration;
 
 use super::fairness::{Fairness, WhileAllLive};
@@ -71,16 +71,18 @@ impl Record {
         let (mut summaries, flows): (Vec<FlowSummary>, Vec<FlowRecord>) =
             recorded.flows.into_iter().unzip();
         let (transfers, completions) = recorded.transfers;
+        let limits = Limits::of(scenario);
+        let groups = groups(scenario);
         for (flow, life) in summaries.iter_mut().zip(&flows) {
-            flow.group = group_of(scenario, flow.id);
+            flow.group = groups.get(flow.id).copied();
             let group = flow.group.and_then(|group| scenario.flows.get(group));
             let window = Window::of(std::slice::from_ref(life), scenario.warmup, end);
-            let limit = group.and_then(|group| window.limit(scenario, group, payload_share));
+            let limit = group.and_then(|group| window.limit(&limits, group, payload_share));
             flow.limit_share = limit.map(|limit| flow.goodput_bps as f64 / limit);
         }
         let window = Window::of(&flows, scenario.warmup, end);
-        let together = Together::of(summaries.iter(), scenario, window, payload_share);
-        let controllers = OfController::each(&summaries, scenario, window, payload_share);
+        let together = Together::of(summaries.iter(), &limits, window, payload_share);
+        let controllers = OfController::each(&summaries, &limits, window, payload_share);
         let goodputs = summaries.iter().map(|flow| flow.goodput_bps as f64);
         let fairness = Fairness::of(goodputs, &flows, scenario.warmup, end);
         let rtprop_ms = least_rtprop(scenario).as_millis_f64();
@@ -140,7 +142,12 @@ impl Record {
     pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
         let window = Window::of(&self.flows, self.scenario.warmup, self.summary.end());
         let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
-        Together::of(chosen, &self.scenario, window, self.payload_share)
+        Together::of(
+            chosen,
+            &Limits::of(&self.scenario),
+            window,
+            self.payload_share,
+        )
     }
 
     /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
@@ -149,13 +156,11 @@ impl Record {
     }
 }
 
-/// The group of flows that the flow `id` belongs to.
-fn group_of(scenario: &Scenario, id: usize) -> Option<usize> {
-    let mut after = 0u64;
-    scenario.flows.iter().position(|group| {
-        after = after.saturating_add(group.count);
-        (id as u64) < after
-    })
+/// The group of each flow, in the order of the flows.
+fn groups(scenario: &Scenario) -> Vec<usize> {
+    let groups = scenario.flows.iter().enumerate();
+    let of = |(place, group): (usize, &FlowSpec)| group.starts().map(move |_| place);
+    groups.flat_map(of).collect()
 }
 
 /// An RTprop that no flow's is ever less than: the changes of different hops need not come together.

@@ -7,7 +7,7 @@ use super::flow::FlowRecord;
 use super::millionths::optional_millionths;
 use super::summary::FlowSummary;
 use super::throughput::goodput;
-use scenario::{FlowSpec, Scenario};
+use scenario::{FlowSpec, Limits};
 
 /// What flows delivered together, over one time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Together {
     /// What these flows delivered in a window that they all lived within.
     pub(super) fn of<'f>(
         flows: impl Iterator<Item = &'f FlowSummary> + Clone,
-        scenario: &Scenario,
+        limits: &Limits<'_>,
         window: Window,
         payload_share: f64,
     ) -> Together {
@@ -47,8 +47,8 @@ impl Together {
         let mut groups: Vec<usize> = flows.filter_map(|flow| flow.group).collect();
         groups.dedup();
         let groups = groups.into_iter();
-        let groups = groups.filter_map(|group| scenario.flows.get(group));
-        let limit = limit(scenario, groups, window, payload_share);
+        let groups = groups.filter_map(|group| limits.scenario().flows.get(group));
+        let limit = limit(limits, groups, window, payload_share);
         Together {
             goodput_bps: goodput.bits_per_sec(),
             limit_share: limit.map(|limit| goodput.bits_per_sec() as f64 / limit),
@@ -60,7 +60,7 @@ impl OfController {
     /// The flows by controller, in the order of the first flow of each.
     pub(super) fn each(
         flows: &[FlowSummary],
-        scenario: &Scenario,
+        limits: &Limits<'_>,
         window: Window,
         payload_share: f64,
     ) -> Vec<OfController> {
@@ -75,7 +75,7 @@ impl OfController {
             OfController {
                 controller: name.to_string(),
                 flows: own.clone().count() as u64,
-                together: Together::of(own, scenario, window, payload_share),
+                together: Together::of(own, limits, window, payload_share),
             }
         };
         names.into_iter().map(of).collect()
@@ -108,11 +108,11 @@ impl Window {
     /// packet whose transmission had begun before. Nothing if nothing limits it.
     pub(super) fn limit(
         &self,
-        scenario: &Scenario,
+        limits: &Limits<'_>,
         flow: &FlowSpec,
         payload_share: f64,
     ) -> Option<f64> {
-        let limit = scenario.limit(flow, self.from, self.to, payload_share)?;
+        let limit = limits.goodput(flow, self.from, self.to, payload_share)?;
         let span = self.to.saturating_sub(self.from).as_secs_f64();
         let begun = if self.is_cut {
             path::MTU.get() as f64 * 8.0 * payload_share / span
@@ -126,7 +126,7 @@ impl Window {
 /// What the path allows the flows of these groups together, in bits per second: what each of their ways allows, if no two
 /// of them have a bottleneck in common.
 fn limit<'g>(
-    scenario: &Scenario,
+    limits: &Limits<'_>,
     groups: impl Iterator<Item = &'g FlowSpec>,
     window: Window,
     payload_share: f64,
@@ -134,7 +134,11 @@ fn limit<'g>(
     // Each way once: whether it is against the others, its hops, and a group on it.
     let mut ways: Vec<(bool, Vec<usize>, &FlowSpec)> = Vec::new();
     for group in groups {
-        let hops: Vec<usize> = scenario.crossed(group).map(|(hop, _)| hop).collect();
+        let hops: Vec<usize> = limits
+            .scenario()
+            .crossed(group)
+            .map(|(hop, _)| hop)
+            .collect();
         let is_known =
             |way: &(bool, Vec<usize>, &FlowSpec)| way.0 == group.reverse && way.1 == hops;
         if !ways.iter().any(is_known) {
@@ -147,12 +151,12 @@ fn limit<'g>(
             .filter(|other| other.0 == one.0)
             .any(|other| other.1.iter().any(|hop| one.1.contains(hop)))
     });
-    let limits = ways
+    let alone = ways
         .iter()
-        .map(|(_, _, group)| window.limit(scenario, group, payload_share));
+        .map(|(_, _, group)| window.limit(limits, group, payload_share));
     if is_shared {
         None
     } else {
-        limits.reduce(|sum, next| Some(sum? + next?))?
+        alone.reduce(|sum, next| Some(sum? + next?))?
     }
 }

@@ -1,7 +1,7 @@
 //! Paths in one line for people.
 
-use path::{Aggregation, Discipline, Loss, LossAt};
-use units::{Duration, Ratio};
+use path::{Aggregation, Discipline, Distribution, Loss, LossAt};
+use units::{Duration, Rate, Ratio};
 
 use super::text::{bits_per_sec, bytes, millis, percent};
 use scenario::{ChangeSpec, LinkSpec, PathSpec, Scenario};
@@ -22,6 +22,11 @@ pub fn describe(path: &PathSpec) -> String {
         capacity(&path.data).unwrap_or_else(|| "no rate limit".to_string()),
         format!("RTprop {}", millis(path.rtt.as_millis_f64())),
     ];
+    parts.extend(path.forward_delay.map(|forward| {
+        let back = path.rtt.saturating_sub(forward);
+        let [forward, back] = [forward, back].map(|delay| millis(delay.as_millis_f64()));
+        format!("{forward} forward and {back} back")
+    }));
     parts.extend(link(&path.data, path.rtt));
     if path.ack_loss > Ratio::ZERO {
         parts.push(format!("ACK loss {}", path.ack_loss));
@@ -68,7 +73,11 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     };
     let jitter = link.effects.jitter.and_then(|jitter| {
         let overtaking = if jitter.reorders { ", overtaking" } else { "" };
-        let text = format!("jitter up to {}{overtaking}", jitter.up_to);
+        let distribution = match jitter.distribution {
+            Distribution::Uniform => String::new(),
+            other => format!(" ({})", other.name()),
+        };
+        let text = format!("jitter up to {}{distribution}{overtaking}", jitter.up_to);
         (!jitter.up_to.is_zero()).then_some(text)
     });
     let reorder = link.effects.reorder.and_then(|reorder| {
@@ -135,9 +144,10 @@ fn queue(discipline: Discipline) -> Option<String> {
 /// The first changes one by one, and how many more there are.
 fn changes(changes: &[ChangeSpec]) -> Vec<String> {
     let told = changes.iter().take(CHANGES).map(|change| {
-        let rate = change
-            .rate
-            .map(|rate| bits_per_sec(rate.bits_per_sec() as f64));
+        let rate = change.rate.map(|rate| match rate {
+            Rate::ZERO => "no rate".to_owned(),
+            rate => bits_per_sec(rate.bits_per_sec() as f64),
+        });
         let rtt = change
             .rtt
             .map(|rtt| format!("RTprop {}", millis(rtt.as_millis_f64())));

@@ -247,13 +247,14 @@ impl Crowd<'_, '_> {
 
 fn path(record: &Record, points: u64) -> PathPlot {
     let spec = &record.scenario.path;
+    let (rates_over_time, rtts) = (spec.data.rates(), spec.rtts());
     let hops = record.paths.iter().enumerate();
     let queues = hops.filter(|(_, path)| !path.samples.is_empty());
     PathPlot {
         rate: rates(spec),
         rtprop: rtprops(spec),
         bdp: steps(spec, |at| {
-            let bdp = spec.data.rate_at(at)?.bytes_in(spec.rtt_at(at));
+            let bdp = rates_over_time.at(at)?.bytes_in(rtts.at(at));
             Some(bdp.get() as f64 / 1e3)
         }),
         queues: queues

@@ -36,12 +36,14 @@ pub type Step = (f64, f64);
 
 /// The rate of a path's bottleneck in Mbit/s.
 pub fn rates(path: &PathSpec) -> Vec<Step> {
-    steps(path, |at| path.data.rate_at(at).map(megabits))
+    let rates = path.data.rates();
+    steps(path, |at| rates.at(at).map(megabits))
 }
 
 /// RTprop in milliseconds.
 pub fn rtprops(path: &PathSpec) -> Vec<Step> {
-    steps(path, |at| Some(path.rtt_at(at).as_millis_f64()))
+    let rtts = path.rtts();
+    steps(path, |at| Some(rtts.at(at).as_millis_f64()))
 }
 
 /// What of the path has which value from when on: one step, and one more for each change of it.
@@ -115,7 +117,7 @@ mod tests {
         let mut path = PathSpec::default();
         assert_eq!(
             steps(&path, |at| Some(
-                path.data.rate_at(at)?.bits_per_sec() as f64
+                path.data.rates().at(at)?.bits_per_sec() as f64
             )),
             []
         );
@@ -127,9 +129,9 @@ mod tests {
         ] {
             path.set(key, text).unwrap();
         }
-        let rate = |at| Some(path.data.rate_at(at)?.bits_per_sec() as f64 / 1e6);
+        let rate = |at| Some(path.data.rates().at(at)?.bits_per_sec() as f64 / 1e6);
         assert_eq!(steps(&path, rate), [(0.0, 20.0), (2.0, 5.0)]);
-        let rtprop = |at| Some(path.rtt_at(at).as_millis_f64());
+        let rtprop = |at| Some(path.rtts().at(at).as_millis_f64());
         assert_eq!(steps(&path, rtprop), [(0.0, 40.0), (1.0, 80.0)]);
     }
 }

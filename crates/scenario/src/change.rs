@@ -1,7 +1,7 @@
 //! What changes during a run.
 
-use serde::{Deserialize, Serialize};
-use units::bounds::positive;
+use serde::{Deserialize, Deserializer, Serialize};
+use units::bounds::refused;
 use units::{Duration, Rate};
 
 /// A change: `[[path.change]]` with `at`, and `rate`, `rtt` or both; `[[path.uplink.change]]` with `at` and `rate`.
@@ -13,9 +13,21 @@ use units::{Duration, Rate};
 pub struct ChangeSpec {
     /// `at`: when, from the start of the run.
     pub at: Duration,
-    /// `rate`: the link's new rate.
-    #[serde(default, deserialize_with = "positive")]
+    /// `rate`: the link's new rate; zero for an outage.
+    #[serde(default, deserialize_with = "rate_or_outage")]
     pub rate: Option<Rate>,
     /// `rtt`: the path's new RTprop.
     pub rtt: Option<Duration>,
+}
+
+/// A rate, or none at all; what is too little to be a rate is not meant as none.
+fn rate_or_outage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rate>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let rate: Rate = text.parse().map_err(serde::de::Error::custom)?;
+    if rate.is_zero() && text.contains(|c: char| ('1'..='9').contains(&c)) {
+        return Err(refused(
+            "is less than 8bit, the least rate; give a rate such as 1kbit, or 0bit for an outage",
+        ));
+    }
+    Ok(Some(rate))
 }

@@ -1,18 +1,66 @@
 //! What links let through.
 
 use path::LossAt;
-use units::Duration;
+use units::{Bytes, Duration};
 
+use super::course::Transmitted;
 use super::flow::FlowSpec;
 use super::link_spec::LinkSpec;
 use super::scenario::Scenario;
 
-impl Scenario {
+/// What the links of a scenario let through. Made once for all its flows.
+#[derive(Debug, Clone)]
+pub struct Limits<'s> {
+    scenario: &'s Scenario,
+    /// Both directions of each hop: of data, and of ACKs.
+    hops: Vec<[Link; 2]>,
+}
+
+/// What one link lets through.
+#[derive(Debug, Clone)]
+struct Link {
+    spec: LinkSpec,
+    transmitted: Option<Transmitted>,
+}
+
+impl Link {
+    fn new(spec: LinkSpec) -> Link {
+        Link {
+            transmitted: spec.transmitted(),
+            spec,
+        }
+    }
+
+    /// As [`LinkSpec::admitted`].
+    fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
+        let transmitted = self.transmitted.as_ref();
+        let transmitted = transmitted.map(|transmitted| transmitted.between(from, to));
+        let policed = self.spec.policed(to.saturating_sub(from));
+        [transmitted, policed].into_iter().flatten().min()
+    }
+}
+
+impl<'s> Limits<'s> {
+    /// Those of the scenario.
+    pub fn of(scenario: &'s Scenario) -> Limits<'s> {
+        let hops = scenario.hops();
+        let links = hops.map(|hop| [hop.data.clone(), hop.acks()].map(Link::new));
+        Limits {
+            hops: links.collect(),
+            scenario,
+        }
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &'s Scenario {
+        self.scenario
+    }
+
     /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
     /// limit it: the narrowest one's rate, or its policer's, less what is lost at random behind it, times the payload's share
     /// of a packet. What is lost before the first bottleneck takes nothing from it. `None` if no link on the way limits it,
     /// or one has a trace.
-    pub fn limit(
+    pub fn goodput(
         &self,
         flow: &FlowSpec,
         from: Duration,
@@ -20,32 +68,27 @@ impl Scenario {
         payload_share: f64,
     ) -> Option<f64> {
         let span = to.saturating_sub(from).as_secs_f64();
-        let links = self.crossed(flow).map(|(_, hop)| {
-            let link = if flow.reverse {
-                hop.acks()
-            } else {
-                hop.data.clone()
-            };
-            let admitted = link.admitted(from, to);
-            let (before, behind) = (link.passed_before(), link.passed_behind());
-            (link.trace.is_some(), before, admitted, behind)
+        let crossed = self.scenario.crossed(flow);
+        let links = crossed.filter_map(|(hop, _)| {
+            let [data, acks] = self.hops.get(hop)?;
+            Some(if flow.reverse { acks } else { data })
         });
-        let mut links: Vec<_> = links.collect();
+        let mut links: Vec<&Link> = links.collect();
         if flow.reverse {
             links.reverse();
         }
-        if links.iter().any(|(has_trace, ..)| *has_trace) || span == 0.0 {
+        if links.iter().any(|link| link.spec.trace.is_some()) || span == 0.0 {
             return None;
         }
         let narrowest = links.iter().fold(None, |before: Option<f64>, link| {
-            let (_, entering, admitted, leaving) = link;
-            let before = before.map(|before| before * entering);
+            let before = before.map(|before| before * link.spec.passed_before());
+            let admitted = link.admitted(from, to);
             let admitted = admitted.map(|bytes| bytes.get() as f64 * 8.0 / span);
             let through = match (before, admitted) {
                 (Some(before), Some(admitted)) => Some(before.min(admitted)),
                 (before, admitted) => before.or(admitted),
             };
-            through.map(|through| through * leaving)
+            through.map(|through| through * link.spec.passed_behind())
         });
         narrowest
             .map(|through| through * payload_share)

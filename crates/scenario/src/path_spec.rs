@@ -28,8 +28,10 @@ pub struct PathSpec {
     /// the path's is of ACKs.
     #[serde(rename = "*")]
     pub data: LinkSpec,
-    /// `rtt`: RTprop, the two-way propagation delay; half of it each way.
+    /// `rtt`: RTprop, the two-way propagation delay; half of it each way, unless `forward_delay` says otherwise.
     pub rtt: Duration,
+    /// `forward_delay`: the part of `rtt` that is on the way of data; half of it if not given.
+    pub forward_delay: Option<Duration>,
     /// `ack_loss`: independent loss of ACKs.
     #[serde(deserialize_with = "lost_share", skip_serializing_if = "is_default")]
     pub ack_loss: Ratio,
@@ -51,7 +53,15 @@ impl PathSpec {
     ///
     /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
-        let given = Node::from_option(text);
+        self.set_to(key, Node::from_option(text))
+    }
+
+    /// As [`PathSpec::set`], with a value; a list adds all its changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`PathSpec::set`].
+    pub fn set_to(&mut self, key: &str, given: Node) -> Result<(), ScenarioError> {
         let overridden = || {
             LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
             let mut entries = Node::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
@@ -90,6 +100,12 @@ impl PathSpec {
     /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
     pub(crate) fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
         let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+        if let Some(forward) = self.forward_delay.filter(|forward| *forward > self.rtt) {
+            let reason = Reason::of(forward).words(" is more than the whole of ");
+            let reason = reason.field(format!("{name}.rtt"));
+            let reason = reason.words(format!(", which is {}; give a part of it", self.rtt));
+            return Err(ScenarioError::new("forward_delay", reason));
+        }
         self.data.check(self.rtt, &format!("{name}.rate"))?;
         let uplink = self.uplink.check(self.rtt, &format!("{name}.uplink.rate"));
         uplink.map_err(|error| error.within("uplink"))?;
@@ -161,6 +177,19 @@ impl PathSpec {
             ..*change
         }));
         link
+    }
+
+    /// The propagation delay of the direction of data, of so long a round trip; that of ACKs is the rest. When the round trip
+    /// changes, both directions keep their shares of it.
+    pub fn forward(&self, rtt: Duration) -> Duration {
+        match self.forward_delay {
+            Some(forward) if !self.rtt.is_zero() => {
+                let nanos = u128::from(rtt.as_nanos()) * u128::from(forward.as_nanos());
+                let nanos = nanos / u128::from(self.rtt.as_nanos());
+                Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(rtt)
+            }
+            _ => rtt / 2,
+        }
     }
 
     /// Whether packets cross the path as if it were not there.

@@ -61,6 +61,7 @@ impl PathSpec {
         };
         path.data.buffer = fixed(self.data.buffer, self.buffer_bytes());
         path.uplink.buffer = fixed(self.uplink.buffer, self.uplink.buffer_bytes(self.rtt));
+        path.forward_delay = self.forward_delay.map(|_| self.forward(delay));
         path.rtt = delay;
         for change in &mut path.data.changes {
             change.rtt = change.rtt.map(|rtt| (delay + rtt).saturating_sub(self.rtt));

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Duration, Time};
 
 use super::buffer::BufferSpec;
 use super::error::ScenarioError;
@@ -18,7 +18,7 @@ use crate::regular;
 const MAX_TRACE: u64 = 1 << 28;
 
 impl PathSpec {
-    /// The path for an engine: half of the RTprop on each direction, the bottleneck and its like on the direction of
+    /// The path for an engine: each direction's part of the RTprop on it, the bottleneck and its like on the direction of
     /// data, ACK loss and aggregation on the other. Reads the trace, if there is one.
     ///
     /// # Errors
@@ -36,61 +36,34 @@ impl PathSpec {
 
     fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
         self.check_fields(name)?;
-        let data = self.data.config(self.rtt, there)?;
+        let data = self.data.config(self.rtt, |rtt| self.forward(rtt))?;
+        let back = |rtt: Duration| rtt.saturating_sub(self.forward(rtt));
         let acks = self.acks().config(self.rtt, back);
         Ok(PathConfig {
             forward: data,
             reverse: acks.map_err(|error| error.within("uplink"))?,
         })
     }
-
-    /// The RTprop at a time.
-    pub fn rtt_at(&self, at: Duration) -> Duration {
-        let latest = self
-            .data
-            .changes
-            .iter()
-            .filter(|change| change.at <= at && change.rtt.is_some())
-            .max_by_key(|change| change.at);
-        latest.and_then(|change| change.rtt).unwrap_or(self.rtt)
-    }
 }
 
 impl LinkSpec {
-    /// The rate at a time, if the link has one.
-    pub fn rate_at(&self, at: Duration) -> Option<Rate> {
-        let latest = self
-            .changes
-            .iter()
-            .filter(|change| change.at <= at && change.rate.is_some())
-            .max_by_key(|change| change.at);
-        latest.map_or(self.rate, |change| change.rate)
-    }
-
     /// What can be transmitted between two times, if the link has a rate.
     pub fn capacity(&self, from: Duration, to: Duration) -> Option<Bytes> {
-        let mut changes: Vec<_> = self.changes.iter().collect();
-        changes.sort_by_key(|change| change.at);
-        let (mut rate, mut start, mut sum) = (self.rate, from, Bytes::ZERO);
-        for change in changes.into_iter().take_while(|change| change.at < to) {
-            if from < change.at {
-                sum += rate?.bytes_in(change.at.saturating_sub(start));
-                start = change.at;
-            }
-            rate = change.rate.or(rate);
-        }
-        Some(sum + rate?.bytes_in(to.saturating_sub(start)))
+        Some(self.transmitted()?.between(from, to))
     }
 
     /// The most that policer and rate let through between two times, if the link has either. The policer's bucket
     /// counts as full at the first.
     pub fn admitted(&self, from: Duration, to: Duration) -> Option<Bytes> {
-        let policed = self
-            .effects
-            .policer
-            .map(|policer| policer.burst + policer.rate.bytes_in(to.saturating_sub(from)));
+        let policed = self.policed(to.saturating_sub(from));
         let limits = [self.capacity(from, to), policed];
         limits.into_iter().flatten().min()
+    }
+
+    /// The most that the policer lets through in a time that begins with a full bucket, if the link has one.
+    pub(crate) fn policed(&self, span: Duration) -> Option<Bytes> {
+        let policer = self.effects.policer?;
+        Some(policer.burst + policer.rate.bytes_in(span))
     }
 
     /// The link for an engine, on a path with this RTprop, of which its delay is a `part`. Reads the trace, if there is
@@ -98,7 +71,7 @@ impl LinkSpec {
     fn config(
         &self,
         rtt: Duration,
-        part: fn(Duration) -> Duration,
+        part: impl Fn(Duration) -> Duration,
     ) -> Result<LinkConfig, ScenarioError> {
         let capacity = match (&self.trace, self.rate) {
             (Some(file), _) => Capacity::Trace(read_trace(file)?),
@@ -112,7 +85,7 @@ impl LinkSpec {
     pub(super) fn settings(
         &self,
         rtt: Duration,
-        part: fn(Duration) -> Duration,
+        part: impl Fn(Duration) -> Duration,
         capacity: Capacity,
     ) -> Result<LinkConfig, ScenarioError> {
         let mut changes = self.changes.clone();
@@ -120,7 +93,7 @@ impl LinkSpec {
         let changes = changes.iter().map(|change| Change {
             at: Time::ZERO + change.at,
             rate: change.rate,
-            delay: change.rtt.map(part),
+            delay: change.rtt.map(&part),
         });
         let link = LinkConfig {
             delay: part(rtt),
@@ -136,16 +109,6 @@ impl LinkSpec {
         link.validate()?;
         Ok(link)
     }
-}
-
-/// Half of a round trip.
-fn there(rtt: Duration) -> Duration {
-    rtt / 2
-}
-
-/// The other half: together exactly the whole.
-fn back(rtt: Duration) -> Duration {
-    rtt.saturating_sub(there(rtt))
 }
 
 fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {

@@ -107,8 +107,8 @@ fn everything_that_there_is() {
     assert_eq!(
         there.effects.jitter,
         Some(Jitter {
-            up_to: Duration::from_millis(5),
-            reorders: true
+            reorders: true,
+            ..Jitter::from(Duration::from_millis(5))
         })
     );
     assert_eq!(
@@ -265,7 +265,10 @@ fn a_key_that_is_like_no_other_is_answered_with_all() {
         let error = path_error(line);
         let known = format!("line 5: path.{key}: unknown key; known: rate, trace, buffer, loss, ");
         assert!(error.starts_with(&known), "{error}");
-        assert!(error.ends_with(", rtt, ack_loss, uplink, next"), "{error}");
+        assert!(
+            error.ends_with(", rtt, forward_delay, ack_loss, uplink, next"),
+            "{error}"
+        );
     }
 }
 
@@ -791,7 +794,7 @@ fn what_the_path_allows_over_time() {
     assert_eq!(capacity(10, 11), 2_000_000);
     assert_eq!(capacity(7, 7), 0);
     assert_eq!(
-        path.data.rate_at(Duration::from_secs(20)),
+        path.data.rates().at(Duration::from_secs(20)),
         Some(Rate::from_bits_per_sec(8_000_000))
     );
 }
@@ -879,4 +882,75 @@ fn a_traces_name_that_is_no_text_is_written_nevertheless() {
             .unwrap();
     scenario.path.data.trace = Some(OsStr::from_bytes(b"nu\xff/cell.trace").into());
     assert!(scenario.to_string().contains("nu\u{fffd}/cell.trace"));
+}
+
+#[test]
+fn each_direction_has_its_part_of_the_delay() {
+    let mut path = PathSpec::default();
+    path.set("rtt", "100ms").unwrap();
+    path.set("forward_delay", "70ms").unwrap();
+    path.set("change", "at=1s,rtt=200ms").unwrap();
+    let ms = Duration::from_millis;
+    let config = path.config().unwrap();
+    assert_eq!(
+        [config.forward.delay, config.reverse.delay],
+        [ms(70), ms(30)]
+    );
+    let changed = [&config.forward, &config.reverse].map(|link| link.changes[0].delay);
+    assert_eq!(changed, [Some(ms(140)), Some(ms(60))]);
+    // Links that are shorter, for a flow's own RTprop, keep the proportion.
+    let config = path.with_link_delay(ms(50)).config().unwrap();
+    assert_eq!(
+        [config.forward.delay, config.reverse.delay],
+        [ms(35), ms(15)]
+    );
+    path.set("forward_delay", "101ms").unwrap();
+    assert_eq!(
+        path.check().unwrap_err().to_string(),
+        "path.forward_delay: 101ms is more than the whole of path.rtt, which is 100ms; give a part of it"
+    );
+}
+
+#[test]
+fn a_rate_of_zero_is_an_outage_and_nearly_zero_is_a_mistake() {
+    let mut path = PathSpec::default();
+    path.set("rate", "8mbit").unwrap();
+    path.set("change", "at=10s,rate=0").unwrap();
+    path.set("change", "at=12s,rate=8mbit").unwrap();
+    let second = Duration::from_secs;
+    let config = path.config().unwrap();
+    assert_eq!(config.forward.changes[0].rate, Some(Rate::ZERO));
+    assert_eq!(path.data.rates().at(second(11)), Some(Rate::ZERO));
+    let carried = path.data.capacity(second(9), second(13));
+    assert_eq!(carried.map(|bytes| bytes.get()), Some(2_000_000));
+    let error = path
+        .set("change", "at=20s,rate=7bit")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("7bit is less than 8bit, the least rate"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_table_of_rates_is_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rates.csv");
+    std::fs::write(&file, "\u{feff}time_ms,mbps\r\n0,8\r\n500,16\r\n").unwrap();
+    let mut path = PathSpec::default();
+    path.set("trace", file.to_str().unwrap()).unwrap();
+    let config = path.config().unwrap();
+    assert_eq!(
+        config.forward.capacity.mean_rate(),
+        Some(Rate::from_bits_per_sec(12_000_000))
+    );
+    std::fs::write(&file, "time,mbps\n0,x\n").unwrap();
+    let error = path.config().unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "rates.csv: line 2: not a rate; give a number of the column's unit, zero or more"
+        ),
+        "{error}"
+    );
 }

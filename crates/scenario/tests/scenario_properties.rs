@@ -1,8 +1,8 @@
 //! What holds of every scenario and of every text.
 
 use path::{
-    Aggregation, CoDel, Demand, Discipline, Effects, FqCoDel, GilbertElliott, Jitter, Loss, LossAt,
-    Policer, Red, Reorder,
+    Aggregation, CoDel, Demand, Discipline, Distribution, Effects, FqCoDel, GilbertElliott, Jitter,
+    Loss, LossAt, Policer, Red, Reorder,
 };
 use proptest::prelude::*;
 use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
@@ -40,7 +40,7 @@ prop_compose! {
             Loss::Independent(loss)
         };
         path.data.effects.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
-        path.data.effects.jitter = parts[2].then_some(Jitter { up_to, reorders });
+        path.data.effects.jitter = parts[2].then_some(Jitter { reorders, distribution: if parts[6] { Distribution::Pareto } else { Distribution::Uniform }, ..Jitter::from(up_to) });
         path.data.effects.reorder = parts[3].then_some(Reorder { share: loss, by });
         path.data.effects.policer = parts[4].then_some(Policer { rate, burst: Bytes::new(1500 + thousandths) });
         path.data.effects.demand = parts[7].then_some(Demand { interval, within, least: rate });
@@ -281,7 +281,7 @@ proptest! {
         let changes = changes.into_iter().map(|(at, rate)| ChangeSpec { at: second(at), rate, rtt: Some(second(1)) });
         let link = LinkSpec { rate: Some(Rate::from_bytes_per_sec(9)), changes: changes.collect(), ..LinkSpec::default() };
         let whole = link.capacity(second(from), second(to.max(from)));
-        let parts = (from..to).map(|at| Some(link.rate_at(second(at))?.bytes_in(second(1))));
+        let parts = (from..to).map(|at| Some(link.rates().at(second(at))?.bytes_in(second(1))));
         prop_assert_eq!(whole, parts.sum());
     }
 

@@ -57,6 +57,9 @@ impl Direction {
     pub(super) fn paths(self, path: &PathSpec) -> [PathSpec; 2] {
         let back = || PathSpec {
             rtt: path.rtt,
+            forward_delay: path
+                .forward_delay
+                .map(|forward| path.rtt.saturating_sub(forward)),
             data: path.acks(),
             ..PathSpec::default()
         };

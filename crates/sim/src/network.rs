@@ -43,6 +43,8 @@ pub(crate) struct Network {
     ways: Table<Way, Box<[LinkIndex]>>,
     known_ways: HashMap<Box<[LinkIndex]>, Way>,
     delays: HashMap<Duration, LinkIndex>,
+    /// The hosts' network cards, of those that have one.
+    nics: HashMap<HostIndex, LinkIndex>,
     agenda: Agenda,
 }
 
@@ -67,6 +69,7 @@ impl Network {
             ways: Vec::new().into(),
             known_ways: HashMap::new(),
             delays: HashMap::new(),
+            nics: HashMap::new(),
             agenda: Agenda::new(1),
         };
         for (index, link) in config.links.iter().enumerate() {
@@ -81,7 +84,8 @@ impl Network {
                 ..LinkConfig::default()
             };
             let added = network.add(card, 0, Some(host.into()));
-            added.map_err(|error| error.of(format!("hosts[{host}].nic")))?;
+            let added = added.map_err(|error| error.of(format!("hosts[{host}].nic")))?;
+            network.nics.insert(host.into(), added);
         }
         Ok(network)
     }
@@ -125,8 +129,7 @@ impl Network {
         route: &Route,
     ) -> Result<Way, ConfigError> {
         let mut links = Vec::new();
-        let is_nic = |line: &Line| line.nic_of.is_some() && line.nic_of == host;
-        links.extend(self.lines.iter().position(is_nic).map(LinkIndex::from));
+        links.extend(host.and_then(|host| self.nics.get(&host)));
         if !route.access.is_zero() {
             links.push(self.delay(route.access)?);
         }

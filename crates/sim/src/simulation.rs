@@ -146,11 +146,23 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
 
     /// Runs until `until`, what happens at that very time included, or to the [end](Simulation::run).
     pub fn run_until(&mut self, until: Time) {
+        while !self.run_events(until, usize::MAX) {}
+    }
+
+    /// As [`run_until`](Simulation::run_until), for so many events at most: many may happen at one time. Whether `until`, or
+    /// the end, was reached.
+    pub fn run_events(&mut self, until: Time, most: usize) -> bool {
         let until = until.min(self.end);
-        while self.has_flows() && self.step(until) {}
-        if self.has_flows() {
-            self.settle(until);
+        for _ in 0..most {
+            if !self.has_flows() {
+                return true;
+            }
+            if !self.step(until) {
+                self.settle(until);
+                return true;
+            }
         }
+        false
     }
 
     /// Whether a flow is still going on or has yet to start.

@@ -14,8 +14,8 @@ use congestion::{
     Ack, AnyController, Bytes, Controller, ControllerKind, Duration, Rate, Ratio, Time,
 };
 use path::{
-    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Effects, FqCoDel,
-    GilbertElliott, Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
+    Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Distribution, Effects,
+    FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -370,6 +370,7 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
             jitter: dice.happens(25).then(|| Jitter {
                 up_to: dice.micros(100, 40_000),
                 reorders: dice.happens(50),
+                distribution: Distribution::Uniform,
             }),
             reorder: dice.happens(20).then(|| Reorder {
                 share: dice.share(100),

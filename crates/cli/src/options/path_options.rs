@@ -19,6 +19,9 @@ pub struct PathOptions {
     /// RTprop, the two-way propagation delay: 40ms
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     rtt: Option<String>,
+    /// The part of it on the way of data, instead of half: 30ms
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    forward_delay: Option<String>,
     /// The bottleneck's buffer, drop-tail: 8bdp, 250kb, 100p (packets) or 1s
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     buffer: Option<String>,
@@ -34,7 +37,7 @@ pub struct PathOptions {
     /// Random loss on the way back: 1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     ack_loss: Option<String>,
-    /// Extra delay, uniform up to: 5ms; or up_to=5ms,reorders=true to let packets overtake each other
+    /// Extra delay, uniform up to: 5ms; or up_to=5ms,distribution=pareto,reorders=true to let packets overtake each other
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     jitter: Option<String>,
     /// Packets held back so that later ones overtake them: share=1%,by=10ms
@@ -52,7 +55,7 @@ pub struct PathOptions {
     /// Packets on the way back are held and released together: interval=10ms
     #[arg(long, allow_hyphen_values = true, value_name = "INTERVAL")]
     aggregation: Option<String>,
-    /// File of delivery opportunities in Mahimahi's format, instead of a rate
+    /// File of a recorded rate, instead of a rate: times and rates as CSV, or delivery opportunities in Mahimahi's format
     #[arg(
         long,
         allow_hyphen_values = true,
@@ -63,7 +66,7 @@ pub struct PathOptions {
     /// Properties of the way back, in the same form: rate=1mbit,buffer=100p
     #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
     uplink: Option<String>,
-    /// Changes of the path, and their times: at=20s,rate=10mbit (or rtt=80ms); can be given several times
+    /// Changes of the path, and their times: at=20s,rate=10mbit (or rate=0, an outage; or rtt=80ms); can be given several times
     #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
 }
@@ -89,8 +92,11 @@ impl PathOptions {
             path.data.rate = None;
             path.data.buffer = None;
         }
-        for (key, text) in self.given() {
+        for (key, text) in self.given().filter(|(key, _)| *key != "change") {
             path.set(key, text).map_err(usage)?;
+        }
+        if let Some(changes) = self.changes() {
+            path.set_to("change", changes).map_err(usage)?;
         }
         path.check().map_err(|error| {
             let is_default = error.field == "path.buffer" && self.buffer.is_none();
@@ -111,16 +117,20 @@ impl PathOptions {
         for (key, text) in single {
             path.set(&format!("path.{key}"), text).map_err(usage)?;
         }
-        if !self.change.is_empty() {
-            let changes: Vec<Node> = self
-                .change
-                .iter()
-                .map(|text| Node::from_option(text))
-                .collect();
-            path.replace("path.change", &Node::List(changes))
-                .map_err(usage)?;
+        if let Some(changes) = self.changes() {
+            path.replace("path.change", &changes).map_err(usage)?;
         }
         Ok(())
+    }
+
+    /// The given changes.
+    fn changes(&self) -> Option<Node> {
+        let given = self.change.iter().map(|text| Node::from_option(text));
+        let changes = given.flat_map(|given| match given {
+            Node::List(changes) => changes,
+            change => vec![change],
+        });
+        (!self.change.is_empty()).then(|| Node::List(changes.collect()))
     }
 
     /// Whether an option gave this field of a path, or the field that contains it: `path.policer.rate` belongs to
@@ -157,6 +167,7 @@ impl PathOptions {
         let single = [
             ("rate", &self.rate),
             ("rtt", &self.rtt),
+            ("forward_delay", &self.forward_delay),
             ("buffer", &self.buffer),
             ("queue", &self.queue),
             ("loss", &self.loss),

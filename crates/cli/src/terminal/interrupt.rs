@@ -21,8 +21,11 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::failed(format_args!("cannot start {threads} threads: {error}")))
 }
 
-/// Listens for the user's wish to end the command, from now on: the token is cancelled then. The runtime must be kept
-/// until nobody cares any more.
+/// The exit code of a command that was interrupted, as shells report a process that SIGINT ended.
+const INTERRUPTED: i32 = 130;
+
+/// Listens for the user's wish to end the command, from now on: the token is cancelled then. Whoever wishes it again does not
+/// want to wait for what is left to do: the process ends at once. The runtime must be kept until nobody cares any more.
 pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
     let runtime = runtime()?;
     let cancel = Cancel::new();
@@ -32,6 +35,8 @@ pub fn cancel() -> Result<(Runtime, Cancel), Failure> {
         async move {
             interrupt.wait().await;
             cancel.cancel();
+            interrupt.wait().await;
+            std::process::exit(INTERRUPTED);
         }
     });
     Ok((runtime, cancel))

@@ -95,7 +95,10 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
 /// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, or the relay itself.
 pub fn dropped(counters: &RelayCounters) -> u64 {
     let by_path = |one: &DirectionCounters| one.buffer_drops + one.policer_drops;
-    by_path(&counters.forward) + by_path(&counters.reverse) + counters.overload_drops + counters.loop_drops
+    by_path(&counters.forward)
+        + by_path(&counters.reverse)
+        + counters.overload_drops
+        + counters.loop_drops
 }
 
 /// The packets that the path lost at random, in both directions.

@@ -139,8 +139,8 @@ fn effects() -> Vec<(Effects, Effects)> {
         },
         Effects {
             jitter: Some(Jitter {
-                up_to: Duration::from_millis(15),
                 reorders: true,
+                ..Jitter::from(Duration::from_millis(15))
             }),
             ..none()
         },

@@ -36,6 +36,9 @@ const NOTE: Duration = Duration::from_millis(100);
 /// How often the run looks up from its work, to tell progress or to end before its time.
 const LOOK_UP: Duration = Duration::from_millis(10);
 
+/// With many flows, a lot may happen in a moment. After so many events, the run looks whether it is to end: some milliseconds.
+const EVENTS: usize = 1 << 14;
+
 /// How often progress is told, in real time.
 const TELL: RealTime = RealTime::from_millis(50);
 
@@ -225,7 +228,13 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
             if self.is_idle && self.simulation.next_at() > Time::ZERO + at {
                 self.hops.look(at, |_| Queued::default());
             } else {
-                self.simulation.run_until(Time::ZERO + at);
+                while !self.simulation.run_events(Time::ZERO + at, EVENTS) {
+                    if cancel.is_cancelled() {
+                        at = self.simulation.now().since(Time::ZERO);
+                        is_cancelled = true;
+                        break;
+                    }
+                }
                 self.look(at);
             }
             if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == self.scenario.warmup {
@@ -238,7 +247,7 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
             if self.scenario.duration.is_none() && silence > PATIENCE {
                 return Err(EngineError::Stalled { patience: PATIENCE });
             }
-            is_cancelled = cancel.is_cancelled();
+            is_cancelled |= cancel.is_cancelled();
             if self.told.elapsed() >= TELL {
                 self.told = Instant::now();
                 self.simulation.observer().flows.tell(at, watch);

@@ -26,10 +26,7 @@ fn bulk_with_late_acks(
 ) -> (f64, Arc<Samples>) {
     let samples = Arc::new(Samples::default());
     let mut path = simple_path(rate, rtt_ms, bdp, loss);
-    path.reverse.effects.jitter = Some(Jitter {
-        up_to,
-        reorders: false,
-    });
+    path.reverse.effects.jitter = Some(Jitter::from(up_to));
     let mut world = World::new(path, 1, factory(kind, 1, Some(samples.clone())));
     world.write(u64::MAX);
     world.run(Duration::from_secs(secs));

@@ -51,8 +51,8 @@ fn config(seed: u64) -> Config {
     let mut path = path(rate, millis(30), rate.bytes_in(millis(60)));
     path.forward.effects.loss = Loss::Independent(Ratio::new(1, 200));
     path.forward.effects.jitter = Some(Jitter {
-        up_to: millis(2),
         reorders: true,
+        ..Jitter::from(millis(2))
     });
     path.reverse.effects.aggregation = Some(Aggregation {
         interval: millis(3),

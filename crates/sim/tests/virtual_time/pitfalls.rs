@@ -161,7 +161,10 @@ fn cost_little(
 }
 
 fn jitter(up_to: Duration, reorders: bool) -> Option<Jitter> {
-    Some(Jitter { up_to, reorders })
+    Some(Jitter {
+        reorders,
+        ..Jitter::from(up_to)
+    })
 }
 
 const PATHS: [(Rate, Duration); 3] = [

@@ -13,6 +13,8 @@ const PACKET: f64 = 1500.0;
 pub struct Work {
     runs: Vec<Part>,
     total: f64,
+    /// What of it is done.
+    done: f64,
 }
 
 #[derive(Debug)]
@@ -34,28 +36,31 @@ impl Work {
         let runs: Vec<Part> = runs.iter().map(part).collect();
         Work {
             total: runs.iter().map(|run| run.work).sum(),
+            done: 0.0,
             runs,
         }
     }
 
     /// Notes what happened.
     pub fn note(&mut self, event: &Event) {
-        match event {
+        let (run, done) = match event {
             Event::Progress(place, progress) => {
                 let run = &mut self.runs[*place];
                 run.advance.note(progress);
-                run.done = run.done.max(run.advance.share());
+                let done = run.done.max(run.advance.share());
+                (run, done)
             }
-            Event::Repeated(_) => {}
-            Event::Ended(place) => self.runs[*place].done = 1.0,
-        }
+            Event::Repeated(_) => return,
+            Event::Ended(place) => (&mut self.runs[*place], 1.0),
+        };
+        self.done += run.work * (done - run.done);
+        run.done = done;
     }
 
     /// The share of the work that is done.
     pub fn share(&self) -> f64 {
         if self.total > 0.0 {
-            let done = self.runs.iter().map(|run| run.work * run.done);
-            (done.sum::<f64>() / self.total).clamp(0.0, 1.0)
+            (self.done / self.total).clamp(0.0, 1.0)
         } else {
             1.0
         }

@@ -1,5 +1,7 @@
 //! What a sweep varies: fields of the scenario and the values that they take.
 
+use std::collections::HashSet;
+
 use crate::runs::Amount;
 use scenario::ScenarioError;
 use scenario::de;
@@ -54,12 +56,10 @@ impl Axis {
         let Some(place) = self.fields.iter().position(|of| of == field) else {
             return Ok(());
         };
-        let has = |row: &Vec<Node>, wanted: &str| {
-            row.get(place).is_some_and(|value| label(value) == wanted)
-        };
-        let wanted: Vec<String> = values.iter().map(label).collect();
+        let wanted: HashSet<String> = values.iter().map(label).collect();
+        let is_wanted = |value: &Node| wanted.contains(&label(value));
         self.rows
-            .retain(|row| wanted.iter().any(|wanted| has(row, wanted)));
+            .retain(|row| row.get(place).is_some_and(is_wanted));
         if self.rows.is_empty() {
             Err(ScenarioError::new("", "has none of these values"))
         } else {
@@ -115,7 +115,7 @@ impl Axis {
 
     /// Whether no two of its rows are the same.
     fn check_distinct(&self) -> Result<(), ScenarioError> {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
         let twice = rows.into_iter().find(|row| !seen.insert(row.clone()));
         twice.map_or(Ok(()), |row| {

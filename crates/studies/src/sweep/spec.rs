@@ -11,6 +11,9 @@ use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 
+/// Every field is compared with every other one.
+const MAX_FIELDS: usize = 1000;
+
 /// A scenario, the fields of it that vary, and how often each combination is run.
 #[derive(Debug, Clone)]
 pub struct Sweep {
@@ -357,6 +360,10 @@ impl Sweep {
                         format!("is varied by {other} too")
                     };
                     return Err(on_line(axis.line, ScenarioError::new(field, reason)));
+                }
+                if before.len() == MAX_FIELDS {
+                    let reason = format!("vary more than {MAX_FIELDS} fields; give several sweeps");
+                    return Err(on_line(axis.line, ScenarioError::new("axes", reason)));
                 }
                 before.push(field);
             }

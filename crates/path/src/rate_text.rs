@@ -1,0 +1,469 @@
+//! Rate traces as others publish them: a table of times and rates.
+//!
+//! The rules are few, so that they can be told (docs/scenario.md): a separator that the first line shows, a heading that
+//! names the columns and their units, and without one, seconds and Mbit/s.
+
+use units::{Duration, Rate};
+
+use crate::rates::{Rates, Step};
+use crate::trace::{TraceError, TraceReason};
+
+/// A trace of one row repeats after a second.
+const ALONE: Duration = Duration::from_secs(1);
+
+/// A shorter trace is one with the wrong unit, and each of its steps would be an event.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// Seconds since 1970 have so few before the point; more is milliseconds. It is the year 5138.
+const MOST_SECONDS: u128 = 100_000_000_000;
+
+/// Numbers are read as multiples of 10⁻⁹.
+const ONE: u128 = 1_000_000_000;
+
+/// Whether the text is such a table and not one stamp a line: its first line has several cells.
+pub(crate) fn is_table(text: &str) -> bool {
+    let first = rows(text).next();
+    first.is_some_and(|(_, line)| Separator::of(line).is_some())
+}
+
+/// Reads the table.
+pub(crate) fn read(text: &str) -> Result<Rates, TraceError> {
+    let mut lines = rows(text).peekable();
+    let Some((line, first)) = lines.peek().copied() else {
+        return Err(TraceError::new(0, TraceReason::Empty));
+    };
+    let separator = Separator::of(first).unwrap_or(Separator::Blank);
+    let columns = Columns::of(&separator.cells(first)).map_err(|why| TraceError::new(line, why))?;
+    if columns.are_named {
+        lines.next();
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    let mut start = None;
+    let mut last = line;
+    for (line, text) in lines {
+        last = line;
+        let wrong = |reason| TraceError::new(line, reason);
+        let cells = separator.cells(text);
+        let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
+        let at = columns
+            .time
+            .read(cell(columns.time_at), separator)
+            .ok_or(wrong(TraceReason::NotATime))?;
+        // What was not measured is as it was.
+        let Some(rate) = measured(cell(columns.rate_at)) else {
+            continue;
+        };
+        let rate = columns
+            .rate
+            .read(rate, separator)
+            .ok_or(wrong(TraceReason::NotARate))?;
+        let since = at.checked_sub(*start.get_or_insert(at));
+        let at = since.ok_or(wrong(TraceReason::Backwards))?;
+        let at = Duration::from_nanos(u64::try_from(at).unwrap_or(u64::MAX));
+        match steps.last_mut() {
+            Some(step) if step.at > at => return Err(wrong(TraceReason::Backwards)),
+            // Of several rows with one time, the last one holds.
+            Some(step) if step.at == at => step.rate = rate,
+            _ => steps.push(Step { at, rate }),
+        }
+    }
+    let wrong = |reason| TraceError::new(last, reason);
+    let period = match steps.as_slice() {
+        [] => return Err(wrong(TraceReason::Empty)),
+        [_] => ALONE,
+        // The last rate holds as long as the one before it.
+        [.., before, end] => end.at + end.at.saturating_sub(before.at),
+    };
+    if period < SHORTEST {
+        return Err(wrong(TraceReason::TooShort));
+    }
+    Rates::new(steps, period).ok_or(wrong(TraceReason::NoRate))
+}
+
+/// The lines that say something, counted from one.
+fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// What stands between two cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    /// A semicolon, where decimals may have a comma.
+    Semicolon,
+    Tab,
+    Comma,
+    /// Blanks, any number of them.
+    Blank,
+}
+
+impl Separator {
+    fn of(line: &str) -> Option<Separator> {
+        let has = |c: char| line.contains(c);
+        if has(';') {
+            Some(Separator::Semicolon)
+        } else if has('\t') {
+            Some(Separator::Tab)
+        } else if has(',') {
+            Some(Separator::Comma)
+        } else {
+            has(' ').then_some(Separator::Blank)
+        }
+    }
+
+    fn cells(self, line: &str) -> Vec<&str> {
+        let mut is_quoted = false;
+        let is_between = |c: char| {
+            is_quoted ^= c == '"';
+            let is_ours = match self {
+                Separator::Semicolon => c == ';',
+                Separator::Tab => c == '\t',
+                Separator::Comma => c == ',',
+                Separator::Blank => c == ' ',
+            };
+            is_ours && !is_quoted
+        };
+        let cells = line.split(is_between);
+        let cells = cells.map(|cell| cell.trim().trim_matches('"').trim());
+        cells
+            .filter(|cell| self != Separator::Blank || !cell.is_empty())
+            .collect()
+    }
+}
+
+/// Which columns have the times and the rates, and their units.
+struct Columns {
+    are_named: bool,
+    time_at: usize,
+    time: Time,
+    rate_at: usize,
+    rate: PerSecond,
+}
+
+impl Columns {
+    fn of(first: &[&str]) -> Result<Columns, TraceReason> {
+        if first.iter().all(|cell| is_value(cell)) {
+            return if first.len() == 2 {
+                Ok(Columns {
+                    are_named: false,
+                    time_at: 0,
+                    time: Time::SECONDS,
+                    rate_at: 1,
+                    rate: PerSecond::MEGABITS,
+                })
+            } else {
+                Err(TraceReason::NoHeading)
+            };
+        }
+        let names: Vec<Vec<String>> = first.iter().map(|cell| words(cell)).collect();
+        let find = |is: &dyn Fn(&[String]) -> bool| names.iter().position(|words| is(words));
+        let has = |words: &[String], any: &[&str]| words.iter().any(|word| any.contains(&&**word));
+        let time_at = find(&|words| has(words, &TIMES)).ok_or(TraceReason::NoTimeColumn)?;
+        let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
+        let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
+        // Of both directions, the one to the user.
+        let rate_at = find(&|words| is_rate(words) && !is_up(words));
+        let rate_at = rate_at.or_else(|| find(&is_rate));
+        let rate_at = rate_at
+            .filter(|at| *at != time_at)
+            .ok_or(TraceReason::NoRateColumn)?;
+        let named = |at: usize| names.get(at).map_or(&[][..], Vec::as_slice);
+        Ok(Columns {
+            are_named: true,
+            time_at,
+            time: Time::named(named(time_at)),
+            rate_at,
+            rate: PerSecond::named(named(rate_at)).unwrap_or(PerSecond::MEGABITS),
+        })
+    }
+}
+
+/// Words that columns of times are called by.
+const TIMES: [&str; 11] = [
+    "time",
+    "times",
+    "timestamp",
+    "t",
+    "elapsed",
+    "seconds",
+    "sec",
+    "date",
+    "datetime",
+    "dtime",
+    "ts",
+];
+
+/// Words that columns of rates are called by, with or without a unit.
+const RATES: [&str; 13] = [
+    "rate",
+    "bitrate",
+    "throughput",
+    "bandwidth",
+    "bw",
+    "speed",
+    "capacity",
+    "goodput",
+    "dl",
+    "downlink",
+    "download",
+    "down",
+    "tput",
+];
+
+/// The words of a name, in small letters: `DL_bitrate (kbit/s)` has `dl`, `bitrate` and `kbit/s`.
+fn words(name: &str) -> Vec<String> {
+    let name = name.to_ascii_lowercase().replace("bytes_sec", "bytes/s");
+    let is_between = |c: char| !(c.is_ascii_alphanumeric() || c == '/');
+    let words = name.split(is_between).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// How times are written.
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    /// The nanoseconds of a number's unit.
+    unit: u128,
+    /// Whether the heading says so.
+    is_told: bool,
+}
+
+impl Time {
+    const SECONDS: Time = Time {
+        unit: ONE,
+        is_told: false,
+    };
+
+    fn named(words: &[String]) -> Time {
+        let units = words.iter().filter_map(|word| match word.as_str() {
+            "ns" | "nanoseconds" => Some(1),
+            "us" | "usec" | "microseconds" => Some(1_000),
+            "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
+            "s" | "sec" | "secs" | "seconds" => Some(ONE),
+            _ => None,
+        });
+        units.last().map_or(Time::SECONDS, |unit| Time {
+            unit,
+            is_told: true,
+        })
+    }
+
+    /// A time in nanoseconds.
+    fn read(self, cell: &str, separator: Separator) -> Option<u128> {
+        if let Some(number) = number(cell, separator) {
+            let unit = if !self.is_told && number / ONE > MOST_SECONDS {
+                1_000_000
+            } else {
+                self.unit
+            };
+            return Some(number.checked_mul(unit)? / ONE);
+        }
+        date(cell)
+    }
+}
+
+/// How rates are written: bits a second of a number's unit.
+#[derive(Debug, Clone, Copy)]
+struct PerSecond(u128);
+
+impl PerSecond {
+    const MEGABITS: PerSecond = PerSecond(1_000_000);
+
+    fn named(words: &[String]) -> Option<PerSecond> {
+        words.iter().find_map(|word| {
+            let bits = match word.as_str() {
+                "bps" | "bit/s" | "bits/s" | "bit/sec" => 1,
+                "kbps" | "kbit/s" | "kbits/s" | "kb/s" | "kbit" => 1_000,
+                "mbps" | "mbit/s" | "mbits/s" | "mb/s" | "mbit" => 1_000_000,
+                "gbps" | "gbit/s" | "gbits/s" | "gb/s" | "gbit" => 1_000_000_000,
+                "bytes/s" | "byte/s" | "bytes/sec" => 8,
+                _ => return None,
+            };
+            Some(PerSecond(bits))
+        })
+    }
+
+    fn read(self, cell: &str, separator: Separator) -> Option<Rate> {
+        let bits = number(cell, separator)?.checked_mul(self.0)? / ONE;
+        u64::try_from(bits).ok().map(Rate::from_bits_per_sec)
+    }
+}
+
+/// The cell, if something was measured.
+fn measured(cell: &str) -> Option<&str> {
+    let is_nothing = ["", "-", "nan", "na", "n/a", "null", "none"]
+        .iter()
+        .any(|none| cell.eq_ignore_ascii_case(none));
+    (!is_nothing).then_some(cell)
+}
+
+/// Whether it is a number or a time, so that it names no column.
+fn is_value(cell: &str) -> bool {
+    number(cell, Separator::Semicolon).is_some() || date(cell).is_some() || measured(cell).is_none()
+}
+
+/// A number that is not negative, in multiples of 10⁻⁹: `12`, `0.5`, `1e-05`.
+fn number(cell: &str, separator: Separator) -> Option<u128> {
+    let comma = cell.replace(',', ".");
+    let cell = if separator == Separator::Semicolon {
+        &comma
+    } else {
+        cell
+    };
+    let (digits, exponent) = match cell.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (cell, 0),
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(part) || (whole.is_empty() && part.is_empty()) {
+        return None;
+    }
+    // Digits beyond these do not change a time or a rate.
+    let part = part.get(..18).unwrap_or(part);
+    let all: u128 = format!("{whole}{part}").parse().ok()?;
+    let exponent = exponent.checked_sub(i32::try_from(part.len()).ok()?)?;
+    let shift = 10u128.checked_pow(exponent.checked_add(9)?.unsigned_abs());
+    match exponent.checked_add(9)? {
+        0.. => all.checked_mul(shift?),
+        _ => Some(all.checked_div(shift.unwrap_or(u128::MAX))?),
+    }
+}
+
+/// A date and a time of day, as nanoseconds since 1970: `2024-05-01T12:30:05.25Z`, `2024-05-01 12:30:05`,
+/// `2020.02.13_13.03.24`.
+fn date(cell: &str) -> Option<u128> {
+    let (day, time) = cell.split_at_checked(10)?;
+    let mut day = day.splitn(3, ['-', '/', '.']).map(digits);
+    let (year, month, day) = (day.next()??, day.next()??, day.next()??);
+    let time = time.strip_prefix(['T', 't', ' ', '_'])?;
+    let (time, east) = zone(time)?;
+    let mut time = time.splitn(3, [':', '.']);
+    let (hours, minutes) = (digits(time.next()?)?, digits(time.next()?)?);
+    let seconds = number(time.next()?, Separator::Semicolon)?;
+    let is_sound = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hours < 24
+        && minutes < 60
+        && seconds / ONE <= 60
+        && (1970..=9999).contains(&year);
+    if !is_sound {
+        return None;
+    }
+    let minutes = days(year, month, day) * 1440 + hours * 60 + minutes - east;
+    let minutes = u128::try_from(minutes).ok()?;
+    Some(minutes * 60 * ONE + seconds)
+}
+
+/// A time of day without its zone, and how many minutes that is east of Greenwich.
+fn zone(time: &str) -> Option<(&str, i64)> {
+    if let Some(time) = time.strip_suffix(['Z', 'z']) {
+        return Some((time, 0));
+    }
+    let Some(at) = time.rfind(['+', '-']) else {
+        return Some((time, 0));
+    };
+    let (time, zone) = time.split_at(at);
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let zone = zone.get(1..)?.replace(':', "");
+    let (hours, minutes) = zone.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() {
+        0
+    } else {
+        digits(minutes)?
+    };
+    Some((time, sign * (digits(hours)? * 60 + minutes)))
+}
+
+fn digits(text: &str) -> Option<i64> {
+    let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
+/// Days since 1970 of a day of the Gregorian calendar, counted in years from March on, so that the leap day is the last
+/// (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times in milliseconds, rates in kbit/s, and the period.
+    fn table(text: &str) -> (Vec<(u64, u64)>, u64) {
+        let rates = read(text).expect(text);
+        let millis = |span: Duration| span.as_nanos() / 1_000_000;
+        let steps = rates.steps().iter();
+        let steps = steps.map(|step| (millis(step.at), step.rate.bits_per_sec() / 1_000));
+        (steps.collect(), millis(rates.period()))
+    }
+
+    fn refused(text: &str) -> (usize, TraceReason) {
+        let error = read(text).expect_err(text);
+        (error.line, error.reason)
+    }
+
+    #[test]
+    fn tables_of_all_kinds_say_the_same() {
+        let expected = (vec![(0, 1_200), (500, 0), (1_000, 20_500)], 1_500);
+        for text in [
+            "0.0,1.2\n0.5,0\n1.0,20.5\n",
+            "0.0 1.2\n0.5   0\n1.0 20.5\n",
+            "0,0;1,2\n0,5;0\n1,0;20,5\n",
+            "time,bw\n0,1.2\n5e-1,0\n1,2.05e1\n",
+            "# by somebody\n\nTime (s)\tThroughput (Mbps)\r\n0\t1.2\r\n0.5\t0\r\n1\t20.5\r\n",
+            "ms;kbit/s\n7;1200\n507;0\n1007;20500\n"
+                .replace("ms;", "time_ms;")
+                .as_str(),
+            "id,ul_mbps,dl_bitrate (kbps),timestamp\n1,9,1200,1600000000000\n2,9,0,1600000000500\n3,9,20500,1600000001000\n",
+            "timestamp,downlink_throughput_bps\n2024-02-29T23:59:59.5Z,1200000\n2024-03-01T00:00:00Z,0\n\
+             2024-03-01 01:00:00.5+01:00,20500000\n",
+            "\"dtime\",\"bytes_sec\"\n\"2020.02.13_13.03.24\",150000\n\"2020.02.13_13.03.24.5\",0\n\
+             \"2020.02.13_13.03.25\",2562500\n",
+            "t,rate\n0,1.2\n0.2,\n0.3,-\n0.5,9\n0.5,0\n1,20.5\n",
+        ] {
+            assert!(is_table(text), "{text}");
+            assert_eq!(table(text), expected, "{text}");
+        }
+        assert_eq!(table("3 5"), (vec![(0, 5_000)], 1_000));
+    }
+
+    #[test]
+    fn what_is_no_table_of_rates_is_refused_with_its_line() {
+        assert_eq!(refused("a,b\n1,2\n"), (1, TraceReason::NoTimeColumn));
+        assert_eq!(refused("time,b\n1,2\n"), (1, TraceReason::NoRateColumn));
+        assert_eq!(refused("1,2,3\n"), (1, TraceReason::NoHeading));
+        assert_eq!(refused("time,mbps\n"), (1, TraceReason::Empty));
+        assert_eq!(refused("0,1\n\nx,2\n"), (3, TraceReason::NotATime));
+        assert_eq!(refused("0,1\n1,x\n"), (2, TraceReason::NotARate));
+        assert_eq!(refused("0,1\n1,-2\n"), (2, TraceReason::NotARate));
+        assert_eq!(refused("1,1\n0,2\n"), (2, TraceReason::Backwards));
+        assert_eq!(refused("0,1\n2,1\n1,2\n"), (3, TraceReason::Backwards));
+        assert_eq!(refused("0,1\n0.0000001,1\n"), (2, TraceReason::TooShort));
+        assert_eq!(refused("0,0\n1,0\n"), (2, TraceReason::NoRate));
+        assert_eq!(refused("0,1\n1,1e30\n"), (2, TraceReason::NotARate));
+        assert_eq!(refused("0,1\n1,1e999999999\n"), (2, TraceReason::NotARate));
+        assert_eq!(
+            refused("time,mbps\n2024-13-01T00:00:00Z,1\n"),
+            (2, TraceReason::NotATime)
+        );
+    }
+
+    #[test]
+    fn one_stamp_a_line_is_no_table() {
+        for text in ["", "1\n2\n", "x", "1.5", "-1"] {
+            assert!(!is_table(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn days_since_1970() {
+        assert_eq!(days(1970, 1, 1), 0);
+        assert_eq!(days(2000, 2, 29), 11_016);
+        assert_eq!(days(2024, 3, 1), 19_783);
+    }
+}
