@@ -3,8 +3,9 @@
 use serde::Serialize;
 use units::Duration;
 
-use super::lanes::{Lane, controllers, groups, places};
+use super::lanes::{Lane, controllers, groups};
 use super::overview::is_in_groups;
+use super::places::places;
 use super::points::{Step, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin};
 
 use record::{FlowSample, Record, Throughput};
