@@ -9,14 +9,14 @@ use super::place::Point;
 /// Half the width of a mark in pixels.
 const SIZE: f64 = 4.5;
 
-/// Draws a tip at a place on the chart's edge: what it is of goes on towards `beyond`.
+/// Draws a tip from a place on the chart's edge: what it is of goes on towards `beyond`.
 pub fn tip(canvas: &mut Canvas, (x, y): Point, beyond: Point, (colour, size): (Colour, f64)) {
     let (right, down) = (beyond.0 - x, beyond.1 - y);
     let far = right.hypot(down);
     let (right, down) = (size * right / far, size * down / far);
-    let back = (x - 1.6 * right, y - 1.6 * down);
-    let sides = [1.0, -1.0].map(|side| (back.0 - side * down, back.1 + side * right));
-    canvas.fill([(x, y), sides[0], sides[1]], colour);
+    let sides = [1.0, -1.0].map(|side| (x - side * down, y + side * right));
+    let end = (x + 1.6 * right, y + 1.6 * down);
+    canvas.fill([end, sides[0], sides[1]], colour);
 }
 
 /// Half the width of the tip of a line, in pixels.
