@@ -1,9 +1,19 @@
 //! Where values lie along a side of a chart, and which of them are written there.
 
+use super::font::Letters;
 use super::unit::Unit;
 
 /// About so many values are written along a linear axis.
 const TICKS: f64 = 6.0;
+
+/// Fewer values along a logarithmic axis do not show its scale.
+const FEWEST: usize = 3;
+
+/// Between what is written at two values beside each other, in pixels.
+const APART: f64 = 6.0;
+
+/// What a power of ten is multiplied with for the fine lines of a logarithmic axis.
+const DIGITS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
 
 /// A side of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,22 +89,31 @@ impl Axis {
     }
 
     /// Equal distances are equal ratios; both ends are above zero. Powers of ten are written, and twice and five times
-    /// them if there are few; with the prefixes of the unit, if it has any.
+    /// them if there are few; with the prefixes of the unit, if it has any. Of multiples of the BDP, powers of two are
+    /// written. Between ends that are near each other, round numbers at equal differences are.
     pub fn log(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
-        let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
-        let multiples = |of: &[f64]| -> Vec<f64> {
-            let decades = (first..=last)
-                .flat_map(|power| of.iter().map(move |digit| digit * 10f64.powi(power)));
-            let is_within =
-                |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
-            decades.filter(is_within).collect()
+        let axis = Axis::new(name, unit, Scale::Log, (from, to));
+        let is_within = |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
+        let multiples = |of: &[f64], base: f64| -> Vec<f64> {
+            let (first, last) = (from.log(base).floor() as i32, to.log(base).ceil() as i32);
+            let powers = (first..=last)
+                .flat_map(|power| of.iter().map(move |digit| digit * base.powi(power)));
+            powers.filter(is_within).collect()
         };
         let is_short = (to / from).log10() < 2.5;
-        let written: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        let axis = Axis::new(name, unit, Scale::Log, (from, to)).with_ticks(multiples(written));
+        let (written, minor) = if unit == Unit::BDP && is_short {
+            (multiples(&[1.0], 2.0), Vec::new())
+        } else {
+            let written: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
+            (multiples(written, 10.0), multiples(&DIGITS, 10.0))
+        };
+        if written.len() < FEWEST {
+            let linear = Axis::linear(name, unit, from, to);
+            return axis.with_ticks(linear.ticks.iter().map(|tick| tick.at));
+        }
         Axis {
-            minor: multiples(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]),
-            ..axis
+            minor,
+            ..axis.with_ticks(written)
         }
     }
 
@@ -154,6 +173,11 @@ impl Axis {
         }
     }
 
+    /// Whether each of its values needs a row of its own.
+    pub(super) fn has_rows(&self) -> bool {
+        self.scale == Scale::Kinds
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.scale == Scale::Blank
     }
@@ -176,10 +200,49 @@ impl Axis {
         ticks.map(|tick| (self.place(tick.at), tick.label.as_str()))
     }
 
+    /// What is written below an axis that is so wide, in pixels, in lines: kinds in lines that do not touch each other, and
+    /// of the numbers as many as have room beside each other.
+    pub(super) fn below(&self, wide: f64, letters: Letters) -> Vec<(f64, Vec<String>)> {
+        if self.scale == Scale::Kinds {
+            let room = wide / self.ticks.len().max(1) as f64 - APART;
+            let lines = |label| letters.broken(label, room);
+            return self.ticks().map(|(at, label)| (at, lines(label))).collect();
+        }
+        let within = self.ticks.iter();
+        let within: Vec<&Tick> = within
+            .filter(|tick| (-1e-9..=1.0 + 1e-9).contains(&self.place(tick.at)))
+            .collect();
+        let mut decades = within.clone();
+        decades.retain(|tick| self.scale == Scale::Log && is_power_of_ten(tick.at));
+        let every = |stride: usize| within.iter().copied().step_by(stride).collect();
+        let mut choices = [within.clone(), decades]
+            .into_iter()
+            .chain((2..=within.len()).map(every));
+        let have_room = |ticks: &Vec<&Tick>| {
+            ticks.windows(2).all(|pair| {
+                let far = (self.place(pair[1].at) - self.place(pair[0].at)) * wide;
+                let [one, other] = [0, 1].map(|side| letters.room(&pair[side].label));
+                far >= (one + other) / 2.0 + APART
+            })
+        };
+        let is_enough = |ticks: &Vec<&Tick>| ticks.len() >= FEWEST.min(within.len());
+        let chosen = choices.find(|ticks| is_enough(ticks) && have_room(ticks));
+        let chosen = chosen.unwrap_or_else(|| within.iter().copied().take(1).collect());
+        let written = chosen.into_iter();
+        written
+            .map(|tick| (self.place(tick.at), vec![tick.label.clone()]))
+            .collect()
+    }
+
     /// The places of the fine lines.
     pub(super) fn minor(&self) -> impl Iterator<Item = f64> {
         self.minor.iter().map(|at| self.place(*at))
     }
+}
+
+fn is_power_of_ten(value: f64) -> bool {
+    let power = value.log10();
+    (power - power.round()).abs() < 1e-9
 }
 
 /// A round distance between ticks over `span`.
@@ -226,6 +289,22 @@ mod tests {
             ["1 kB", "10 kB", "100 kB", "1 MB"]
         );
         assert_eq!(Axis::linear("x", Unit::NONE, 3.0, 3.0).to, 4.0);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_the_values_that_people_choose() {
+        assert_eq!(
+            labels(&Axis::log("Buffer", Unit::BDP, 0.45, 17.6)),
+            ["0.5", "1", "2", "4", "8", "16"]
+        );
+        assert_eq!(
+            labels(&Axis::log("RTprop", Unit::MILLISECONDS, 18.0, 44.0)),
+            ["20", "25", "30", "35", "40"]
+        );
+        assert_eq!(
+            labels(&Axis::log("Buffer", Unit::BDP, 1.8, 3.3)),
+            ["2", "2.5", "3"]
+        );
     }
 
     #[test]

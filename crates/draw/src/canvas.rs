@@ -6,8 +6,10 @@ use super::look::{Dash, Look};
 use super::place::{Point, Rect};
 
 /// A sheet, and what is on it, the lowest first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Canvas {
+    /// What those are told who do not see it.
+    pub label: String,
     /// How wide and how high it is.
     pub size: (f64, f64),
     pub shapes: Vec<Shape>,
@@ -116,6 +118,26 @@ impl Canvas {
 
     pub fn circle(&mut self, middle: Point, radius: f64, colour: Colour) {
         self.shapes.push(Shape::Circle(middle, radius, colour));
+    }
+
+    /// Lines of text below each other, so far apart, about this place.
+    pub fn stack(
+        &mut self,
+        lines: &[String],
+        (x, y): Point,
+        anchor: [Anchor; 2],
+        (letters, apart): (Letters, f64),
+    ) {
+        let above = match anchor[1] {
+            Anchor::Start => 0.0,
+            Anchor::Middle => 0.5,
+            Anchor::End => 1.0,
+        };
+        let mut y = y - above * apart * (lines.len() as f64 - 1.0);
+        for line in lines {
+            self.text(line, (x, y), anchor, letters);
+            y += apart;
+        }
     }
 
     pub fn text(&mut self, text: &str, at: Point, anchor: [Anchor; 2], letters: Letters) {

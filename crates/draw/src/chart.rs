@@ -35,6 +35,8 @@ struct Frame {
     /// Of the title above the middle, if names of lines upwards stand between it and the chart.
     title: f64,
     letters: f64,
+    /// The most that what is written at the values of the axis on the left takes before it is broken into lines.
+    label: f64,
 }
 
 const WHOLE: Frame = Frame {
@@ -44,6 +46,7 @@ const WHOLE: Frame = Frame {
     right: 22.0,
     title: 24.0,
     letters: 1.0,
+    label: f64::INFINITY,
 };
 
 const INSET: Frame = Frame {
@@ -53,6 +56,7 @@ const INSET: Frame = Frame {
     right: 14.0,
     title: 4.0,
     letters: 0.86,
+    label: f64::INFINITY,
 };
 
 /// Room on the left for ticks, gaps and the name of the axis, beside its values.
@@ -73,6 +77,9 @@ const INSET_GAP: f64 = 8.0;
 /// The length of a tick, and from the axis to what is written there, in pixels.
 const TICK: f64 = 4.0;
 const TO_LABEL: f64 = 8.0;
+
+/// From line to line of what is written at a value, in sizes of its letters.
+const LINE: f64 = 1.1;
 
 impl Chart {
     /// A chart without anything in it.
@@ -119,35 +126,62 @@ impl Chart {
                     let is_within = |place: f64| (-1e-9..=1.0 + 1e-9).contains(&place);
                     is_within(self.x.place(*x)) && !is_within(self.y.place(*y))
                 };
-                points.any(is_out).then_some(curve)
+                (!curve.is_open && points.any(is_out)).then_some(curve)
             }
             _ => None,
         })
     }
 
-    /// The room on its left that the values of its axis and their name need, in pixels.
-    pub(super) fn left(&self) -> f64 {
-        self.left_of(&WHOLE)
+    /// The room on its left that the values of its axis and their name need, in pixels. What is written at a value is broken
+    /// into lines of this width, `label`.
+    pub(super) fn left(&self, label: f64) -> f64 {
+        self.left_of(&Frame { label, ..WHOLE })
     }
 
     fn left_of(&self, frame: &Frame) -> f64 {
-        let letters = Letters::new(11.5 * frame.letters, BLACK);
-        let labels = self.y.ticks().map(|(_, label)| letters.room(label));
+        let letters = frame.of_values();
+        let lines = self.y.ticks();
+        let lines = lines.flat_map(|(_, label)| letters.broken(label, frame.label));
         let beside = BESIDE * frame.letters;
-        labels.fold(frame.left, |left, label| left.max(label + beside))
+        lines.fold(frame.left, |left, line| {
+            left.max(letters.room(&line) + beside)
+        })
     }
 
-    /// Draws it with so much room on its left, in pixels.
-    pub(super) fn paint(&self, canvas: &mut Canvas, sheet: &Rect, left: f64) {
-        let frame = if self.x.is_blank() {
-            DRAWING
-        } else {
-            Frame { left, ..WHOLE }
+    /// Whether it is legible where it is only so wide, in pixels: a drawing needs its room, and a cell that for its label.
+    pub(super) fn is_legible_in(&self, wide: f64) -> bool {
+        self.layers.iter().all(|layer| match layer {
+            Layer::Drawing(_) => false,
+            Layer::Cells(cells) => cells.cells.iter().all(|cell| {
+                let room = (self.x.place(cell.x.1) - self.x.place(cell.x.0)).abs() * wide;
+                WHOLE.of_values().room(&cell.label) <= room
+            }),
+            _ => true,
+        })
+    }
+
+    /// Draws it with so much room on its left, in pixels, and with what is written at a value in lines of this width, `label`.
+    pub(super) fn paint(&self, canvas: &mut Canvas, sheet: &Rect, left: f64, label: f64) {
+        let mut frame = Frame {
+            left,
+            label,
+            ..WHOLE
         };
+        if self.x.is_blank() {
+            frame = DRAWING;
+        }
         self.paint_in(canvas, sheet, &frame);
     }
 
     fn paint_in(&self, canvas: &mut Canvas, sheet: &Rect, frame: &Frame) {
+        let wide = sheet.wide - frame.left - frame.right;
+        let written = self.x.below(wide, frame.of_values());
+        let lines = written.iter().map(|(_, lines)| lines.len()).max();
+        let more = lines.unwrap_or(1).saturating_sub(1) as f64;
+        let frame = &Frame {
+            below: frame.below + more * LINE * frame.of_values().size,
+            ..*frame
+        };
         let plot = Plot {
             area: sheet.without([frame.left, frame.above, frame.right, frame.below]),
             x: &self.x,
@@ -158,7 +192,7 @@ impl Chart {
         layers().for_each(|layer| layer.ground(canvas, &plot));
         if !self.x.is_blank() {
             paint_grid(canvas, &plot);
-            paint_axes(canvas, &plot, frame);
+            paint_axes(canvas, &plot, frame, &written);
         }
         let mut taken = Taken::default();
         layers().for_each(|layer| layer.paint(canvas, &plot, &mut taken));
@@ -207,6 +241,13 @@ impl Chart {
     }
 }
 
+impl Frame {
+    /// What is written at the values of the axes.
+    fn of_values(&self) -> Letters {
+        Letters::new(11.5 * self.letters, BLACK)
+    }
+}
+
 /// Lines at the values that are written, and fine ones at those in between.
 fn paint_grid(canvas: &mut Canvas, plot: &Plot<'_>) {
     let mut lines = |x: &mut dyn Iterator<Item = f64>, y: &mut dyn Iterator<Item = f64>, stroke| {
@@ -224,34 +265,31 @@ fn paint_grid(canvas: &mut Canvas, plot: &Plot<'_>) {
     lines(&mut x, &mut y, Stroke::new(GRID, 1.0));
 }
 
-/// The lines below and on the left, their values, and their names.
-fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame) {
+/// The lines below and on the left, their values, with what is written below, and their names.
+fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame, below: &[(f64, Vec<String>)]) {
     let area = &plot.area;
-    let letters = Letters::new(11.5 * frame.letters, BLACK);
+    let letters = frame.of_values();
+    let apart = LINE * letters.size;
     let [corner, above, _, beside] = area.corners();
     let mut lines = vec![vec![above, corner, beside]];
-    for (place, label) in plot.x.ticks() {
+    for (place, _) in plot.x.ticks() {
         let (x, y) = area.at((place, 0.0));
         if area.holds((x, y)) {
             lines.push(vec![(x, y), (x, y + TICK)]);
-            canvas.text(
-                label,
-                (x, y + TO_LABEL),
-                [Anchor::Middle, Anchor::Start],
-                letters,
-            );
         }
+    }
+    for (place, label) in below {
+        let (x, y) = area.at((*place, 0.0));
+        let (at, anchor) = ((x, y + TO_LABEL), [Anchor::Middle, Anchor::Start]);
+        canvas.stack(label, at, anchor, (letters, apart));
     }
     for (place, label) in plot.y.ticks() {
         let (x, y) = area.at((0.0, place));
         if area.holds((x, y)) {
             lines.push(vec![(x, y), (x - TICK, y)]);
-            canvas.text(
-                label,
-                (x - TO_LABEL, y),
-                [Anchor::End, Anchor::Middle],
-                letters,
-            );
+            let label = letters.broken(label, frame.label);
+            let (at, anchor) = ((x - TO_LABEL, y), [Anchor::End, Anchor::Middle]);
+            canvas.stack(&label, at, anchor, (letters, apart));
         }
     }
     canvas.lines(lines, Stroke::new(AXIS, 1.2));

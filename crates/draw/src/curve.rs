@@ -29,6 +29,8 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
     /// What it looks like.
     pub look: Look,
+    /// Whether a tip says that it goes on where the chart ends it, and stands for a point beyond the chart.
+    pub is_open: bool,
 }
 
 impl Curve {
@@ -46,7 +48,14 @@ impl Curve {
                 .filter(|(x, y)| x.is_finite() && y.is_finite())
                 .collect(),
             look,
+            is_open: false,
         }
+    }
+
+    /// As one that may reach beyond the chart, such as an interval: a tip says where it goes on.
+    pub fn open(self) -> Curve {
+        let is_open = true;
+        Curve { is_open, ..self }
     }
 
     /// As one of several of its name.
@@ -80,19 +89,49 @@ impl Paint for Curve {
         let points: Vec<Point> = self.points.iter().map(|point| plot.at(*point)).collect();
         let lines = plot.area.clip(&thin(&points, &plot.area));
         lines.iter().for_each(|line| taken.line(line, 1.0));
-        if let Some(stroke) = Stroke::of(self.look) {
+        let tips = if self.is_open {
+            tips(&points, &lines, &plot.area)
+        } else {
+            Vec::new()
+        };
+        let look = self.look;
+        if let Some(stroke) = Stroke::of(look) {
             canvas.lines(lines, stroke);
+            let size = mark::tip_size(look.width);
+            let draw = |(at, beyond)| mark::tip(canvas, at, beyond, (look.colour, size));
+            tips.into_iter().for_each(draw);
+            // What is alone has no line.
+            if let ([one], None) = (&points[..], look.mark)
+                && plot.area.holds(*one)
+            {
+                canvas.circle(*one, look.width.max(1.5), look.colour);
+            }
         }
-        let Some(mark) = self.look.mark else { return };
+        let Some(mark) = look.mark else { return };
+        for beyond in points.iter().filter(|_| self.is_open) {
+            let edge = plot.area.nearest(*beyond);
+            if !plot.area.holds(*beyond) {
+                mark::tip(canvas, edge, *beyond, (look.colour, mark::tip_size(5.0)));
+            }
+        }
         let mut marked = points;
         marked.retain(|point| plot.area.holds(*point));
         if marked.len() > MARKS {
             marked = apart(&marked);
         }
         for point in marked {
-            mark::paint(canvas, point, mark, self.look.colour);
+            mark::paint(canvas, point, mark, look.colour);
         }
     }
+}
+
+/// Where the chart ends a line that goes on, and towards where.
+fn tips(points: &[Point], lines: &[Vec<Point>], area: &Rect) -> Vec<(Point, Point)> {
+    let inside = lines.first().and_then(|line| line.first());
+    let inside = [inside, lines.last().and_then(|line| line.last())];
+    let ends = inside.into_iter().zip([points.first(), points.last()]);
+    let ends = ends.filter_map(|(inside, end)| Some((*inside?, *end?)));
+    ends.filter(|(_, end)| !area.holds(*end)).collect()
 }
 
 /// The points that can be seen apart: of each narrow column of a long curve, the first and the last, the lowest and the
@@ -143,6 +182,7 @@ pub fn cdf(values: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Axis, Chart, Dash, Mark, Picture, Unit};
     use super::*;
 
     #[test]
@@ -173,6 +213,32 @@ mod tests {
     fn marks_of_a_long_curve_are_apart() {
         let points: Vec<Point> = (0..=710).map(|x| (f64::from(x), 50.0)).collect();
         assert_eq!(apart(&points).len(), 11);
+    }
+
+    #[test]
+    fn what_reaches_beyond_the_chart_has_a_tip_there() {
+        let axis = || Axis::linear("x", Unit::NONE, 0.0, 10.0);
+        let drawn = |points: &[(f64, f64)], look: Look| {
+            let curve = Curve::new("x", look, points.to_vec()).open();
+            let chart = Chart::new(axis(), axis()).with(curve);
+            let picture = Picture::new("", chart);
+            let areas = picture.svg().matches("Z\"/>").count();
+            (areas, picture.cut_off().len())
+        };
+        let line = Look::of_place(0);
+        let (inside, _) = drawn(&[(2.0, 5.0), (8.0, 5.0)], line);
+        assert_eq!(drawn(&[(2.0, 5.0), (80.0, 5.0)], line), (inside + 1, 0));
+        assert_eq!(drawn(&[(-20.0, 5.0), (80.0, 5.0)], line), (inside + 2, 0));
+        // A point beyond it is a tip, and no mark.
+        let mark = Look::line(line.colour, Dash::None).marked(Mark::Circle);
+        assert_eq!(drawn(&[(80.0, 5.0)], mark), (inside + 1, 0));
+        assert_eq!(drawn(&[(8.0, 5.0)], mark), (inside, 0));
+        let place = tips(
+            &[(0.5, 0.5), (9.0, 0.5)],
+            &[vec![(0.5, 0.5), (1.0, 0.5)]],
+            &Rect::between((0.0, 0.0), (1.0, 1.0)),
+        );
+        assert_eq!(place, [((1.0, 0.5), (9.0, 0.5))]);
     }
 
     #[test]

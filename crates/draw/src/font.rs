@@ -68,6 +68,22 @@ impl Letters {
         advances.map(f64::from).sum::<f64>() * self.scale() * ROOM
     }
 
+    /// The line in parts that are no wider than `width`, in pixels, where words allow it; at least one.
+    pub fn broken(&self, line: &str, width: f64) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for word in line.split(' ') {
+            let longer = lines.last().map(|last| format!("{last} {word}"));
+            match longer.filter(|longer| self.room(longer) <= width) {
+                Some(longer) => {
+                    lines.pop();
+                    lines.push(longer);
+                }
+                None => lines.push(word.to_owned()),
+            }
+        }
+        lines
+    }
+
     /// The glyphs of a line of text, each with where it begins, and where the line ends, in pixels.
     pub fn set(&self, text: &str) -> (Vec<(GlyphId, f64)>, f64) {
         let (mut glyphs, mut end) = (Vec::new(), 0.0);

@@ -55,7 +55,7 @@ pub use drawing::{Drawing, Node};
 pub use layer::Layer;
 pub use legend::Key;
 pub use look::{Dash, Look, Mark};
-pub use picture::Picture;
+pub use picture::{Picture, html};
 pub use png::PngError;
 pub use rule::Rule;
 pub use svg::MARK;

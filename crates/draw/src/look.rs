@@ -24,8 +24,6 @@ pub enum Mark {
     Triangle,
     Diamond,
     Cross,
-    /// To the right: the value is beyond the chart.
-    Arrow,
 }
 
 /// How a curve is drawn.

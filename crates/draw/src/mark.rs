@@ -9,6 +9,21 @@ use super::place::Point;
 /// Half the width of a mark in pixels.
 const SIZE: f64 = 4.5;
 
+/// Draws a tip from a place on the chart's edge: what it is of goes on towards `beyond`.
+pub fn tip(canvas: &mut Canvas, (x, y): Point, beyond: Point, (colour, size): (Colour, f64)) {
+    let (right, down) = (beyond.0 - x, beyond.1 - y);
+    let far = right.hypot(down);
+    let (right, down) = (size * right / far, size * down / far);
+    let sides = [1.0, -1.0].map(|side| (x - side * down, y + side * right));
+    let end = (x + 1.6 * right, y + 1.6 * down);
+    canvas.fill([end, sides[0], sides[1]], colour);
+}
+
+/// Half the width of the tip of a line, in pixels.
+pub fn tip_size(width: f64) -> f64 {
+    SIZE * 0.8 + width / 2.0
+}
+
 /// Draws a mark at a place.
 pub fn paint(canvas: &mut Canvas, (x, y): Point, mark: Mark, colour: Colour) {
     let around = |corners: &[Point], size: f64| -> Vec<Point> {
@@ -26,7 +41,6 @@ pub fn paint(canvas: &mut Canvas, (x, y): Point, mark: Mark, colour: Colour) {
         }
         Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         Mark::Triangle => &[(-1.0, 0.9), (1.0, 0.9), (0.0, -1.0)],
-        Mark::Arrow => &[(-0.9, -1.0), (-0.9, 1.0), (1.0, 0.0)],
         Mark::Diamond => &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)],
     };
     canvas.fill(around(corners, SIZE), colour);

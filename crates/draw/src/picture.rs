@@ -20,6 +20,26 @@ const LINE: f64 = 16.0;
 /// Between the charts and the caption.
 const GAP: f64 = 12.0;
 
+/// A picture on a narrow screen has its charts below each other, none higher than this, in pixels.
+const NARROW: Form = Form {
+    width: 390.0,
+    columns: 1,
+    highest: 300.0,
+    label: 110.0,
+};
+
+/// How a picture is laid out, in pixels.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    width: f64,
+    /// How many charts are side by side.
+    columns: usize,
+    /// No chart is higher, unless each of its values needs a row.
+    highest: f64,
+    /// What is written at a value on the left is no wider.
+    label: f64,
+}
+
 /// Charts with a title above, and what they come from below.
 #[derive(Debug, Clone)]
 pub struct Picture {
@@ -65,7 +85,20 @@ impl Picture {
 
     /// The picture as SVG: text, so that it can be searched and copied.
     pub fn svg(&self) -> String {
-        svg::svg(&self.paint())
+        svg::svg(&self.paint(self.wide()))
+    }
+
+    /// The picture for a narrow screen as SVG, with its charts below each other; nothing if it would not be legible.
+    pub fn narrow_svg(&self) -> Option<String> {
+        let room = NARROW.width - 2.0 * MARGIN - self.left(NARROW.label);
+        let mut charts = self.charts.iter();
+        let is_legible = charts.all(|chart| chart.is_legible_in(room));
+        is_legible.then(|| svg::svg(&self.paint(NARROW)))
+    }
+
+    /// The picture for a page, as it is, and for narrow screens: [`html`].
+    pub fn html(&self) -> String {
+        html(&self.svg(), self.narrow_svg().as_deref())
     }
 
     /// The picture as PNG, twice as large, on white.
@@ -74,7 +107,7 @@ impl Picture {
     ///
     /// It has no size that fits into memory.
     pub fn png(&self) -> Result<Vec<u8>, PngError> {
-        png::png(&self.paint())
+        png::png(&self.paint(self.wide()))
     }
 
     /// The numbers of its curves, bars and cells as CSV. Columns are named after the axes, with their units:
@@ -94,44 +127,89 @@ impl Picture {
         legend::keys(&self.charts)
     }
 
-    fn paint(&self) -> Canvas {
-        let inner = WIDTH - 2.0 * MARGIN;
+    fn wide(&self) -> Form {
+        Form {
+            width: WIDTH,
+            columns: self.columns,
+            highest: f64::INFINITY,
+            label: f64::INFINITY,
+        }
+    }
+
+    /// The room on the left that all charts need.
+    fn left(&self, label: f64) -> f64 {
+        let lefts = self.charts.iter().map(|chart| chart.left(label));
+        lefts.fold(0.0, f64::max)
+    }
+
+    /// What those are told who do not see it: its title, what each chart shows over what, and of what.
+    fn label(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for chart in self.charts.iter().filter(|chart| !chart.x.is_blank()) {
+            let part = format!("{} over {}", chart.y.title(), chart.x.title());
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        let keys: Vec<String> = self.keys().into_iter().map(|key| key.name).collect();
+        let parts = [self.title.clone(), parts.join("; "), keys.join(", ")];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(". ")
+    }
+
+    fn paint(&self, form: Form) -> Canvas {
+        let inner = form.width - 2.0 * MARGIN;
+        let heights = self.charts.iter().map(|chart| {
+            if chart.y.has_rows() {
+                self.height
+            } else {
+                self.height.min(form.highest)
+            }
+        });
+        let row_height = heights.fold(0.0, f64::max);
         let heading = Letters::new(16.0, BLACK).bold();
         let small = Letters::new(10.5, FAINT);
-        let title = broken(&self.title, heading, inner);
+        let title = heading.broken(&self.title, inner);
         let legend = Legend::new(&self.charts, inner);
         let caption = self.caption.iter();
-        let caption: Vec<String> = caption
-            .flat_map(|line| broken(line, small, inner))
-            .collect();
-        let rows = self.charts.len().div_ceil(self.columns) as f64;
+        let caption: Vec<String> = caption.flat_map(|line| small.broken(line, inner)).collect();
+        let rows = self.charts.len().div_ceil(form.columns) as f64;
         let legend_top = MARGIN + TITLE + TITLE_LINE * (title.len() as f64 - 1.0);
         let charts_top = legend_top + legend.height();
-        let caption_top = charts_top + rows * self.height + GAP;
+        let caption_top = charts_top + rows * row_height + GAP;
         let height = caption_top + caption.len() as f64 * LINE + MARGIN;
         let mut canvas = Canvas {
-            size: (WIDTH, height),
+            size: (form.width, height),
+            label: self.label(),
             shapes: Vec::new(),
         };
         let sheet = Rect::between((0.0, 0.0), canvas.size);
         canvas.fill(sheet.corners(), WHITE);
         write(&mut canvas, &title, (MARGIN, MARGIN), heading, TITLE_LINE);
         legend.paint(&mut canvas, (MARGIN, legend_top));
-        let left = self.charts.iter().map(Chart::left).fold(0.0, f64::max);
-        let wide = inner / self.columns as f64;
+        let left = self.left(form.label);
+        let wide = inner / form.columns as f64;
         for (place, chart) in self.charts.iter().enumerate() {
-            let (row, column) = (place / self.columns, place % self.columns);
+            let (row, column) = (place / form.columns, place % form.columns);
             let sheet = Rect {
                 left: MARGIN + column as f64 * wide,
-                top: charts_top + row as f64 * self.height,
+                top: charts_top + row as f64 * row_height,
                 wide,
-                high: self.height,
+                high: row_height,
             };
-            chart.paint(&mut canvas, &sheet, left);
+            chart.paint(&mut canvas, &sheet, left, form.label);
         }
         write(&mut canvas, &caption, (MARGIN, caption_top), small, LINE);
         canvas
     }
+}
+
+/// A picture for a page: its SVG gets the class `wide`, and its SVG for narrow screens the class `narrow`. The style of the page
+/// shows one of them.
+pub fn html(wide: &str, narrow: Option<&str>) -> String {
+    let class = |svg: &str, class| svg.replacen("<svg", &format!("<svg class=\"{class}\""), 1);
+    let narrow = narrow.map(|narrow| class(narrow, "narrow"));
+    class(wide, "wide") + &narrow.unwrap_or_default()
 }
 
 /// Writes lines, so far from each other, from this corner on.
@@ -142,25 +220,9 @@ fn write(canvas: &mut Canvas, lines: &[String], (x, y): Point, letters: Letters,
     }
 }
 
-/// The line in parts that are no wider than `width`, in pixels; at least one.
-fn broken(line: &str, letters: Letters, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in line.split(' ') {
-        let longer = lines.last().map(|last| format!("{last} {word}"));
-        match longer.filter(|longer| letters.room(longer) <= width) {
-            Some(longer) => {
-                lines.pop();
-                lines.push(longer);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Cell, Cells, Look, Mark, Rule, Unit};
+    use super::super::{Axis, Cell, Cells, Drawing, Look, Mark, Rule, Unit};
     use super::*;
 
     fn picture() -> Picture {
@@ -186,7 +248,7 @@ mod tests {
         assert!(!svg.contains("NaN"));
         assert!(svg.contains("a &lt; b &amp; c"), "names are escaped");
         assert_eq!(
-            svg.matches("a &lt; b").count(),
+            svg.matches(">a &lt; b").count(),
             1,
             "one entry in the legend"
         );
@@ -194,9 +256,44 @@ mod tests {
     }
 
     #[test]
+    fn a_page_has_it_wide_and_narrow() {
+        let html = picture().html();
+        let at = |class: &str| html.find(&format!("<svg class=\"{class}\"")).unwrap();
+        assert!(at("wide") < at("narrow"));
+        assert_eq!(html.matches("<svg").count(), 2);
+        assert!(html.contains("aria-label=\"Sine. RTT (ms) over Time (s). a &lt; b &amp; c\""));
+        let testbed = Chart::new(Axis::blank(), Axis::blank()).with(Drawing::default());
+        let html = Picture::new("", testbed).html();
+        assert!(!html.contains("narrow"), "its boxes have no room there");
+    }
+
+    #[test]
+    fn what_is_written_at_the_axes_of_a_narrow_picture_does_not_touch() {
+        let kinds = ["small objects of one network", "large ones", "every object"];
+        let values = || Axis::linear("RTT", Unit::MILLISECONDS, 0.0, 2_000_000.0);
+        let letters = Letters::new(11.5, BLACK);
+        let below = Axis::of_kinds("", kinds).below(270.0, letters);
+        let lines: Vec<usize> = below.iter().map(|(_, lines)| lines.len()).collect();
+        assert_eq!(lines, [3, 1, 1]);
+        assert_eq!(values().below(800.0, letters).len(), 5);
+        assert_eq!(values().below(150.0, letters).len(), 3);
+        let log = Axis::log("Size", Unit::BYTES, 1e3, 2e5);
+        let texts = |wide| -> Vec<String> {
+            let below = log.below(wide, letters);
+            below.into_iter().flat_map(|(_, lines)| lines).collect()
+        };
+        assert_eq!(texts(600.0).len(), 8);
+        assert_eq!(texts(200.0), ["1 kB", "10 kB", "100 kB"]);
+    }
+
+    #[test]
     fn nothing_is_drawn_outside() {
-        let svg = picture().svg();
-        let width = 4.0 * WIDTH;
+        for (form, width) in [(picture().wide(), WIDTH), (NARROW, NARROW.width)] {
+            is_within(&svg::svg(&picture().paint(form)), 4.0 * width);
+        }
+    }
+
+    fn is_within(svg: &str, width: f64) {
         let lines = svg.split("d=\"M").skip(1);
         let points = lines
             .filter_map(|rest| rest.split('"').next())

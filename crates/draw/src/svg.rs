@@ -13,14 +13,15 @@ const FINE: f64 = 4.0;
 pub const MARK: &str = "font-family=\"DejaVu Sans, Verdana, sans-serif\"";
 
 /// The canvas as SVG, with a style for dark backgrounds: those of the system, if it is a picture alone, and those of the
-/// page that it is a part of, if that has a theme of its own (`data-theme`).
+/// page that it is a part of, if that has a theme of its own (`data-theme`). Paper is white.
 pub fn svg(canvas: &Canvas) -> String {
     let (wide, high) = canvas.size;
     let style = style(&canvas.shapes);
     let shapes: String = canvas.shapes.iter().map(element).collect();
     let [fine_wide, fine_high] = [wide, high].map(fine);
+    let label = escaped(&canvas.label).replace('"', "&quot;");
     format!(
-        "<svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {fine_wide} {fine_high}\" {MARK} xmlns=\"http://www.w3.org/2000/svg\">\n{style}\n{shapes}</svg>\n"
+        "<svg width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {fine_wide} {fine_high}\" {MARK} xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{label}\">\n{style}\n{shapes}</svg>\n"
     )
 }
 
@@ -127,7 +128,9 @@ fn style(shapes: &[Shape]) -> String {
         rules.collect::<String>()
     };
     let (of_system, of_page) = (rules(":not([data-theme])"), rules("[data-theme=dark]"));
-    format!("<style>@media (prefers-color-scheme:dark){{{of_system}}}{of_page}</style>")
+    format!(
+        "<style>@media screen and (prefers-color-scheme:dark){{{of_system}}}@media screen{{{of_page}}}</style>"
+    )
 }
 
 #[cfg(test)]
@@ -146,13 +149,19 @@ mod tests {
     fn colours_that_are_used_change_in_the_dark_and_nothing_else() {
         let mut canvas = Canvas {
             size: (10.0, 10.0),
-            shapes: Vec::new(),
+            label: "1 < 2 \"bdp\"".to_owned(),
+            ..Canvas::default()
         };
         canvas.fill([(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)], WHITE);
         canvas.line([(0.0, 0.0), (1.0, 2.5)], Stroke::new(BLACK, 1.0));
         canvas.circle((5.0, 5.0), 1.0, INK);
         let svg = svg(&canvas);
         assert!(svg.contains("d=\"M0,0 4,10\""), "{svg}");
+        assert!(svg.contains("role=\"img\" aria-label=\"1 &lt; 2 &quot;bdp&quot;\""));
+        assert!(
+            svg.contains("@media screen{:root[data-theme=dark]"),
+            "{svg}"
+        );
         assert!(svg.contains(":root[data-theme=dark] [fill=\"#FFFFFF\"]{fill:#14171B}"));
         assert!(svg.contains(":root:not([data-theme]) [stroke=\"#141414\"]{stroke:#E4E8EC}"));
         assert!(!svg.contains("[fill=\"#151414\"]") && !svg.contains("[fill=\"#141414\"]"));

@@ -8,6 +8,7 @@ import pytest
 from test_sweep import GRID
 
 matplotlib = pytest.importorskip("matplotlib")
+numpy = pytest.importorskip("numpy")
 matplotlib.use("Agg")
 
 import fullpipe.plot  # noqa: E402
@@ -19,11 +20,18 @@ def test_every_flow_has_a_curve_in_its_controllers_colour(scenario, tmp_path):
     delivered, rtt, queue = figure.axes
     colours = {line.get_label(): line.get_color() for line in rtt.get_lines()}
     assert colours == {"bbr1": "#009E73", "cubic": "#D55E00"}
-    assert [label.get_text() for label in figure.legends[0].get_texts()] == ["bbr1", "cubic", "hop 0"]
+    assert [label.get_text() for label in figure.legends[0].get_texts()] == ["bbr1", "cubic", "bottleneck"]
     assert (rtt.get_ylabel(), queue.get_ylabel()) == ("rtt in ms", "queue in kB")
     assert len(queue.get_lines()) == 1
     figure.savefig(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+def test_a_curve_pauses_where_nothing_was_heard():
+    times = [0.0, 0.1, 0.2, 5.0, 5.1]
+    at, values = fullpipe.plot._paused(*(numpy.asarray(column) for column in (times, [8] * 5, [0.04] * 5)))
+    assert at.tolist() == [0.0, 0.1, 0.2, 0.2, 5.0, 5.1]
+    assert [value != value for value in values] == [False, False, False, True, False, False]
 
 
 def test_what_is_drawn_as_delivered_adds_up(scenario):

@@ -15,13 +15,21 @@
     { title: "Inflight", unit: "kB", curves: [["inflight", ""], ["long_inflight", "long-term bound"], ["short_inflight", "short-term bound"]],
       references: (path) => [[path.bdp, "BDP"]] },
     { title: "Congestion window", unit: "kB", curves: [["cwnd", ""]], references: (path) => [[path.bdp, "BDP"]] },
-    { title: "Queue at the bottleneck", unit: "kB", isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
+    { title: data.paths.some((path) => path.queues.length > 1) ? "Queues at the bottlenecks" : "Queue at the bottleneck", unit: "kB",
+      isOfPath: true, references: (path) => [[path.bdp, "BDP"]] },
   ];
 
   const lanes = data.lanes;
   let plots = [];
   let zoom = [0, data.end];
   let layout = data.is_crowd || lanes.length > 3 ? "overlay" : "columns";
+
+  // The values of a lane as a plot takes them: null where the curve pauses, undefined where it goes on across.
+  const joined = (lane, values) => {
+    const pauses = new Set(lane.pauses);
+    return values.map((value, place) => value ?? (pauses.has(place) ? null : undefined));
+  };
+  for (const lane of lanes) for (const { curves } of ROWS) for (const [key] of curves ?? []) lane[key] = joined(lane, lane[key]);
 
   const crowdName = (lane) => data.totals.find((total) => total.color === lane.color).name;
 
@@ -36,9 +44,9 @@
         const users = lanes.filter((lane) => lane.path === path);
         const whose = users.length > 1 ? "shared" : users[0].name;
         return data.paths[path].queues.map(({ hop, t, queue }) => ({
-          // Several bottlenecks have a colour each; one of several lanes has none of theirs.
-          color: hop ?? (users.length > 1 ? null : users[0].color), t, values: queue,
-          label: hop == null ? whose : `${hop + 1}`,
+          // What several lanes share has the colour of none of them; several bottlenecks have strokes of their own.
+          color: hop != null || users.length > 1 ? null : users[0].color, strokes: DASHES[(hop ?? 0) % DASHES.length],
+          t, values: queue, label: hop == null ? whose : `bottleneck ${hop + 1}`,
         }));
       });
     }
@@ -66,39 +74,79 @@
         for (const [, value] of steps) if (value > max && value < 4 * max) max = value;
       }
     }
-    // Ribbons of states need room above the curves.
-    return (max || 1) * (1.08 + (layout === "overlay" && !data.is_crowd ? Math.min(0.05 * lanes.length, 0.35) : 0));
+    return (max || 1) * 1.08;
   };
 
-  const drawStates = (plot, shown) => {
-    if (data.is_crowd) return;
+  // The states of these lanes, below each other, each over its part of the plot's height; with their names where there is room.
+  const drawStates = (plot, shown, isNamed) => {
     const { ctx, bbox } = plot;
-    const ribbon = Math.min(7 * devicePixelRatio, (0.25 * bbox.height) / shown.length);
+    const each = bbox.height / shown.length;
+    const between = isNamed ? dots(2) : 0;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    ctx.font = `${dots(10)}px system-ui, sans-serif`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
     shown.forEach((lane, index) => {
-      const y = bbox.top + (shown.length > 1 ? index * (ribbon + devicePixelRatio) : 0);
-      const height = shown.length > 1 ? ribbon : bbox.height;
+      const [y, height] = [bbox.top + index * each + between / 2, each - between];
       for (const stay of lane.states) {
-        const from = plot.valToPos(stay.from, "x", true);
-        const to = plot.valToPos(stay.to, "x", true);
+        const [from, to] = [stay.from, stay.to].map((t) => plot.valToPos(t, "x", true));
         ctx.fillStyle = stateColor(stay);
-        // Several lanes share the plot: their ribbons are small, so they are drawn twice as strong.
-        for (let pass = 0; pass < (shown.length > 1 ? 2 : 1); pass++) {
-          ctx.fillRect(from, y, Math.max(to - from, devicePixelRatio), height);
-        }
+        // A ribbon is small, so it is drawn twice as strong as a ground.
+        for (let pass = 0; pass < (isNamed ? 2 : 1); pass++) ctx.fillRect(from, y, Math.max(to - from, dots(1)), height);
+        const name = stay.state.replace("_", " ");
+        const [first, last] = [Math.max(from, bbox.left), Math.min(to, bbox.left + bbox.width)];
+        if (!isNamed || ctx.measureText(name).width + dots(6) > last - first) continue;
+        ctx.fillStyle = css("--text");
+        ctx.fillText(name, (first + last) / 2, y + height / 2);
       }
     });
     ctx.restore();
+  };
+
+  // Names of lanes stand on the left of their states, and all plots have the same room there.
+  const left = () => {
+    if (!hasRibbons()) return 52;
+    const longest = Math.max(...lanes.map((lane) => lane.name.length));
+    return Math.max(52, Math.min(14 + 6.2 * longest, 130));
+  };
+  const hasRibbons = () => layout === "overlay" && lanes.length > 1 && !data.is_crowd && lanes.some((lane) => lane.states.length);
+
+  // The states of several lanes in one plot: a named ribbon for each.
+  const makeRibbons = () => {
+    const { box, readout } = plotBox(main, "State", "of each controller");
+    const shared = overTime("fullpipe", setZoom, left());
+    const [time, names] = shared.axes;
+    const plot = plotIn(box, 20 * lanes.length + 42, `The states of ${lanes.map(({ name }) => name).join(", ")} over time`, {
+      ...shared,
+      scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
+                y: { auto: false, range: () => [0, lanes.length] } },
+      axes: [{ ...time, grid: { show: false } }, { ...names, grid: { show: false }, ticks: { show: false }, gap: px(2),
+                     splits: () => lanes.map((_, index) => lanes.length - index - 0.5),
+                     filter: (_, splits) => splits, values: () => lanes.map(({ name }) => name) }],
+      series: [{}, {}],
+      hooks: {
+        ...shared.hooks,
+        draw: [(plot) => drawStates(plot, lanes, true)],
+        setCursor: [(plot) => {
+          readout.replaceChildren();
+          if (plot.cursor.left == null || plot.cursor.left < 0) return;
+          const t = plot.posToVal(plot.cursor.left, "x");
+          element("b", readout, `${t.toFixed(3)} s`);
+          for (const lane of lanes) readout.append(` · ${lane.name} ${stateAt(lane, t) ?? "–"}`);
+        }],
+      },
+    }, [[0, data.end], [null, null]]);
+    plots.push({ plot });
   };
 
   // Lines for reference: a step for every change of the path.
   const drawReferences = (plot, row, shown) => {
     const { ctx, bbox } = plot;
     ctx.save();
-    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.font = `${dots(11)}px system-ui, sans-serif`;
     ctx.textAlign = "right";
     ctx.textBaseline = "bottom";
     ctx.beginPath();
@@ -114,8 +162,8 @@
         drawn.add(String(steps));
         const y = plot.valToPos(value, "y", true);
         ctx.strokeStyle = css("--faint");
-        ctx.lineWidth = devicePixelRatio;
-        ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+        ctx.lineWidth = dots(1);
+        ctx.setLineDash([dots(6), dots(4)]);
         ctx.beginPath();
         shownSteps.forEach(([start, level], index) => {
           const end = shownSteps[index + 1]?.[0] ?? to;
@@ -123,15 +171,15 @@
         });
         ctx.stroke();
         // Below the line if there is no room above it; on a ground of its own, since curves may run behind it.
-        const isBelow = y - bbox.top < 16 * devicePixelRatio;
-        const place = [`${label} ${number(value)}`, bbox.left + bbox.width - 4 * devicePixelRatio,
-                       y + (isBelow ? 16 : -2) * devicePixelRatio];
+        const isBelow = y - bbox.top < dots(16);
+        const place = [`${label} ${number(value)}`, bbox.left + bbox.width - dots(4),
+                       y + (isBelow ? dots(16) : -dots(2))];
         ctx.setLineDash([]);
         const [words, right, bottom] = place;
-        const [width, height] = [ctx.measureText(words).width + 6 * devicePixelRatio, 14 * devicePixelRatio];
+        const [width, height] = [ctx.measureText(words).width + dots(6), dots(14)];
         ctx.globalAlpha = 0.8;
         ctx.fillStyle = css("--page");
-        ctx.fillRect(right - width + 3 * devicePixelRatio, bottom - height + devicePixelRatio, width, height);
+        ctx.fillRect(right - width + dots(3), bottom - height + dots(1), width, height);
         ctx.globalAlpha = 1;
         ctx.fillStyle = css("--text");
         ctx.fillText(...place);
@@ -148,7 +196,7 @@
     for (const { plot, row } of plots) {
       plot.batch(() => {
         plot.setScale("x", { min: zoom[0], max: zoom[1] });
-        plot.setScale("y", { min: 0, max: tops.get(row) });
+        if (row) plot.setScale("y", { min: 0, max: tops.get(row) });
       });
     }
   };
@@ -159,24 +207,21 @@
     const whose = curves[0].color == null ? curves[0].label : shown[0].name;
     const { box, readout } = plotBox(main, row.title, `${row.unit}${shown.length === 1 ? ` · ${whose}` : ""}`);
 
-    const tables = curves.map((curve) => [curve.t, curve.values]);
-    const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
+    const columns = together(curves.map((curve) => [curve.t, curve.values]));
     const color = (curve) => curve.isGuide || curve.color == null ? css("--text") : css(look(curve.color).color);
-    const dash = (curve) => (curve.isGuide ? [3, 3] : curve.color == null ? [] : look(curve.color).dash);
-    const shared = overTime("fullpipe", setZoom);
-    const plot = new uPlot({
+    const dash = (curve) => (curve.isGuide ? [3, 3] : curve.color == null ? curve.strokes : look(curve.color).dash);
+    const shared = overTime("fullpipe", setZoom, left());
+    const names = [...new Set(curves.map(({ label }) => label))].join(", ");
+    const plot = plotIn(box, 210, `${row.title} in ${row.unit} over time: ${names}`, {
       ...shared,
-      width: box.clientWidth, height: 210,
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { auto: false, range: (_, min, high) => [0, high ?? max] } },
-      series: [{}, ...curves.map((curve) => ({
-        stroke: color(curve), width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: dash(curve),
-        alpha: curve.isOfCrowd ? 0.35 : 1,
-        spanGaps: true, points: { show: false },
+      series: [{}, ...curves.map((curve) => curveStyle(color(curve), {
+        width: curve.isGuide || curve.isOfCrowd ? 1 : 1.4, dash: dash(curve), alpha: curve.isOfCrowd ? 0.35 : 1,
       }))],
       hooks: {
         ...shared.hooks,
-        drawClear: [(plot) => drawStates(plot, shown)],
+        drawClear: [(plot) => shown.length === 1 && !data.is_crowd && drawStates(plot, shown, false)],
         draw: [(plot) => drawReferences(plot, row, shown)],
         setCursor: [(plot) => {
           readout.replaceChildren();
@@ -201,11 +246,11 @@
           }
         }],
       },
-    }, columns, box);
-    plots.push({ plot, row, box });
+    }, columns);
+    plots.push({ plot, row });
   };
 
-  // The value at the time or the last one before it; none after the end.
+  // The value at the time or the last one before it; none in a pause, and after the end.
   const lastBefore = (curve, t) => {
     if (t > curve.t[curve.t.length - 1]) return null;
     let low = 0, high = curve.t.length;
@@ -213,7 +258,7 @@
       const middle = (low + high) >> 1;
       if (curve.t[middle] <= t) low = middle + 1; else high = middle;
     }
-    while (low > 0) if (curve.values[--low] != null) return curve.values[low];
+    while (low > 0) if (curve.values[--low] !== undefined) return curve.values[low];
     return null;
   };
 
@@ -228,6 +273,7 @@
     main.replaceChildren();
     const columns = layout === "columns" ? lanes.map((lane) => [lane]) : [lanes];
     main.style.gridTemplateColumns = `repeat(${columns.length}, minmax(0, 1fr))`;
+    if (hasRibbons()) makeRibbons();
     for (const row of ROWS) {
       const max = top(row);
       for (const shown of columns) makePlot(row, shown, max);
@@ -247,12 +293,22 @@
     const hasBounds = has("short_bw", "short_inflight", "long_inflight");
     if (has("btlbw")) entry(hasBounds ? "BtlBw, bounds" : "BtlBw", "var(--text)", "stroke dotted");
     entry("reference", "var(--faint)", "stroke dashed");
-    // The parts of ProbeBW have one colour, and one entry.
-    for (const [state, color] of new Map(lanes.flatMap((lane) => lane.states.map((stay) => [stay.state.split("_")[0], stay.color])))) {
-      entry(state, `var(--state-${color})`);
+    // The states of each controller; the parts of ProbeBW have one colour, and one entry. Controllers with the same states have
+    // them once.
+    const states = new Map();
+    for (const lane of lanes) {
+      const own = new Map(lane.states.map((stay) => [stay.state.split("_")[0], stay.color]));
+      if (own.size) states.set(lane.controller, new Map([...(states.get(lane.controller) ?? []), ...own]));
     }
-    document.querySelectorAll("#flows tbody tr").forEach((row, index) =>
-      swatch(row, look(data.rows[index])));
+    const owners = new Map();
+    for (const [controller, own] of states) {
+      const key = [...own.keys()].sort().join();
+      owners.set(key, { own, names: [...(owners.get(key)?.names ?? []), controller] });
+    }
+    for (const { own, names } of owners.values()) {
+      element("b", legend, `${names.join(", ")}:`);
+      for (const [state, color] of own) entry(state, `var(--state-${color})`);
+    }
   };
 
   const layouts = document.getElementById("layout");
@@ -263,10 +319,6 @@
     build();
   });
   if (innerWidth < 760) layout = "overlay";
-  new ResizeObserver(() => {
-    for (const { plot, box } of plots) plot.setSize({ width: box.clientWidth, height: plot.height });
-  }).observe(main);
-
   buildLegend();
   paintWith(build);
 })();

@@ -41,7 +41,7 @@ pub fn html(records: &[Record], origin: &Origin) -> String {
         body: Body {
             is_partial: records.iter().any(|record| record.summary.is_partial),
             warnings: warnings(records, &lanes),
-            flows: flows(&lanes),
+            flows: flows(&lanes).coloured(plots.rows.clone()),
             completions: completions(records),
             notes: notes(records, &lanes),
             omission: plots.omission(),

@@ -1,8 +1,7 @@
 //! What a person compares: the flows of all records side by side, each with a name of its own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use congestion::ControllerKind;
 use record::{FlowRecord, FlowSummary, Record};
 
 /// A flow of one of the records.
@@ -99,32 +98,4 @@ pub fn names(controllers: &[&str]) -> Vec<String> {
         }
     });
     names.collect()
-}
-
-/// The place in the palette of each lane of these controllers: that of the controller in the list of all; a second lane of the
-/// same one, and one that is not in the list, have the next place that is free.
-pub fn places(controllers: &[&str]) -> Vec<usize> {
-    let listed = |name: &str| {
-        let mut kinds = ControllerKind::ALL.iter();
-        kinds.position(|kind| kind.name() == name)
-    };
-    let mut free = ControllerKind::ALL.len()..;
-    let mut taken = HashSet::new();
-    let places = controllers.iter().map(|name| {
-        let own = listed(name).filter(|place| taken.insert(*place));
-        own.or_else(|| free.next()).unwrap_or_default()
-    });
-    places.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ControllerKind, places};
-
-    #[test]
-    fn a_controller_has_its_own_colour_and_others_the_next() {
-        assert_eq!(places(&["cubic", "bbr1"]), [1, 0]);
-        let next = ControllerKind::ALL.len();
-        assert_eq!(places(&["kernel:bbr", "bbr1", "bbr1"]), [next, 0, next + 1]);
-    }
 }

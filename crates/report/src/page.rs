@@ -15,6 +15,22 @@ const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 /// Every page has this in its head, and nothing that people write by hand has.
 pub const MARK: &str = "<meta name=\"generator\" content=\"fullpipe";
 
+/// The palette comes again with these strokes when all its colours have been used.
+const STROKES: [&str; 3] = ["solid", "dashed", "dotted"];
+
+/// The style of what shows the colour and the strokes of this place of the palette.
+pub fn swatch(place: usize) -> String {
+    let colours = draw::palette().len();
+    let stroke = STROKES[place / colours % STROKES.len()];
+    format!(
+        "--swatch: var(--lane{}); --stroke: {stroke}",
+        place % colours
+    )
+}
+
+/// The script of a page that draws nothing itself: readers can choose its theme.
+pub const PLAIN: &str = "paintWith(() => {});";
+
 /// Where a report comes from.
 #[derive(Debug, Clone)]
 pub struct Origin {

@@ -3,9 +3,12 @@
 use serde::Serialize;
 use units::Duration;
 
-use super::lanes::{Lane, controllers, groups, places};
+use super::lanes::{Lane, controllers, groups};
 use super::overview::is_in_groups;
-use super::points::{Step, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin};
+use super::places::places;
+use super::points::{
+    Step, is_pause, kilobytes, megabits, rates, round, rtprops, seconds, steps, thin,
+};
 
 use record::{FlowSample, Record, Throughput};
 
@@ -28,7 +31,8 @@ pub(super) struct Plots {
     is_crowd: bool,
     legend: Vec<Entry>,
     /// The colours of the table's rows.
-    rows: Vec<usize>,
+    #[serde(skip)]
+    pub rows: Vec<usize>,
     /// Of a crowd: what the flows of each controller delivered together.
     totals: Vec<TotalPlot>,
     paths: Vec<PathPlot>,
@@ -83,11 +87,14 @@ struct QueuePlot {
 #[derive(Serialize)]
 struct LanePlot {
     name: String,
+    controller: String,
     color: usize,
     /// Its place in `paths`.
     path: usize,
     /// Seconds.
     t: Vec<f64>,
+    /// The places of the times at which there is nothing to see: curves are interrupted there.
+    pauses: Vec<usize>,
     /// Delivery rate in Mbit/s.
     rate: Vec<Option<f64>>,
     /// BBR's BtlBw in Mbit/s.
@@ -274,9 +281,26 @@ fn path(record: &Record, points: u64) -> PathPlot {
 }
 
 fn lane(lane: &Lane<'_>, color: usize, points: u64) -> LanePlot {
-    let samples = thin(&lane.flow.samples, points);
-    let times = samples.iter().map(|sample| seconds(sample.at)).collect();
-    let samples: Vec<Option<&FlowSample>> = samples.into_iter().map(Some).collect();
+    let span = lane
+        .flow
+        .samples
+        .last()
+        .map_or(Duration::ZERO, |last| last.at);
+    let (mut times, mut samples) = (Vec::new(), Vec::new());
+    let mut before: Option<&FlowSample> = None;
+    for sample in thin(&lane.flow.samples, points) {
+        if let Some(before) = before {
+            let rtt = before.srtt.or(before.rtt);
+            let pause = sample.at.saturating_sub(before.at);
+            if is_pause(pause, rtt, span) {
+                times.push(seconds(before.at + pause / 2));
+                samples.push(None);
+            }
+        }
+        times.push(seconds(sample.at));
+        samples.push(Some(sample));
+        before = Some(sample);
+    }
     LanePlot {
         states: stays(&lane.flow.samples),
         ..columns(lane, color, times, &samples)
@@ -286,13 +310,17 @@ fn lane(lane: &Lane<'_>, color: usize, points: u64) -> LanePlot {
 /// A lane of many: at each of the common times what its latest sample says, as long as it lives.
 fn in_crowd(lane: &Lane<'_>, color: usize, end: f64) -> LanePlot {
     let samples = &lane.flow.samples;
-    let last = samples.last().map_or(0.0, |sample| sample.at.as_secs_f64());
+    let span = samples.last().map_or(Duration::ZERO, |sample| sample.at);
+    let last = span.as_secs_f64();
     let times = (0..=GRID).map(|index| end * index as f64 / GRID as f64);
     let times: Vec<f64> = times.map(|at| (at * 1e4).round() / 1e4).collect();
     let seen = times.iter().map(|at| {
         let after = samples.partition_point(|sample| sample.at.as_secs_f64() <= *at);
         let latest = after.checked_sub(1).and_then(|latest| samples.get(latest));
-        latest.filter(|_| *at <= last)
+        latest.filter(|latest| {
+            let age = Duration::from_nanos((at * 1e9) as u64).saturating_sub(latest.at);
+            *at <= last && !is_pause(age, latest.srtt.or(latest.rtt), span)
+        })
     });
     let seen: Vec<Option<&FlowSample>> = seen.collect();
     columns(lane, color, times, &seen)
@@ -306,9 +334,13 @@ fn columns(
 ) -> LanePlot {
     LanePlot {
         name: lane.name.clone(),
+        controller: lane.summary.controller.clone(),
         color,
         path: lane.record_index,
         t: times,
+        pauses: (0..samples.len())
+            .filter(|place| samples[*place].is_none())
+            .collect(),
         rate: column(samples, |sample| Some(megabits(sample.delivery_rate?))),
         btlbw: column(samples, |sample| Some(megabits(sample.btl_bw?))),
         short_bw: bound(samples, |sample| Some(megabits(sample.short_term_bw?))),

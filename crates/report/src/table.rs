@@ -1,5 +1,6 @@
 //! Tables for a terminal.
 
+use super::page::swatch;
 use askama::Template;
 use comfy_table::{
     self as comfy, CellAlignment, ColumnConstraint, ContentArrangement, Width, presets,
@@ -26,6 +27,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// The places of the columns that a terminal aligns to the left: text. The others are to the right: numbers.
     pub text: Vec<usize>,
+    /// On a page, the place in the palette of each row's first cell; there may be none.
+    pub swatches: Vec<usize>,
     /// The places of the columns that go if there is no room for them, the first one first.
     pub spare: Vec<usize>,
     /// The places of the columns that have a line of their own above each row, if there is no room for them after so many spare
@@ -48,11 +51,42 @@ impl Table {
             headings: headings.into_iter().map(Into::into).collect(),
             rows: rows.into_iter().collect(),
             text: vec![0],
+            swatches: Vec::new(),
             spare: Vec::new(),
             apart: (Vec::new(), usize::MAX),
             absent: Vec::new(),
             elsewhere: "--json has",
         }
+    }
+
+    /// With the colour of what is in each row's first cell, as its place in the palette.
+    pub fn coloured(self, swatches: Vec<usize>) -> Table {
+        Table { swatches, ..self }
+    }
+
+    /// The rows, each with the colour of its first cell, if it has one.
+    fn body(&self) -> impl Iterator<Item = (Option<usize>, &[String])> {
+        let rows = self.rows.iter().enumerate();
+        rows.map(|(place, row)| (self.swatches.get(place).copied(), &row[..]))
+    }
+
+    /// The cells of a row of a page, each with what tells it from others: a text is at the left, and a colour is before the
+    /// first one.
+    fn cells<'c>(
+        &self,
+        colour: Option<usize>,
+        cells: &'c [String],
+    ) -> impl Iterator<Item = (String, &'c String)> {
+        let cells = cells.iter().enumerate();
+        cells.map(move |(column, cell)| {
+            let attributes = match (column, colour) {
+                (0, Some(place)) => format!(" class=\"swatch\" style=\"{}\"", swatch(place)),
+                (0, None) => String::new(),
+                _ if self.text.contains(&column) => " class=\"text\"".to_owned(),
+                _ => String::new(),
+            };
+            (attributes, cell)
+        })
     }
 
     /// Without the columns of these headings where there is no room for them, the first one first.

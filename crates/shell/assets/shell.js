@@ -19,12 +19,12 @@
     if (!row.limit) return;
     const { ctx, bbox } = plot;
     ctx.save();
-    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.setLineDash([dots(6), dots(4)]);
     data.ways.forEach((way, index) => {
       if (way[row.limit] == null || way[row.limit] > plot.scales.y.max) return;
       const y = plot.valToPos(way[row.limit], "y", true);
       ctx.strokeStyle = color(index);
-      ctx.lineWidth = devicePixelRatio;
+      ctx.lineWidth = dots(1);
       ctx.beginPath();
       ctx.moveTo(bbox.left, y);
       ctx.lineTo(bbox.left + bbox.width, y);
@@ -37,14 +37,11 @@
     const { box, readout } = plotBox(main, row.title, row.unit);
     const tables = data.ways.map((way) => [way[row.t], way[row.values]]);
     const shared = overTime("fullpipe", setZoom);
-    const plot = new uPlot({
+    const plot = plotIn(box, 260, `${row.title} in ${row.unit} over time: ${data.ways.map(({ name }) => name).join(", ")}`, {
       ...shared,
-      width: box.clientWidth, height: 260,
       scales: { x: { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? data.end] },
                 y: { range: (_, min, max) => [0, (max || 1) * 1.08] } },
-      series: [{}, ...data.ways.map((_, index) => ({
-        stroke: color(index), width: 1.4, spanGaps: true, points: { show: false },
-      }))],
+      series: [{}, ...data.ways.map((_, index) => curveStyle(color(index), { width: 1.4 }))],
       hooks: {
         ...shared.hooks,
         draw: [(plot) => drawLimits(plot, row)],
@@ -61,8 +58,8 @@
           });
         }],
       },
-    }, uPlot.join(tables), box);
-    plots.push({ plot, box });
+    }, together(tables));
+    plots.push({ plot });
   };
 
   const build = () => {
@@ -78,8 +75,5 @@
   if (data.ways.some((way) => way.limit != null)) {
     element("span", legend, "bottleneck", "stroke dashed").style.setProperty("--swatch", "var(--faint)");
   }
-  new ResizeObserver(() => {
-    for (const { plot, box } of plots) plot.setSize({ width: box.clientWidth, height: plot.height });
-  }).observe(main);
   paintWith(build);
 })();

@@ -1,9 +1,12 @@
 "use strict";
 (() => {
 
-  // The plots of a case: what is drawn of a run, and a line for reference.
+  // What a machine that was late releases at once is far above the rate of the path, and would flatten all the rest: it is cut.
+  const MOST = 2.5;
+
+  // The plots of a case: what is drawn of a run, and a line for reference; of a rate, what is far above it is cut.
   const PLOTS = [
-    { title: "Throughput", unit: "Mbit/s", key: "throughput", reference: "rate" },
+    { title: "Throughput", unit: "Mbit/s", key: "throughput", reference: "rate", isCut: true },
     { title: "Smoothed RTT", unit: "ms", key: "rtt", reference: "rtprop" },
     { title: "Queue at the bottleneck", unit: "ms", key: "queue" },
   ];
@@ -19,7 +22,7 @@
     place.replaceChildren();
     const { runs, ...path } = data.cases[section.dataset.case];
     const plots = [];
-    for (const { title, unit, key, reference } of PLOTS) {
+    for (const { title, unit, key, reference, isCut } of PLOTS) {
       const { box, readout } = plotBox(place, title, unit);
       const curves = curvesOf(runs, key);
       if (curves.length === 0) {
@@ -28,26 +31,25 @@
       }
       // Faint curves first: the strong ones lie above them.
       curves.sort((one, other) => one.isFirst - other.isFirst);
-      const tables = curves.map(({ t, values }) => [t, values]);
-      const columns = tables.length > 1 ? uPlot.join(tables) : tables[0];
-      const series = curves.map(({ engine, isFirst }) => ({
-        stroke: css(look(engine).color), width: isFirst ? 1.5 : 1, alpha: isFirst ? 1 : 0.3, spanGaps: true, points: { show: false },
-      }));
+      const columns = together(curves.map(({ t, values }) => [t, values]));
+      const series = curves.map(({ engine, isFirst }) =>
+        curveStyle(css(look(engine).color), { width: isFirst ? 1.5 : 1, alpha: isFirst ? 1 : 0.3 }));
       const steps = reference ? path[reference] : [];
       if (steps.length > 0) {
         columns.push(stepped(steps, columns[0]));
-        series.push({ stroke: css("--faint"), width: 1, dash: [6, 4], points: { show: false } });
+        series.push({ stroke: css("--faint"), width: px(1), dash: [px(6), px(4)], points: { show: false } });
       }
+      const most = isCut && steps.length > 0 ? MOST * Math.max(...steps.map(([, value]) => value)) : Infinity;
       const end = columns[0][columns[0].length - 1];
       const zoom = (min = 0, max = end) => plots.forEach((plot) => plot.setScale("x", { min, max }));
       const shared = overTime(section.id, zoom);
-      const plot = new uPlot({
+      const plot = plotIn(box, 210, `${title} in ${unit} over time: ${data.engines.join(", ")}`, {
         ...shared,
-        width: box.clientWidth, height: 210,
-        scales: { x: { time: false }, y: { range: (_, low, high) => [0, (high || 1) * 1.08] } },
+        scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.min(high || 1, most) * 1.08] } },
         series: [{}, ...series],
         hooks: {
           ...shared.hooks,
+          draw: [drawCut],
           setCursor: [(plot) => {
             readout.replaceChildren();
             if (plot.cursor.idx == null) return;
@@ -59,7 +61,7 @@
             });
           }],
         },
-      }, columns, box);
+      }, columns);
       plots.push(plot);
     }
     section.uplots = plots;
@@ -76,17 +78,14 @@
     swatch(element("span", legend, name, "stroke"), look(engine)));
   element("span", legend, "bottleneck, RTprop", "stroke dashed").style.setProperty("--swatch", "var(--faint)");
 
-  addEventListener("resize", () => {
-    for (const section of sections) {
-      section.uplots?.forEach((plot) => plot.setSize({ width: plot.root.parentElement.clientWidth, height: plot.height }));
-    }
-  });
   paintWith(() => {
     for (const section of sections) {
       section.uplots?.forEach((plot) => plot.destroy());
       section.uplots = null;
       near.unobserve(section);
-      near.observe(section);
+      // Paper has all of them.
+      if (onPaper) build(section);
+      else near.observe(section);
     }
   });
 })();

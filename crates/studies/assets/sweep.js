@@ -84,13 +84,14 @@
       : [places[0] - margin, places[places.length - 1] + margin];
     const edge = { stroke: "transparent", width: 0, points: { show: false }, spanGaps: true };
     const series = lines.flatMap(({ color, dash }) => [
-      { stroke: css(color), width: 2, dash, spanGaps: true, points: { show: true, size: 6, fill: css(color) } }, edge, edge,
+      { ...curveStyle(css(color), { width: 2, dash }), spanGaps: true, points: { show: true, size: px(6), fill: css(color) } }, edge, edge,
     ]);
     const bands = lines.map(({ color }, index) => ({
       series: [3 * index + 3, 3 * index + 2], fill: `color-mix(in srgb, ${css(color)} 20%, transparent)`,
     }));
-    const plot = new uPlot({
-      width: box.clientWidth, height: role.panel == null ? 420 : 250, padding: [12, 24, 0, 0],
+    const about = `${metrics[metric].title} over ${field}, ${title}: ${lines.map((line) => line.name).join(", ")}`;
+    const plot = plotIn(box, role.panel == null ? 420 : 250, about, {
+      padding: [px(12), px(24), 0, 0],
       legend: { show: false },
       scales: {
         x: { time: false, distr: scale === "log" ? 3 : 1, range: () => xRange },
@@ -98,7 +99,7 @@
       },
       series: [{}, ...series], bands,
       axes: [
-        { ...axis, size: 50, label: field, labelFont: "12px system-ui, sans-serif", labelSize: 18,
+        { ...axis, size: px(50), label: field, labelFont: font(12), labelSize: px(18),
           splits: () => places,
           // Of a log scale, uPlot would label the powers of ten alone.
           filter: (_, splits) => splits,
@@ -107,13 +108,13 @@
             let end = -Infinity;
             return splits.map((place, index) => {
               const middle = plot.valToPos(place, "x");
-              const half = 3.5 * labels[index].length;
-              if (middle - half < end + 6) return "";
+              const half = px(3.5) * labels[index].length;
+              if (middle - half < end + px(6)) return "";
               end = middle + half;
               return labels[index];
             });
           } },
-        { ...axis, size: 78, values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : text(tick))) },
+        { ...axis, size: px(78), space: px(32), values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : text(tick))) },
       ],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 }, sync: { key: "sweep", scales: ["x", null] } },
       hooks: {
@@ -130,8 +131,8 @@
           });
         }],
       },
-    }, [places, ...columns], box);
-    plots.push({ plot, box });
+    }, [places, ...columns]);
+    plots.push({ plot });
   };
 
   const build = () => {
@@ -152,8 +153,10 @@
       const group = groups[index];
       if (!group) return;
       row.hidden = !isShown(group);
-      // Each row has the look of the line that it is a point of.
-      swatch(row, lookOf(valueOf(group, role.color)));
+      // Each row has the look of the line that it is a point of, beside what the colours are for.
+      const colored = axes[role.color]?.column ?? 0;
+      [...row.children].forEach((cell, column) => cell.classList.toggle("swatch", column === colored));
+      swatch(row.children[colored], lookOf(valueOf(group, role.color)));
     });
   };
 
@@ -228,9 +231,6 @@
     control("log").setAttribute("aria-pressed", isLog);
     build();
   });
-  new ResizeObserver(() => {
-    for (const { plot, box } of plots) plot.setSize({ width: box.clientWidth, height: plot.height });
-  }).observe(main);
   if (!metrics.length || !axes.length) {
     document.querySelector("nav").hidden = true;
     paintWith(() => {});

@@ -118,7 +118,12 @@ fn every_figure_shows_something_and_the_same_each_time() {
             figure.name,
             keys.len()
         );
-        drawn.push(Drawn { figure, svg });
+        let narrow = picture.narrow_svg();
+        drawn.push(Drawn {
+            figure,
+            svg,
+            narrow,
+        });
     }
     assert_eq!(drawn.len(), ALL.len());
 

@@ -22,11 +22,14 @@ use crate::terminal::output;
 /// The page with all figures.
 const PAGE: &str = "figures.html";
 
+/// How the name of a picture for narrow screens ends, which the page has beside the other one.
+const NARROW: &str = "narrow.svg";
+
 /// Draw the figures of the publications about BBR from new runs
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers that it shows; figures.html shows all that the \
-directory has. What is run for a figure is in scenarios/figures/NAME.toml.
+Each figure becomes NAME.svg, NAME.png and NAME.csv, the numbers that it shows; NAME.narrow.svg is for a phone. \
+figures.html shows all that the directory has. What is run for a figure is in scenarios/figures/NAME.toml.
 
 Several engines are drawn over each other. Engines in real time run one scenario after the other, and draw only \
 what they can show; --list tells which.")]
@@ -121,6 +124,9 @@ fn write(
     let png = picture.png().map_err(Failure::failed)?;
     let file = |extension: &str| options.out.join(format!("{}.{extension}", figure.name));
     whole::write(&file("svg"), svg.as_bytes())?;
+    if let Some(narrow) = picture.narrow_svg() {
+        whole::write(&file(NARROW), narrow.as_bytes())?;
+    }
     whole::write(&file("png"), &png)?;
     whole::write(&file("csv"), picture.csv().as_bytes())
 }
@@ -146,9 +152,15 @@ fn command(options: &Options, figure: &Figure, engines: &[EngineKind]) -> String
 /// The page with every figure whose picture is in the directory, drawn by this run or earlier.
 fn write_page(options: &Options) -> Result<PathBuf, Failure> {
     let drawn = |figure: &'static Figure| {
-        let svg = options.out.join(format!("{}.svg", figure.name));
-        let svg = fs::read_to_string(svg).ok()?;
-        Some(Drawn { figure, svg })
+        let read = |extension: &str| {
+            let file = format!("{}.{extension}", figure.name);
+            fs::read_to_string(options.out.join(file)).ok()
+        };
+        Some(Drawn {
+            figure,
+            svg: read("svg")?,
+            narrow: read(NARROW),
+        })
     };
     let drawn: Vec<Drawn> = figures::ALL.iter().filter_map(drawn).collect();
     let path = options.out.join(PAGE);

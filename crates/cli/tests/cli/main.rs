@@ -1,6 +1,8 @@
 //! The `fullpipe` command as its users meet it: arguments in; output, files and exit codes out.
 
 mod advise;
+#[path = "../../../report/tests/browser/mod.rs"]
+mod browser;
 mod calibrate;
 mod claims;
 mod emulate;
@@ -8,6 +10,7 @@ mod figures;
 mod help;
 mod kernel;
 mod laboratory;
+mod pages;
 mod probe;
 mod race;
 mod rollback;

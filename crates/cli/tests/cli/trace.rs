@@ -114,7 +114,8 @@ fn a_simulation_is_captured_and_traced() {
         assert!(at.join("out").join(name).is_file(), "{name}");
     }
     let page = fs::read_to_string(at.join("out/report.html")).expect("a page");
-    assert_eq!(page.matches("<svg").count(), 2, "a picture for each");
+    let pictures = page.matches("<svg class=\"wide\"").count();
+    assert_eq!(pictures, 2, "a picture for each");
     // Of the other connection, too.
     let path = ["--ranges", "other.toml", "--connection", "10.1.0.1:32768"];
     let output = fullpipe(["trace", file].into_iter().chain(path));

@@ -38,6 +38,8 @@ _UNITS = {
 _LEGEND_WIDTH = 110
 # A picture has fewer points across.
 _MOST_STEPS = 100_000
+# A pause that is a smaller part of the time is not seen.
+_SEEN = 200
 _DASHES = ("solid", "dashed", "dotted")
 _MARKS = ("", "o", "s", "^", "D")
 
@@ -116,8 +118,14 @@ def draw_over(axis: Axes, sweep: Sweep, x: str, column: str) -> None:
 def draw(axis: Axes, record: Record, column: str, *, step: float | None = None, **style: Any) -> None:
     """Draws a column of :func:`over_time` on axes of your own. ``style`` is matplotlib's, for all curves: ``label="1 %"``."""
     if column in record.queue.column_names:
-        for hop, rows in _groups(record.queue["hop"]):
-            _curve(axis, record.queue, column, rows, **{"label": f"hop {hop}", "color": "#787878"} | style)
+        hops = _groups(record.queue["hop"])
+        for hop, rows in hops:
+            looks = {
+                "label": "bottleneck" if len(hops) == 1 else f"bottleneck {hop + 1}",
+                "color": "#787878",
+                "linestyle": _DASHES[hop % len(_DASHES)],
+            }
+            _curve(axis, record.queue, column, rows, **looks | style)
     else:
         flows = record.summary["flows"]
         styles = _looks([flow["controller"] for flow in flows])
@@ -184,7 +192,17 @@ def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) 
     _, divisor = _unit(column)
     times = np.asarray(table["at_s"])[rows]
     values = _numbers(table, column)[rows] / divisor
+    if "rtt_ms" in table.column_names:
+        times, values = _paused(times, values, np.asarray(table["rtt_ms"])[rows] / 1e3)
     axis.plot(times, values, **{"linewidth": 1} | style)  # type: ignore[arg-type]
+
+
+def _paused(times: Any, values: Any, rtts: Any) -> tuple[Any, Any]:
+    """The curve without a line where nothing was heard for two round trips, if that is seen; as on the project's pages."""
+    apart = np.diff(times)
+    seen = (times[-1] - times[0]) / _SEEN if len(times) else 0
+    pauses = np.flatnonzero((apart > seen) & (apart > 2 * np.nan_to_num(rtts[:-1]))) + 1
+    return np.insert(times, pauses, times[pauses - 1]), np.insert(values.astype(float), pauses, np.nan)
 
 
 def _numbers(table: Table, column: str) -> Any:

@@ -6,6 +6,7 @@ use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
 use units::{Duration, Rate, Time};
 
 use super::table::limits;
+use crate::points::is_pause;
 use crate::text::{bits_per_sec, count, known, percent, span};
 
 /// A time line has no more points.
@@ -41,18 +42,24 @@ pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<
     let seconds = |at: Time| at.since(origin).as_secs_f64();
     let time = || Axis::linear("time", Unit::SECONDS, seconds(first.at), seconds(last.at));
     let every = samples.len().div_ceil(POINTS);
-    let points = |of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<(f64, f64)> {
+    let points = |samples: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<(f64, f64)> {
         let shown = samples.iter().step_by(every);
         shown
             .filter_map(|sample| Some((seconds(sample.at), of(sample)?)))
             .collect()
     };
+    // A curve of what is measured has a part for each time between two pauses.
+    let parts = parts(samples);
+    let measured = |name: &str, look: Look, of: &dyn Fn(&Sample) -> Option<f64>| -> Vec<Curve> {
+        let parts = parts.iter().map(|part| points(part, of));
+        parts.map(|points| Curve::new(name, look, points)).collect()
+    };
     let line = |place| Look::of_place(place).wide(1.2);
     let rate = throughput(samples, &seconds);
-    let btl_bw = points(&|sample| Some(megabits(sample.btl_bw)));
-    let rtt = points(&|sample| Some(sample.rtt?.as_millis_f64()));
-    let rt_prop = points(&|sample| Some(sample.rt_prop?.as_millis_f64()));
-    let inflight = points(&|sample| Some(sample.inflight.get() as f64 / 1e3));
+    let btl_bw = points(samples, &|sample| Some(megabits(sample.btl_bw)));
+    let rtt = |sample: &Sample| Some(sample.rtt?.as_millis_f64());
+    let rt_prop = points(samples, &|sample| Some(sample.rt_prop?.as_millis_f64()));
+    let inflight = |sample: &Sample| Some(sample.inflight.get() as f64 / 1e3);
     let reference = Look::line(GREY, Dash::Dashed);
     let values = |points: &[(f64, f64)]| points.iter().map(|point| point.1).collect::<Vec<_>>();
     let chart = |name, unit, curves: Vec<Curve>| {
@@ -72,15 +79,16 @@ pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<
         chart(
             "RTT",
             Unit::MILLISECONDS,
-            vec![
-                Curve::new("RTT", line(1), rtt),
-                Curve::new("BtlBw, RTprop", reference, rt_prop),
-            ],
+            [
+                measured("RTT", line(1), &rtt),
+                vec![Curve::new("BtlBw, RTprop", reference, rt_prop)],
+            ]
+            .concat(),
         ),
         chart(
             "in flight",
             Unit::KILOBYTES,
-            vec![Curve::new("in flight", line(2), inflight)],
+            measured("in flight", line(2), &inflight),
         ),
         bands(samples, time(), &seconds),
     ];
@@ -112,7 +120,20 @@ fn explained(picture: Picture, flow: &FlowSummary) -> Picture {
     }
 }
 
-/// What was delivered per second, in steps.
+/// The samples between pauses.
+fn parts(samples: &[Sample]) -> Vec<&[Sample]> {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Vec::new();
+    };
+    let span = last.at.since(first.at);
+    let is_on = |one: &Sample, next: &Sample| {
+        let rtt = one.rtt.or(one.rt_prop);
+        !is_pause(next.at.since(one.at), rtt, span)
+    };
+    samples.chunk_by(is_on).collect()
+}
+
+/// What was delivered per second, in steps: a level line for each, so that nothing lies below the line in a pause.
 fn throughput(samples: &[Sample], seconds: &impl Fn(Time) -> f64) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
@@ -124,8 +145,8 @@ fn throughput(samples: &[Sample], seconds: &impl Fn(Time) -> f64) -> Vec<(f64, f
         let span = sample.at.since(since.at);
         if span >= step && !span.is_zero() {
             let bytes = sample.delivered - since.delivered;
-            let middle = (seconds(since.at) + seconds(sample.at)) / 2.0;
-            points.push((middle, megabits(Rate::from_transfer(bytes, span))));
+            let rate = megabits(Rate::from_transfer(bytes, span));
+            points.extend([since.at, sample.at].map(|at| (seconds(at), rate)));
             since = sample;
         }
     }
@@ -306,6 +327,51 @@ mod tests {
             assert!(key.colour.is_some() && key.dash.is_some(), "{key:?}");
         }
         assert_ne!(keys[0].dash, keys[1].dash);
+    }
+
+    #[test]
+    fn a_pause_interrupts_curves_and_its_rate_is_nothing() {
+        let sample = |millis: u64, delivered: u64| Sample {
+            at: Time::ZERO + Duration::from_millis(millis),
+            rtt: Some(Duration::from_millis(40)),
+            delivery_rate: None,
+            inflight: Bytes::new(1000),
+            btl_bw: Rate::from_bits_per_sec(8_000_000),
+            rt_prop: Some(Duration::from_millis(40)),
+            delivered: Bytes::new(delivered),
+            retransmitted: 0,
+            limit: Limit::Bottleneck,
+        };
+        // A megabyte in a second, nothing for ten seconds, and again.
+        let burst = |from: u64, before: u64| {
+            (0..=100).map(move |step| sample(from + step * 10, before + step * 10_000))
+        };
+        let samples: Vec<Sample> = burst(0, 0).chain(burst(11_000, 1_000_000)).collect();
+        let parts = parts(&samples);
+        assert_eq!(
+            parts.iter().map(|part| part.len()).collect::<Vec<_>>(),
+            [101; 2]
+        );
+        let rates = throughput(&samples, &|at: Time| at.since(Time::ZERO).as_secs_f64());
+        let level = |from: f64, to: f64| {
+            let steps = rates
+                .chunks(2)
+                .filter(|step| step[0].0 >= from && step[1].0 <= to);
+            let rates: Vec<f64> = steps
+                .map(|step| (step[0].1, step[1].1))
+                .map(|(one, other)| {
+                    assert_eq!(one, other);
+                    one
+                })
+                .collect();
+            (
+                rates.iter().copied().fold(f64::INFINITY, f64::min),
+                rates.iter().copied().fold(0.0, f64::max),
+            )
+        };
+        assert_eq!(level(0.0, 1.0), (8.0, 8.0));
+        assert_eq!(level(1.0, 11.0), (0.0, 0.0));
+        assert_eq!(level(11.0, 12.0), (8.0, 8.0));
     }
 
     #[test]

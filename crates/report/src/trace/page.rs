@@ -4,7 +4,7 @@ use askama::Template;
 use capture::{Summary, Timeline};
 
 use super::{charts, table};
-use crate::page::{Origin, Page};
+use crate::page::{self, Origin, Page};
 use crate::table::Table;
 use crate::text::count;
 
@@ -13,8 +13,9 @@ const PICTURES: usize = 20;
 const ROWS: usize = 200;
 
 /// Long addresses are broken before columns would be hidden.
-const STYLE: &str = ".scroll td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
-                     .scroll :is(th, td):nth-child(2) { text-align: left }";
+const STYLE: &str = "td:nth-child(-n + 2) { min-width: 9.5rem; white-space: normal; overflow-wrap: anywhere } \
+                     @media print { td:nth-child(-n + 2) { min-width: 5.4rem } } \
+                     :is(th, td):nth-child(2) { text-align: left }";
 
 /// What is between the page's header and footer.
 #[derive(Template)]
@@ -50,13 +51,13 @@ pub fn html(summary: &Summary, timelines: &[Timeline], origin: &Origin) -> Strin
         about: &about(summary),
         body: Body {
             notes,
-            pictures: pictures.map(|picture| picture.svg()).collect(),
+            pictures: pictures.map(|picture| picture.html()).collect(),
             tables: table::all(summary, ROWS),
         },
         facts: &[count(summary.read.packets, "packet")],
         source: None,
         style: STYLE,
-        script: "",
+        script: page::PLAIN,
         data: &(),
         origin,
     };

@@ -31,7 +31,7 @@ fn the_page_needs_nothing_else() {
         assert!(!page.contains(outside), "{outside}");
     }
     for part in [
-        "<td>cubic</td>",
+        "<td class=\"swatch\" style=\"--swatch: var(--lane1); --stroke: solid\">cubic</td>",
         "fullpipe race",
         "2023-11-14T22:13:20Z",
         "seed 3",
@@ -56,6 +56,42 @@ fn every_colour_has_a_light_and_a_dark_one() {
     assert!(page.contains("--lane0: light-dark(#009E73, #2FC79A);"));
     // Phones show a page in its own size only if it says so.
     assert!(page.contains("width=device-width"));
+}
+
+#[test]
+fn curves_pause_where_nothing_was_heard() {
+    let mut record = record("idle", "bbr1", false);
+    let flow = &mut record.flows[0];
+    let middle = flow.samples.len() / 2;
+    let after = flow.samples[middle].at;
+    for sample in flow.samples.iter_mut().skip(middle + 1) {
+        sample.at = sample.at + after * 2;
+    }
+    let data = data(&page(&[record], "fullpipe run"));
+    let lane = &data["lanes"][0];
+    let pauses = lane["pauses"].as_array().unwrap();
+    assert_eq!(pauses.len(), 1, "{pauses:?}");
+    let pause = pauses[0].as_u64().unwrap() as usize;
+    for column in ["rate", "rtt", "inflight", "cwnd"] {
+        assert!(lane[column][pause].is_null(), "{column}");
+    }
+    let at = |place: usize| lane["t"][place].as_f64().unwrap();
+    assert!(at(pause - 1) < at(pause) && at(pause) < at(pause + 1));
+}
+
+#[test]
+fn every_page_prints_light_and_whole() {
+    let page = page(&[record("race", "bbr1", false)], "fullpipe race");
+    let (_, print) = page.split_once("@media print {").unwrap();
+    for rule in [
+        "color-scheme: light",
+        "print-color-adjust: exact",
+        "break-inside: avoid",
+        ".scroll, .picture { overflow: visible",
+    ] {
+        assert!(print.contains(rule), "{rule}");
+    }
+    assert!(page.contains("beforeprint") && page.contains("<div class=\"scroll\"><table"));
 }
 
 #[test]
@@ -90,7 +126,11 @@ fn a_crowd_is_drawn_by_controller() {
     let many = data(&page);
     assert_eq!(many["is_crowd"], true);
     assert_eq!(many["lanes"].as_array().unwrap().len(), 100);
-    assert_eq!(many["rows"], serde_json::json!([0, 1]));
+    let cell = "--swatch: var(--lane1); --stroke: solid\">cubic ×150</td>";
+    assert!(
+        page.contains(cell),
+        "the table has the colours of the plots"
+    );
     assert_eq!(many["legend"][1]["name"], "cubic ×150");
     let totals = many["totals"].as_array().unwrap();
     assert_eq!(totals.len(), 2);

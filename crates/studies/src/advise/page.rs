@@ -13,7 +13,7 @@ use super::words;
 use crate::runs::amounts;
 use record::Dimension;
 use report::Table;
-use report::page::{Origin, Page};
+use report::page::{Origin, PLAIN, Page};
 
 /// What is between the page's header and footer.
 #[derive(Template)]
@@ -64,12 +64,12 @@ pub fn page(
         body: Body {
             goals: choices.into_iter().map(of_goal).collect(),
             candidates: table::candidates(advice),
-            pictures: pictures(advice).iter().map(Picture::svg).collect(),
+            pictures: pictures(advice).iter().map(Picture::html).collect(),
         },
         facts,
         source: Some((&named, &source)),
         style: include_str!("../../assets/advise.css"),
-        script: "paintWith(() => {});",
+        script: PLAIN,
         data: &(),
         origin,
     };

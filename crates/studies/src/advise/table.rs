@@ -71,6 +71,7 @@ pub fn candidates(advice: &Advice<'_>) -> Table {
         "requests p95",
     ];
     let names = advice.outcomes.controllers().iter();
+    let colours = report::places(&names.clone().map(|of| of.name()).collect::<Vec<_>>());
     let row = |(place, name): (usize, &congestion::ControllerKind)| {
         let median = |of: &dyn Fn(&Outcome) -> Option<f64>| {
             let spread = advice.spread(place, of)?;
@@ -91,5 +92,6 @@ pub fn candidates(advice: &Advice<'_>) -> Table {
             known(median(&|of| Some(of.beside_itself.request_p95_ms)), span),
         ]
     };
-    Table::new(headings, names.enumerate().map(row)).sparing(&["resent", "of limit", "CUBIC's RTT"])
+    let table = Table::new(headings, names.enumerate().map(row)).coloured(colours);
+    table.sparing(&["resent", "of limit", "CUBIC's RTT"])
 }

@@ -118,6 +118,23 @@ impl<'s, P: Point> Latest<'s, P> {
     }
 }
 
+impl Latest<'_, FlowSample> {
+    /// What had been delivered by then, if it was evenly between two samples: a look in real time may be late, and what it
+    /// finds is of all the time since the one before.
+    fn delivered(&mut self, at: Duration) -> f64 {
+        let Some(before) = self.until(at) else {
+            return 0.0;
+        };
+        let delivered = before.delivered.get() as f64;
+        let Some(after) = self.samples.get(self.next) else {
+            return delivered;
+        };
+        let more = (after.delivered - before.delivered).get() as f64;
+        let apart = after.at.saturating_sub(before.at).as_secs_f64();
+        delivered + more * at.saturating_sub(before.at).as_secs_f64() / apart
+    }
+}
+
 /// When the flow left the state that searches for the bandwidth, in seconds from its start.
 fn startup_exit(flow: &FlowRecord) -> Option<f64> {
     let samples = flow.samples.iter();
@@ -168,9 +185,7 @@ fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<
             let delivered = if is_many {
                 by_seconds(flow, *at)
             } else {
-                latest
-                    .until(*at)
-                    .map_or(0.0, |sample| sample.delivered.get() as f64)
+                latest.delivered(*at)
             };
             *sum += (delivered - before).max(0.0);
             before = delivered;
@@ -230,4 +245,52 @@ fn queue(samples: &[PathSample], ends: &[Duration]) -> Vec<Option<f64>> {
 /// Three decimals.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Bytes, Rate};
+
+    use super::*;
+
+    fn sample(millis: u64, delivered: u64) -> FlowSample {
+        FlowSample {
+            at: Duration::from_millis(millis),
+            rtt: None,
+            srtt: None,
+            delivery_rate: None,
+            inflight: Bytes::ZERO,
+            below_tcp: None,
+            cwnd: Bytes::ZERO,
+            ssthresh: None,
+            pacing_rate: Rate::ZERO,
+            btl_bw: None,
+            rt_prop: None,
+            short_term_bw: None,
+            short_term_inflight: None,
+            long_term_inflight: None,
+            state: None,
+            delivered: Bytes::new(delivered),
+            lost: Bytes::ZERO,
+            is_app_limited: None,
+            limits: None,
+        }
+    }
+
+    #[test]
+    fn what_a_late_look_finds_is_of_the_time_since_the_one_before() {
+        // 20 Mbit/s, and no look for half a second.
+        let looks = (0..=50).chain(100..=150).map(|look| look * 10);
+        let samples: Vec<FlowSample> = looks.map(|at| sample(at, at * 2_500)).collect();
+        let mut latest = Latest::new(&samples);
+        let by: Vec<f64> = (1..=22)
+            .map(|step| latest.delivered(Duration::from_millis(step * 66)))
+            .collect();
+        for pair in by.windows(2) {
+            let rate = (pair[1] - pair[0]) * 8.0 / 0.066 / 1e6;
+            assert!((rate - 20.0).abs() < 1e-6, "{rate}");
+        }
+        assert_eq!(latest.delivered(Duration::from_secs(9)), 1_500.0 * 2_500.0);
+        assert_eq!(Latest::new(&samples[1..]).delivered(Duration::ZERO), 0.0);
+    }
 }

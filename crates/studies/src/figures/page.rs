@@ -10,8 +10,16 @@ use report::page::{Origin, Page};
 pub struct Drawn {
     /// The figure.
     pub figure: &'static Figure,
-    /// Its picture.
+    /// Its picture as SVG.
     pub svg: String,
+    /// Its picture for narrow screens, if it is legible there.
+    pub narrow: Option<String>,
+}
+
+impl Drawn {
+    fn html(&self) -> String {
+        draw::html(&self.svg, self.narrow.as_deref())
+    }
 }
 
 /// What is between the page's header and footer.

@@ -26,8 +26,10 @@ struct Body {
     table: Table,
 }
 
-/// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios.
+/// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios; and from the smaller one on, if
+/// it is its ratios that are even: `0.5, 1, 2, 4`.
 const WIDE: f64 = 50.0;
+const WIDE_IF_EVEN: f64 = 4.0;
 
 /// Everything that the page's script gets.
 #[derive(Serialize)]
@@ -48,6 +50,8 @@ struct Data {
 struct AxisData {
     /// What people call it: a field, or several that vary together.
     field: String,
+    /// The table's column with its values, the first one if it has several.
+    column: usize,
     scale: Scale,
     /// The values as the sweep writes them.
     labels: Vec<String>,
@@ -84,6 +88,7 @@ pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -
             missing: missing(results),
             table: Table {
                 id: "flows",
+                text: (0..=results.fields().len()).collect(),
                 ..Table::new(headings(results), rows)
             },
         },
@@ -164,17 +169,14 @@ const JOINED: &str = " & ";
 /// An axis of the sweep, and whether it has numbers; nothing if it only names the controllers.
 fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisData, bool)> {
     let plan = results.plan;
-    let places: Vec<usize> = results
-        .fields()
-        .into_iter()
-        .filter(|place| {
+    let columns = results.fields().into_iter().enumerate();
+    let (columns, places): (Vec<usize>, Vec<usize>) = columns
+        .filter(|(_, place)| {
             let field = plan.fields.get(*place);
             field.is_some_and(|field| axis.fields.contains(field))
         })
-        .collect();
-    if places.is_empty() {
-        return None;
-    }
+        .unzip();
+    let column = columns.first().copied()?;
     let label_of = |point: &Point| {
         let values = places.iter().filter_map(|place| point.values.get(*place));
         values.map(String::as_str).collect::<Vec<_>>().join(JOINED)
@@ -212,6 +214,7 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     let of_group = |group: &Group| known.get(&label_of(results.point(group))).copied();
     let data = AxisData {
         field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
+        column,
         scale,
         values: results.groups.iter().map(of_group).collect(),
         colors: (0..labels.len()).collect(),
@@ -229,6 +232,7 @@ fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
     };
     AxisData {
         field: "controller".to_owned(),
+        column: results.fields().len(),
         scale: Scale::Even,
         labels: controllers.iter().map(|name| (*name).to_owned()).collect(),
         colors: report::places(controllers),
@@ -257,7 +261,8 @@ fn scaled(
     let positive = || numbers.iter().copied().filter(|number| *number > 0.0);
     let has_zero = positive().count() < numbers.len();
     let smallest = positive().fold(f64::INFINITY, f64::min);
-    let is_wide = positive().fold(0.0, f64::max) / smallest >= WIDE;
+    let ratio = positive().fold(0.0, f64::max) / smallest;
+    let is_wide = ratio >= WIDE || ratio >= WIDE_IF_EVEN && !has_zero && are_ratios_even(&numbers);
     match (wanted, has_zero) {
         (Some(Scale::Log), false) => (Scale::Log, numbers),
         (Some(Scale::Linear), _) => (Scale::Linear, numbers),
@@ -267,6 +272,21 @@ fn scaled(
         (None, false) if is_wide => (Scale::Log, numbers),
         (None, _) => (Scale::Linear, numbers),
     }
+}
+
+/// Whether the ratios from value to value differ less than the differences do.
+fn are_ratios_even(numbers: &[f64]) -> bool {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let unevenness = |apart: fn(f64, f64) -> f64| {
+        let steps = sorted.windows(2).map(|pair| apart(pair[0], pair[1]));
+        let (least, most) = steps.fold((f64::INFINITY, 0.0_f64), |(least, most), step| {
+            (least.min(step), most.max(step))
+        });
+        most / least
+    };
+    sorted.len() > 2
+        && unevenness(|low, high| (high / low).ln()) < unevenness(|low, high| high - low)
 }
 
 #[cfg(test)]
@@ -283,6 +303,11 @@ mod tests {
         assert_eq!(scale(&["0.1%", "1%", "10%"], None), Scale::Log);
         assert_eq!(scale(&["0%", "0.1%", "10%"], None), Scale::Even);
         assert_eq!(scale(&["0%", "1%", "10%"], None), Scale::Linear);
+        let buffers = ["0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp", "16bdp"];
+        assert_eq!(scale(&buffers, None), Scale::Log);
+        assert_eq!(scale(&["1", "2", "5", "10", "20"], None), Scale::Log);
+        assert_eq!(scale(&["10ms", "50ms", "90ms"], None), Scale::Linear);
+        assert_eq!(scale(&["1bdp", "16bdp"], None), Scale::Linear);
         assert_eq!(scale(&["codel", "droptail"], None), Scale::Even);
         assert_eq!(scale(&["1%", "2%"], Some(Scale::Log)), Scale::Log);
         assert_eq!(scale(&["0%", "2%"], Some(Scale::Log)), Scale::Even);

@@ -21,7 +21,7 @@ const AROUND: f64 = 110.0;
 /// A change of this size has the full colour.
 const FULL: f64 = 0.25;
 
-/// The end of the axes, in percent. An arrow is there for larger changes.
+/// The end of the axes, in percent. A tip is there for what goes on.
 const FURTHEST: f64 = 200.0;
 
 /// An effect and its name.
@@ -73,12 +73,13 @@ fn sure(effect: &Effect, p_corrected: Option<f64>, is_more_better: Option<bool>)
 
 /// Confidence intervals below each other: thick for a single look, thin for any time.
 fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
-    let percent = |share: f64| (share * 100.0).clamp(-100.0, FURTHEST);
+    let percent = |share: f64| share * 100.0;
     let ends = lines.iter().flat_map(|line| {
         let always = line.effect.always;
         [always.low, always.high]
     });
     let furthest = ends.map(percent).map(f64::abs).fold(5.0, f64::max);
+    let furthest = furthest.min(FURTHEST);
     let (low, high) = ((-furthest).max(-100.0), furthest);
     // The first line is at the top.
     let names = lines.iter().rev().map(|line| {
@@ -101,17 +102,12 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
             None => ("no significant difference", GREY),
         };
         let curve = |look: Look, points: &[f64]| {
-            Curve::new(name, look, points.iter().map(|x| (percent(*x), at)))
+            Curve::new(name, look, points.iter().map(|x| (percent(*x), at))).open()
         };
         let Effect { once, always, .. } = line.effect;
         let thin = Look::line(colour, Dash::Solid).wide(1.2);
         let thick = Look::line(colour, Dash::Solid).wide(5.0);
-        let mark = if line.is_beyond() {
-            Mark::Arrow
-        } else {
-            Mark::Diamond
-        };
-        let middle = Look::line(colour, Dash::None).marked(mark);
+        let middle = Look::line(colour, Dash::None).marked(Mark::Diamond);
         chart = chart
             .with(curve(thin, &[always.low, always.high]))
             .with(curve(thick, &[once.low, once.high]))
@@ -120,7 +116,7 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     let height = LINE * lines.len() as f64 + AROUND;
     let picture = Picture::of(title, 1, height, [chart]).explained(
         "Thick: the 95 % interval for one look at the end. Thin: the one that holds at any time. Significant: after Holm's \
-         correction for all lines. An arrow: the change is beyond 200 %; its value is beside the name.",
+         correction for all lines. A tip: it goes on beyond the chart; the value of a change beyond 200 % is beside the name.",
     );
     Some(picture)
 }
@@ -169,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_beyond_the_chart_has_an_arrow_and_its_number() {
+    fn a_change_beyond_the_chart_has_a_tip_and_its_number() {
         let line = |name: &str, change: f64| {
             let interval = Interval {
                 low: change - 0.1,
@@ -203,6 +199,9 @@ mod tests {
             _ => None,
         });
         let marks: Vec<_> = marks.collect();
-        assert_eq!(marks, [(Mark::Diamond, 50.0), (Mark::Arrow, FURTHEST)]);
+        assert_eq!(marks, [(Mark::Diamond, 50.0), (Mark::Diamond, 266.7)]);
+        // The chart ends before them: they have tips.
+        assert!(picture.charts[0].x == Axis::linear("change", Unit::PERCENT, -105.0, 210.0));
+        assert!(picture.cut_off().is_empty());
     }
 }

@@ -30,14 +30,18 @@ pub fn timeline(bins: &Bins, names: &[&str]) -> Option<Picture> {
     let axis = format!("{unit} since {} UTC", utc(begin));
     let chart = |name: &str, unit: Unit, kinds: &[Kind]| {
         let mut curves = Vec::new();
-        for (arm, name) in names.iter().enumerate() {
+        for (arm, (name, look)) in names.iter().zip(looks(names)).enumerate() {
             for kind in kinds {
                 curves.extend(runs(bins, arm, kind).into_iter().map(|run| {
                     let middle = run.into_iter().map(|(from, y)| {
                         let middle = from as f64 + bins.width_s as f64 / 2.0;
                         (x(middle), y)
                     });
-                    Curve::new(*name, kind.look(arm), middle).variant(kind.variant)
+                    let look = Look {
+                        dash: kind.dash,
+                        ..look
+                    };
+                    Curve::new(*name, look, middle).variant(kind.variant)
                 }));
             }
         }
@@ -63,11 +67,14 @@ struct Kind {
     value: fn(&ArmInBin) -> Option<f64>,
 }
 
-impl Kind {
-    fn look(&self, arm: usize) -> Look {
-        let mark = Mark::of_place(arm);
-        Look::line(Look::of_place(arm).colour, self.dash).marked(mark)
-    }
+/// The looks of these arms: the colours of their controllers, as everywhere, and a mark for each arm.
+fn looks(controllers: &[&str]) -> Vec<Look> {
+    let places = report::places(controllers).into_iter().enumerate();
+    let looks = places.map(|(arm, place)| {
+        let Look { colour, .. } = Look::of_place(place);
+        Look::line(colour, Dash::Solid).marked(Mark::of_place(arm))
+    });
+    looks.collect()
 }
 
 const RATES: [Kind; 2] = [
@@ -125,7 +132,7 @@ pub fn since_switch(since: &Since, is_over: bool) -> Option<Picture> {
     };
     let caption = format!(
         "A connection and its objects count where the connection began. Below: the change if the slot before had another arm and not \
-         the same, with the 95 % interval of each bin alone. {by_chance}"
+         the same, with the 95 % interval of each bin alone; a tip: it goes on. {by_chance}"
     );
     let picture = Picture::of("since the switch of slots", 2, HEIGHT, charts);
     Some(picture.explained(caption))
@@ -135,6 +142,7 @@ pub fn since_switch(since: &Since, is_over: bool) -> Option<Picture> {
 struct Point<'s> {
     x: f64,
     arm: usize,
+    look: Look,
     controller: &'s str,
     value: &'s ValueSince,
 }
@@ -142,7 +150,9 @@ struct Point<'s> {
 fn points(since: &Since, measure: Measure) -> Vec<Point<'_>> {
     let mut points = Vec::new();
     for (place, bin) in since.bins.iter().enumerate() {
-        for (arm, of) in bin.arms.iter().enumerate() {
+        let controllers: Vec<&str> = bin.arms.iter().map(|of| &*of.controller).collect();
+        let looks = looks(&controllers);
+        for (arm, (of, look)) in bin.arms.iter().zip(looks).enumerate() {
             let values = of.measures.iter();
             points.extend(
                 values
@@ -153,6 +163,7 @@ fn points(since: &Since, measure: Measure) -> Vec<Point<'_>> {
                         Point {
                             x,
                             arm,
+                            look,
                             controller,
                             value,
                         }
@@ -183,32 +194,36 @@ fn values(since: &Since, measure: Measure) -> Chart {
     let y = Axis::from_zero(measure.title(), unit, known.map(|value| value * scale));
     let arms = since.bins.first().map_or(&[][..], |bin| &bin.arms);
     let curves = arms.iter().enumerate().map(|(arm, of)| {
-        let known = points.iter().filter(|point| point.arm == arm);
-        let known = known.filter_map(|point| Some((point.x, point.value.value? * scale)));
-        let look = Look::of_place(arm).marked(Mark::of_place(arm));
+        let own = || points.iter().filter(|point| point.arm == arm);
+        let known = own().filter_map(|point| Some((point.x, point.value.value? * scale)));
+        let look = own().map(|point| point.look).next();
+        let look = look.unwrap_or(Look::of_place(arm));
         Curve::new(of.controller.as_str(), look, known)
     });
     chart(since, y).with_all(curves)
 }
 
 fn changes(since: &Since, measure: Measure, is_over: bool) -> Chart {
-    let percent = |share: f64| (share * 100.0).clamp(-FURTHEST, FURTHEST);
+    let percent = |share: f64| share * 100.0;
     let mut curves = Vec::new();
     for point in points(since, measure) {
         let Some(effect) = point.value.carryover else {
             continue;
         };
         let interval = effect.interval(is_over);
-        let colour = Look::of_place(point.arm).colour;
-        let line = Look::line(colour, Dash::Solid).wide(1.2);
-        let middle = Look::line(colour, Dash::None).marked(Mark::of_place(point.arm));
+        let middle = Look {
+            dash: Dash::None,
+            ..point.look
+        };
+        let line = Look::line(middle.colour, Dash::Solid).wide(1.2);
         let ends = [interval.low, interval.high].map(|end| (point.x, percent(end)));
         let change = [(point.x, percent(effect.change))];
-        curves.push(Curve::new(point.controller, line, ends));
-        curves.push(Curve::new(point.controller, middle, change));
+        curves.push(Curve::new(point.controller, line, ends).open());
+        curves.push(Curve::new(point.controller, middle, change).open());
     }
     let ends = curves.iter().flat_map(|curve| &curve.points);
-    let furthest = ends.map(|(_, y)| y.abs()).fold(5.0, f64::max) * 1.05;
+    let furthest = ends.map(|(_, y)| y.abs()).fold(5.0, f64::max);
+    let furthest = furthest.min(FURTHEST) * 1.05;
     let name = "change after another arm";
     let y = Axis::linear(name, Unit::PERCENT, -furthest, furthest);
     chart(since, y)

@@ -5,7 +5,7 @@ pub mod course;
 mod course_charts;
 pub mod tables;
 
-use ::report::page::{Origin, Page};
+use ::report::page::{Origin, PLAIN, Page};
 use ::report::{Table, count};
 use askama::Template;
 use experiment::findings::Comparison;
@@ -41,7 +41,7 @@ impl Part {
             charts::groups(comparison),
         ];
         Part {
-            pictures: pictures.iter().flatten().map(draw::Picture::svg).collect(),
+            pictures: pictures.iter().flatten().map(draw::Picture::html).collect(),
             effects: tables::effects(comparison),
             heat: tables::heat(comparison),
             groups: tables::of_groups(comparison, is_over),
@@ -57,7 +57,7 @@ fn course(read: &Read, findings: &Findings) -> Vec<String> {
         course_charts::timeline(&bins, &read.place.plan.names()),
         since.and_then(|since| course_charts::since_switch(&since, findings.is_over)),
     ];
-    pictures.iter().flatten().map(draw::Picture::svg).collect()
+    pictures.iter().flatten().map(draw::Picture::html).collect()
 }
 
 /// The page. It does not show the plan, which may have the seed.
@@ -81,7 +81,7 @@ pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
         facts: &[count(connections, "connection")],
         source: None,
         style: "#verdict { max-width: 60rem; font-size: 1.1rem }",
-        script: "",
+        script: PLAIN,
         data: &(),
         origin,
     };

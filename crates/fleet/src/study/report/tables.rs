@@ -145,6 +145,7 @@ fn of_logs(joined: &Joined) -> Vec<String> {
 
 /// The levels of each arm.
 pub fn arms(findings: &Findings) -> Table {
+    let controllers: Vec<&str> = findings.arms.iter().map(|arm| &*arm.controller).collect();
     let row = |arm: &experiment::findings::ArmLevels| {
         let classes: Vec<String> = arm
             .resent_classes
@@ -175,6 +176,7 @@ pub fn arms(findings: &Findings) -> Table {
         ],
         findings.arms.iter().map(row),
     )
+    .coloured(report::places(&controllers))
 }
 
 pub(super) fn percent(share: f64) -> String {

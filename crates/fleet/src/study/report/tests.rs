@@ -9,6 +9,9 @@ use experiment::{Carryover, Gathered, Plan, Timeline};
 use super::*;
 use crate::study::Place;
 
+#[path = "../../../../report/tests/browser/mod.rs"]
+mod browser;
+
 const PLAN: &str = "name = \"a<b>\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nseed = \"secret words\"\n\
     connections = { listen = [80] }\n\
     arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"bbr\", share = \"50%\" }]\n";
@@ -55,7 +58,7 @@ fn a_page_has_everything_and_no_secret() {
     );
     assert!(page.contains("bbr carries connections over 3 MB faster"));
     // Effects, heat map, groups, calendar time.
-    assert_eq!(page.matches("<figure>").count(), 4);
+    assert_eq!(page.matches("<figure class=\"picture\">").count(), 4);
     for text in [
         "significantly better",
         "AS64500",
@@ -78,7 +81,7 @@ fn a_page_has_everything_and_no_secret() {
 fn without_data_there_is_a_page_that_says_so() {
     let page = page(&read(0));
     assert!(page.contains("no connection with data"));
-    assert_eq!(page.matches("<figure>").count(), 0);
+    assert_eq!(page.matches("<figure class=\"picture\">").count(), 0);
 }
 
 #[test]
@@ -130,7 +133,7 @@ fn a_study_by_slots_shows_the_time_since_a_switch() {
     }
     read.carryover = Some(carryover);
     let page = page(&read);
-    assert_eq!(page.matches("<figure>").count(), 5);
+    assert_eq!(page.matches("<figure class=\"picture\">").count(), 5);
     for text in [
         "throughput over 3 MB since the switch",
         "RTT since the switch",
@@ -164,4 +167,18 @@ fn a_study_by_slots_shows_the_time_since_a_switch() {
         );
         assert_eq!(text.matches("another").count(), 2, "{text}");
     }
+}
+
+#[test]
+fn the_page_fits_a_phone_and_paper() {
+    let Some(mut browser) = browser::Browser::start() else {
+        let skipped = "SKIPPED report::the_page_fits_a_phone_and_paper: Chromium is not installed";
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes());
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("study.html");
+    std::fs::write(&file, page(&read(1))).unwrap();
+    let faults = browser.faults(&file);
+    assert!(faults.is_empty(), "{faults:#?}");
 }
