@@ -241,7 +241,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     } else {
         from.to_owned()
     };
-    let input = Input::read(&file)?;
+    let input = Input::read(&file, "run")?;
     // Some editors begin a file with a byte order mark.
     let text = input.text.trim_start_matches('\u{feff}').trim_start();
     let path = if text.is_empty() {

@@ -19,4 +19,5 @@ mod support;
 mod sweep;
 mod trace;
 mod transfer;
+mod typed;
 mod watch;
