@@ -3,6 +3,8 @@
 mod advise;
 mod calibrate;
 mod claims;
+mod diagnose;
+mod doctor;
 mod emulate;
 mod figures;
 mod help;
