@@ -111,6 +111,7 @@ pub fn linux() -> Finding {
 /// What to do about an error of namespaces or tunnels.
 fn fix(error: &str) -> String {
     for (part, command) in [
+        ("/dev/net/tun may not", "chmod 666 /dev/net/tun"),
         ("/dev/net/tun", "modprobe tun"),
         (
             "kernel.apparmor_restrict_unprivileged_userns",
