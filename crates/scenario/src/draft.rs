@@ -391,8 +391,9 @@ mod tests {
             ("sede", "seed"),
         ] {
             let (error, culprit) = read(&[(field, "1")]);
-            let told = format!("{field}: unknown key; did you mean `{meant}`?");
-            assert_eq!((error, culprit.as_deref()), (told, Some(field)));
+            let told = format!(": unknown key; did you mean `{meant}`?");
+            assert!(error.ends_with(&told), "{field}: {error}");
+            assert_eq!(culprit.as_deref(), Some(field));
         }
         let (error, culprit) = read(&[("flow.controller", "bbr9")]);
         assert!(error.starts_with("flow[0].controller: "), "{error}");
