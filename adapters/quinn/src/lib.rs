@@ -2,9 +2,20 @@
 //!
 //! ```no_run
 //! # use std::sync::Arc;
+//! # fn configured(
+//! #     certificates: Vec<rustls::pki_types::CertificateDer<'static>>,
+//! #     key: rustls::pki_types::PrivateKeyDer<'static>,
+//! # ) -> Result<quinn_proto::ServerConfig, Box<dyn std::error::Error>> {
+//! let controllers = fullpipe_quinn::factory(congestion::ControllerKind::Bbr3, 1);
 //! let mut transport = quinn_proto::TransportConfig::default();
-//! transport.congestion_controller_factory(fullpipe_quinn::factory(congestion::ControllerKind::Bbr3, 1));
+//! transport.congestion_controller_factory(controllers);
+//! let mut server = quinn_proto::ServerConfig::with_single_cert(certificates, key)?;
+//! server.transport_config(Arc::new(transport));
+//! # Ok(server)
+//! # }
 //! ```
+//!
+//! `quinn` has the same types under its own name.
 //!
 //! # What quinn's hooks lose
 //!
@@ -440,6 +451,23 @@ mod tests {
             let mut fresh = fresh.expect("an adapter");
             assert_eq!(phase_after_a_round(&mut fresh, 20_000), startup, "{kind}");
             assert_eq!(fresh.tell().flow.min_rtt(), Some(Duration::from_millis(40)));
+        }
+    }
+
+    /// The README has the code of the crate's documentation, which is compiled.
+    #[test]
+    fn the_readme_has_the_code_that_is_compiled() {
+        let readme = include_str!("../../README.md");
+        let (_, code) = include_str!("lib.rs")
+            .split_once("//! ```no_run\n")
+            .expect("code");
+        let (code, _) = code.split_once("//! ```\n").expect("its end");
+        let lines = code.lines().filter_map(|line| line.strip_prefix("//! "));
+        let lines: Vec<&str> = lines.filter(|line| !line.starts_with("# ")).collect();
+        assert_eq!(lines.len(), 5);
+        for line in lines {
+            let line = line.replace("quinn_proto::", "quinn::");
+            assert!(readme.contains(&line), "{line}");
         }
     }
 }

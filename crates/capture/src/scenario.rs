@@ -16,6 +16,24 @@ pub struct Direction<'s> {
     pub larger: Option<&'s FlowSummary>,
 }
 
+impl FlowSummary {
+    /// Whether it has no more payload than a sender sends before the path has answered: it shows nothing of the path's rate.
+    pub fn is_brief(&self) -> bool {
+        self.sent_bytes <= INITIAL_WINDOW
+    }
+
+    /// What is unknown, so that its path is; nothing if all of it is known.
+    pub fn lacks(&self) -> Option<&'static str> {
+        match self {
+            _ if self.rtprop_ms.is_none() => Some("RTprop"),
+            _ if self.btl_bw_ip_bps.is_none() => Some("BtlBw"),
+            _ if self.lost.is_none() => Some("number of losses"),
+            _ if self.path.is_none() => Some("path"),
+            _ => None,
+        }
+    }
+}
+
 impl<'s> Direction<'s> {
     /// Of the directions that are wanted, and whose path is known, the one with the most payload. `None` if no such direction
     /// shows both RTprop and BtlBw.
@@ -26,7 +44,7 @@ impl<'s> Direction<'s> {
         let connections = summary.connections.iter();
         let flows = connections.flat_map(|connection| &connection.flows);
         let mut flows: Vec<&FlowSummary> = flows
-            .filter(|flow| is_wanted(flow) && flow.sent_bytes > INITIAL_WINDOW)
+            .filter(|flow| is_wanted(flow) && !flow.is_brief())
             .collect();
         flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
         let known = |flow: &&'s FlowSummary| Some((*flow, flow.path.as_ref()?));

@@ -13,8 +13,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signal_hook::consts::SIGXFSZ;
 
 use commands::{
-    advise, calibrate, claims, emulate, figures, kernel, probe, race, recv, run, send, shell,
-    steer, study, sweep, trace, watch,
+    advise, calibrate, claims, diagnose, doctor, emulate, figures, kernel, probe, race, recv, run,
+    send, shell, steer, study, sweep, trace, watch,
 };
 use failure::Failure;
 use options::usage;
@@ -42,11 +42,13 @@ enum Command {
     Recv(recv::Options),
     Emulate(emulate::Options),
     Trace(trace::Options),
+    Diagnose(diagnose::Options),
     Watch(watch::Options),
     Study(study::Options),
     Steer(steer::Options),
     Shell(shell::Options),
     Kernel(kernel::Options),
+    Doctor(doctor::Options),
 }
 
 impl Command {
@@ -64,11 +66,13 @@ impl Command {
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
             Command::Trace(options) => trace::run(options),
+            Command::Diagnose(options) => diagnose::run(options),
             Command::Watch(options) => watch::run(options),
             Command::Study(options) => study::run(options),
             Command::Steer(options) => steer::run(options),
             Command::Shell(options) => return shell::run(options),
             Command::Kernel(options) => kernel::run(options),
+            Command::Doctor(options) => doctor::run(options),
         };
         outcome.map(|()| ExitCode::SUCCESS)
     }

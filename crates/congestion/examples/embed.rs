@@ -187,6 +187,7 @@ fn main() {
         assert_eq!(sender.sampler.delivered(), MSS * 1_000);
         assert!(!sender.sampler.lost().is_zero());
         let (took, lost) = (now.since(Time::ZERO), sender.sampler.lost());
-        println!("{kind}: {took}, {lost} lost");
+        let delivered = sender.sampler.delivered();
+        println!("{kind}: {delivered} delivered in {took}, {lost} lost on the way and sent again");
     }
 }

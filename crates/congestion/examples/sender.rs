@@ -99,7 +99,8 @@ fn main() {
         }
         assert_eq!(sender.flow.sampler().delivered(), MSS * 1_000);
         println!(
-            "{kind}: {}, {} lost",
+            "{kind}: {} delivered in {}, {} lost on the way and sent again",
+            sender.flow.sampler().delivered(),
             now.since(Time::ZERO),
             sender.flow.sampler().lost()
         );

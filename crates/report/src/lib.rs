@@ -52,4 +52,5 @@ pub use section::{Marks, NoMarks};
 pub use table::Table;
 pub use text::{
     below, bits_per_sec, bytes, count, known, percent, resent, size, span, utc, without_middle,
+    wrapped,
 };

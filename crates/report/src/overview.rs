@@ -8,7 +8,9 @@ use super::lanes::{Group, Lane, groups, lanes};
 use super::table::Table;
 use super::text::{below, bits_per_sec, bytes, count, known, percent, resent, span};
 use record::statistics::quantile;
-use record::{Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together};
+use record::{
+    Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together, Validity,
+};
 
 /// The column that says what limited a flow.
 const LIMIT: &str = "limited by";
@@ -195,6 +197,8 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
 pub(super) fn warnings(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
     let warning = |record: &Record| {
         let warning = record.summary.validity.warning()?;
+        let remedy = Validity::REMEDY;
+        let warning = format!("{warning}; {remedy}, or in virtual time with `run --engine sim`");
         Some(named(warning, record, records, lanes))
     };
     records.iter().filter_map(warning).collect()

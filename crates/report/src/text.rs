@@ -82,6 +82,26 @@ pub fn without_middle(text: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
+/// The text in lines of no more than `width` characters where its words allow that, each after `indent`.
+pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let letters = word.chars().count();
+        if length == 0 || length + 1 + letters > width {
+            lines += if length == 0 { "" } else { "\n" };
+            lines += indent;
+            length = indent.chars().count();
+        } else {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += letters;
+    }
+    lines + "\n"
+}
+
 /// Tables below each other, and notes below them, a line each. Ends with a newline.
 pub fn below(tables: &[String], notes: Vec<String>) -> String {
     let notes = notes.into_iter().map(|note| note + "\n");
@@ -123,7 +143,45 @@ fn bare(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use units::{Rate, Ratio};
+
     use super::*;
+
+    proptest! {
+        /// What reports print can be typed: it is read as the value that was printed, to its three digits.
+        #[test]
+        fn what_is_printed_can_be_typed(value in 1_u64..1 << 62, shift in 0_u32..62, share in 0.0..1.0_f64) {
+            let value = (value >> shift).max(1);
+            let is_near = |read: f64| (read / value as f64 - 1.0).abs() < 0.006;
+            let rate: Rate = bits_per_sec(value as f64).parse().expect("a rate");
+            // A rate is whole bytes per second.
+            let bits = value as f64;
+            prop_assert!((rate.bits_per_sec() as f64 - bits).abs() < 0.006 * bits + 8.0);
+            for text in [size(Bytes::new(value)), bytes(Bytes::new(value))] {
+                let read: Bytes = text.parse().expect("a size");
+                prop_assert!(is_near(read.get() as f64), "{} {}", text, value);
+            }
+            let nanos = value as f64 / 1e6;
+            for text in [span(nanos), millis(nanos)] {
+                let read: units::Duration = text.parse().expect("a time");
+                // Less than a hundredth of a millisecond is not printed.
+                let off = (read.as_nanos() as f64 - value as f64).abs();
+                prop_assert!(off < 0.006 * value as f64 + 5_001.0, "{} {}", text, value);
+            }
+            let read: Ratio = percent(share).parse().expect("a share");
+            prop_assert!((read.as_f64() - share).abs() <= 0.000_5 + 1e-9);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_wrapped() {
+        assert_eq!(wrapped("a bc def g", "  ", 7), "  a bc\n  def g\n");
+        assert_eq!(
+            wrapped("a longer-than-that b", "", 4),
+            "a\nlonger-than-that\nb\n"
+        );
+    }
 
     #[test]
     fn a_time_has_seconds_if_it_needs_them() {

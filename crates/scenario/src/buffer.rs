@@ -31,7 +31,7 @@ pub enum BufferError {
     /// It is neither a size nor a multiple of the BDP nor a time.
     #[error(
         "expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), those of sizes (b kb mb gb tb kib mib \
-         gib tib) and of times (ns us ms s min h)"
+         gib tib) and of times (ns us ms s min h d)"
     )]
     Unknown,
     /// Its value does not fit.
@@ -54,14 +54,20 @@ impl FromStr for BufferSpec {
 
     fn from_str(text: &str) -> Result<BufferSpec, BufferError> {
         let text = text.trim();
-        if let Some(multiple) = text.strip_suffix("bdp") {
+        let before = |unit: &str| {
+            let at = text.len().checked_sub(unit.len())?;
+            let (number, end) = text.split_at_checked(at)?;
+            end.eq_ignore_ascii_case(unit).then_some(number)
+        };
+        if let Some(multiple) = before("bdp") {
             // A thousandth of a "kilobyte" is exact, and parsed exactly: the decimals are those of the multiple.
             let thousandths: Bytes = format!("{}kb", multiple.trim()).parse()?;
             return Ok(BufferSpec::Bdp {
                 thousandths: thousandths.get(),
             });
         }
-        if let Some(packets) = text.strip_suffix('p') {
+        let packets = ["p", "packet", "packets"].into_iter().find_map(before);
+        if let Some(packets) = packets {
             let packets = packets.trim().parse::<u64>();
             return packets
                 .map(BufferSpec::Packets)

@@ -94,15 +94,20 @@ impl FromStr for Controller {
     type Err = ControllerError;
 
     fn from_str(text: &str) -> Result<Controller, ControllerError> {
-        if let Some(name) = text.strip_prefix(PYTHON) {
-            return python(text, name).ok_or(ControllerError::NoClass);
+        // What follows a prefix is a name of others, whose case counts.
+        let after = |prefix: &str| {
+            let (start, name) = text.split_at_checked(prefix.len())?;
+            start.eq_ignore_ascii_case(prefix).then_some(name)
+        };
+        if let Some(name) = after(PYTHON) {
+            return python(name).ok_or(ControllerError::NoClass);
         }
-        let Some(name) = text.strip_prefix(PREFIX) else {
+        let Some(name) = after(PREFIX) else {
             return Ok(Controller::Ours(text.parse()?));
         };
         // Module and algorithm names: `tcp_set_congestion_control` would take what it finds by this name, or load it.
         let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        match ArrayString::from(text) {
+        match ArrayString::from(&format!("{PREFIX}{name}")) {
             Ok(whole) if !name.is_empty() && name.chars().all(may_have) => {
                 Ok(Controller::Kernel(KernelController { name: whole }))
             }
@@ -111,10 +116,10 @@ impl FromStr for Controller {
     }
 }
 
-/// The class `name` of Python's, as `text` has it.
-fn python(text: &str, name: &str) -> Option<Controller> {
+/// The class `name` of Python's.
+fn python(name: &str) -> Option<Controller> {
     let may_have = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = ArrayString::from(text)
+    let name = ArrayString::from(&format!("{PYTHON}{name}"))
         .ok()
         .filter(|_| !name.is_empty() && name.chars().all(may_have))?;
     Some(Controller::Python(PythonController { name }))
@@ -161,6 +166,13 @@ mod tests {
                 (name, name)
             );
         }
+        for (typed, name) in [
+            ("BBR1", "bbr1"),
+            ("Cubic", "cubic"),
+            ("Kernel:bbr", "kernel:bbr"),
+        ] {
+            assert_eq!(typed.parse::<Controller>().unwrap().name(), name);
+        }
         let kernel: Controller = "kernel:bbr1".parse().unwrap();
         assert_ne!(kernel, Controller::Ours(ControllerKind::Bbr1));
         match kernel {
@@ -171,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_no_name_is_answered_with_what_would_be_one() {
-        for text in ["", "bbr", "kernel", "Kernel:bbr"] {
+        for text in ["", "bbr", "kernel", "ünïcödé"] {
             let error = text.parse::<Controller>().unwrap_err().to_string();
             let known = ["bbr1", "cubic", "reno", "kernel:NAME"];
             assert!(known.iter().all(|name| error.contains(name)), "{error}");

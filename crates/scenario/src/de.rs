@@ -67,6 +67,18 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), Sce
     }
 }
 
+/// The keys that the table of a `T` can have.
+pub(crate) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
+    let unknown = Node::Table(vec![Entry::new("", Node::Scalar(String::new()))]);
+    match T::deserialize(&unknown) {
+        Err(Fault {
+            cause: Cause::Unknown(known),
+            ..
+        }) => known,
+        _ => Vec::new(),
+    }
+}
+
 /// Where a [`Node`] is to be read as it is, with its lines.
 const AS_IT_IS: &str = "\u{1f}value";
 
@@ -303,7 +315,8 @@ impl std::error::Error for Fault {}
 macro_rules! numbers {
     ($($method:ident $visit:ident $reason:literal)+) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-            match self.scalar()?.parse() {
+            // Numbers have no case, but booleans do.
+            match self.scalar()?.to_ascii_lowercase().parse() {
                 Ok(number) => visitor.$visit(number),
                 Err(_) => Err(refused($reason)),
             }
@@ -540,7 +553,7 @@ impl<'v> Variant<'v> {
             variants
                 .iter()
                 .copied()
-                .find(|name| *name == text && !UNNAMED.contains(name))
+                .find(|name| name.eq_ignore_ascii_case(text) && !UNNAMED.contains(name))
         };
         let names = || {
             let names = variants.iter().filter(|name| !UNNAMED.contains(name));

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::de;
-use super::error::ScenarioError;
+use super::error::{ScenarioError, key_meant};
+use super::flow::FlowSpec;
+use super::host::HostSpec;
 use super::link_spec::LinkSpec;
+use super::path_spec::PathSpec;
 use super::scenario::Scenario;
 use super::tree::{self, Entry, Node};
 
@@ -133,7 +136,7 @@ fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
     if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
         LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
     }
-    let scenario: Scenario = de::read_entries(entries)?;
+    let scenario: Scenario = de::read_entries(entries).map_err(placed)?;
     if scenario.name.is_empty() {
         return Err(ScenarioError::new(
             "name",
@@ -142,6 +145,31 @@ fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
     }
     scenario.check()?;
     Ok(scenario)
+}
+
+/// The error of a scenario. A key that belongs into one of its tables, and is not in it, is told with the table.
+fn placed(error: ScenarioError) -> ScenarioError {
+    let key = error.field.as_str();
+    let known = de::keys_of::<Scenario>();
+    if key.contains(['.', '[']) || known.contains(&key) || key_meant(key, &known).is_some() {
+        return error;
+    }
+    let tables = [
+        ("path", de::keys_of::<PathSpec>()),
+        ("flow", de::keys_of::<FlowSpec>()),
+        ("host", de::keys_of::<HostSpec>()),
+    ];
+    let has = |(_, keys): &&(&str, Vec<&str>)| keys.contains(&key);
+    let exact = tables.iter().find(has).map(|(table, _)| (*table, key));
+    let mut near = tables.iter();
+    let near = || near.find_map(|(table, keys)| Some((*table, key_meant(key, keys)?)));
+    match exact.or_else(near) {
+        Some((table, meant)) => {
+            let reason = format!("unknown key; did you mean `{table}.{meant}`?");
+            ScenarioError::new(key, reason)
+        }
+        None => error,
+    }
 }
 
 impl Scenario {
@@ -350,6 +378,23 @@ mod tests {
         let (error, culprit) = read(&[("path.lsos", "1%")]);
         assert_eq!(error, "path.lsos: unknown key; did you mean `loss`?");
         assert_eq!(culprit.as_deref(), Some("path.lsos"));
+        for (field, meant) in [
+            ("path.bandwidth", "rate"),
+            ("path.Delay", "rtt"),
+            ("flow.algorithm", "controller"),
+            ("loss", "path.loss"),
+            ("rtt", "path.rtt"),
+            ("controller", "flow.controller"),
+            ("bandwidth", "path.rate"),
+            ("bufer", "path.buffer"),
+            ("time", "duration"),
+            ("sede", "seed"),
+        ] {
+            let (error, culprit) = read(&[(field, "1")]);
+            let told = format!(": unknown key; did you mean `{meant}`?");
+            assert!(error.ends_with(&told), "{field}: {error}");
+            assert_eq!(culprit.as_deref(), Some(field));
+        }
         let (error, culprit) = read(&[("flow.controller", "bbr9")]);
         assert!(error.starts_with("flow[0].controller: "), "{error}");
         assert_eq!(culprit.as_deref(), Some("flow.controller"));

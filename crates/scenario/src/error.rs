@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use units::{ConfigError, hint};
+use units::{ConfigError, nearest};
 
 /// What precedes an example of a table.
 pub(crate) const TABLE: &str = "a table such as ";
@@ -173,13 +173,40 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// What other programs and papers call some keys.
+const OTHER_NAMES: [(&str, &[&str]); 7] = [
+    (
+        "rate",
+        &["bandwidth", "bw", "capacity", "speed", "throughput"],
+    ),
+    ("rtt", &["delay", "latency", "rtprop", "min_rtt", "ping"]),
+    ("buffer", &["queue_size", "queue_length", "limit"]),
+    ("loss", &["packet_loss", "plr", "drop"]),
+    ("queue", &["aqm", "qdisc", "discipline"]),
+    (
+        "controller",
+        &["congestion", "congestion_control", "algorithm", "cc", "cca"],
+    ),
+    ("duration", &["time", "length", "runtime"]),
+];
+
+/// The one of `known` that `key` was probably meant to be: one that means the same, or else one that is near.
+pub(crate) fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let plain = key.to_lowercase().replace('-', "_");
+    let others = |of: &str| OTHER_NAMES.iter().find(|(name, _)| *name == of);
+    let means = |of: &&&str| others(of).is_some_and(|(_, others)| others.contains(&&*plain));
+    known
+        .iter()
+        .find(means)
+        .copied()
+        .or_else(|| nearest(key, known))
+}
+
 /// What is wrong with a key that is none of `known`.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
-    let hint = hint(key, known);
-    if hint.is_empty() {
-        format!("unknown key; known: {}", known.join(", "))
-    } else {
-        format!("unknown key{hint}")
+    match key_meant(key, known) {
+        Some(meant) => format!("unknown key; did you mean `{meant}`?"),
+        None => format!("unknown key; known: {}", known.join(", ")),
     }
 }
 

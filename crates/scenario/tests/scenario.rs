@@ -311,7 +311,10 @@ fn nonsense_names_line_field_and_fix() {
             "loss = \"999999%\"",
             "line 5: path.loss: 999999% is more than 100%",
         ),
-        ("loss = 2", "line 5: path.loss: 2 is more than 100%"),
+        (
+            "loss = 2",
+            "line 5: path.loss: 2 is more than 100%; write 2% if percent are meant",
+        ),
         (
             "loss = \"-1%\"",
             "line 5: path.loss: \"-1%\": expected a share such as 1% or 0.01; units: %",
@@ -351,7 +354,7 @@ fn nonsense_names_line_field_and_fix() {
         (
             "buffer = \"lots\"",
             "line 5: path.buffer: \"lots\": expected a buffer such as 4bdp, 100p, 250kb or 1s; units: bdp, p (packets), \
-             those of sizes (b kb mb gb tb kib mib gib tib) and of times (ns us ms s min h)",
+             those of sizes (b kb mb gb tb kib mib gib tib) and of times (ns us ms s min h d)",
         ),
         (
             "loss = { p = \"1%\", r = \"30%\" }",

@@ -1,6 +1,7 @@
 //! The numbers for people.
 
 use super::summary::{CommandSummary, ConnectionSummary, WaySummary};
+use record::Validity;
 use report::{Table, bits_per_sec, bytes, known, percent, resent, span};
 use units::Bytes;
 
@@ -94,6 +95,7 @@ pub(super) fn notes(summary: &CommandSummary) -> Vec<String> {
     if let Some(more) = summary.flows.len().checked_sub(MOST_FLOWS + 1) {
         notes.push(format!("and {} more TCP connections", more + 1));
     }
-    notes.extend(summary.validity.warning());
+    let warning = summary.validity.warning();
+    notes.extend(warning.map(|warning| format!("{warning}; {}", Validity::REMEDY)));
     notes
 }

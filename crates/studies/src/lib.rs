@@ -5,7 +5,7 @@
 //! published about BBR from them, and [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and
 //! compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and
 //! again over connections that are kept open. An [`advise`] samples paths from what is known of one, and says which
-//! controller suits it.
+//! controller suits it; [`diagnose`] takes that path from a capture.
 //!
 //! ```no_run
 //! use lab::Cancel;
@@ -30,6 +30,7 @@
 pub mod advise;
 pub mod calibrate;
 pub mod claims;
+pub mod diagnose;
 pub mod figures;
 pub mod population;
 pub mod probe;

@@ -1,7 +1,7 @@
 //! What single values must be, whatever the others are: for `#[serde(deserialize_with)]`.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::fmt::{self, Display};
 use core::ops::RangeInclusive;
 use core::str::FromStr;
@@ -96,7 +96,7 @@ pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Err
 /// The same of packets that are lost, where `1` may be meant as one in a hundred: all of them are `100%`.
 pub fn lost_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     let share = Share::read(deserializer)?;
-    if share.ratio == Ratio::ONE && !share.has_percent {
+    if share.ratio == Ratio::ONE && share.number.is_some() {
         let reason = "could be all or one in a hundred; write 100% or 1%";
         return Err(refused(reason));
     }
@@ -105,16 +105,50 @@ pub fn lost_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D
 
 struct Share {
     ratio: Ratio,
-    has_percent: bool,
+    /// The text, if it has no percent sign.
+    number: Option<String>,
 }
 
 impl Share {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Share, D::Error> {
         let share: Share = parsed(deserializer)?;
-        if share.ratio > Ratio::ONE {
-            return Err(refused("is more than 100%"));
+        match share.problem() {
+            Some(problem) => Err(refused(problem)),
+            None => Ok(share),
         }
-        Ok(share)
+    }
+
+    /// Why it is no share, if it is none. `90` was probably meant as percent.
+    fn problem(&self) -> Option<String> {
+        if self.ratio <= Ratio::ONE {
+            return None;
+        }
+        let fix = match self.percent() {
+            Some(percent) => format!("; write {percent} if percent are meant"),
+            None => String::new(),
+        };
+        Some(format!("is more than 100%{fix}"))
+    }
+
+    fn percent(&self) -> Option<String> {
+        let percent = format!("{}%", self.number.as_deref()?);
+        let share: Ratio = percent.parse().ok()?;
+        (share <= Ratio::ONE).then_some(percent)
+    }
+}
+
+/// Reads a share of at most 100 %.
+///
+/// # Errors
+///
+/// What is wrong with the text.
+pub fn share_of(text: &str) -> Result<Ratio, String> {
+    let share: Share = text
+        .parse()
+        .map_err(|error: ParseError| error.to_string())?;
+    match share.problem() {
+        Some(problem) => Err(problem),
+        None => Ok(share.ratio),
     }
 }
 
@@ -130,7 +164,7 @@ impl FromStr for Share {
         };
         Ok(Share {
             ratio,
-            has_percent: text.contains('%'),
+            number: (!text.contains('%')).then(|| text.trim().to_string()),
         })
     }
 }

@@ -90,7 +90,7 @@ impl FromStr for Bytes {
     /// Parses a number with one of the units `b`, `kb`, `mb`, `gb`, `tb` (powers of 1000), `kib`, `mib`, `gib`, `tib`
     /// (powers of 1024): `250kb`, `8mib`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Bytes, ParseError> {
-        decimal(text, Bytes::UNITS, "a size such as 250kb or 8mib").map(Bytes)
+        decimal(text, Bytes::UNITS, &[], "a size such as 250kb or 8mib").map(Bytes)
     }
 }
 

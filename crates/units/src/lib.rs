@@ -3,7 +3,7 @@
 //! All arithmetic is on integers and saturates by design: a controller that is fed nonsense computes an extreme value,
 //! never a wrapped one. Rates are bits per second at the surface (as `tc` and people say them) and bytes per second
 //! inside. `FromStr` and `Display` speak `tc`'s language: `20mbit`, `40ms`, `250kb`, `1%`. What is printed parses back
-//! to the same value.
+//! to the same value. What reports print parses, too: `20.0 Mbit/s`, `4.00 MB`.
 //!
 //! ```
 //! use units::{Bytes, Duration, Rate, Ratio};
@@ -48,5 +48,5 @@ pub use rate::Rate;
 pub use ratio::Ratio;
 #[cfg(feature = "serde")]
 pub use serde::{parsed, reexport as __serde};
-pub use text::{ParseError, Suffix};
+pub use text::{ParseError, Suffix, is_unit};
 pub use time::{Duration, Time};

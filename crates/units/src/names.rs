@@ -45,8 +45,8 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Has a type with `ALL` and `name` be read by these names and written as them. In an error one of them is called
-/// `$what`.
+/// Has a type with `ALL` and `name` be read by these names, in any case, and written as them. In an error one of them is
+/// called `$what`.
 #[macro_export]
 macro_rules! by_name {
     ($type:ty, $what:literal) => {
@@ -61,7 +61,8 @@ macro_rules! by_name {
 
             fn from_str(name: &str) -> Result<Self, $crate::UnknownName> {
                 let mut all = <$type>::ALL.iter().copied();
-                all.find(|one| one.name() == name).ok_or_else(|| {
+                let is_named = |one: &$type| one.name().eq_ignore_ascii_case(name.trim());
+                all.find(is_named).ok_or_else(|| {
                     let known = <$type>::ALL.iter().map(|one| one.name());
                     $crate::UnknownName::new($what, name, known)
                 })
@@ -127,7 +128,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let alike = known
         .iter()
         .filter(|of| letters.abs_diff(of.chars().count()) <= most(of));
-    let measured = alike.map(|of| (distance(&name.to_lowercase(), of), *of));
+    let measured = alike.map(|of| (distance(&name.to_lowercase(), &of.to_lowercase()), *of));
     let (distance, near) = measured.min()?;
     (distance <= most(near)).then_some(near)
 }
@@ -178,6 +179,7 @@ mod tests {
     fn names_are_read_back_and_others_are_answered() {
         for fruit in Fruit::ALL {
             assert_eq!(fruit.to_string().parse(), Ok(*fruit));
+            assert_eq!(fruit.to_string().to_uppercase().parse(), Ok(*fruit));
         }
         for (name, answer) in [
             (

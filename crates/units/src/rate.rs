@@ -21,6 +21,22 @@ impl Rate {
         ("gbit", 1_000_000_000),
         ("tbit", 1_000_000_000_000),
     ];
+    /// Other spellings, which are read and never written by [`Display`](fmt::Display): bits per second as reports have
+    /// them, and bytes per second, with a capital B.
+    pub const OTHER_UNITS: &[Suffix] = &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("B/s", 8),
+        ("kB/s", 8_000),
+        ("MB/s", 8_000_000),
+        ("GB/s", 8_000_000_000),
+        ("KiB/s", 8 << 10),
+        ("MiB/s", 8 << 20),
+        ("GiB/s", 8 << 30),
+    ];
     /// Nothing moves.
     pub const ZERO: Rate = Rate(0);
     /// Faster than any link.
@@ -109,9 +125,25 @@ fn saturate(value: u128) -> u64 {
 
 impl FromStr for Rate {
     type Err = ParseError;
-    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of 1000).
+    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of 1000), or
+    /// as reports have it: `18.6 Mbit/s`; or bytes per second: `2.5MB/s`. `mbps` is refused: it means bytes to `tc`, and bits
+    /// to most others.
     fn from_str(text: &str) -> Result<Rate, ParseError> {
-        decimal(text, Rate::UNITS, "a rate such as 20mbit or 1.5gbit").map(Rate::from_bits_per_sec)
+        let expected = "a rate such as 20mbit or 1.5gbit";
+        let bits = decimal(text, Rate::UNITS, Rate::OTHER_UNITS, expected);
+        bits.map(Rate::from_bits_per_sec).map_err(|error| {
+            let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || ". ".contains(c));
+            let unit = unit.trim_end().to_ascii_lowercase();
+            let may_be_bytes = |end: &str| {
+                let prefix = unit.strip_suffix(end);
+                prefix.is_some_and(|prefix| ["", "k", "m", "g", "t"].contains(&prefix))
+            };
+            if unit.len() < text.len() && ["bps", "b/s"].into_iter().any(may_be_bytes) {
+                error.ambiguous()
+            } else {
+                error
+            }
+        })
     }
 }
 

@@ -113,7 +113,7 @@ impl FromStr for Ratio {
     /// Parses a percentage (`1%`, `0.001%`) or a plain fraction (`0.01`), up to 4.29.
     fn from_str(text: &str) -> Result<Ratio, ParseError> {
         let expected = "a share such as 1% or 0.01";
-        let parts = decimal(text, Ratio::UNITS, expected)?;
+        let parts = decimal(text, Ratio::UNITS, &[], expected)?;
         match u32::try_from(parts) {
             Ok(parts) => Ok(Ratio::new(parts, PARTS)),
             Err(_) => Err(ParseError::too_large(expected, Ratio::UNITS)),

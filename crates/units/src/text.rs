@@ -2,8 +2,14 @@
 
 use core::fmt;
 
-/// A unit: its name in lower case, and how many of the smallest units it is. Names are read in any case.
+/// A unit: its name, and how many of the smallest units it is.
 pub type Suffix = (&'static str, u64);
+
+/// Whether `text` is the unit `name`. Names are read in any case, except that a capital B is never a small one: `MB/s` are
+/// bytes, and `Mb/s` may be bits.
+pub fn is_unit(name: &str, text: &str) -> bool {
+    name.eq_ignore_ascii_case(text) && (text.contains('B') || !name.contains('B'))
+}
 
 /// The text is not a number with a known unit, or its value is out of range.
 ///
@@ -13,6 +19,7 @@ pub struct ParseError {
     expected: &'static str,
     units: &'static [Suffix],
     is_too_large: bool,
+    is_ambiguous: bool,
 }
 
 impl ParseError {
@@ -21,6 +28,7 @@ impl ParseError {
             expected,
             units,
             is_too_large: false,
+            is_ambiguous: false,
         }
     }
 
@@ -29,6 +37,14 @@ impl ParseError {
         ParseError {
             is_too_large: true,
             ..ParseError::new(expected, units)
+        }
+    }
+
+    /// The same for a unit that means bits to some and bytes to others.
+    pub(crate) const fn ambiguous(self) -> ParseError {
+        ParseError {
+            is_ambiguous: true,
+            ..self
         }
     }
 
@@ -43,6 +59,11 @@ impl fmt::Display for ParseError {
         if self.is_too_large {
             return write!(f, "too large; give {}", self.expected);
         }
+        if self.is_ambiguous {
+            return f.write_str(
+                "bits or bytes per second? give bits as 20mbit or 20Mbit/s, and bytes as 2.5MB/s",
+            );
+        }
         write!(f, "expected {}", self.expected)?;
         let mut named = self.units.iter().filter(|(name, _)| !name.is_empty());
         if let Some((first, _)) = named.next() {
@@ -55,11 +76,12 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// The value of `text`, a non-negative decimal number followed by one of `units`, rounded down to an integer. A bare `0`
-/// needs no unit.
+/// The value of `text`, a non-negative decimal number followed by one of `units` or of `others`, which errors do not list,
+/// rounded down to an integer. A bare `0` needs no unit.
 pub(crate) fn decimal(
     text: &str,
     units: &'static [Suffix],
+    others: &[Suffix],
     expected: &'static str,
 ) -> Result<u64, ParseError> {
     let error = ParseError::new(expected, units);
@@ -73,10 +95,8 @@ pub(crate) fn decimal(
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return Err(error);
     }
-    let multiplier = match units
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case(unit))
-    {
+    let mut all = units.iter().chain(others);
+    let multiplier = match all.find(|(name, _)| is_unit(name, unit)) {
         Some((_, multiplier)) => *multiplier,
         None if unit.is_empty() && number.bytes().all(|b| b == b'0' || b == b'.') => 0,
         None => return Err(error),

@@ -81,7 +81,10 @@ impl Duration {
         ("s", 1_000_000_000),
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
+        ("d", 86_400_000_000_000),
     ];
+    /// Other spellings, which are read and never written: the micro sign and the Greek letter.
+    pub const OTHER_UNITS: &[Suffix] = &[("\u{b5}s", 1_000), ("\u{3bc}s", 1_000)];
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
     /// Longer than any wait.
@@ -169,9 +172,10 @@ impl From<Duration> for core::time::Duration {
 
 impl FromStr for Duration {
     type Err = ParseError;
-    /// Parses a number with one of the units `ns`, `us`, `ms`, `s`, `min`, `h`: `40ms`, `1.5s`. A bare `0` needs no unit.
+    /// Parses a number with one of the units `ns`, `us`, `ms`, `s`, `min`, `h`, `d`: `40ms`, `1.5s`, `7d`. A bare `0` needs no unit.
     fn from_str(text: &str) -> Result<Duration, ParseError> {
-        decimal(text, Duration::UNITS, "a time such as 40ms or 1.5s").map(Duration)
+        let expected = "a time such as 40ms or 1.5s";
+        decimal(text, Duration::UNITS, Duration::OTHER_UNITS, expected).map(Duration)
     }
 }
 

@@ -17,6 +17,10 @@ fn tc_units() {
     );
     assert_eq!("40ms".parse(), Ok(Duration::from_millis(40)));
     assert_eq!("1.5h".parse(), Ok(Duration::from_secs(5_400)));
+    assert_eq!("7d".parse(), Ok(Duration::from_secs(7 * 86_400)));
+    for micro in ["5us", "5\u{b5}s", "5 \u{3bc}s"] {
+        assert_eq!(micro.parse(), Ok(Duration::from_micros(5)), "{micro}");
+    }
     assert_eq!("0".parse(), Ok(Duration::ZERO));
     assert_eq!(".5s".parse(), Ok(Duration::from_millis(500)));
     assert_eq!("250kb".parse(), Ok(Bytes::new(250_000)));
@@ -26,6 +30,36 @@ fn tc_units() {
     assert_eq!("1%".parse(), Ok(Ratio::new(1, 100)));
     assert_eq!("0.001%".parse(), Ok(Ratio::new(1, 100_000)));
     assert_eq!("0.05".parse(), Ok(Ratio::new(1, 20)));
+}
+
+#[test]
+fn rates_as_reports_and_other_programs_have_them() {
+    for (text, bits) in [
+        ("20Mbit/s", 20_000_000),
+        ("20 Mbit/s", 20_000_000),
+        ("1.5 gbit/s", 1_500_000_000),
+        ("128kbit/s", 128_000),
+        ("800 bit/s", 800),
+        ("1Tbit/s", 1_000_000_000_000),
+        ("2.5MB/s", 20_000_000),
+        ("1 kB/s", 8_000),
+        ("1MiB/s", 8 << 20),
+        ("16 B/s", 128),
+    ] {
+        assert_eq!(text.parse(), Ok(Rate::from_bits_per_sec(bits)), "{text}");
+    }
+    for text in ["20mbps", "20 Mbps", "20Mb/s", "20mb/s", "5 kbps", "9GBps"] {
+        let error = text.parse::<Rate>().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "bits or bytes per second? give bits as 20mbit or 20Mbit/s, and bytes as 2.5MB/s",
+            "{text}"
+        );
+    }
+    for text in ["mbps", "20fps", "20/s", "20mbit/h"] {
+        let error = text.parse::<Rate>().unwrap_err().to_string();
+        assert!(error.starts_with("expected a rate"), "{text}: {error}");
+    }
 }
 
 #[test]
@@ -54,7 +88,7 @@ fn nonsense_is_refused() {
     let time = "40".parse::<Duration>().unwrap_err().to_string();
     assert_eq!(
         time,
-        "expected a time such as 40ms or 1.5s; units: ns us ms s min h"
+        "expected a time such as 40ms or 1.5s; units: ns us ms s min h d"
     );
     let size = "8mbit".parse::<Bytes>().unwrap_err().to_string();
     assert_eq!(

@@ -106,7 +106,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         output::note(&sampling.path);
         output::note(advise::describe_runs(&sampling, plan.runs.len()));
     }
-    let (gathering, failed) = gather(options, &plan)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let (gathering, failed) = gather(&plan, options.jobs, options.quiet, &cancel)?;
     let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
     let Some(advice) = Advice::new(&outcomes, &sampling) else {
         return Err(Failure::failed(advise::nothing(&outcomes, &sampling)));
@@ -136,17 +137,21 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The results of the runs, and the number of failed runs.
-fn gather(options: &Options, plan: &Plan) -> Result<(Gathering, usize), Failure> {
+pub fn gather(
+    plan: &Plan,
+    jobs: Option<NonZeroUsize>,
+    is_quiet: bool,
+    cancel: &Cancel,
+) -> Result<(Gathering, usize), Failure> {
     let engine = EngineKind::Sim.engine();
     let all = plan.all();
-    let (_runtime, cancel) = interrupt::cancel()?;
-    let bar = WorkBar::of_runs(&plan.name, EngineKind::Sim, &all, options.quiet);
+    let bar = WorkBar::of_runs(&plan.name, EngineKind::Sim, &all, is_quiet);
     let execution = Execution {
         engine: engine.as_ref(),
-        jobs: runs::jobs(options.jobs, EngineKind::Sim),
+        jobs: runs::jobs(jobs, EngineKind::Sim),
         repeats: None,
         watch: &|event| bar.show(&event),
-        cancel: &cancel,
+        cancel,
     };
     let mut gathering = Gathering::new(all.len());
     let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
@@ -241,7 +246,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     } else {
         from.to_owned()
     };
-    let input = Input::read(&file)?;
+    let input = Input::read(&file, "run")?;
     // Some editors begin a file with a byte order mark.
     let text = input.text.trim_start_matches('\u{feff}').trim_start();
     let path = if text.is_empty() {

@@ -57,9 +57,6 @@ pub struct Options {
     check: bool,
 }
 
-/// The length of a line of the list, if no terminal gives a width.
-const LINE: usize = 100;
-
 /// The least length of a published statement in a line of the list.
 const PUBLISHED: usize = 24;
 
@@ -198,7 +195,8 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
 }
 
 /// One row for each claim, with the time that its study takes on the engines in real time, and a row with the sum. A
-/// row has as much of the published statement as fits, or all of it if the claim was named on the command line.
+/// row has as much of the published statement as fits the terminal, or all of it if there is none, or if the claim was
+/// named on the command line.
 fn list(
     options: &Options,
     claims: &[&Claim],
@@ -224,8 +222,8 @@ fn list(
         let (engines, took) = (names(&claim.engines), took.unwrap_or_default());
         rows.push(vec![claim.id.clone(), engines, took, published]);
     }
-    let width = output::width().unwrap_or(LINE);
-    if options.ids.is_empty() {
+    let width = output::width();
+    if let (Some(width), true) = (width, options.ids.is_empty()) {
         cut(&mut rows, width);
     }
     let table = report::Table {
@@ -238,7 +236,7 @@ fn list(
         },
         ..report::Table::new(["claim", "engines", "takes", "published"], rows)
     };
-    output::result(table.lines(Some(width)).trim_end())?;
+    output::result(table.lines(width).trim_end())?;
     for batch in Agenda::new(&real_time, items)?.batches() {
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(

@@ -4,6 +4,8 @@ pub mod advise;
 mod agenda;
 pub mod calibrate;
 pub mod claims;
+pub mod diagnose;
+pub mod doctor;
 pub mod emulate;
 pub mod figures;
 pub mod kernel;

@@ -147,7 +147,7 @@ fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
 }
 
 fn scenario(options: &Options) -> Result<Scenario, Failure> {
-    let input = Input::read(&options.scenario)?;
+    let input = Input::read(&options.scenario, "run")?;
     let mut draft =
         Draft::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
     for given in &options.set {

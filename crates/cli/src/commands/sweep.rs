@@ -63,7 +63,7 @@ pub struct Options {
 
 /// Runs the missing runs, and shows all results.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let input = Input::read(&options.sweep)?;
+    let input = Input::read(&options.sweep, "sweep")?;
     let sweep = read(options, &input)?;
     let plan = sweep.plan(&program::build()?);
     let mut plan = plan.map_err(|error| blame(&error, options, &input))?;

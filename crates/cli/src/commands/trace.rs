@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use capture::quic::KeyLogError;
 use capture::{Direction, FlowSummary, Summary, Trace};
 use clap::{ArgGroup, Args};
+use lab::Cancel;
 use units::Bytes;
 
 use crate::failure::Failure;
@@ -127,13 +128,13 @@ impl Options {
         for (option, file, of) in self.paths() {
             whole::write(file, of(&direction).as_bytes())?;
             let what = option.trim_start_matches("--");
-            note(self, format_args!("{what}: {}", file.display()));
+            note(self.quiet, format_args!("{what}: {}", file.display()));
         }
-        note(self, format_args!("path: {}", named(direction.flow)));
+        note(self.quiet, format_args!("path: {}", named(direction.flow)));
         if let Some(larger) = direction.larger {
-            let unknown = unknown(larger);
+            let unknown = larger.lacks().unwrap_or("path");
             note(
-                self,
+                self.quiet,
                 format_args!(
                     "not the path of {}: its {unknown} is unknown",
                     named(larger)
@@ -145,7 +146,7 @@ impl Options {
 }
 
 /// An end of a connection.
-fn end(text: &str) -> Result<SocketAddr, String> {
+pub fn end(text: &str) -> Result<SocketAddr, String> {
     let parsed = text.parse();
     parsed.map_err(|_| "expected an address and a port such as 192.0.2.7:50000".to_owned())
 }
@@ -162,14 +163,39 @@ fn named(flow: &FlowSummary) -> String {
     format!("{} to {} ({payload})", flow.from, flow.to)
 }
 
-/// What is missing for the flow's path.
-fn unknown(flow: &FlowSummary) -> &'static str {
-    match flow {
-        _ if flow.rtprop_ms.is_none() => "RTprop",
-        _ if flow.btl_bw_ip_bps.is_none() => "BtlBw",
-        _ if flow.lost.is_none() => "number of losses",
-        _ => "path",
+/// Reads captures. The keys decrypt QUIC connections.
+pub fn read(
+    files: &[PathBuf],
+    keys: Option<&Path>,
+    is_quiet: bool,
+    cancel: &Cancel,
+) -> Result<Trace, Failure> {
+    let mut trace = Trace::new();
+    if let Some(keys) = keys {
+        let opened = stream::open(keys, cancel).map_err(KeyLogError::from);
+        let read = opened.and_then(|opened| trace.read_keys(opened.source));
+        if cancel.is_cancelled() {
+            return Err(Failure::interrupted("nothing was read but keys"));
+        }
+        read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
     }
+    let most = stream::raise_limit();
+    if files.len() as u64 > most {
+        note(
+            is_quiet,
+            format_args!(
+                "at most {most} of {} files can be open at once (ulimit -n); more of the same time cannot be read",
+                files.len()
+            ),
+        );
+    }
+    let open = |place: usize| stream::open(&files[place], cancel);
+    let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
+    read.map_err(|(place, error)| {
+        let name = stream::name(&files[place]);
+        Failure::usage(format_args!("{name}: {error}"))
+    })?;
+    Ok(trace)
 }
 
 /// Reads the captures, and shows the results.
@@ -180,32 +206,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     options.check_paths()?;
     let (_runtime, cancel) = interrupt::cancel()?;
-    let mut trace = Trace::new();
-    if let Some(keys) = &options.keys {
-        let opened = stream::open(keys, &cancel).map_err(KeyLogError::from);
-        let read = opened.and_then(|opened| trace.read_keys(opened.source));
-        if cancel.is_cancelled() {
-            return Err(Failure::interrupted("nothing was read but keys"));
-        }
-        read.map_err(|error| Failure::usage(format_args!("--keys {}: {error}", keys.display())))?;
-    }
-    let files = &options.files;
-    let most = stream::raise_limit();
-    if files.len() as u64 > most {
-        note(
-            options,
-            format_args!(
-                "at most {most} of {} files can be open at once (ulimit -n); more of the same time cannot be read",
-                files.len()
-            ),
-        );
-    }
-    let open = |place: usize| stream::open(&files[place], &cancel);
-    let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
-    read.map_err(|(place, error)| {
-        let name = stream::name(&files[place]);
-        Failure::usage(format_args!("{name}: {error}"))
-    })?;
+    let trace = read(
+        &options.files,
+        options.keys.as_deref(),
+        options.quiet,
+        &cancel,
+    )?;
     let (summary, timelines) = match options.out {
         Some(_) => Summary::of(trace),
         None => (Summary::alone(trace), Vec::new()),
@@ -216,12 +222,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if let Some(directory) = &options.out {
         report::trace::write_dir(directory, &summary, &timelines, &command_line::origin())
             .map_err(Failure::failed)?;
-        note(options, format_args!("report: {}", directory.display()));
+        note(
+            options.quiet,
+            format_args!("report: {}", directory.display()),
+        );
         let most = report::trace::MOST_SUMMARIZED;
         if summary.connections.len().max(summary.quic.len()) > most {
             let words =
                 "connections with the most payload; connections.parquet has all TCP connections";
-            note(options, format_args!("summary.json has the {most} {words}"));
+            note(
+                options.quiet,
+                format_args!("summary.json has the {most} {words}"),
+            );
         }
     }
     options.write_paths(&summary)?;
@@ -233,8 +245,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn note(options: &Options, text: std::fmt::Arguments<'_>) {
-    if !options.quiet {
+fn note(is_quiet: bool, text: std::fmt::Arguments<'_>) {
+    if !is_quiet {
         output::note(text);
     }
 }

@@ -30,13 +30,11 @@ impl Engines {
 impl FromStr for Engines {
     type Err = UnknownName;
     fn from_str(name: &str) -> Result<Engines, UnknownName> {
-        match name {
-            "all" => Ok(Engines::All),
-            name => name
-                .parse()
-                .map(Engines::One)
-                .map_err(|error: UnknownName| error.or("all")),
+        if name.eq_ignore_ascii_case("all") {
+            return Ok(Engines::All);
         }
+        let one = name.parse().map(Engines::One);
+        one.map_err(|error: UnknownName| error.or("all"))
     }
 }
 

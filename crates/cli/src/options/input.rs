@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str;
 
 use crate::failure::Failure;
+use crate::options::other_file;
 use crate::terminal::output;
 
 /// A larger file is not TOML for this program.
@@ -24,15 +25,16 @@ pub struct Input {
     /// The directory to which paths in the text are relative.
     pub directory: PathBuf,
     name: String,
+    command: &'static str,
 }
 
 impl Input {
-    /// Reads `file`.
+    /// Reads `file`, which is to be one of this command.
     ///
     /// # Errors
     ///
     /// It cannot be read, is not UTF-8, or is larger than 16 MiB.
-    pub fn read(file: &Path) -> Result<Input, Failure> {
+    pub fn read(file: &Path, command: &'static str) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
         let (name, bytes) = if is_stdin {
             ("stdin".to_owned(), bounded(io::stdin().lock()))
@@ -58,12 +60,15 @@ impl Input {
             text: text.to_owned(),
             directory: file.parent().unwrap_or(Path::new("")).to_owned(),
             name,
+            command,
         })
     }
 
-    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long.
+    /// The failure for invalid content. The reason may repeat a part of the content, which is shortened if it is long. If the
+    /// file is one of another command, that is the reason.
     pub fn wrong(&self, reason: impl Display) -> Failure {
-        let reason = reason.to_string();
+        let other = other_file::told(&self.text, self.command);
+        let reason = other.unwrap_or_else(|| reason.to_string());
         let shown = match reason.char_indices().nth(LONGEST) {
             Some((end, _)) => reason[..end].to_owned() + "…",
             None => reason,

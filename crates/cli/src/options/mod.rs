@@ -5,6 +5,7 @@ pub mod awake_option;
 pub mod command_line;
 pub mod engines;
 pub mod input;
+pub mod other_file;
 pub mod override_option;
 pub mod path_options;
 pub mod stdin_file;

@@ -52,11 +52,7 @@ pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 
 /// A share of at most 100 %.
 pub fn share(text: &str) -> Result<Ratio, String> {
-    match text.parse::<Ratio>() {
-        Ok(share) if share > Ratio::ONE => Err("it is more than 100%".into()),
-        Ok(share) => Ok(share),
-        Err(error) => Err(error.to_string()),
-    }
+    units::bounds::share_of(text)
 }
 
 /// A time above zero.

@@ -100,7 +100,26 @@ fn the_headline_says_whom_it_costs_and_short_runs_are_not_sure() {
     let long = told(&[&shallow[..], &["--duration", "20s"]].concat());
     let headline = long.lines().next().unwrap_or_default();
     assert!(headline.starts_with("choose bbr1 for throughput"), "{long}");
-    assert!(headline.contains("a CUBIC neighbour has 0."), "{long}");
+    assert!(
+        headline.contains("a CUBIC neighbour loses goodput"),
+        "{long}"
+    );
+    // The numbers stand once, with what they are.
+    assert!(!headline.contains("times the goodput"), "{long}");
+    let harm = long
+        .lines()
+        .find(|line| line.starts_with("harm: "))
+        .unwrap_or_default();
+    assert!(
+        harm.contains(" times the goodput")
+            && harm.ends_with(
+                "(medians over the paths; in parentheses, the least and the most of the paths)"
+            ),
+        "{long}"
+    );
+    for column in ["beside CUBIC: ", "Jain: ", "requests p95: "] {
+        assert!(long.contains(column), "{column}: {long}");
+    }
     let brief = told(&[&shallow[..], &["--duration", "5s"]].concat());
     assert!(
         brief.contains("\nnot sure: runs of 5.00 s do not show")

@@ -12,6 +12,8 @@ fn help_lists_the_commands() {
         .and(contains("recv"))
         .and(contains("race"))
         .and(contains("advise"))
+        .and(contains("diagnose"))
+        .and(contains("doctor"))
         .and(contains("probe"))
         .and(contains("calibrate"))
         .and(contains("claims"))
@@ -127,6 +129,17 @@ fn each_command_explains_its_options() {
             "claims",
             &["[ID]...", "--engine", "--quick", "--list", "--document"],
         ),
+        (
+            "diagnose",
+            &[
+                "<CAPTURE>...",
+                "--keys",
+                "--connection",
+                "--report",
+                "tcpdump",
+            ],
+        ),
+        ("doctor", &["--json", "changes nothing"]),
         ("recv", &["--listen", "--out", "--overwrite"]),
         (
             "run",

@@ -137,7 +137,7 @@ fn options_are_a_plan() {
     refused(
         ["study", "--listen", "443", "--out", &out],
         2,
-        &["--unit: is missing"],
+        &["missing: --cgroup DIR, --arm CONTROLLER=SHARE, --unit UNIT, --duration TIME"],
     );
     // The same options continue the study, and others are another plan.
     let plan = Plan::parse(SAME).expect("a plan");

@@ -85,6 +85,21 @@ impl Controllers for CubicConfig {
 }
 
 /// What makes noq's connections use controllers of the given kind; see [`factory_with`].
+///
+/// ```no_run
+/// # use std::sync::Arc;
+/// # fn configured(
+/// #     certificates: Vec<rustls::pki_types::CertificateDer<'static>>,
+/// #     key: rustls::pki_types::PrivateKeyDer<'static>,
+/// # ) -> Result<noq::ServerConfig, Box<dyn std::error::Error>> {
+/// let controllers = quic::controller::factory(congestion::ControllerKind::Bbr3, 1, None);
+/// let mut transport = noq::TransportConfig::default();
+/// transport.congestion_controller_factory(controllers);
+/// let mut server = noq::ServerConfig::with_single_cert(certificates, key)?;
+/// server.transport_config(Arc::new(transport));
+/// # Ok(server)
+/// # }
+/// ```
 pub fn factory(
     kind: ControllerKind,
     seed: u64,

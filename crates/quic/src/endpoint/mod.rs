@@ -17,6 +17,7 @@ pub use error::EndpointError;
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use identity::{Identity, SERVER_NAME};
 pub use listen::listen;
-pub(crate) use socket::{SOCKET_BUFFER, open};
+pub(crate) use socket::open;
+pub use socket::{SOCKET_BUFFER, most_segments};
 pub use tls::{client_config, server_config};
 pub use transport::{STREAMS, transport};

@@ -1,13 +1,25 @@
 //! Where packets go in and out.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
+use noq_udp::UdpSocketState;
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// What is asked of the kernel as a socket's buffers; it gives what its own limits allow. The default of most systems,
 /// about 200 kB, is less than two milliseconds of 1 Gbit/s.
-pub(crate) const SOCKET_BUFFER: usize = 4 << 20;
+pub const SOCKET_BUFFER: usize = 4 << 20;
+
+/// As how many datagrams the kernel sends one write (UDP GSO): 1 where it does not cut writes.
+///
+/// # Errors
+///
+/// There is no UDP socket on the loopback interface.
+pub fn most_segments() -> io::Result<usize> {
+    let socket = open((Ipv4Addr::LOCALHOST, 0).into(), false)?;
+    let state = UdpSocketState::new((&socket).into())?;
+    Ok(state.max_gso_segments().get())
+}
 
 /// A socket at `address`. One of IPv6 serves IPv4 too, if `is_both` says so and the system can.
 pub(crate) fn open(address: SocketAddr, is_both: bool) -> io::Result<std::net::UdpSocket> {

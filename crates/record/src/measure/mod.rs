@@ -81,7 +81,7 @@ impl Measure {
     ///
     /// There is none.
     pub fn named(name: &str) -> Result<&'static Measure, UnknownName> {
-        let found = Measure::all().find(|measure| measure.name == name);
+        let found = Measure::all().find(|measure| measure.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
             UnknownName::new("measure", name, Measure::all().map(|measure| measure.name))
         })

@@ -37,7 +37,7 @@ pub enum Flows {
 impl Flows {
     fn have(&self, flow: &FlowSummary) -> bool {
         match self {
-            Flows::Controller(name) => flow.controller == *name,
+            Flows::Controller(name) => flow.controller.eq_ignore_ascii_case(name),
             Flows::Group(place) => flow.group == Some(*place),
         }
     }

@@ -171,6 +171,9 @@ impl Validity {
         }
     }
 
+    /// What to do about a run that is not to be trusted: the end of a line that begins with [the warning](Validity::warning).
+    pub const REMEDY: &str = "run it again while the machine does nothing else";
+
     /// One line for people if the run is not to be trusted.
     pub fn warning(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;

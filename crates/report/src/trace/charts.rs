@@ -31,6 +31,12 @@ const MEDIAN: &str = "median";
 /// How long the rates of a time line are taken together.
 const STEPS: u64 = 300;
 
+/// A flow over time, from its own beginning on, and its operating point; nothing if it has few samples.
+pub fn picture(timeline: &FlowTimeline, summary: &FlowSummary) -> Option<Picture> {
+    let first = timeline.samples.first()?;
+    flow(timeline, summary, first.at)
+}
+
 /// A flow over time (as the paper's figure 2), and its operating point: RTT and delivery rate by what is in flight (as the paper's
 /// figure 1).
 pub fn flow(flow: &FlowTimeline, summary: &FlowSummary, origin: Time) -> Option<Picture> {

@@ -6,7 +6,8 @@ mod page;
 mod parquet;
 mod table;
 
+pub use charts::picture;
 pub use directory::{FILES, MOST_SUMMARIZED, check_dir, write_dir};
 pub use page::html;
 pub use parquet::{connections, samples};
-pub use table::table;
+pub use table::{limits, table};

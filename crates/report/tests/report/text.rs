@@ -147,7 +147,8 @@ fn a_run_that_is_not_to_be_trusted_says_so() {
     let line = late.summary.validity.warning().unwrap();
     assert!(line.starts_with("not to be trusted, because "), "{line}");
     let text = table(std::slice::from_ref(&late), None);
-    assert!(text.contains(&format!("\n{line}\n")), "{text}");
+    let remedy = "; run it again while the machine does nothing else, or in virtual time with `run --engine sim`\n";
+    assert!(text.contains(&format!("\n{line}{remedy}")), "{text}");
     assert!(!text.contains("the machine was late for"), "{text}");
     assert!(report::qlog(&late, 0).unwrap().contains(&line));
     let origin = Origin {

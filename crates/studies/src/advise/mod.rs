@@ -16,8 +16,8 @@ mod plan;
 mod question;
 mod ranges;
 mod summary;
-mod table;
-mod words;
+pub(crate) mod table;
+pub(crate) mod words;
 
 pub use advice::{Advice, Choice, Rival};
 pub use gain::{Decides, Gain};

@@ -21,6 +21,7 @@ use report::page::{Origin, PLAIN, Page};
 struct Body {
     goals: Vec<OfGoal>,
     candidates: Table,
+    columns: String,
     pictures: Vec<String>,
 }
 
@@ -64,6 +65,7 @@ pub fn page(
         body: Body {
             goals: choices.into_iter().map(of_goal).collect(),
             candidates: table::candidates(advice),
+            columns: words::sentence(words::COLUMNS),
             pictures: pictures(advice).iter().map(Picture::html).collect(),
         },
         facts,

@@ -216,15 +216,25 @@ impl RangedPath {
         }
         // Errors name the line of the text that has the range, and not that it was replaced.
         let scenario = draft.read();
-        scenario.map_err(|error| self.located(of_range(error, ranges)))
+        scenario.map_err(|error| self.located(of_range(error, &draft, ranges)))
     }
 }
 
-/// The value that is wrong is one between the ends, which nobody has told: the error names the range.
-fn of_range(error: ScenarioError, ranges: &[Range]) -> ScenarioError {
+/// The value that is wrong is one between the ends, which nobody has told: the error names the range, and of its ends one
+/// that is wrong, too.
+fn of_range(error: ScenarioError, draft: &Draft, ranges: &[Range]) -> ScenarioError {
     match ranges.iter().find(|range| range.field == error.field) {
-        Some(Range { from, to, .. }) => {
-            let reason = format!("in {from}..{to}, {}", error.reason);
+        Some(range @ Range { from, to, .. }) => {
+            let of_end = |end: &String| {
+                let mut draft = draft.clone();
+                let value = Node::Scalar(end.clone());
+                draft.replace(&range.field, &value).ok()?;
+                let wrong = draft.read().err()?;
+                (wrong.field == error.field).then_some(wrong.reason)
+            };
+            let reason = of_end(to).or_else(|| of_end(from));
+            let reason = reason.unwrap_or_else(|| error.reason.clone());
+            let reason = format!("in {from}..{to}, {reason}");
             ScenarioError {
                 reason: reason.into(),
                 ..error
@@ -346,6 +356,12 @@ mod tests {
         let path = path(&[("path.rate", "10mbit"), ("path.rtt", "5..10")]);
         let error = at(&path, 1, 3).unwrap_err().to_string();
         assert!(error.contains("path.rtt: in 5..10, "), "{error}");
+        // A value that nobody has told is not what the error is about.
+        let known = [("path.rate", "1mbit"), ("path.rtt", "4ms")];
+        let path = self::path(&[&known[..], &[("path.loss", "0..5")]].concat());
+        let error = at(&path, 1, 3).unwrap_err().to_string();
+        let reason = "path.loss: in 0..5, 5 is more than 100%; write 5% if percent are meant";
+        assert!(error.ends_with(reason), "{error}");
     }
 
     #[test]

@@ -6,6 +6,9 @@ use super::outcome::Outcome;
 use super::words;
 use report::{Table, bits_per_sec, known, percent, span};
 
+/// Explanations are no wider than this, in characters.
+const PAGE: usize = 120;
+
 /// The advice for this goal, for a terminal of so many columns. Ends with a newline.
 pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     let choice = advice.of(goal);
@@ -14,7 +17,9 @@ pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     lines.push(words::others(advice, goal) + "\n");
     let tables = rivals(choice).into_iter().chain([candidates(advice)]);
     let tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
-    lines.join("\n") + "\n" + &tables.join("\n")
+    let room = width.unwrap_or(PAGE).min(PAGE);
+    let columns = report::wrapped(words::COLUMNS, "", room);
+    lines.join("\n") + "\n" + &tables.join("\n") + &columns
 }
 
 /// The choice beside each of the others, if there is one.

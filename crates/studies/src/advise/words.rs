@@ -38,7 +38,7 @@ fn rounded(span: Duration) -> String {
     report::span(span.as_millis_f64())
 }
 
-/// `choose bbr1 for throughput: …`, and whom that costs something.
+/// `choose bbr1 for throughput: the most goodput, …`, and what that costs a neighbour. [`harm`] has the numbers.
 pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     let Choice { goal, choice, .. } = of;
     let unmet = if of.is_met {
@@ -46,7 +46,12 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     } else {
         "no candidate meets the requirement: "
     };
-    let cost = cost(advice, of).map_or(String::new(), |cost| format!("; {cost}"));
+    let cost = match hurt(advice, of) {
+        (false, false) => "",
+        (true, false) => "; a CUBIC neighbour loses goodput",
+        (false, true) => "; a CUBIC neighbour has longer round-trip times",
+        (true, true) => "; a CUBIC neighbour loses goodput, and has longer round-trip times",
+    };
     format!(
         "choose {choice} for {goal}: {unmet}{}{cost}",
         goal.meaning()
@@ -57,22 +62,33 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
 const UNDELAYED: f64 = 1.05;
 const HURT: f64 = 0.7;
 
-/// What a CUBIC neighbour pays; nothing if it is not hurt.
-fn cost(advice: &Advice<'_>, choice: &Choice) -> Option<String> {
+/// Whether a CUBIC neighbour loses goodput, and whether its round-trip times are longer.
+fn hurt(advice: &Advice<'_>, choice: &Choice) -> (bool, bool) {
     let (goodput, delay) = harmed(advice, choice);
-    let is_hurt = |kept: &Spread| kept.median < UNHURT || kept.min < HURT;
-    let less = goodput.filter(is_hurt);
-    let less = less.map(|of| format!("{} times the goodput", spread(Some(of))));
-    let later = delay.filter(|of| of.median > UNDELAYED);
-    let later = later.map(|of| format!("{} times the round-trip time", spread(Some(of))));
-    let parts: Vec<String> = less.into_iter().chain(later).collect();
-    (!parts.is_empty()).then(|| {
-        format!(
-            "a CUBIC neighbour has {} that it has beside another CUBIC flow",
-            parts.join(" and ")
-        )
-    })
+    (
+        goodput.is_some_and(|kept| kept.median < UNHURT || kept.min < HURT),
+        delay.is_some_and(|of| of.median > UNDELAYED),
+    )
 }
+
+/// The words with a capital at the beginning.
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    let first = first.into_iter().flatten();
+    first.chain(letters).collect()
+}
+
+/// The words as a sentence of a page.
+pub fn sentence(words: &str) -> String {
+    capital(words) + "."
+}
+
+/// What the columns of the table of candidates are.
+pub const COLUMNS: &str = "medians over the sampled paths. of limit: share of what the path allows. beside CUBIC: share of a fair share \
+     beside a CUBIC flow. CUBIC keeps, CUBIC's RTT: what this CUBIC flow has, over what it has beside another CUBIC flow. Jain: how \
+     evenly two flows of the candidate share (1 is evenly). requests p95: time of a request for 30 kB beside these two flows, 95th \
+     percentile";
 
 /// What a CUBIC neighbour has of its goodput, and of its round-trip time.
 fn harmed(advice: &Advice<'_>, choice: &Choice) -> (Option<Spread>, Option<Spread>) {
@@ -93,18 +109,13 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     if choice.goal != Goal::Throughput {
         sentences.push(met(advice, choice));
     }
-    sentences.push(harm(advice, choice));
-    sentences.extend(
-        choice
-            .rivals
-            .iter()
-            .filter_map(|rival| decides(choice, rival)),
-    );
+    sentences.push(format!("harm: {}", harm(advice, choice)));
+    sentences.extend(measures(choice));
     sentences
 }
 
 /// How sure the choice is. Nobody is sure of what takes longer than the runs.
-fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
+pub fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
     let (how, why) = compared(advice, choice);
     let sampling = advice.sampling;
     if !sampling.is_brief() {
@@ -180,26 +191,41 @@ fn met(advice: &Advice<'_>, choice: &Choice) -> String {
     format!("{nobody}{name} meets the requirement on {on} of {of} paths")
 }
 
-fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
+/// Whom the choice costs something, and how much: once, and what the numbers are.
+pub fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
     let name = choice.choice;
     if name == "cubic" {
-        return "harm: none, because harm is the loss of a CUBIC flow compared with another CUBIC flow as its neighbour"
+        return "none, because harm is the loss of a CUBIC flow compared with another CUBIC flow as its neighbour"
             .into();
     }
     let (goodput, delay) = harmed(advice, choice);
+    let (less, later) = (spread(goodput), spread(delay));
+    let little = match hurt(advice, choice) {
+        (false, false) => "little; ",
+        _ => "",
+    };
+    let range = if advice.outcomes.known() > 1 {
+        "; in parentheses, the least and the most of the paths"
+    } else {
+        ""
+    };
     format!(
-        "harm: beside {name}, a CUBIC flow has {} times the goodput, and {} times the round-trip time (95th percentile), \
-         that it has beside another CUBIC flow",
-        spread(goodput),
-        spread(delay)
+        "{little}beside {name}, a CUBIC flow has {less} times the goodput, and {later} times the round-trip time (95th \
+         percentile), that it has beside another CUBIC flow (medians over the paths{range})",
     )
 }
 
-/// `0.55 (0.21 to 0.83)`.
+/// `0.55 (0.21 to 0.83)`: the median, the least and the most.
 pub fn spread(of: Option<Spread>) -> String {
     of.map_or("–".into(), |Spread { median, min, max }| {
         format!("{median:.2} ({min:.2} to {max:.2})")
     })
+}
+
+/// The ranges that decide the choice: to measure them makes the advice better.
+pub fn measures(choice: &Choice) -> impl Iterator<Item = String> {
+    let rivals = choice.rivals.iter();
+    rivals.filter_map(|rival| decides(choice, rival))
 }
 
 fn decides(choice: &Choice, rival: &Rival) -> Option<String> {

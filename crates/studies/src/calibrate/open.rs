@@ -8,6 +8,7 @@ use super::set::Set;
 use crate::runs::Store;
 use crate::study::{Shelf, ShelfError};
 use crate::sweep::SweepError;
+use units::hint;
 
 /// Why there is nothing to calibrate. Prints as one line.
 #[derive(Debug, thiserror::Error)]
@@ -24,12 +25,40 @@ pub enum CalibrationError {
         /// What is wrong.
         error: Box<SweepError>,
     },
-    /// A pattern is of no case's name.
-    #[error("no case is called {0}; --list shows those that there are")]
-    Unknown(String),
+    /// A pattern is of no case's name. Also has the hint on a near one, and the patterns of all.
+    #[error(
+        "no case is called {name}; --list shows those that there are, with patterns such as {patterns}{hint}"
+    )]
+    Unknown {
+        /// The pattern.
+        name: String,
+        /// `; did you mean …?`, or nothing.
+        hint: String,
+        /// A pattern for each first part of the names.
+        patterns: String,
+    },
     /// No case is left.
     #[error("there is no case that both sides can run")]
     Nothing,
+}
+
+/// The error that none of the cases has this name, or a name of this pattern.
+fn unknown(name: String, cases: &[Case]) -> CalibrationError {
+    let mut patterns: Vec<String> = Vec::new();
+    for case in cases {
+        let first = case.name.split('-').next().unwrap_or_default();
+        let pattern = format!("{first}-*");
+        if !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    let names = cases.iter().map(|case| case.name.as_str());
+    let known: Vec<&str> = patterns.iter().map(String::as_str).chain(names).collect();
+    CalibrationError::Unknown {
+        hint: hint(&name, &known),
+        patterns: patterns.join(", "),
+        name,
+    }
 }
 
 impl Calibration {
@@ -60,9 +89,15 @@ impl Calibration {
             .map_err(|(place, error)| wrong(place, error))?;
         let cases = &calibration.cases;
         let mut patterns = choice.patterns.iter();
-        let unknown = patterns.find(|one| !cases.iter().any(|case| one.matches(&case.name)));
-        if let Some(pattern) = unknown {
-            return Err(CalibrationError::Unknown(pattern.to_string()));
+        let unmatched = patterns.find(|one| !cases.iter().any(|case| one.matches(&case.name)));
+        if let Some(pattern) = unmatched {
+            let all = Choice {
+                patterns: Vec::new(),
+                ..choice.clone()
+            };
+            let all = Calibration::new(&sets, &all, pair, repeats);
+            let all = all.map_err(|(place, error)| wrong(place, error))?;
+            return Err(unknown(pattern.to_string(), &all.cases));
         }
         if cases.iter().all(|case| case.skipped.is_some()) {
             return Err(CalibrationError::Nothing);

@@ -126,7 +126,9 @@ impl Quantity {
 impl FromStr for Quantity {
     type Err = UnknownName;
     fn from_str(name: &str) -> Result<Quantity, UnknownName> {
-        let found = Quantity::JUDGED.into_iter().find(|one| one.name == name);
+        let found = Quantity::JUDGED
+            .into_iter()
+            .find(|one| one.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
             let known = Quantity::JUDGED.map(|one| one.name);
             UnknownName::new("quantity with a tolerance", name, known)

@@ -54,8 +54,8 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
         let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
         let below = below.into_iter().filter(|text| !text.is_empty());
-        let below = below.map(|text| words::wrapped(text, "    ", room));
-        words::wrapped(&heading, "", room) + &below.collect::<String>()
+        let below = below.map(|text| report::wrapped(text, "    ", room));
+        report::wrapped(&heading, "", room) + &below.collect::<String>()
     });
     format!(
         "{}{}{}\n",

@@ -168,38 +168,9 @@ fn named(judgement: &Judgement<'_>, point: &[String]) -> String {
     parts.join(", ")
 }
 
-/// The text in lines of no more than `width` characters where its words allow that, each after `indent`.
-pub(super) fn wrapped(text: &str, indent: &str, width: usize) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let letters = word.chars().count();
-        if length == 0 || length + 1 + letters > width {
-            lines += if length == 0 { "" } else { "\n" };
-            lines += indent;
-            length = indent.chars().count();
-        } else {
-            lines.push(' ');
-            length += 1;
-        }
-        lines += word;
-        length += letters;
-    }
-    lines + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_texts_are_wrapped() {
-        assert_eq!(wrapped("a bc def g", "  ", 7), "  a bc\n  def g\n");
-        assert_eq!(
-            wrapped("a longer-than-that b", "", 4),
-            "a\nlonger-than-that\nb\n"
-        );
-    }
 
     #[test]
     fn what_is_told_agrees_with_the_band() {

@@ -1,7 +1,7 @@
 //! Numbers with units as axes have them: for columns, plots, and the values between two others.
 
 use record::Dimension;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, is_unit};
 
 /// A spelling of a unit, and how much it is in the unit that numbers are kept in.
 #[derive(Debug, Clone, Copy)]
@@ -11,8 +11,11 @@ struct Spelling {
     factor: f64,
 }
 
-/// What scenarios count, how [`units`] spells it, and how many of its smallest units are one of that numbers are kept in.
-const SPELLINGS: [(Dimension, &[units::Suffix], f64); 7] = [
+/// A unit of scenarios, some spellings of it, and how many of the smallest spelled are one of that numbers are kept in.
+type Spellings = (Dimension, &'static [units::Suffix], f64);
+
+/// What scenarios count, as [`units`] writes it.
+const WRITTEN: [Spellings; 7] = [
     (Dimension::Plain, &[("", 1)], 1.0),
     (Dimension::Share, &[("%", 1)], 100.0),
     (Dimension::Rate, Rate::UNITS, 1.0),
@@ -22,9 +25,16 @@ const SPELLINGS: [(Dimension, &[units::Suffix], f64); 7] = [
     (Dimension::Packets, &[("p", 1)], 1.0),
 ];
 
-/// All of them; of each unit, small ones first.
-fn spellings() -> impl Iterator<Item = Spelling> {
-    SPELLINGS.into_iter().flat_map(|(unit, texts, one)| {
+/// What it reads besides.
+const READ: [Spellings; 3] = [
+    (Dimension::Rate, Rate::OTHER_UNITS, 1.0),
+    (Dimension::Time, Duration::OTHER_UNITS, 1e6),
+    (Dimension::Packets, &[("packets", 1)], 1.0),
+];
+
+/// All of these; of each unit, small ones first.
+fn spellings(of: &'static [Spellings]) -> impl Iterator<Item = Spelling> {
+    of.iter().flat_map(|&(unit, texts, one)| {
         texts.iter().map(move |(text, size)| Spelling {
             text,
             unit,
@@ -50,7 +60,8 @@ impl Amount {
         let end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
         let unit = unit.trim_start();
-        let spelling = spellings().find(|spelling| spelling.text.eq_ignore_ascii_case(unit))?;
+        let mut known = spellings(&WRITTEN).chain(spellings(&READ));
+        let spelling = known.find(|spelling| is_unit(spelling.text, unit))?;
         let parsed = number.parse::<f64>().ok();
         Some(Amount {
             number: parsed.filter(|number| (number * spelling.factor).is_finite())?,
@@ -106,7 +117,7 @@ impl Amount {
             self.spelling
         } else {
             // Powers of a thousand and of 1024 are not mixed.
-            spellings()
+            spellings(&WRITTEN)
                 .filter(|spelling| spelling.unit == self.unit() && spelling.factor <= value)
                 .filter(|spelling| !spelling.text.contains("ib"))
                 .last()
@@ -172,6 +183,11 @@ mod tests {
             ("2min", 120e3, Dimension::Time),
             ("0.5h", 1800e3, Dimension::Time),
             ("2.5tbit", 2.5e12, Dimension::Rate),
+            ("20.0 Mbit/s", 20e6, Dimension::Rate),
+            ("2.5MB/s", 20e6, Dimension::Rate),
+            ("7d", 604.8e6, Dimension::Time),
+            ("0.25BDP", 0.25, Dimension::Bdp),
+            ("100 packets", 100.0, Dimension::Packets),
             ("1tb", 1e12, Dimension::Size),
             ("1tib", 1_099_511_627_776.0, Dimension::Size),
             ("250kb", 250e3, Dimension::Size),
@@ -191,6 +207,7 @@ mod tests {
             "-1",
             "1e9",
             "4 bananas",
+            "20mb/s",
             "1.2.3",
             "inf",
             "nan",

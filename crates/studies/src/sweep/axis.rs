@@ -24,7 +24,9 @@ pub struct Axis {
     pub(super) rows: Vec<Vec<Node>>,
     /// Its line in the sweep's text.
     pub(super) line: Option<usize>,
-    /// Whether the values are a range with even ratios.
+    /// Whether the values are a range.
+    pub(super) is_range: bool,
+    /// Whether they are a range with even ratios.
     pub(super) is_log: bool,
 }
 
@@ -161,6 +163,7 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
             fields: vec![field],
             rows: values.into_iter().map(|value| vec![value]).collect(),
             line: entry.line,
+            is_range: matches!(entry.value, Node::Table(_)),
             is_log,
         });
     }

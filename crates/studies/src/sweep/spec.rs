@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::axis::{Axis, on_line};
+use super::axis::{Axis, label, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
 use crate::study;
@@ -305,8 +305,33 @@ impl Sweep {
         }
         match draft.read() {
             Ok(scenario) => Ok(Point { values, scenario }),
-            Err(error) => Err(self.wrong(&draft, &values, error)),
+            Err(error) => Err(self.of_written(&draft, &values, error)),
         }
+    }
+
+    /// The error that the point with these values makes no sense. A value between the ends of a range is one that nobody has
+    /// written: if an end makes no sense either, the error is of that.
+    fn of_written(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
+        let culprit = draft.culprit(&error);
+        let mut axes = self.axes.iter().filter(|axis| axis.is_range);
+        let axis = axes.find(|axis| axis.fields.len() == 1 && culprit == Some(&*axis.fields[0]));
+        let place = culprit.and_then(|culprit| self.fields().position(|field| field == culprit));
+        if let (Some(axis), Some(place)) = (axis, place) {
+            let ends = [axis.rows.last(), axis.rows.first()];
+            for end in ends.into_iter().flatten().flatten() {
+                let mut draft = draft.clone();
+                let replaced = draft.replace(&axis.fields[0], end);
+                if replaced.is_ok()
+                    && let Err(of_end) = draft.read()
+                    && of_end.field == error.field
+                {
+                    let mut values = values.to_vec();
+                    values[place] = label(end);
+                    return self.wrong(&draft, &values, of_end);
+                }
+            }
+        }
+        self.wrong(draft, values, error)
     }
 
     /// The error that the point with these values makes no sense.

@@ -95,7 +95,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 fn send(options: &Options, file: &Path) -> Result<(), Failure> {
-    let input = Input::read(file)?;
+    let input = Input::read(file, "probe")?;
     let mut spec =
         Spec::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
     let usual = matches!(spec.target, Target::Paths { .. }).then_some(ROUNDS);

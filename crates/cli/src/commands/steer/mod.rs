@@ -19,6 +19,7 @@ use scenario::regular;
 pub use run::through;
 
 use crate::failure::Failure;
+use crate::options::other_file;
 use crate::terminal::output;
 
 /// Set the controllers of a server's connections by a policy: by client network, its retransmissions, port, interface and
@@ -86,7 +87,10 @@ const LARGEST: u64 = 4 << 20;
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
     let text = read_text(path).map_err(|error| wrong(&error))?;
-    let policy = Policy::parse(&text).map_err(|error| wrong(&error))?;
+    let policy = Policy::parse(&text).map_err(|error| match other_file::told(&text, "steer") {
+        Some(other) => wrong(&other),
+        None => wrong(&error),
+    })?;
     Ok(Policy {
         file: absolute(path).ok(),
         ..policy

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use super::super::steer::read_text;
 use super::run::unread;
 use crate::failure::Failure;
+use crate::options::other_file;
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize)]
@@ -148,6 +149,33 @@ impl Options {
     }
 }
 
+/// What is missing to have a plan, all of it, as a person gives it.
+pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
+    if file.is_some() {
+        return Vec::new();
+    }
+    if *options == Options::default() {
+        return vec!["PLAN.toml, or options in its place, such as --cgroup"];
+    }
+    let Connections {
+        listen, connect, ..
+    } = &options.connections;
+    let has_slots = options.unit.as_deref() == Some("slot");
+    let needed = [
+        ("--cgroup DIR", options.cgroup.is_none()),
+        (
+            "--listen or --connect PORTS",
+            listen.is_empty() && connect.is_empty(),
+        ),
+        ("--arm CONTROLLER=SHARE", options.arm.is_empty()),
+        ("--unit UNIT", options.unit.is_none()),
+        ("--slot TIME", has_slots && options.slot.is_none()),
+        ("--duration TIME", options.duration.is_none()),
+    ];
+    let missing = needed.into_iter().filter(|(_, is_missing)| *is_missing);
+    missing.map(|(option, _)| option).collect()
+}
+
 /// A plan's text, and where it is from.
 pub struct Source<'o> {
     pub text: String,
@@ -165,11 +193,6 @@ impl<'o> Source<'o> {
                 ));
             }
             Some(file) => read_text(file).map_err(|error| unread(file, &error))?,
-            None if *options == Options::default() => {
-                return Err(Failure::usage(
-                    "PLAN.toml is missing; give a plan, or options in its place, such as --cgroup",
-                ));
-            }
             None => options.text()?,
         };
         Ok(Source { text, file })
@@ -192,6 +215,7 @@ impl<'o> Source<'o> {
     pub fn wrong(&self, error: &impl Display) -> String {
         let error = error.to_string();
         if let Some(file) = self.file {
+            let error = other_file::told(&self.text, "study").unwrap_or(error);
             return format!("{}: {error}", file.display());
         }
         // The options have no lines.

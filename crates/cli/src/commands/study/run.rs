@@ -37,8 +37,8 @@ pub struct Options {
     /// File of the plan
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
-    /// Directory for the data; the same command continues the study
-    #[arg(long, value_name = "DIR", required = true)]
+    /// Directory for the data, which every study needs; the same command continues the study
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Keep at most this much data, 64mb or more; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
@@ -77,8 +77,14 @@ pub fn unix_s() -> f64 {
 
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let Some(out) = &options.out else {
-        return Err(Failure::usage("give --out DIR"));
+    let missing = given::missing(options.plan.as_deref(), &options.given);
+    let Some(out) = options.out.as_ref().filter(|_| missing.is_empty()) else {
+        let out = options.out.is_none().then_some("--out DIR");
+        let missing: Vec<&str> = missing.into_iter().chain(out).collect();
+        return Err(Failure::usage(format_args!(
+            "missing: {} (see 'fullpipe study --help')",
+            missing.join(", ")
+        )));
     };
     let source = Source::read(options.plan.as_deref(), &options.given)?;
     let wrong = |error| Failure::usage(source.wrong(&error));

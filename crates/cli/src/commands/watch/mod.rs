@@ -169,12 +169,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let is_headless = is_for_people && !io::stdout().is_terminal();
     let has_reader =
         options.record.is_some() || options.prometheus.is_some() || options.otlp.is_some();
+    // Wrong arguments are told first.
+    let mut watching = Watching::new(options)?;
     if is_headless && !has_reader {
         return Err(Failure::usage(
             "stdout is not a terminal; use --once for a table, --json for lines of JSON, or --record, --prometheus or --otlp, which need no terminal",
         ));
     }
-    let mut watching = Watching::new(options)?;
     if options.once {
         watching.look()?;
         watching.watcher.find_all();

@@ -1,0 +1,61 @@
+//! `fullpipe doctor`: what this machine can do, and the fix for what it cannot.
+
+mod engines;
+mod finding;
+mod kernel;
+mod network;
+mod programs;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::terminal::output;
+use finding::Finding;
+
+/// Say what this machine can do with Fullpipe, and how to mend what it cannot
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The command tries each part, and changes nothing on the machine. `ok` works here. `lacking` does not, and the line below says what \
+to do. `note` works, but could be better.
+
+The exit code is 0 if everything works that needs no privilege: the engines sim and quic, and watch. docs/doctor.md says more.")]
+pub struct Options {
+    /// Print only the findings on stdout, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Tries each part, and prints what was found.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let mut findings = engines::plain();
+    let place = findings.len();
+    findings.extend(kernel::all());
+    findings.extend(programs::all());
+    findings.extend(network::all());
+    // The last one, because it may put this process into a user namespace, in which root has no rights over the machine.
+    findings.insert(place, engines::linux());
+    let broken: Vec<&str> = findings
+        .iter()
+        .filter(|one| one.is_broken())
+        .map(|one| one.name)
+        .collect();
+    if options.json {
+        output::json(&json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "works": broken.is_empty(),
+            "findings": findings.iter().map(Finding::json).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        for finding in &findings {
+            output::result(output::printable(&finding.text()))?;
+        }
+    }
+    if broken.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed(format_args!(
+        "this needs no privilege, and does not work: {}",
+        broken.join(", ")
+    )))
+}

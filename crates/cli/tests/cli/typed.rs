@@ -1,0 +1,159 @@
+//! What people type: it is understood, or answered with one helpful line.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{fullpipe, refused};
+
+const SCENARIO: &str = "name = \"typed\"\nduration = \"1s\"\n[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"2bdp\"\n\
+                        [[flow]]\ncontroller = \"bbr1\"\n";
+const SWEEP: &str =
+    "scenario = \"typed.toml\"\n[axes]\n\"path.loss\" = { from = 0, to = 5, steps = 6 }\n";
+
+/// A directory with a scenario and a sweep, and the names of both.
+fn files() -> (tempfile::TempDir, String, String) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [scenario, sweep] =
+        [("typed.toml", SCENARIO), ("sweep.toml", SWEEP)].map(|(name, text)| {
+            let file = directory.path().join(name);
+            fs::write(&file, text).expect("written");
+            file.display().to_string()
+        });
+    (directory, scenario, sweep)
+}
+
+#[test]
+fn what_fullpipe_prints_can_be_typed() {
+    let (_directory, file, _) = files();
+    let usual = ["run", "--json", "--quiet", &file];
+    let path = |options: &[&str]| {
+        let output = fullpipe(usual.into_iter().chain(options.iter().copied())).output();
+        let output = output.expect("runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{options:?}: {stderr}");
+        let summary: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (
+            summary["path"].clone(),
+            summary["flows"][0]["controller"].clone(),
+        )
+    };
+    let typed = [
+        "--set",
+        "path.rate=20.0 Mbit/s",
+        "--set",
+        "path.rtt=40.0 ms",
+        "--set",
+        "path.buffer=4BDP",
+        "--set",
+        "path.loss=1 %",
+        "--set",
+        "path.queue=CoDel",
+        "--set",
+        "flow.controller=BBR3",
+        "--engine",
+        "SIM",
+    ];
+    let plain = [
+        "--set",
+        "path.rate=20mbit",
+        "--set",
+        "path.rtt=40ms",
+        "--set",
+        "path.buffer=4bdp",
+        "--set",
+        "path.loss=1%",
+        "--set",
+        "path.queue=codel",
+        "--set",
+        "flow.controller=bbr3",
+    ];
+    assert_eq!(path(&typed), path(&plain));
+    assert_eq!(
+        path(&["--set", "path.rate=2.5MB/s"]).0["rate_bps"],
+        20_000_000
+    );
+}
+
+#[test]
+fn what_is_meant_is_told() {
+    let (_directory, scenario, sweep) = files();
+    for (arguments, parts) in [
+        (
+            &["run", &scenario, "--set", "loss=2%"][..],
+            &["--set loss=2%: ", "did you mean `path.loss`?"][..],
+        ),
+        (
+            &["run", &scenario, "--set", "path.bandwidth=2mbit"],
+            &["--set path.bandwidth=2mbit: ", "did you mean `rate`?"],
+        ),
+        (
+            &["run", &scenario, "--set", "path.rate=20Mbps"],
+            &["bits or bytes", "20Mbit/s", "2.5MB/s"],
+        ),
+        (
+            &["run", &scenario, "--set", "path.loss=3"],
+            &["3 is more than 100%; write 3%"],
+        ),
+        (
+            &["run", &sweep],
+            &["sweep.toml: is a sweep; use `fullpipe sweep`"],
+        ),
+        (
+            &["sweep", &scenario],
+            &["typed.toml: is a scenario; use `fullpipe run`"],
+        ),
+        (
+            &["probe", &scenario],
+            &["is a scenario; use `fullpipe run`"],
+        ),
+        (
+            &["study", &scenario, "--out", "/no/such"],
+            &["is a scenario; use `fullpipe run`"],
+        ),
+        (
+            &["steer", &scenario],
+            &["is a scenario; use `fullpipe run`"],
+        ),
+        // Nobody has written 1, the first value of the range that makes no sense.
+        (
+            &["sweep", &sweep, "--out", "/no/such"],
+            &[
+                "line 3: path.loss=5: ",
+                "5 is more than 100%; write 5% if percent are meant",
+            ],
+        ),
+        (
+            &[
+                "advise", "--rate", "1mbit", "--rtt", "40ms", "--loss", "0..5",
+            ],
+            &["--loss: in 0..5, 5 is more than 100%; write 5%"],
+        ),
+        (&["watch", "prot=1"], &["prot=1", "did you mean `port`?"]),
+        (&["race", "--controllers", "BBR4"], &["did you mean `bbr"]),
+    ] {
+        refused(arguments.iter().copied(), 2, parts);
+    }
+}
+
+#[test]
+fn all_that_a_study_lacks_is_named_at_once() {
+    refused(
+        ["study", "--cgroup", "system.slice"],
+        2,
+        &[
+            "missing: --listen or --connect PORTS, --arm CONTROLLER=SHARE, --unit UNIT, --duration TIME, --out DIR",
+        ],
+    );
+    refused(
+        ["study"],
+        2,
+        &["missing: PLAN.toml, or options in its place", "--out DIR"],
+    );
+    let arms = "study --cgroup a --listen 443 --arm cubic=90 --arm bbr=10 --unit prefix --duration 7d --out /no/such";
+    refused(
+        arms.split_whitespace(),
+        2,
+        &["--arm: 90 is more than 100%; write 90% if percent are meant"],
+    );
+}
