@@ -48,7 +48,7 @@ mod prefix;
 pub mod proof;
 pub mod simulated;
 pub mod stale;
-pub mod strata;
+mod strata;
 mod tally;
 pub mod timeline;
 pub mod verdict;

@@ -28,7 +28,7 @@ impl Sum {
     }
 }
 
-/// Sums by arm and unit, and by the cell of [`Cells`](crate::strata::Cells) that an observation is in.
+/// Sums by arm and unit, and by the combination of groups that an observation is in.
 #[derive(Debug, Clone)]
 pub struct Tally {
     arms: Vec<BTreeMap<(u32, u32), Sum>>,

@@ -308,9 +308,10 @@ fn names(rows: &[&GroupRow], with_change: bool) -> String {
     let name = |row: &&GroupRow| {
         let name =
             Group::parse(&row.group).map_or_else(|| row.group.clone(), |group| group.short());
-        match with_change {
-            true => format!("{name} ({})", change(row.effect.change)),
-            false => name,
+        if with_change {
+            format!("{name} ({})", change(row.effect.change))
+        } else {
+            name
         }
     };
     let more = rows.len().saturating_sub(NAMED);
