@@ -60,6 +60,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         set_up,
         client: line.client,
         ports: [PORT, CLIENT_PORT.saturating_add(place)],
+        handshake_rtt: None,
     };
     let connection = EndedConnection {
         cookie,
@@ -77,6 +78,7 @@ fn connection(flow: &FlowSummary, line: &Line, cookie: u64) -> Option<Given> {
         busy,
         rwnd_limited: seconds(flow.rwnd_limited_s?),
         sndbuf_limited: seconds(flow.sndbuf_limited_s?),
+        controller: None,
     };
     let object = ToldObject {
         cookie,

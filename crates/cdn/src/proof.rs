@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use experiment::{Findings, Plan, learn};
+use experiment::learn::{self, Beside};
+use experiment::{Findings, Plan};
 use fleet::Systems;
-use fleet::study::{Place, Recording, StudyError, observations, read};
+use fleet::study::{Lookup, Place, Recording, StudyError, observations, read};
 use scenario::regular;
 use units::Bytes;
 
 use crate::found::Found;
 use crate::laboratory::{LabError, World, Worlds, systems};
-use crate::observed::drawn;
+use crate::observed::{UNIT, drawn};
 use crate::truth::{Seen, Truth};
 
 /// The directory of the study's data in the directory of the results.
@@ -41,7 +42,9 @@ impl Worlds<'_> {
         let data = directory.join(STUDY);
         let place = Place::make(&data, &text, &plan, 0.0).map_err(StudyError::from)?;
         self.record(place, systems(&table)?)?;
-        let findings = read(&[&data], Vec::new(), None)?.gathered.findings();
+        let findings = read(&[&data], Vec::new(), &mut Lookup::default())?
+            .gathered
+            .findings();
         let policy = policy(&plan, &findings, directory)?;
         let truth = Truth {
             spec: self.spec,
@@ -74,7 +77,7 @@ impl Worlds<'_> {
             Seen {
                 line: world.line,
                 arms: arms
-                    .map(|given| observations(given, system).collect())
+                    .map(|given| observations(given, UNIT, system).collect())
                     .collect(),
                 background: world.background.clone(),
             }
@@ -95,7 +98,7 @@ pub(crate) fn policy(
     findings: &Findings,
     directory: &Path,
 ) -> Result<String, LabError> {
-    let text = learn::policy(plan, findings, None)
+    let text = learn::policy(plan, findings, &Beside::default())
         .map_err(|_| LabError::NoPolicy(findings.verdict.clone()))?;
     write(&directory.join(POLICY), &text)?;
     Ok(text)

@@ -1,6 +1,7 @@
 //! Studies of the same lines with arms drawn again.
 
-use experiment::{Findings, Gathered, Key, Measure, Measured, Observation, learn};
+use experiment::learn::{self, Beside};
+use experiment::{Findings, Gathered, Key, Measure, Measured, Observation};
 use record::statistics::Sorted;
 
 use crate::found::{NEAR, Redraws};
@@ -47,7 +48,7 @@ impl Redrawn {
                 }
             }
             let findings = gathered.findings();
-            let policy = learn::policy(plan, &findings, None).ok();
+            let policy = learn::policy(plan, &findings, &Beside::default()).ok();
             let policy = policy.and_then(|text| read_policy(&text, truth.systems).ok());
             redrawn.worst.extend(policy.and_then(|policy| {
                 let policy = InForce::Policy(&policy);

@@ -203,8 +203,12 @@ fn is_whole() {
 
     // The study has seen each connection, with the arm that was drawn.
     assert_eq!(found.connections as usize, visits);
-    let read =
-        fleet::study::read(&[directory.path().join(STUDY)], Vec::new(), None).expect("a study");
+    let read = fleet::study::read(
+        &[directory.path().join(STUDY)],
+        Vec::new(),
+        &mut fleet::study::Lookup::default(),
+    )
+    .expect("a study");
     assert_eq!(read.gathered.findings().verdict, found.verdict);
     let told = found
         .networks

@@ -138,8 +138,12 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
     // The recorded data are a study like any other.
-    let read =
-        fleet::study::read(&[directory.path().join(STUDY)], Vec::new(), None).expect("a study");
+    let read = fleet::study::read(
+        &[directory.path().join(STUDY)],
+        Vec::new(),
+        &mut fleet::study::Lookup::default(),
+    )
+    .expect("a study");
     let findings = read.gathered.findings();
     assert_eq!(findings.verdict, found.verdict);
     let row = found

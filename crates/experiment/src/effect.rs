@@ -4,6 +4,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::measure::Kind;
+use crate::strata::Cells;
 use crate::tally::{Level, Tally};
 
 /// One less the confidence level of an interval.
@@ -98,7 +99,25 @@ pub struct Difference {
 impl Difference {
     /// The second of these arms against the first. `None` with too few data.
     pub fn of(tally: &Tally, [over, arm]: [usize; 2], kind: Kind) -> Option<Difference> {
-        let levels = [tally.level(over)?, tally.level(arm)?];
+        Difference::between([tally.level(over)?, tally.level(arm)?], kind)
+    }
+
+    /// The same, with the arms compared within strata: the effect over all strata at the shares that they have in both arms
+    /// together. Also returns the number of strata.
+    pub(crate) fn within(
+        tally: &Tally,
+        cells: &Cells,
+        arms: [usize; 2],
+        kind: Kind,
+    ) -> Option<(Difference, usize)> {
+        let strata = cells.strata(tally, arms);
+        match tally.levels(arms, &strata) {
+            Some(levels) => Some((Difference::between(levels, kind)?, strata.count())),
+            None => Some((Difference::of(tally, arms, kind)?, 1)),
+        }
+    }
+
+    fn between(levels: [Level; 2], kind: Kind) -> Option<Difference> {
         if levels.iter().any(|level| level.units < LEAST_UNITS) {
             return None;
         }
@@ -118,6 +137,14 @@ impl Difference {
             student: student(&parts)?,
             time: narrowest_time() * narrowest.powi(2) / variance,
             levels,
+        })
+    }
+
+    /// The values of the two arms.
+    pub fn values(&self, kind: Kind) -> [f64; 2] {
+        self.levels.map(|level| match kind {
+            Kind::Logs => level.mean.exp(),
+            Kind::Share => level.mean,
         })
     }
 

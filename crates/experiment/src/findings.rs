@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use crate::balance::Balance;
 use crate::effect::{DOUBT, Difference, Effect, Interval, holm};
+use crate::force::InForce;
 use crate::heat::{Heat, HeatRow};
 use crate::measure::Measure;
 use crate::observation::{Observation, Scope};
 use crate::percentile::percentile;
+use crate::strata::Cells;
 use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision, Reach};
 
@@ -26,12 +28,20 @@ const SEED: u64 = 19;
 const CLASSES: [f64; 3] = [0.0, 0.01, 0.05];
 
 /// The measures that groups are compared in: first the one that policies improve, then those that they may harm.
-const GROUPED: [Measure; 3] = [Measure::Throughput, Measure::Time10k, Measure::Time100k];
+const GROUPED: [Measure; 6] = [
+    Measure::Throughput,
+    Measure::Time10k,
+    Measure::Time100k,
+    Measure::Time1m,
+    Measure::Time3m,
+    Measure::Resent,
+];
 
 /// The sums of connections in bounded memory, enough to watch a study.
 #[derive(Debug, Clone)]
 pub struct Measured {
     tallies: Vec<Tally>,
+    cells: Cells,
     /// The doubt of each interval, such that all arms together have [`DOUBT`].
     doubt: f64,
 }
@@ -41,15 +51,17 @@ impl Measured {
     pub fn new(arms: usize) -> Measured {
         Measured {
             tallies: vec![Tally::new(arms); Measure::ALL.len()],
+            cells: Cells::new(),
             doubt: DOUBT / others(arms),
         }
     }
 
     /// Adds an observation.
     pub fn add(&mut self, of: &Observation) {
+        let cell = self.cells.of(&of.groups);
         for (measure, tally) in Measure::ALL.iter().zip(&mut self.tallies) {
             if let Some(sample) = measure.sample(of) {
-                tally.add(of.arm, of.unit, sample);
+                tally.add_in(of.arm, of.unit, cell, sample);
             }
         }
     }
@@ -63,8 +75,20 @@ impl Measured {
         self.tallies.get(place)
     }
 
-    /// The effect of an arm on a measure, against the first arm.
+    /// The effect of an arm on a measure, against the first arm, with the arms compared within strata.
     pub fn effect(&self, arm: usize, measure: Measure) -> Option<Effect> {
+        self.stratified(arm, measure).map(|(effect, _)| effect)
+    }
+
+    /// The same, with the number of strata.
+    fn stratified(&self, arm: usize, measure: Measure) -> Option<(Effect, usize)> {
+        let (tally, arms) = (self.tally(measure)?, [0, arm]);
+        let within = Difference::within(tally, &self.cells, arms, measure.kind());
+        within.map(|(difference, strata)| (difference.effect(self.doubt), strata))
+    }
+
+    /// The effect of an arm on a measure, against the first arm, without strata.
+    pub fn unadjusted(&self, arm: usize, measure: Measure) -> Option<Effect> {
         let difference = Difference::of(self.tally(measure)?, [0, arm], measure.kind())?;
         Some(difference.effect(self.doubt))
     }
@@ -92,6 +116,7 @@ pub struct Gathered {
     large: Vec<Vec<(u64, f64)>>,
     groups: BTreeMap<String, [Tally; GROUPED.len()]>,
     classes: Vec<[u64; CLASSES.len() + 1]>,
+    in_force: Vec<InForce>,
     observed: Observed,
     heat: Heat,
     reach: Reach,
@@ -182,6 +207,8 @@ pub struct ArmLevels {
     pub resent: Option<f64>,
     /// The share of objects that were cut short.
     pub unfinished: Option<f64>,
+    /// How many of its connections had its controller, as far as that is known.
+    pub in_force: InForce,
     /// The shares of its connections with no retransmissions, up to 1 % of packets, up to 5 %, and more.
     pub resent_classes: Vec<f64>,
 }
@@ -195,8 +222,10 @@ pub struct Rival {
     pub over: String,
     /// The throughput over 3 MB in each group with enough data, by ascending p-value.
     pub groups: Vec<GroupRow>,
-    /// The times of small objects in each group with enough data, by ascending p-value.
+    /// The times of objects below 3 MB in each group with enough data, by ascending p-value.
     pub small: Vec<GroupRow>,
+    /// The retransmitted packets in each group with enough data, by ascending p-value.
+    pub resent: Vec<GroupRow>,
 }
 
 /// The effects of an arm against the first one.
@@ -218,9 +247,13 @@ pub struct Comparison {
 pub struct Row {
     /// The measure.
     pub measure: Measure,
-    /// The effect. `None` with too few data.
+    /// The effect, with the arms compared within strata. `None` with too few data.
     pub effect: Option<Effect>,
-    /// The p-value, corrected for the number of measures (Holm) and arms. It is anytime-valid unless the study is over.
+    /// The number of strata.
+    pub strata: usize,
+    /// The effect without strata.
+    pub unadjusted: Option<Effect>,
+    /// The p-value of `effect`, corrected for the number of measures (Holm) and arms. It is anytime-valid unless the study is over.
     pub p_corrected: Option<f64>,
 }
 
@@ -240,6 +273,8 @@ pub struct GroupRow {
     pub group: String,
     /// The measure.
     pub measure: Measure,
+    /// The value with the other arm and with this one: a geometric mean in bit/s or seconds, or a share.
+    pub values: [f64; 2],
     /// The effect.
     pub effect: Effect,
     /// The p-value, corrected for the number of rows (Holm) and arms. It is anytime-valid unless the study is over.
@@ -261,6 +296,7 @@ impl Gathered {
             large: vec![Vec::new(); arms],
             groups: BTreeMap::new(),
             classes: vec![Default::default(); arms],
+            in_force: vec![InForce::default(); arms],
             observed: Observed::default(),
             heat: Heat::new(arms),
             reach: Reach::Over,
@@ -273,6 +309,11 @@ impl Gathered {
         self.reach = reach;
     }
 
+    /// How far the study is.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
     fn is_over(&self) -> bool {
         self.reach == Reach::Over
     }
@@ -280,6 +321,13 @@ impl Gathered {
     /// Says what is missing of the recorded data. The verdict repeats it.
     pub fn lacks(&mut self, what: String) {
         self.lacking = Some(what);
+    }
+
+    /// Says whether a connection of an arm had the arm's controller, if that is known.
+    pub fn note(&mut self, arm: usize, is_in_force: bool) {
+        if let Some(force) = self.in_force.get_mut(arm) {
+            force.note(is_in_force);
+        }
     }
 
     /// Adds an observation.
@@ -325,8 +373,10 @@ impl Gathered {
         let balance = Balance::of(units, &self.shares);
         let comparisons: Vec<Comparison> =
             (1..self.names.len()).map(|arm| self.compare(arm)).collect();
+        let force = self.names.iter().map(String::as_str).zip(&self.in_force);
         let (decision, verdict) = verdict::of(
             balance.as_ref(),
+            &force.collect::<Vec<_>>(),
             &comparisons,
             self.observed.noun(),
             self.reach,
@@ -360,22 +410,26 @@ impl Gathered {
     }
 
     fn rival(&self, over: usize, arm: usize) -> Rival {
-        let (large, small) = GROUPED.split_at(1);
+        let of = |is_one: fn(Measure) -> bool| {
+            let measures = GROUPED.into_iter().filter(|measure| is_one(*measure));
+            self.groups([over, arm], &measures.collect::<Vec<_>>())
+        };
         Rival {
             controller: self.names[arm].clone(),
             over: self.names[over].clone(),
-            groups: self.groups([over, arm], large),
-            small: self.groups([over, arm], small),
+            groups: of(|measure| measure == Measure::Throughput),
+            small: of(|measure| !matches!(measure, Measure::Throughput | Measure::Resent)),
+            resent: of(|measure| measure == Measure::Resent),
         }
     }
 
     fn compare(&self, arm: usize) -> Comparison {
         let effects = Measure::ALL
             .iter()
-            .map(|&measure| self.effect(arm, measure));
-        let effects: Vec<Option<Effect>> = effects.collect();
+            .map(|&measure| self.measured.stratified(arm, measure));
+        let effects: Vec<Option<(Effect, usize)>> = effects.collect();
         let known = effects.iter().flatten();
-        let known: Vec<f64> = known.map(|effect| effect.p(self.is_over())).collect();
+        let known: Vec<f64> = known.map(|(effect, _)| effect.p(self.is_over())).collect();
         let mut corrected = corrected(&known, others(self.names.len())).into_iter();
         let rows = Measure::ALL
             .iter()
@@ -383,7 +437,9 @@ impl Gathered {
             .map(|(&measure, effect)| Row {
                 measure,
                 p_corrected: effect.and_then(|_| corrected.next()),
-                effect,
+                effect: effect.map(|(effect, _)| effect),
+                strata: effect.map_or(0, |(_, strata)| strata),
+                unadjusted: self.measured.unadjusted(arm, measure),
             });
         let doubt = self.measured.doubt;
         let slow = percentile(&self.large[0], &self.large[arm], SLOW, doubt, SEED);
@@ -434,6 +490,7 @@ impl Gathered {
                 |(((group, measure, known), effect), p_corrected)| GroupRow {
                     group: (*group).clone(),
                     measure: *measure,
+                    values: known.values(measure.kind()),
                     effect,
                     p_corrected,
                     picked: known.interval(self.is_over(), doubt),
@@ -459,6 +516,7 @@ impl Gathered {
             throughput_p5_bps: slow.map(f64::exp),
             resent: level(Measure::Resent).map(|level| level.mean),
             unfinished: level(Measure::Unfinished).map(|level| level.mean),
+            in_force: self.in_force[arm],
             resent_classes: classes.iter().map(share).collect(),
         }
     }

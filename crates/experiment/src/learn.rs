@@ -6,17 +6,27 @@ use std::fmt::Write;
 
 use crate::effect::DOUBT;
 use crate::findings::{Findings, GroupRow, Rival, is_clear};
+use crate::group::{Group, RttClass};
+use crate::measure::Measure;
 use crate::plan::Plan;
 use crate::policy::{Policy, Rule};
 use crate::ports::Ports;
 use crate::prefix::Prefix;
-use crate::verdict::{Decision, change, probability, range};
+use crate::verdict::{Decision, change, joined, probability, range, told};
 
 /// The greatest expectation of a rule. Half of it is already much.
 const MOST: f64 = 1.0;
 
-/// The share of client networks that explore, so that a stale rule is noticed.
-const EXPLORE: &str = "2%";
+/// The share of client networks that explore, in thousandths, so that a stale rule is noticed.
+const EXPLORE: u64 = 20;
+
+/// Where the evidence is strong, fewer networks explore, but at least this share, in thousandths: with fewer, a rule whose reason
+/// has gone is not noticed in time.
+const LEAST_EXPLORE: u64 = 5;
+
+/// The most that exploring may cost, as a share of the mean time of objects, in thousandths. An object of a network that explores
+/// takes longer by the gain that the network goes without.
+const COST: f64 = 10.0;
 
 /// The name of the rule for all other connections.
 const REST: &str = "rest";
@@ -36,49 +46,65 @@ pub enum Nothing {
     TooLittle,
 }
 
-/// Where a rule holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What is known beside the results of the study.
+#[derive(Debug, Default)]
+pub struct Beside<'b> {
+    /// The policy that is in force.
+    pub earlier: Option<&'b Policy>,
+    /// The networks of the regions.
+    pub regions: BTreeMap<String, Vec<Prefix>>,
+    /// Why the study ended before its time, as by a guard.
+    pub ended: Option<&'b str>,
+}
+
+/// Where a rule holds. The order is that of the rules.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// The most specific networks come first.
     Network(std::cmp::Reverse<u8>, Prefix),
     System(u32),
+    Region(String),
+    Rtt(RttClass),
 }
 
 impl Place {
     /// The place that a group of a study stands for.
     fn of(group: &str) -> Option<Place> {
-        if let Some(number) = group.strip_prefix("AS") {
-            return number.parse().ok().map(Place::System);
-        }
-        let prefix: Prefix = group.parse().ok()?;
-        Some(Place::Network(std::cmp::Reverse(prefix.length()), prefix))
+        Some(match Group::parse(group)? {
+            Group::Network(prefix) => Place::Network(std::cmp::Reverse(prefix.length()), prefix),
+            Group::System(number) => Place::System(number),
+            Group::Region(name) => Place::Region(name),
+            Group::Rtt(class) => Place::Rtt(class),
+        })
     }
 
-    fn network(&self) -> Option<Prefix> {
+    /// The places that share a rule, if their controller is the same: all of a kind. Each class of RTTs has its own rule.
+    fn rule(&self) -> (u8, Option<RttClass>) {
         match self {
-            Place::Network(_, prefix) => Some(*prefix),
-            Place::System(_) => None,
+            Place::Network(..) => (0, None),
+            Place::System(_) => (1, None),
+            Place::Region(_) => (2, None),
+            Place::Rtt(class) => (3, Some(*class)),
         }
     }
 
-    fn system(&self) -> Option<u32> {
+    fn group(&self) -> Group {
         match self {
-            Place::Network(..) => None,
-            Place::System(number) => Some(*number),
+            Place::Network(_, prefix) => Group::Network(*prefix),
+            Place::System(number) => Group::System(*number),
+            Place::Region(name) => Group::Region(name.clone()),
+            Place::Rtt(class) => Group::Rtt(*class),
         }
     }
 
     fn name(&self) -> String {
-        match self {
-            Place::Network(_, prefix) => prefix.to_string(),
-            Place::System(number) => format!("AS{number}"),
-        }
+        self.group().to_string()
     }
 }
 
 /// A group that a rule will hold for.
 struct Learned<'f> {
-    controller: &'f str,
+    arm: &'f str,
     /// The observed advantage of its controller over that of the remaining connections. The largest of many advantages is
     /// partly chance.
     better: f64,
@@ -104,26 +130,28 @@ fn group(plan: &Plan) -> String {
 /// # Errors
 ///
 /// The study gives no result.
-pub fn policy(
-    plan: &Plan,
-    findings: &Findings,
-    earlier: Option<&Policy>,
-) -> Result<String, Nothing> {
+pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<String, Nothing> {
     let names = plan.names();
     let first = names.first().copied().unwrap_or_default();
     let rest = match &findings.decision {
         Decision::Distrust => return Err(Nothing::Distrust),
         Decision::TooLittle => return Err(Nothing::TooLittle),
-        Decision::Take(controller) => controller.as_str(),
-        Decision::Open | Decision::Stay | Decision::Weigh(_) => first,
+        Decision::Take(arm) => arm.as_str(),
+        Decision::Open | Decision::Stay | Decision::TakeForSome(_) | Decision::Weigh(_) => first,
     };
-    let mut harmed = Vec::new();
-    let all = learned(findings, rest, earlier, &mut harmed);
+    let controller = |arm: &str| plan.controller(arm).to_owned();
+    let mut without = Vec::new();
+    let mut all = learned(plan, findings, rest, beside, &mut without);
+    // Two arms may have the same controller, to compare it with itself.
+    all.retain(|_, learned| controller(learned.arm) != controller(rest));
     let mut text = format!(
-        "# Made by fullpipe steer learn from the study {}, by {}.\n{}\nexplore = \"{EXPLORE}\"\n",
+        "# Made by fullpipe steer learn from the study {}, by {}.\n\
+         # Exploring costs time: an object of a network that explores takes longer by the gain that the network goes without.\n\
+         {}\nexplore = \"{}\"\n",
         quoted(&plan.name),
         plan.unit,
-        group(plan)
+        group(plan),
+        share(EXPLORE)
     );
     let mut ports = String::new();
     for (name, of) in [
@@ -154,21 +182,21 @@ pub fn policy(
         // Connections that took no part keep the first controller.
         let more = "explore = \"0%\"\nevidence = \"took no part in the study\"\n";
         let networks = field("prefix", texts(&plan.connections.except));
-        rule("no part", &networks, first, more);
+        rule("no part", &networks, &controller(first), more);
     }
     // All client networks of one IP version have the same prefix length, so none is within another.
-    let mut rules: BTreeMap<(bool, &str), Vec<(&Place, &Learned<'_>)>> = BTreeMap::new();
+    let mut rules: BTreeMap<_, Vec<(&Place, &Learned<'_>)>> = BTreeMap::new();
     for (place, learned) in &all {
-        let key = (matches!(place, Place::System(_)), learned.controller);
+        let key = (place.rule(), controller(learned.arm));
         rules.entry(key).or_default().push((place, learned));
     }
     for ((_, controller), mut groups) in rules {
         groups.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
-        let Groups { place, name, more } = Groups::of(&groups);
+        let Groups { place, name, more } = Groups::of(&groups, &beside.regions);
         rule(
             &format!("{controller} for {name}"),
             &place,
-            controller,
+            &controller,
             &more,
         );
     }
@@ -183,15 +211,65 @@ pub fn policy(
             quoted(&file.to_string_lossy())
         );
     }
-    let evidence = format!("{explore}evidence = {}\n", quoted(&findings.verdict));
-    rule(REST, &networks, rest, &evidence);
-    for line in &harmed {
+    let evidence = quoted(&evidence_of_rest(findings, rest, beside.ended));
+    let more = format!("{explore}evidence = {evidence}\n");
+    rule(REST, &networks, &controller(rest), &more);
+    for line in &without {
         let _ = write!(text, "\n# {line}\n");
     }
     if controllers.len() == 1 {
         text += "\n# All rules have one controller: there is nothing to explore, and no rule is found stale.\n";
     }
     Ok(text)
+}
+
+/// Why the remaining connections have this arm.
+fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> String {
+    let why = match &findings.decision {
+        Decision::Weigh(arm) => {
+            let comparison = findings
+                .comparisons
+                .iter()
+                .find(|one| one.rival.controller == *arm);
+            let worse = comparison.map_or_else(String::new, |one| {
+                joined(told(&one.measures, false).into_iter())
+            });
+            format!(
+                "{rest} stays, because {arm} is faster, but significantly worse in {worse}. Change it here if that weighs less. "
+            )
+        }
+        Decision::TakeForSome(_) => {
+            format!("{rest} stays for the others, because no arm is faster over all clients. ")
+        }
+        Decision::Open => {
+            format!("{rest} stays, because no difference over all clients is significant. ")
+        }
+        Decision::Stay => format!("{rest} stays, because no other arm is faster. "),
+        Decision::Take(_) | Decision::Distrust | Decision::TooLittle => String::new(),
+    };
+    let ended = ended.map_or_else(String::new, |ended| {
+        format!("The study ended early: {ended}. ")
+    });
+    why + &ended + &findings.verdict
+}
+
+/// The share of networks that explore, in thousandths, if the rule surely gains this much.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is bounded"
+)]
+fn explored(gain: f64) -> u64 {
+    let bound = (COST / gain.max(f64::MIN_POSITIVE)).min(EXPLORE as f64);
+    (bound as u64).max(LEAST_EXPLORE)
+}
+
+/// Thousandths as a percentage: `2%`, `0.5%`.
+fn share(thousandths: u64) -> String {
+    match thousandths % 10 {
+        0 => format!("{}%", thousandths / 10),
+        tenth => format!("{}.{tenth}%", thousandths / 10),
+    }
 }
 
 /// The fields of a rule that explores.
@@ -203,11 +281,15 @@ struct Placed {
 
 impl Placed {
     fn in_networks(prefixes: &[Prefix]) -> Placed {
+        Placed::exploring(prefixes, EXPLORE)
+    }
+
+    fn exploring(prefixes: &[Prefix], explored: u64) -> Placed {
         let is_inside = !prefixes.is_empty() && prefixes.iter().all(Prefix::is_private);
         Placed {
             networks: field("prefix", texts(prefixes)),
-            explore: if is_inside {
-                format!("explore = \"{EXPLORE}\"\n")
+            explore: if is_inside || explored != EXPLORE {
+                format!("explore = \"{}\"\n", share(explored))
             } else {
                 String::new()
             },
@@ -224,20 +306,29 @@ struct Groups {
 
 impl Groups {
     /// `groups` are one or more, by ascending p-value.
-    fn of(groups: &[(&Place, &Learned<'_>)]) -> Groups {
-        let systems: BTreeSet<u32> = groups
-            .iter()
-            .filter_map(|(place, _)| place.system())
-            .collect();
-        let networks = groups.iter().filter_map(|(place, _)| place.network());
-        let Placed { networks, explore } = Placed::in_networks(&Prefix::fewest(networks.collect()));
-        let kind = if systems.is_empty() {
-            "networks"
-        } else {
-            "systems"
-        };
+    fn of(groups: &[(&Place, &Learned<'_>)], regions: &BTreeMap<String, Vec<Prefix>>) -> Groups {
+        let (mut networks, mut systems, mut rtt) = (Vec::new(), BTreeSet::new(), String::new());
+        for (place, _) in groups {
+            match place {
+                Place::Network(_, prefix) => networks.push(*prefix),
+                Place::System(number) => drop(systems.insert(*number)),
+                Place::Region(name) => networks.extend(regions.get(name).into_iter().flatten()),
+                Place::Rtt(RttClass { from, below }) => {
+                    let bounds = [("rtt_from", from), ("rtt_below", below)];
+                    let bounds = bounds
+                        .iter()
+                        .filter_map(|(name, bound)| Some((name, bound.as_ref()?)));
+                    rtt.extend(bounds.map(|(name, bound)| format!("{name} = \"{bound}\"\n")));
+                }
+            }
+        }
+        let explored = explored(sure(groups));
+        let Placed { networks, explore } = Placed::exploring(&Prefix::fewest(networks), explored);
+        let kind = groups
+            .first()
+            .map_or("group", |(place, _)| place.group().noun());
         let systems = systems.iter().map(u32::to_string).collect();
-        let mut place = networks + &field("as", systems);
+        let mut place = networks + &field("as", systems) + &rtt;
         let (name, evidence) = match groups {
             [(place, learned)] => (place.name(), learned.evidence.clone()),
             all => {
@@ -247,7 +338,7 @@ impl Groups {
                 if all.len() > SHOWN {
                     let _ = writeln!(place, "# and {} more", all.len() - SHOWN);
                 }
-                (format!("{} {kind}", all.len()), summary(all))
+                (format!("{} {kind}s", all.len()), summary(all))
             }
         };
         // In tenths of a per cent, rounded down.
@@ -262,12 +353,20 @@ impl Groups {
 
 /// The expected advantage of a rule: the mean of its groups' expectations, weighted by observations.
 fn expected(groups: &[(&Place, &Learned<'_>)]) -> f64 {
+    weighted(groups, |of| of.expect.clamp(0.0, MOST))
+}
+
+/// The gain of a rule that is sure: the same without an upper bound.
+fn sure(groups: &[(&Place, &Learned<'_>)]) -> f64 {
+    weighted(groups, |of| of.expect.max(0.0))
+}
+
+/// The mean of a value over groups, weighted by observations.
+fn weighted(groups: &[(&Place, &Learned<'_>)], value: impl Fn(&Learned<'_>) -> f64) -> f64 {
     let weight = |of: &Learned<'_>| of.observations.max(1) as f64;
     let all: f64 = groups.iter().map(|(_, of)| weight(of)).sum();
-    let promised = groups
-        .iter()
-        .map(|(_, of)| of.expect.clamp(0.0, MOST) * weight(of));
-    promised.sum::<f64>() / all
+    let sum: f64 = groups.iter().map(|(_, of)| value(of) * weight(of)).sum();
+    sum / all
 }
 
 /// The evidence of many groups in one sentence.
@@ -295,36 +394,57 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
 }
 
 /// The groups in which another controller than that of the remaining connections is significantly better, or was so before.
-/// If several controllers are, the one with the greatest expectation is taken. If small objects would lose more than large
-/// ones gain, there is no rule, but a line in `harmed`.
+/// If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the gain, or nobody has
+/// said which networks a region has, there is no rule, but a line in `without`.
+///
+/// Classes of RTTs have rules only if there is no other group, because the clients of a network have similar RTTs.
 fn learned<'f>(
+    plan: &Plan,
     findings: &'f Findings,
     rest: &str,
-    earlier: Option<&Policy>,
-    harmed: &mut Vec<String>,
+    beside: &Beside<'_>,
+    without: &mut Vec<String>,
 ) -> BTreeMap<Place, Learned<'f>> {
     let mut all: BTreeMap<Place, Learned<'_>> = BTreeMap::new();
     for rival in findings.against(rest) {
-        let controller = rival.controller.as_str();
-        for row in &rival.groups {
-            let Some(place) = Place::of(&row.group) else {
+        let arm = rival.controller.as_str();
+        let places = rival
+            .groups
+            .iter()
+            .filter_map(|row| Some((Place::of(&row.group)?, row)));
+        let places: Vec<(Place, &GroupRow)> = places.collect();
+        let has_others = places
+            .iter()
+            .any(|(place, _)| !matches!(place, Place::Rtt(_)));
+        for (place, row) in places {
+            if has_others && matches!(place, Place::Rtt(_)) {
                 continue;
-            };
+            }
             let (better, p) = (row.effect.change, row.p_corrected);
-            let was_before = has(earlier, place, controller);
+            let was_before = has(beside, &place, plan.controller(arm));
             let believed = row.effect.interval(findings.is_over);
             let is_clear = is_clear(better, p);
             if !(is_clear || was_before && better > 0.0) {
                 continue;
             }
-            let small = Small::of(rival, &row.group, findings.is_over);
-            // The scales agree: twice the time compares with twice the throughput, which is half the time.
-            if small.harm > better {
-                harmed.push(format!(
-                    "No rule with {controller} for {}: it changes throughput over 3 MB by {} there, but {}.",
+            let harm = Harm::of(rival, &row.group, findings.is_over);
+            if harm.most > better {
+                without.push(format!(
+                    "No rule with {arm} for {}: it changes throughput over 3 MB by {} there, but {}.",
                     place.name(),
                     change(better),
-                    small.told.join(", ")
+                    harm.told.join(", ")
+                ));
+                continue;
+            }
+            if let Place::Region(name) = &place
+                && !beside.regions.contains_key(name)
+            {
+                without.push(format!(
+                    "No rule with {arm} for {}, where it changes throughput over 3 MB by {}: its networks are not known here. Give the \
+                     file with the regions: --region FILE.",
+                    place.name(),
+                    change(better)
                 ));
                 continue;
             }
@@ -335,15 +455,15 @@ fn learned<'f>(
             };
             let observations = row.effect.connections.iter().sum::<u64>();
             let large = format!(
-                "{kept}{controller} against {}: {} ({}) in {observations} observations, p {} corrected",
+                "{kept}{arm} against {}: {} ({}) in {observations} observations, p {} corrected",
                 rival.over,
                 change(better),
                 range(believed),
                 probability(p)
             );
-            let evidence = [vec![large], small.told].concat().join("; ");
+            let evidence = [vec![large], harm.told].concat().join("; ");
             let learned = Learned {
-                controller,
+                arm,
                 better,
                 expect: row.picked.low,
                 p,
@@ -360,55 +480,77 @@ fn learned<'f>(
     all
 }
 
-/// The effects on small objects in a group.
-struct Small {
-    /// The greatest significant increase of their time.
-    harm: f64,
-    /// All effects on their times, in words.
+/// The other effects in a group.
+struct Harm {
+    /// The greatest significant harm, to be compared with the gain in throughput over 3 MB: the increase of the time of smaller
+    /// objects, or of the share of retransmitted packets, in shares of all packets.
+    ///
+    /// The scales agree. Twice the time compares with twice the throughput, which is half the time. One per cent more of the
+    /// packets is one per cent of the path that others cannot use, and may not cost more than the arm gains.
+    most: f64,
+    /// All effects, in words.
     told: Vec<String>,
 }
 
-impl Small {
-    fn of(rival: &Rival, group: &str, is_over: bool) -> Small {
-        let rows = rival.small.iter().filter(|row| row.group == group);
-        let mut rows: Vec<&GroupRow> = rows.collect();
+impl Harm {
+    fn of(rival: &Rival, group: &str, is_over: bool) -> Harm {
+        let rows = rival.small.iter().chain(&rival.resent);
+        let mut rows: Vec<&GroupRow> = rows.filter(|row| row.group == group).collect();
         rows.sort_by_key(|row| row.measure);
-        let sure = rows.iter().filter(|row| row.p_corrected < DOUBT);
-        let harm = sure.map(|row| row.effect.change).fold(0.0, f64::max);
+        let is_sure = |row: &GroupRow| row.p_corrected < DOUBT && row.effect.change > 0.0;
+        let harm = rows
+            .iter()
+            .filter(|row| is_sure(row))
+            .map(|row| match row.measure {
+                Measure::Resent => row.values[1] - row.values[0],
+                _ => row.effect.change,
+            });
         let told = rows.iter().map(|row| {
-            let is_worse = row.p_corrected < DOUBT && row.effect.change > 0.0;
-            format!(
-                "{} {} ({}{})",
-                row.measure.title(),
-                change(row.effect.change),
-                range(row.effect.interval(is_over)),
-                if is_worse {
-                    ": significantly worse"
-                } else {
-                    ""
+            let worse = if is_sure(row) {
+                ": significantly worse"
+            } else {
+                ""
+            };
+            let title = row.measure.title();
+            match row.measure {
+                Measure::Resent => {
+                    let [over, this] = row.values.map(|share| format!("{:.1} %", share * 100.0));
+                    format!("{title} {this} for {over}{worse}")
                 }
-            )
+                _ => format!(
+                    "{title} {} ({}{worse})",
+                    change(row.effect.change),
+                    range(row.effect.interval(is_over))
+                ),
+            }
         });
-        Small {
-            harm,
+        Harm {
+            most: harm.fold(0.0, f64::max),
             told: told.collect(),
         }
     }
 }
 
 /// Whether an earlier policy has such a rule.
-fn has(earlier: Option<&Policy>, place: Place, controller: &str) -> bool {
-    let around = |rule: &Rule, prefix: Prefix| {
+fn has(beside: &Beside<'_>, place: &Place, controller: &str) -> bool {
+    let around = |rule: &Rule, prefix: &Prefix| {
         let mut all = rule.prefix.iter();
         all.any(|one| one.length() <= prefix.length() && one.has(prefix.first()))
     };
-    let mut rules = earlier.iter().flat_map(|policy| &policy.rules);
+    let mut rules = beside.earlier.iter().flat_map(|policy| &policy.rules);
     rules.any(|rule| {
         // The rule for the remaining connections was not learned.
         let is_learned = rule.name != REST;
         let is_there = match place {
             Place::Network(_, prefix) => around(rule, prefix),
-            Place::System(number) => rule.systems.contains(&number),
+            Place::System(number) => rule.systems.contains(number),
+            Place::Region(name) => {
+                let networks = beside.regions.get(name);
+                networks.is_some_and(|all| all.iter().all(|prefix| around(rule, prefix)))
+            }
+            Place::Rtt(RttClass { from, below }) => {
+                rule.rtt_from == from.unwrap_or_default() && rule.rtt_below == *below
+            }
         };
         is_learned && is_there && rule.controller() == controller
     })

@@ -24,6 +24,9 @@ pub const MOST_PORTS: usize = 8;
 /// The names of controllers in the kernel are shorter than this.
 pub const NAME: usize = 16;
 
+/// The most characters of an arm's name.
+const LONGEST_NAME: usize = 32;
+
 /// The default washout is one part in this many of a slot. The other arm's queues are gone within seconds. Connections of
 /// the other arm that last longer must be short compared with the slot.
 const WASHOUT: u64 = 10;
@@ -87,6 +90,8 @@ pub struct Connections {
     expecting = "a table such as { controller = \"bbr\", share = \"50%\" }"
 )]
 pub struct Arm {
+    /// `name`: the arm's name for people. Without it, the controller's. Arms with the same controller need names.
+    pub name: Option<String>,
     /// `controller`: the kernel's name for it.
     pub controller: String,
     /// `share`: the share of units, in proportion to the other arms' shares.
@@ -108,8 +113,13 @@ pub struct Guard {
 }
 
 impl Arm {
-    /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
+    /// Its name for people.
     pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.controller())
+    }
+
+    /// The kernel's name for its controller, which scenarios call `kernel:NAME`.
+    pub fn controller(&self) -> &str {
         self.controller
             .strip_prefix("kernel:")
             .unwrap_or(&self.controller)
@@ -351,24 +361,42 @@ impl Said {
             let wrong = |field: &str, reason: String| {
                 Err(Wrong::new(format!("arm[{index}].{field}"), reason))
             };
-            let name = arm.name();
-            if name.is_empty()
-                || name.len() >= NAME
-                || name.contains(|c: char| !c.is_ascii_graphic())
+            let controller = arm.controller();
+            if controller.is_empty()
+                || controller.len() >= NAME
+                || controller.contains(|c: char| !c.is_ascii_graphic())
             {
                 return wrong(
                     "controller",
                     format!(
                         "\"{}\" cannot be the name of a kernel's controller",
+                        controller.escape_debug()
+                    ),
+                );
+            }
+            let name = arm.name();
+            if arm.name.is_some() && !is_name(name) {
+                return wrong(
+                    "name",
+                    format!(
+                        "\"{}\" cannot be an arm's name; give 1 to {LONGEST_NAME} letters, digits, - and _",
                         name.escape_debug()
                     ),
                 );
             }
             if self.arm[..index].iter().any(|other| other.name() == name) {
-                return wrong(
-                    "controller",
-                    format!("{name} already has an arm; add the shares"),
-                );
+                return match arm.name {
+                    Some(_) => wrong(
+                        "name",
+                        format!("another arm is called {name}; give another name"),
+                    ),
+                    None => wrong(
+                        "controller",
+                        format!(
+                            "{name} already has an arm; add the shares, or give the arms names to compare {name} with itself"
+                        ),
+                    ),
+                };
             }
             if arm.share.numerator() == 0 {
                 return wrong("share", "is 0 %; leave the arm out".to_owned());
@@ -390,6 +418,12 @@ impl Said {
         }
         Ok(())
     }
+}
+
+/// Whether a name fits into tables and options.
+fn is_name(name: &str) -> bool {
+    let is_fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    (1..=LONGEST_NAME).contains(&name.chars().count()) && name.chars().all(is_fine)
 }
 
 impl Plan {
@@ -452,9 +486,20 @@ impl Plan {
         }
     }
 
-    /// The controllers of the arms, by the kernel's names.
+    /// The names of the arms.
     pub fn names(&self) -> Vec<&str> {
         self.arms.iter().map(Arm::name).collect()
+    }
+
+    /// The controller of the arm with this name; the name itself if there is no such arm.
+    pub fn controller<'p>(&'p self, name: &'p str) -> &'p str {
+        let arm = self.arms.iter().find(|arm| arm.name() == name);
+        arm.map_or(name, Arm::controller)
+    }
+
+    /// The controllers of the arms, by the kernel's names.
+    pub fn controllers(&self) -> Vec<&str> {
+        self.arms.iter().map(Arm::controller).collect()
     }
 }
 
@@ -566,6 +611,16 @@ worse = "100%"
                 "controller = \"a name of 16 b\"",
                 &["arm[1].controller"],
             ),
+            (
+                "controller = \"bbr\"",
+                "controller = \"bbr\"\nname = \"cubic\"",
+                &["arm[1].name", "another arm"],
+            ),
+            (
+                "controller = \"bbr\"",
+                "controller = \"bbr\"\nname = \"a b\"",
+                &["arm[1].name", "letters"],
+            ),
             ("share = \"50%\"", "share = \"0%\"", &["arm[0].share"]),
             ("worse = \"100%\"", "worse = \"0%\"", &["guard", "worse"]),
             (
@@ -582,6 +637,18 @@ worse = "100%"
                 assert!(error.contains(part), "{to}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn a_controller_is_compared_with_itself_if_the_arms_have_names() {
+        let named = |name: &str| format!("controller = \"cubic\"\nname = \"{name}\"");
+        let text = TEXT
+            .replace("controller = \"cubic\"", &named("a"))
+            .replace("controller = \"bbr\"", &named("b"));
+        let plan = Plan::parse(&text).unwrap();
+        assert_eq!(plan.names(), ["a", "b"]);
+        assert_eq!(plan.controllers(), ["cubic", "cubic"]);
+        assert_eq!(plan.controller("b"), "cubic");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::effect::{DOUBT, Effect};
-use crate::findings::Gathered;
+use crate::findings::{Gathered, Measured};
 use crate::measure::Measure;
 use crate::percentile::percentile;
 use crate::simulated::Model;
@@ -56,7 +56,8 @@ pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
                 large[of.arm].push((of.unit, sample.value));
             }
         }
-        let has_truth = |effect: &Effect| effect.once.has(model.effect);
+        let truth = model.truth(&study);
+        let has_truth = |effect: &Effect| effect.once.has(truth);
         let kind = Measure::Throughput.kind();
         if let Some(effect) = gathered.effect(1, Measure::Throughput) {
             all.throughput.note(has_truth(&effect));
@@ -68,6 +69,45 @@ pub fn coverage(model: &Model, seeds: impl Iterator<Item = u64>) -> Coverage {
             all.throughput_p5.note(interval.has(model.effect));
         }
     }
+    all
+}
+
+/// The intervals of throughput over all networks, within strata and without.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Stratified {
+    /// How often the interval within strata contains the truth.
+    pub within: Count,
+    /// How often the interval without strata contains it.
+    pub without: Count,
+    /// The mean ratio of the upper end to the lower end of the interval within strata, each as one more than a change.
+    pub width_within: f64,
+    /// The same of the interval without strata.
+    pub width_without: f64,
+}
+
+/// Measures the coverage and the width within strata, with one look at the end of each study.
+pub fn stratified(model: &Model, seeds: impl Iterator<Item = u64>) -> Stratified {
+    let mut all = Stratified::default();
+    let (mut within, mut without) = (0.0, 0.0);
+    for seed in seeds {
+        let study = model.study(seed);
+        let truth = model.truth(&study);
+        let mut measured = Measured::new(2);
+        study.iter().for_each(|of| measured.add(of));
+        let measure = Measure::Throughput;
+        let (Some(one), Some(other)) =
+            (measured.effect(1, measure), measured.unadjusted(1, measure))
+        else {
+            continue;
+        };
+        let width = |effect: &Effect| effect.once.high.ln_1p() - effect.once.low.ln_1p();
+        all.within.note(one.once.has(truth));
+        all.without.note(other.once.has(truth));
+        within += width(&one);
+        without += width(&other);
+    }
+    let mean = |sum: f64| (sum / f64::from(all.within.studies.max(1))).exp();
+    (all.width_within, all.width_without) = (mean(within), mean(without));
     all
 }
 

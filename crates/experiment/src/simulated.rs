@@ -9,6 +9,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use units::Duration;
 
 use crate::assignment::{Key, Shares};
+use crate::measure::LARGE;
 use crate::observation::{Observation, Scope};
 
 /// The base RTT of a median network, in seconds.
@@ -43,6 +44,45 @@ pub struct Model {
     pub effect: f64,
     /// The standard deviation between units of the effect's logarithm.
     pub spread: f64,
+    /// The networks that units belong to in turn. None: all units are alike, and in no group.
+    pub networks: &'static [Kind],
+}
+
+/// A kind of networks, which is a group of its units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kind {
+    /// The number of its autonomous system.
+    pub system: u32,
+    /// The logarithm of the ratio of its rate to the median rate.
+    pub rate: f64,
+    /// The ratio of its effect to the model's.
+    pub effect: f64,
+}
+
+/// Three networks that differ far more than the arms do. With an effect of 8 %, one is not helped, another one carries a sixth of
+/// that share more, and the slow one carries five times more.
+pub const NETWORKS: [Kind; 3] = [
+    Kind {
+        system: 64501,
+        rate: 2.5,
+        effect: 0.0,
+    },
+    Kind {
+        system: 64502,
+        rate: -2.0,
+        effect: 60.0,
+    },
+    Kind {
+        system: 64503,
+        rate: 4.5,
+        effect: 2.5,
+    },
+];
+
+impl Kind {
+    fn group(&self) -> String {
+        format!("AS{}", self.system)
+    }
 }
 
 /// Random numbers of several distributions.
@@ -82,6 +122,7 @@ struct Network {
     rate: f64,
     rtt: f64,
     loss: f64,
+    groups: Vec<String>,
 }
 
 impl Network {
@@ -94,6 +135,21 @@ impl Network {
             ..self
         }
     }
+
+    /// The network with the rate and the effect of its kind, in place of the model's effect.
+    fn of_kind(&self, kind: &Kind, effect: f64) -> Network {
+        let of_model = if self.arm == 1 { 1.0 + effect } else { 1.0 };
+        let of_kind = if self.arm == 1 {
+            1.0 + effect * kind.effect
+        } else {
+            1.0
+        };
+        Network {
+            rate: self.rate * kind.rate.exp() * of_kind / of_model,
+            groups: vec![kind.group()],
+            ..*self
+        }
+    }
 }
 
 impl Model {
@@ -103,7 +159,23 @@ impl Model {
             units,
             effect,
             spread: 0.0,
+            networks: &[],
         }
+    }
+
+    /// The true effect on the throughput of large objects in this study: the mean of the networks' effects, in logarithms, weighted
+    /// by their shares of such objects.
+    pub fn truth(&self, study: &[Observation]) -> f64 {
+        if self.networks.is_empty() {
+            return self.effect;
+        }
+        let large = || study.iter().filter(|of| of.acknowledged >= LARGE);
+        let each = large().filter_map(|of| {
+            let name = of.groups.first()?;
+            let kind = self.networks.iter().find(|kind| *name == kind.group())?;
+            Some((self.effect * kind.effect).ln_1p())
+        });
+        (each.sum::<f64>() / large().count() as f64).exp_m1()
     }
 
     /// One study: its connections in order of time.
@@ -156,12 +228,25 @@ impl Model {
             };
             // A client network is there all the time, but a slot only once.
             let draws = slot.as_mut().map_or(&mut draws, |(_, _, draws)| draws);
-            for _ in 0..connections as usize {
+            for place in 0..connections as u64 {
                 let at = match self.units {
                     Units::Prefixes(_) => draws.uniform(),
                     _ => number as f64,
                 };
-                all.push((at, self.connection(&network, draws)));
+                // Within a slot, connections are from networks in turn.
+                let turn = if matches!(self.units, Units::Slots(_)) {
+                    place
+                } else {
+                    number
+                };
+                let kind = self
+                    .networks
+                    .get(turn as usize % self.networks.len().max(1));
+                let network = match kind {
+                    Some(kind) => &network.of_kind(kind, self.effect),
+                    None => &network,
+                };
+                all.push((at, self.connection(network, draws)));
             }
         }
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -184,6 +269,7 @@ impl Model {
             rate: RATE * (between * draws.normal() - shared + helped).exp(),
             rtt: RTT * (0.6 * draws.normal()).exp(),
             loss: (0.002 * (1.2 * draws.normal()).exp()).min(0.3),
+            groups: Vec::new(),
         }
     }
 
@@ -224,7 +310,7 @@ impl Model {
             rtt: Some(Duration::from_nanos(
                 (network.rtt * (0.3 * draws.normal().abs()).exp() * 1e9) as u64,
             )),
-            groups: Vec::new(),
+            groups: network.groups.clone(),
         }
     }
 }

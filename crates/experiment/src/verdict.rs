@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::balance::Balance;
 use crate::effect::{DOUBT, Effect, Interval};
-use crate::findings::{Comparison, Row};
+use crate::findings::{Comparison, GroupRow, Rival, Row};
+use crate::force::{CAUSES, InForce};
+use crate::group::Group;
 use crate::measure::Measure;
 
 /// The verdict as a word.
@@ -21,6 +23,8 @@ pub enum Decision {
     Open,
     /// Stay with the first arm.
     Stay,
+    /// Over all groups, this arm is not better in throughput, but it is in some groups of clients.
+    TakeForSome(String),
     /// This arm is better in throughput, and significantly worse in nothing.
     Take(String),
     /// This arm is better in throughput, and significantly worse in another measure. The choice depends on what matters.
@@ -34,24 +38,37 @@ impl fmt::Display for Decision {
             Decision::TooLittle => f.write_str("Too little data"),
             Decision::Open => f.write_str("Open"),
             Decision::Stay => f.write_str("Stay"),
+            Decision::TakeForSome(controller) => write!(f, "Take {controller} for some clients"),
             Decision::Take(controller) => write!(f, "Take {controller}"),
             Decision::Weigh(controller) => write!(f, "Weigh {controller}"),
         }
     }
 }
 
-/// The verdict, as a word and as a paragraph. `noun` is what sizes and times were observed on. A study that has not run
+/// The verdict, as a word and as a paragraph. `force` says of each arm whether it was in force. `noun` is what sizes and times were observed on. A study that has not run
 /// for its planned duration is judged by the anytime-valid intervals.
 pub fn of(
     balance: Option<&Balance>,
+    force: &[(&str, &InForce)],
     comparisons: &[Comparison],
     noun: &str,
     reach: Reach,
 ) -> (Decision, String) {
+    let lacking = force.iter().filter(|(_, force)| force.is_lacking());
+    let lacking: Vec<String> = lacking
+        .filter_map(|(name, force)| force.words(name))
+        .collect();
+    if !lacking.is_empty() {
+        let lacking = joined(lacking.into_iter());
+        let text = format!("Do not trust these data: an arm was not in force. {lacking}. {CAUSES}");
+        return (Decision::Distrust, text);
+    }
     let Some(balance) = balance else {
         let text = match reach {
             Reach::Running => "There is no connection with data yet. If this lasts,",
-            Reach::EndedEarly | Reach::Over => "There is no connection with data:",
+            Reach::Interrupted | Reach::EndedEarly | Reach::Over => {
+                "There is no connection with data:"
+            }
         };
         let text = format!("{text} check in the plan which connections take part.");
         return (Decision::TooLittle, text);
@@ -89,6 +106,16 @@ pub fn of(
         }
         parts.push(text);
     }
+    let refused: Vec<String> = force
+        .iter()
+        .filter_map(|(name, force)| force.words(name))
+        .collect();
+    if !refused.is_empty() {
+        let refused = joined(refused.into_iter());
+        parts.push(format!(
+            "Beware: {refused}, so differences look smaller. {CAUSES}"
+        ));
+    }
     parts.push(format!(
         "The numbers of units agree with the planned shares (p = {}){}.",
         probability(balance.p),
@@ -102,6 +129,7 @@ pub fn of(
     if !is_over {
         let why = match reach {
             Reach::EndedEarly => "The study ended early",
+            Reach::Interrupted => "The study was interrupted",
             Reach::Running | Reach::Over => "The study is still running",
         };
         parts.push(format!(
@@ -117,6 +145,8 @@ pub fn of(
 pub enum Reach {
     /// It has not ended.
     Running,
+    /// It has not ended, and does not run either.
+    Interrupted,
     /// A guard has ended it, so its end depends on its data.
     EndedEarly,
     /// It has run for its planned duration.
@@ -128,8 +158,9 @@ fn rank(decision: &Decision) -> u8 {
         Decision::Distrust | Decision::TooLittle => 0,
         Decision::Open => 1,
         Decision::Stay => 2,
-        Decision::Weigh(_) => 3,
-        Decision::Take(_) => 4,
+        Decision::TakeForSome(_) => 3,
+        Decision::Weigh(_) => 4,
+        Decision::Take(_) => 5,
     }
 }
 
@@ -170,6 +201,8 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         );
     }
     text.push('.');
+    let groups = Groups::of(&comparison.rival);
+    text.extend(groups.words(this));
     let worse = told(&comparison.measures, false);
     let better = told(&comparison.measures, true);
     if !worse.is_empty() {
@@ -192,7 +225,10 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
             " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be comparable."
         );
     }
-    let decision = if believed.high < 0.0 {
+    let is_better = believed.low > 0.0;
+    let decision = if !is_better && !groups.better.is_empty() {
+        Decision::TakeForSome(this.clone())
+    } else if believed.high < 0.0 {
         Decision::Stay
     } else if believed.low <= 0.0 {
         Decision::Open
@@ -204,12 +240,91 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
     (decision, text)
 }
 
+/// The most groups of each kind that the verdict names.
+const NAMED: usize = 5;
+
+/// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, in which it is
+/// worse, and the others.
+#[derive(Default)]
+struct Groups<'r> {
+    noun: &'static str,
+    better: Vec<&'r GroupRow>,
+    worse: Vec<&'r GroupRow>,
+    others: Vec<&'r GroupRow>,
+}
+
+impl<'r> Groups<'r> {
+    /// The groups of one kind: the first of regions, systems, networks and RTTs of which there are several.
+    fn of(rival: &'r Rival) -> Groups<'r> {
+        let known = rival.groups.iter();
+        let known = known.filter_map(|row| Some((Group::parse(&row.group)?, row)));
+        let mut known: Vec<(Group, &GroupRow)> = known.collect();
+        known.sort_by(|one, other| one.0.cmp(&other.0));
+        let mut kinds = known.chunk_by(|one, other| one.0.kind() == other.0.kind());
+        let Some(rows) = kinds.find(|rows| rows.len() > 1) else {
+            return Groups::default();
+        };
+        let mut groups = Groups {
+            noun: rows[0].0.noun(),
+            ..Groups::default()
+        };
+        for (_, row) in rows {
+            let is_sure = row.p_corrected < DOUBT;
+            match row.effect.change {
+                change if is_sure && change >= SHOWN => groups.better.push(row),
+                change if is_sure && change <= -SHOWN => groups.worse.push(row),
+                _ => groups.others.push(row),
+            }
+        }
+        groups
+    }
+
+    /// A sentence. `None` if no group differs significantly.
+    fn words(&self, this: &str) -> Option<String> {
+        if self.better.is_empty() && self.worse.is_empty() {
+            return None;
+        }
+        let mut parts = Vec::new();
+        if !self.better.is_empty() {
+            parts.push(format!("faster for {}", names(&self.better, true)));
+        }
+        if !self.worse.is_empty() {
+            parts.push(format!("slower for {}", names(&self.worse, true)));
+        }
+        let mut text = format!(" By {}: {this} is {}", self.noun, joined(parts.into_iter()));
+        if !self.others.is_empty() {
+            let _ = write!(
+                text,
+                "; no significant difference for {}",
+                names(&self.others, false)
+            );
+        }
+        Some(text + ".")
+    }
+}
+
+/// The names of some groups, and how many more there are.
+fn names(rows: &[&GroupRow], with_change: bool) -> String {
+    let name = |row: &&GroupRow| {
+        let name =
+            Group::parse(&row.group).map_or_else(|| row.group.clone(), |group| group.short());
+        if with_change {
+            format!("{name} ({})", change(row.effect.change))
+        } else {
+            name
+        }
+    };
+    let more = rows.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("{more} more"));
+    joined(rows.iter().take(NAMED).map(name).chain(more))
+}
+
 /// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it is
 /// significant.
 const SHOWN: f64 = 0.000_5;
 
 /// The other measures that are significantly better, or worse, by at least what is shown.
-fn told(rows: &[Row], better: bool) -> Vec<String> {
+pub(crate) fn told(rows: &[Row], better: bool) -> Vec<String> {
     let others = rows.iter().filter(|row| row.measure != Measure::Throughput);
     let sure = others.filter(|row| row.p_corrected.is_some_and(|p| p < DOUBT));
     sure.filter_map(|row| {
@@ -268,7 +383,7 @@ pub fn probability(p: f64) -> String {
 }
 
 /// `a, b and c`
-fn joined(parts: impl Iterator<Item = String>) -> String {
+pub(crate) fn joined(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
@@ -279,7 +394,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{Percentile, Rival};
+    use crate::findings::Percentile;
 
     #[test]
     fn numbers_as_people_read_them() {
@@ -316,6 +431,8 @@ mod tests {
                 units: [100, 100],
                 connections: [100, 100],
             }),
+            strata: 1,
+            unadjusted: None,
             p_corrected: Some(1e-9),
         }
     }
@@ -327,6 +444,7 @@ mod tests {
                 over: "cubic".to_owned(),
                 groups: Vec::new(),
                 small: Vec::new(),
+                resent: Vec::new(),
             },
             measures,
             throughput_p5: None,
@@ -337,7 +455,7 @@ mod tests {
     fn judged(comparisons: &[Comparison], reach: Reach) -> (Decision, String) {
         let arms = [[1_u64; 100]; 2].map(IntoIterator::into_iter);
         let balance = Balance::of(arms.into_iter(), &[0.5, 0.5]);
-        of(balance.as_ref(), comparisons, "objects", reach)
+        of(balance.as_ref(), &[], comparisons, "objects", reach)
     }
 
     #[test]
@@ -351,6 +469,76 @@ mod tests {
         let unsure = [comparison("bbr", slower([0.1, 0.3]))];
         assert_eq!(judged(&unsure, Reach::Running).0, Decision::Open);
         assert_eq!(judged(&unsure, Reach::Over).0, Decision::Stay);
+    }
+
+    /// The throughput of a group, with this change and p-value.
+    fn in_group(group: &str, change: f64, p_corrected: f64) -> GroupRow {
+        let of = row(Measure::Throughput, change, [0.01, 0.02]);
+        GroupRow {
+            group: group.to_owned(),
+            measure: Measure::Throughput,
+            values: [1.0, 1.0 + change],
+            effect: of.effect.unwrap(),
+            p_corrected,
+            picked: of.effect.unwrap().once,
+        }
+    }
+
+    #[test]
+    fn where_groups_differ_they_are_named() {
+        let open = vec![row(Measure::Throughput, 0.5, [0.6, 0.7])];
+        let mut comparison = comparison("bbr", open);
+        comparison.rival.groups = vec![
+            in_group("region lossy", 4.98, 1e-9),
+            in_group("192.0.2.0/24", 9.0, 1e-9),
+            in_group("region site", 0.2, 0.001),
+            in_group("region clean", 0.01, 0.051),
+            in_group("RTT below 1ms", 9.0, 1e-9),
+        ];
+        let (decision, text) = judged(&[comparison.clone()], Reach::Over);
+        assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
+        let part = "By region: bbr is faster for lossy (+498.0 %) and site (+20.0 %); no significant difference for clean.";
+        assert!(text.contains(part), "{text}");
+        // Where all groups are alike, there is nothing to say of them.
+        comparison
+            .rival
+            .groups
+            .retain(|row| row.p_corrected > DOUBT);
+        let (decision, text) = judged(&[comparison], Reach::Over);
+        assert_eq!(decision, Decision::Open);
+        assert!(!text.contains("By "), "{text}");
+    }
+
+    #[test]
+    fn an_arm_that_was_not_in_force_has_no_verdict_and_one_that_was_partly_is_told() {
+        let better = [comparison(
+            "bbr",
+            vec![row(Measure::Throughput, 0.2, [0.1, 0.1])],
+        )];
+        let arms = [[1_u64; 100]; 2].map(IntoIterator::into_iter);
+        let balance = Balance::of(arms.into_iter(), &[0.5, 0.5]);
+        let judged = |others: usize| {
+            let mut force = [InForce::default(); 2];
+            for number in 0..100 {
+                force[0].note(true);
+                force[1].note(number >= others);
+            }
+            let force = [("cubic", &force[0]), ("bbr", &force[1])];
+            of(balance.as_ref(), &force, &better, "objects", Reach::Over)
+        };
+        let (decision, text) = judged(100);
+        assert_eq!(decision, Decision::Distrust);
+        assert!(
+            text.contains("100 of 100 connections of bbr had another controller"),
+            "{text}"
+        );
+        let (decision, text) = judged(10);
+        assert_eq!(decision, Decision::Take("bbr".to_owned()));
+        assert!(
+            text.contains("Beware: 10 of 100 connections of bbr"),
+            "{text}"
+        );
+        assert!(!judged(0).1.contains("Beware"));
     }
 
     #[test]
@@ -441,7 +629,7 @@ mod tests {
 
     #[test]
     fn without_data_there_is_no_verdict() {
-        let (decision, text) = of(None, &[], "objects", Reach::Over);
+        let (decision, text) = of(None, &[], &[], "objects", Reach::Over);
         assert_eq!(decision, Decision::TooLittle);
         assert!(
             !text.contains("yet") && text.contains("check in the plan"),
@@ -458,7 +646,7 @@ mod tests {
             let arms = counts.iter().zip(each);
             let arms = arms.map(|(&count, each)| std::iter::repeat_n(each, count));
             let balance = Balance::of(arms, &[0.5, 0.5]);
-            let (decision, text) = of(balance.as_ref(), &[], "objects", Reach::Over);
+            let (decision, text) = of(balance.as_ref(), &[], &[], "objects", Reach::Over);
             assert_eq!(decision, Decision::Distrust);
             assert!(
                 text.contains(part) && text.contains("below 0.001"),

@@ -1,8 +1,8 @@
 //! The intervals have their coverage in simulated studies whose truth is known. The seeds are part of the tests: if a single
 //! count changes, the statistics have changed.
 
-use experiment::proof::{coverage, peeking};
-use experiment::simulated::{Model, Units};
+use experiment::proof::{coverage, peeking, stratified};
+use experiment::simulated::{Model, NETWORKS, Units};
 
 /// The units of randomisation, with their number.
 const ALL: [Units; 3] = [
@@ -34,6 +34,7 @@ fn an_effect_is_in_the_intervals() {
             units,
             effect: 0.08,
             spread: 0.1,
+            networks: &[],
         };
         let found = coverage(&model, 1000..1400);
         let share = found.throughput.share();
@@ -58,4 +59,48 @@ fn looking_often_is_harmless_with_the_interval_for_that_and_only_with_it() {
         assert!(found.always.share() <= 0.05, "{units:?}: {found:?}");
         assert!(found.once.share() > 0.12, "{units:?}: {found:?}");
     }
+}
+
+/// Client networks of three operators that differ far more than the arms do.
+fn of_three_networks(effect: f64) -> Model {
+    Model {
+        networks: &NETWORKS,
+        ..Model::new(Units::Prefixes(900), effect)
+    }
+}
+
+/// Within strata, 93 to 97 of 100 intervals contain the mean effect, also if the effect differs from network to network. They are
+/// much narrower than those without strata.
+#[test]
+fn within_strata_intervals_are_narrow_and_right() {
+    for (effect, seeds) in [(0.0, 0..400), (0.08, 1000..1400)] {
+        let model = of_three_networks(effect);
+        let found = stratified(&model, seeds);
+        assert_eq!(found.within.studies, 400);
+        let share = found.within.share();
+        assert!((0.93..=0.97).contains(&share), "{effect}: {found:?}");
+        let gain = found.width_without.ln() / found.width_within.ln();
+        assert!(gain > 2.0, "{effect}: {found:?}");
+    }
+}
+
+/// The same with slots as units: each slot has connections of all networks.
+#[test]
+fn a_unit_may_be_in_several_strata() {
+    for effect in [0.0, 0.08] {
+        let model = Model {
+            units: Units::Slots(250),
+            ..of_three_networks(effect)
+        };
+        let found = stratified(&model, 0..400);
+        let share = found.within.share();
+        assert!((0.925..=0.975).contains(&share), "{effect}: {found:?}");
+    }
+}
+
+/// Fifty looks at studies in which strata appear and grow.
+#[test]
+fn looking_often_is_harmless_within_strata() {
+    let found = peeking(&of_three_networks(0.0), 50, 0..200);
+    assert!(found.always.share() <= 0.05, "{found:?}");
 }

@@ -15,7 +15,7 @@ struct steered {
 	u64 place; /* the rule, and the arm in the upper half */
 	u64 set_up;
 	u64 client[2];
-	u64 ports; /* the local port, and the remote port in the upper half */
+	u64 ports; /* from the lowest 16 bits on: the local port, the handshake's RTT (see handshake_of), the remote port */
 };
 
 /* The report of a connection that has ended. */
@@ -35,6 +35,7 @@ struct ended {
 	u64 rate_delivered;
 	u64 rate_interval; /* microseconds */
 	u64 times[3]; /* in ticks: busy; limited by the window; limited by the buffer. Each excludes the others */
+	char controller[CONTROLLER]; /* at the end; zeros: unknown */
 };
 
 struct {
@@ -92,6 +93,14 @@ static inline bool is_leased(u64 now)
 	return until && now < *until;
 }
 
+/* The RTT of the handshake in units of 64 microseconds, up to 4 seconds; zero: unknown. */
+static inline u64 handshake_of(const struct bpf_sock_ops *context)
+{
+	u64 rtt = ((context->srtt_us >> 3) + 63) / 64;
+
+	return rtt < 0xffff ? rtt : 0xffff;
+}
+
 static inline void assign(struct bpf_sock_ops *context, u64 now)
 {
 	struct candidate candidate = {};
@@ -139,7 +148,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	steered->set_up = now;
 	steered->client[0] = candidate.client[0];
 	steered->client[1] = candidate.client[1];
-	steered->ports = context->local_port | (u64)from_network(context->remote_port) << 32;
+	steered->ports = context->local_port | handshake_of(context) << 16 | (u64)from_network(context->remote_port) << 32;
 	/* The connection still belongs to this arm. Arms stay comparable only if the draw decides. */
 	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
@@ -203,6 +212,9 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->times[0] = tp->chrono_stat[0] + (is_done ? 0 : (u32)bpf_jiffies64() - tp->chrono_start);
 	ended->times[1] = tp->chrono_stat[1];
 	ended->times[2] = tp->chrono_stat[2];
+	/* The kernel may have refused the arm's, or the program may have chosen another one since. */
+	if (bpf_getsockopt(context, SOL_TCP, TCP_CONGESTION, ended->controller, CONTROLLER))
+		ended->controller[0] = 0;
 	bpf_ringbuf_submit(ended, 0);
 }
 

@@ -2,7 +2,11 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use linux::diag::ControllerName;
 use units::Duration;
+
+/// The unit of the RTTs in `struct steered`, in microseconds.
+const RTT_UNIT_US: u64 = 64;
 
 /// The data that is stored with a connection whose controller the program has set: `struct steered` of
 /// `bpf/steer.bpf.c`.
@@ -20,6 +24,9 @@ pub struct SteeredConnection {
     pub client: IpAddr,
     /// The local port and the remote port.
     pub ports: [u16; 2],
+    /// The RTT of the handshake, before the connection got its arm, rounded up to 64 µs. `None` if the kernel does not
+    /// know it: with Fast Open, after a SYN cookie without time stamps, or if a SYN was sent again.
+    pub handshake_rtt: Option<Duration>,
 }
 
 /// The report of such a connection: `struct ended`.
@@ -56,6 +63,8 @@ pub struct EndedConnection {
     pub rwnd_limited: Duration,
     /// The part of this time in which the send buffer was too small.
     pub sndbuf_limited: Duration,
+    /// The controller that it had at the end. `None` if it is unknown.
+    pub controller: Option<ControllerName>,
 }
 
 impl SteeredConnection {
@@ -81,6 +90,10 @@ impl SteeredConnection {
             set_up: Duration::from_nanos(set_up),
             client: client.to_canonical(),
             ports: [ports as u16, (ports >> 32) as u16],
+            handshake_rtt: match ports >> 16 & 0xffff {
+                0 => None,
+                units => Some(Duration::from_micros(units * RTT_UNIT_US)),
+            },
         })
     }
 }
@@ -118,6 +131,8 @@ impl EndedConnection {
             busy,
             rwnd,
             sndbuf,
+            name,
+            rest_of_name,
         ] = rest.get(WORDS..)?
         else {
             return None;
@@ -126,6 +141,8 @@ impl EndedConnection {
             let is_none = micros == 0 || micros == u64::from(u32::MAX);
             (!is_none).then(|| Duration::from_micros(micros))
         };
+        let name = [name, rest_of_name].map(u64::to_ne_bytes).concat();
+        let controller = ControllerName::parse(&name).filter(|name| !name.as_str().is_empty());
         let ticks = |count: u64| Duration::from_nanos(count.saturating_mul(tick.as_nanos()));
         let rate = delivered.saturating_mul(mss).saturating_mul(1_000_000);
         Some(EndedConnection {
@@ -138,13 +155,15 @@ impl EndedConnection {
             lost,
             rtt: sample(rtt),
             min_rtt: sample(min_rtt),
-            median_rtt: sample(median_rtt),
+            // The median is the middle of a class. The beginning of the class may be below all RTTs.
+            median_rtt: sample(median_rtt).max(sample(median_rtt).and(sample(min_rtt))),
             objects,
             delivery_rate: rate.checked_div(interval).filter(|&rate| rate > 0),
             // The kernel counts each tick once (`tcp_get_info_chrono_stats`).
             busy: ticks(busy.saturating_add(rwnd).saturating_add(sndbuf)),
             rwnd_limited: ticks(rwnd),
             sndbuf_limited: ticks(sndbuf),
+            controller,
         })
     }
 }
@@ -211,12 +230,13 @@ mod tests {
             5,
             (bits >> 64) as u64,
             bits as u64,
-            443 | 50_000 << 32,
+            443 | 10 << 16 | 50_000 << 32,
         ];
         let rest = [
             7, 1000, 10, 1, 1, 40_000, 20_000, 30_000, 3, 1000, 5, 10_000, 3, 2, 1,
         ];
-        let all = [&[4][..], &steered, &rest].concat();
+        let name = [u64::from_ne_bytes(*b"cubic\0\0\0"), 0];
+        let all = [&[4][..], &steered, &rest, &name].concat();
         let bytes: Vec<u8> = all
             .iter()
             .flat_map(|word: &u64| word.to_ne_bytes())
@@ -232,6 +252,14 @@ mod tests {
         assert_eq!(ended.rtt, Some(Duration::from_millis(40)));
         assert_eq!(ended.median_rtt, Some(Duration::from_millis(30)));
         assert_eq!(ended.delivery_rate, Some(500_000));
+        assert_eq!(
+            ended.controller.map(|name| name.to_string()).as_deref(),
+            Some("cubic")
+        );
+        assert_eq!(
+            ended.steered.handshake_rtt,
+            Some(Duration::from_micros(640))
+        );
         assert_eq!(SteeredConnection::parse(&bytes[8..]), Some(ended.steered));
         for length in 0..bytes.len() {
             assert_eq!(
@@ -239,6 +267,26 @@ mod tests {
                 None
             );
         }
+    }
+
+    #[test]
+    fn a_median_is_never_below_the_minimum() {
+        // The class of 80 ms begins at 73.7 ms, and its middle is 77.8 ms.
+        let median = |min: u64, median: u64| {
+            let mut words = [0; 24];
+            (words[13], words[14]) = (min, median);
+            let bytes: Vec<u8> = words
+                .iter()
+                .flat_map(|word: &u64| word.to_ne_bytes())
+                .collect();
+            EndedConnection::parse(&bytes, Duration::ZERO)
+                .unwrap()
+                .median_rtt
+        };
+        assert_eq!(median(80_000, 77_824), Some(Duration::from_millis(80)));
+        assert_eq!(median(70_000, 77_824), Some(Duration::from_micros(77_824)));
+        assert_eq!(median(80_000, 0), None);
+        assert_eq!(median(0, 77_824), Some(Duration::from_micros(77_824)));
     }
 
     #[test]

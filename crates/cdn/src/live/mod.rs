@@ -262,7 +262,9 @@ impl<'s> Live<'s> {
         let is_right =
             |line: &Line, has: &str| names.get(drawn(line, &key, &shares).1) == Some(&has);
         let studied = stage.pass("study", force, &is_right, tell)?;
-        let findings = read(&[&data], Vec::new(), None)?.gathered.findings();
+        let findings = read(&[&data], Vec::new(), &mut Lookup::default())?
+            .gathered
+            .findings();
         Ok((plan, findings, studied))
     }
 

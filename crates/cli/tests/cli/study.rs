@@ -276,7 +276,8 @@ fn simulated_studies_are_counted() {
     let output = fullpipe(["study", "simulate", "--studies", "3", "--json"]).output();
     let output = output.expect("runs");
     let kinds: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(kinds.as_array().map(Vec::len), Some(3));
+    assert_eq!(kinds.as_array().map(Vec::len), Some(5));
+    assert_eq!(kinds[4]["strata"]["within"]["studies"], 3);
     assert_eq!(kinds[1]["without_effect"]["throughput"]["studies"], 3);
     refused(
         ["study", "simulate", "--studies", "0"],

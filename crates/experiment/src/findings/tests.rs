@@ -139,7 +139,7 @@ fn times_of_small_objects_are_told_by_group() {
     }
     let findings = gathered.findings();
     let small = &findings.comparisons[0].rival.small;
-    assert_eq!(small.len(), 2 * 2, "{small:?}");
+    assert_eq!(small.len(), 2 * 4, "{small:?}");
     let sure = small.iter().filter(|row| row.p_corrected < DOUBT);
     let sure: Vec<(&str, Measure)> = sure.map(|row| (&*row.group, row.measure)).collect();
     assert_eq!(sure, [("AS1", Measure::Time10k)]);

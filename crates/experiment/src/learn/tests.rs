@@ -34,7 +34,11 @@ fn gathered_of(prefixes: usize, effects: &[(&str, f64)]) -> Gathered {
 
 fn learned(effects: &[(&str, f64)], earlier: Option<&Policy>) -> Policy {
     let plan = Plan::parse(PLAN).unwrap();
-    let text = policy(&plan, &findings(effects), earlier).unwrap();
+    let beside = Beside {
+        earlier,
+        ..Beside::default()
+    };
+    let text = policy(&plan, &findings(effects), &beside).unwrap();
     Policy::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -121,8 +125,14 @@ fn the_largest_of_many_by_chance_promise_no_more_than_is_there() {
         .map(|row| row.effect.change)
         .collect();
     let plan = Plan::parse(PLAN).unwrap();
-    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
-    let all = super::learned(&findings, "cubic", None, &mut Vec::new());
+    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
+    let all = super::learned(
+        &plan,
+        &findings,
+        "cubic",
+        &Beside::default(),
+        &mut Vec::new(),
+    );
     let promised: Vec<f64> = all.values().map(|of| of.expect).collect();
     // The rule for all of them expects their average.
     let [expect] = found
@@ -187,7 +197,7 @@ fn of_several_arms_the_best_one_is_taken_and_not_the_first_one() {
     );
     assert_eq!(findings.decision, Decision::Take("reno".to_owned()));
     let plan = plan_of_three();
-    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
     // In the group where the overall best arm is not the best, the rule has the arm that was neither the first nor taken.
     assert_eq!(
         rules(&found),
@@ -214,7 +224,7 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
     }
     let plan = Plan::parse(PLAN).unwrap();
     let findings = gathered.findings();
-    let text = policy(&plan, &findings, None).unwrap();
+    let text = policy(&plan, &findings, &Beside::default()).unwrap();
     let found = Policy::parse(&text).unwrap();
     assert_eq!(
         rules(&found),
@@ -242,7 +252,7 @@ fn where_small_objects_lose_more_than_large_ones_gain_there_is_no_rule() {
 fn where_one_of_several_arms_harms_small_objects_another_one_has_the_rule() {
     let mut findings = of_three(&[("AS1", [0.9, 0.9]), ("AS2", [0.0, 0.0])], 4);
     findings.decision = Decision::Open;
-    let text = policy(&plan_of_three(), &findings, None).unwrap();
+    let text = policy(&plan_of_three(), &findings, &Beside::default()).unwrap();
     assert_eq!(
         rules(&Policy::parse(&text).unwrap()),
         [
@@ -265,7 +275,7 @@ fn while_the_study_goes_on_a_rule_takes_what_holds_at_any_time() {
     let rules = |findings: &Findings| {
         let mut findings = findings.clone();
         findings.decision = Decision::Open;
-        Policy::parse(&policy(&plan, &findings, None).unwrap())
+        Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap())
             .unwrap()
             .rules
     };
@@ -296,7 +306,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     let plan = Plan::parse(PLAN).unwrap();
     let mut findings = findings_of(500, &effects);
     findings.decision = Decision::Open;
-    let text = policy(&plan, &findings, None).unwrap();
+    let text = policy(&plan, &findings, &Beside::default()).unwrap();
     let found = Policy::parse(&text).unwrap();
     let systems = found.rules[2].systems.clone();
     let many = systems.len();
@@ -331,16 +341,20 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
     assert!(text.lines().count() < 70, "{text}");
     // A later study finds the groups in the grouped rules.
     let place = |group: &str| Place::of(group).unwrap();
+    let beside = Beside {
+        earlier: Some(&found),
+        ..Beside::default()
+    };
     for (group, is_there) in [
         ("192.0.3.0/24", true),
         ("192.0.4.0/24", false),
         ("AS70", false),
     ] {
-        assert_eq!(has(Some(&found), place(group), "bbr"), is_there, "{group}");
+        assert_eq!(has(&beside, &place(group), "bbr"), is_there, "{group}");
     }
     for (controller, is_there) in [("bbr", true), ("cubic", false)] {
         assert_eq!(
-            has(Some(&found), Place::System(systems[0]), controller),
+            has(&beside, &Place::System(systems[0]), controller),
             is_there
         );
     }
@@ -360,16 +374,15 @@ fn networks_of_which_nothing_is_to_be_found_out_explore_nothing() {
         [("no part", "cubic"), ("bbr for 10.1.2.0/24", "bbr")]
     );
     assert_eq!(explored[0], 0.0);
-    assert!(
-        explored[1..].iter().all(|share| *share == 0.02),
-        "{explored:?}"
-    );
+    let some = |share: &f64| (0.005..=0.02).contains(share);
+    assert!(explored[1..].iter().all(some), "{explored:?}");
 }
 
 #[test]
 fn a_policy_of_one_controller_says_that_it_explores_nothing() {
     let plan = Plan::parse(PLAN).unwrap();
-    let text = |effects: &[(&str, f64)]| policy(&plan, &findings(effects), None).unwrap();
+    let text =
+        |effects: &[(&str, f64)]| policy(&plan, &findings(effects), &Beside::default()).unwrap();
     let one = text(&[("AS1", 0.0), ("AS2", 0.0)]);
     assert!(!Policy::parse(&one).unwrap().has_explorers());
     assert!(one.contains("nothing to explore"), "{one}");
@@ -382,10 +395,16 @@ fn a_policy_of_one_controller_says_that_it_explores_nothing() {
 fn a_study_that_says_nothing_makes_no_policy() {
     let plan = Plan::parse(PLAN).unwrap();
     let none = findings(&[]);
-    assert_eq!(policy(&plan, &none, None), Err(Nothing::TooLittle));
+    assert_eq!(
+        policy(&plan, &none, &Beside::default()),
+        Err(Nothing::TooLittle)
+    );
     let mut distrusted = findings(&[("AS1", 0.8)]);
     distrusted.decision = Decision::Distrust;
-    assert_eq!(policy(&plan, &distrusted, None), Err(Nothing::Distrust));
+    assert_eq!(
+        policy(&plan, &distrusted, &Beside::default()),
+        Err(Nothing::Distrust)
+    );
 }
 
 #[test]
@@ -393,7 +412,7 @@ fn an_arm_that_is_only_to_be_weighed_is_not_put_in_force() {
     let mut findings = findings(&[("AS1", 0.9), ("AS2", 0.0), ("AS3", -0.5)]);
     findings.decision = Decision::Weigh("bbr".to_owned());
     let plan = Plan::parse(PLAN).unwrap();
-    let found = Policy::parse(&policy(&plan, &findings, None).unwrap()).unwrap();
+    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
     assert_eq!(
         rules(&found),
         [
@@ -401,5 +420,156 @@ fn an_arm_that_is_only_to_be_weighed_is_not_put_in_force() {
             ("bbr for AS1", "bbr"),
             ("rest", "cubic")
         ]
+    );
+}
+
+/// The results of a study of one group, in which the second arm gains this much and retransmits these shares.
+fn with_retransmissions(effect: f64, shares: [f64; 2]) -> Gathered {
+    let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.5, 0.5]);
+    for (number, group) in (1..).zip(["AS1", "AS2"]) {
+        for of in Model::new(Units::Prefixes(3000), effect).study(number) {
+            let resent = (of.packets as f64 * shares[of.arm]) as u64;
+            let groups = vec![group.to_owned()];
+            gathered.add(&Observation {
+                resent,
+                groups,
+                ..of
+            });
+        }
+    }
+    gathered
+}
+
+#[test]
+fn where_more_is_retransmitted_than_gained_there_is_no_rule() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let text = |effect, shares| {
+        let mut findings = with_retransmissions(effect, shares).findings();
+        findings.decision = Decision::Open;
+        policy(&plan, &findings, &Beside::default()).unwrap()
+    };
+    // 90 percentage points for 50 to 70 %, and 8.7 for the same.
+    let dear = text(0.5, [0.02, 0.92]);
+    assert!(!dear.contains("name = \"bbr for"), "{dear}");
+    let line = dear
+        .lines()
+        .find(|line| line.starts_with("# No rule with bbr for AS1"));
+    let line = line.expect("a line that says so");
+    assert!(
+        line.contains("retransmitted packets 9") && line.contains("significantly worse"),
+        "{line}"
+    );
+    let cheap = text(0.5, [0.028, 0.115]);
+    assert!(cheap.contains("name = \"bbr for 2 systems\""), "{cheap}");
+    assert!(cheap.contains("retransmitted packets 11."), "{cheap}");
+}
+
+#[test]
+fn the_rest_says_why_it_does_not_have_the_faster_arm() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let findings = with_retransmissions(2.0, [0.028, 0.115]).findings();
+    assert_eq!(findings.decision, Decision::Weigh("bbr".to_owned()));
+    let beside = Beside {
+        ended: Some("guard: retransmitted packets of bbr"),
+        ..Beside::default()
+    };
+    let found = Policy::parse(&policy(&plan, &findings, &beside).unwrap()).unwrap();
+    let rest = found.rules.last().unwrap();
+    assert_eq!(rest.controller(), "cubic");
+    let start =
+        "cubic stays, because bbr is faster, but significantly worse in retransmitted packets (+";
+    assert!(rest.evidence.starts_with(start), "{}", rest.evidence);
+    let end = "The study ended early: guard: retransmitted packets of bbr. Weigh bbr. ";
+    assert!(rest.evidence.contains(end), "{}", rest.evidence);
+}
+
+#[test]
+fn a_region_has_a_rule_if_its_networks_are_known() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let effects = [("region far away", 2.0), ("region near", 0.0)];
+    let mut findings = findings(&effects);
+    findings.decision = Decision::Open;
+    let without = policy(&plan, &findings, &Beside::default()).unwrap();
+    assert!(!without.contains("name = \"bbr for"), "{without}");
+    assert!(
+        without.contains("# No rule with bbr for region far away"),
+        "{without}"
+    );
+    assert!(without.contains("--region FILE"), "{without}");
+    let networks = ["192.0.2.0/24", "2001:db8::/32"].map(|one| one.parse().unwrap());
+    let beside = Beside {
+        regions: BTreeMap::from([("far away".to_owned(), networks.to_vec())]),
+        ..Beside::default()
+    };
+    let found = Policy::parse(&policy(&plan, &findings, &beside).unwrap()).unwrap();
+    let rule = &found.rules[1];
+    assert_eq!(
+        (rule.name.as_str(), rule.controller()),
+        ("bbr for region far away", "bbr")
+    );
+    assert_eq!(rule.prefix, networks);
+    // A later study that is too small keeps the rule.
+    let later = Beside {
+        earlier: Some(&found),
+        ..beside
+    };
+    assert!(has(&later, &Place::of("region far away").unwrap(), "bbr"));
+    assert!(!has(&later, &Place::of("region near").unwrap(), "bbr"));
+}
+
+#[test]
+fn without_other_groups_classes_of_rtts_have_rules() {
+    let plan = Plan::parse(PLAN).unwrap();
+    let text = |effects: &[(&str, f64)]| {
+        let mut findings = findings(effects);
+        findings.decision = Decision::Open;
+        policy(&plan, &findings, &Beside::default()).unwrap()
+    };
+    let (far, near) = (("RTT from 100ms to 300ms", 2.0), ("RTT below 1ms", 0.0));
+    let found = Policy::parse(&text(&[far, near])).unwrap();
+    let rule = &found.rules[1];
+    assert_eq!(rule.name, "bbr for RTT from 100ms to 300ms");
+    assert_eq!(rule.rtt_from, units::Duration::from_millis(100));
+    assert_eq!(rule.rtt_below, Some(units::Duration::from_millis(300)));
+    assert!(!text(&[far, near, ("AS1", 0.0)]).contains("name = \"bbr for"));
+}
+
+#[test]
+fn the_stronger_the_evidence_the_fewer_networks_explore() {
+    let told = [0.0, 0.3, 0.5, 0.8, 1.0, 2.0, 5.0, f64::INFINITY].map(|gain| share(explored(gain)));
+    assert_eq!(
+        told,
+        ["2%", "2%", "2%", "1.2%", "1%", "0.5%", "0.5%", "0.5%"]
+    );
+    let plan = Plan::parse(PLAN).unwrap();
+    let mut findings = findings(&[("AS1", 9.0), ("AS2", 0.0), ("AS3", 0.0)]);
+    findings.decision = Decision::Open;
+    let found = Policy::parse(&policy(&plan, &findings, &Beside::default()).unwrap()).unwrap();
+    assert_eq!(found.rules[1].systems, [1]);
+    assert_eq!(found.explored(&found.rules[1]).as_f64(), 0.005);
+    assert_eq!(found.explored(found.rules.last().unwrap()).as_f64(), 0.02);
+}
+
+#[test]
+fn arms_with_the_same_controller_make_no_rule() {
+    let text = PLAN
+        .replace(
+            "controller = \"cubic\"",
+            "name = \"a\"\ncontroller = \"cubic\"",
+        )
+        .replace(
+            "controller = \"bbr\"",
+            "name = \"b\"\ncontroller = \"cubic\"",
+        );
+    let plan = Plan::parse(&text).unwrap();
+    let mut gathered = Gathered::new(&["a", "b"], &[0.5, 0.5]);
+    for of in Model::new(Units::Prefixes(3000), 2.0).study(1) {
+        let groups = vec!["AS1".to_owned()];
+        gathered.add(&Observation { groups, ..of });
+    }
+    let found = policy(&plan, &gathered.findings(), &Beside::default()).unwrap();
+    assert_eq!(
+        rules(&Policy::parse(&found).unwrap()),
+        [("no part", "cubic"), ("rest", "cubic")]
     );
 }

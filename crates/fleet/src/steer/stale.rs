@@ -179,6 +179,7 @@ mod tests {
                 set_up,
                 client: "192.0.2.7".parse().unwrap(),
                 ports: [443, 7],
+                handshake_rtt: None,
             },
             ended: set_up,
             acknowledged: of.acknowledged,
@@ -193,6 +194,7 @@ mod tests {
             busy: of.busy,
             rwnd_limited: Duration::ZERO,
             sndbuf_limited: Duration::ZERO,
+            controller: None,
         }
     }
 

@@ -11,7 +11,9 @@ use parquet::record::{Field, Row};
 use scenario::regular;
 use units::Duration;
 
-use crate::files::ROWS;
+/// The most rows of a file. A study writes far fewer into one, but files may be put together. A few bytes can claim any number of
+/// rows.
+const MOST_ROWS: i64 = 1 << 24;
 
 /// A row's cells by the names of their columns.
 pub(super) struct Cells<'r>(HashMap<&'r str, &'r Field>);
@@ -77,8 +79,8 @@ pub(super) fn each_row(
     mut take: impl FnMut(&Cells<'_>) -> Option<()>,
 ) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(regular::open(path)?)?;
-    if reader.metadata().file_metadata().num_rows() > ROWS as i64 {
-        let many = "has more rows than a study's".to_owned();
+    if reader.metadata().file_metadata().num_rows() > MOST_ROWS {
+        let many = format!("has more than {MOST_ROWS} rows");
         return Err(ParquetError::General(many));
     }
     let mut groups = reader.metadata().row_groups().iter();
@@ -115,6 +117,26 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+
+    #[test]
+    fn all_row_groups_are_read_however_many_rows_there_are() {
+        use report::parquet::{Column, write};
+
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("study-1.parquet");
+        let rows: Vec<u64> = (0..100_000).collect();
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+        let columns = vec![Column::whole("number", |row: &&u64| Some(**row))];
+        write(&mut file, &columns, &rows, &[]).expect("room");
+        drop(file);
+        let mut sum = 0;
+        let read = each_row(&path, |cells| {
+            sum += cells.whole("number")?;
+            Some(())
+        });
+        read.expect("a file of rows");
+        assert_eq!(sum, 99_999 * 100_000 / 2);
+    }
 
     #[test]
     fn a_pipe_in_a_files_place_is_not_waited_for() {

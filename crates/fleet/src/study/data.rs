@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 use experiment::carryover::{Carryover, When};
 use experiment::plan::Kept;
 use experiment::verdict::Reach;
-use experiment::{Gathered, Key, Measured, Observation, Scope, Timeline};
+use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
 use units::Duration;
 
 use super::cells::{Cells, each_row};
+use super::groups::{FirstHandshakes, Known, is_in_force, network_of};
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
+use super::lookup::Lookup;
 use super::place::{Missing, Place, PlaceError};
-use super::running::{OBJECTS, REGION, START, groups};
+use super::running::{OBJECTS, START};
 use crate::files::files;
-use crate::systems::Regions;
 
 /// Why data cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -42,10 +43,10 @@ pub enum DataError {
          join = true in its plan"
     )]
     NoEnds(Kept),
-    /// No column that was kept has a region.
+    /// No column that was kept has a network.
     #[error(
-        "no client has a region: of clients, this study keeps address = \"{0}\"; give --region to `fullpipe study` itself, which \
-         knows the addresses"
+        "no client has a network: of clients, this study keeps address = \"{0}\"; give --as and --region to `fullpipe study` itself, \
+         which knows the addresses"
     )]
     NoClients(Kept),
     /// The seed was removed. A client's hash cannot be computed without it.
@@ -89,6 +90,13 @@ pub struct Read {
     pub left_out: Vec<LeftOut>,
 }
 
+impl Read {
+    /// How far the study is.
+    pub fn reach(&self) -> Reach {
+        self.gathered.reach()
+    }
+}
+
 /// A file or directory that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
@@ -111,6 +119,9 @@ struct Latest {
     life: Life,
     /// The keyed hash of the client's address and port.
     end: Option<u64>,
+    /// Whether it had its arm's controller, if that is known.
+    is_in_force: Option<bool>,
+    handshake: Option<Duration>,
     observation: Observation,
 }
 
@@ -121,7 +132,7 @@ impl Latest {
 
     fn is_in_region(&self) -> bool {
         let mut groups = self.observation.groups.iter();
-        groups.any(|group| group.starts_with(REGION))
+        groups.any(|group| matches!(Group::parse(group), Some(Group::Region(_))))
     }
 }
 
@@ -129,8 +140,8 @@ impl Latest {
 type Connection = (usize, u64, u64);
 
 /// Reads the study in these directories, one for each machine, with its connections and objects. Each connection is in
-/// its latest state. If logs have requests of a connection, these requests are the connection's objects. Regions replace
-/// those that were recorded.
+/// its latest state. If logs have requests of a connection, these requests are the connection's objects. Systems and
+/// regions of `lookup` replace those that were recorded.
 ///
 /// # Errors
 ///
@@ -138,7 +149,7 @@ type Connection = (usize, u64, u64);
 pub fn read(
     directories: &[impl AsRef<Path>],
     logs: Vec<Log>,
-    regions: Option<&Regions>,
+    lookup: &mut Lookup,
 ) -> Result<Read, DataError> {
     let mut left_out = Vec::new();
     let places = find(directories, &mut left_out)?;
@@ -146,7 +157,7 @@ pub fn read(
         return Err(DataError::NoPlace);
     };
     let plan = &place.plan;
-    if regions.is_some() && matches!(plan.address, Kept::Hashed | Kept::None) {
+    if !lookup.is_empty() && matches!(plan.address, Kept::Hashed | Kept::None) {
         return Err(DataError::NoClients(plan.address));
     }
     let mut gathered = Gathered::new(&plan.names(), &plan.shares().shares());
@@ -156,12 +167,17 @@ pub fn read(
     if let Some(words) = missing.reduce(Missing::and).and_then(Missing::words) {
         gathered.lacks(words);
     }
-    let connections = connections(&places, regions, &mut left_out);
-    let in_regions = regions.map(|_| {
+    let connections = connections(&places, lookup, &mut left_out);
+    let in_regions = lookup.regions.as_ref().map(|_| {
         let all = connections.values();
         all.filter(|latest| latest.is_evaluated && latest.is_in_region())
             .count() as u64
     });
+    for latest in connections.values() {
+        if let Some(is_in_force) = latest.is_in_force {
+            gathered.note(latest.observation.arm, is_in_force);
+        }
+    }
     let mut timeline = Timeline::new(plan.arms.len());
     let mut carryover = Carryover::new(plan);
     if let Some(carryover) = &mut carryover {
@@ -178,7 +194,7 @@ pub fn read(
             carryover.add(of, when);
         }
     };
-    let joined = each(&places, connections, logs, regions, &mut left_out, take)?;
+    let joined = each(&places, connections, logs, lookup, &mut left_out, take)?;
     Ok(Read {
         place,
         gathered,
@@ -199,8 +215,10 @@ fn reach(places: &[Place]) -> Reach {
         .all(|place| place.is_over() || place.about.ended.is_some())
     {
         Reach::EndedEarly
-    } else {
+    } else if places.iter().any(Place::is_running) {
         Reach::Running
+    } else {
+        Reach::Interrupted
     }
 }
 
@@ -211,15 +229,19 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
     if place.plan.guards.is_empty() {
         return measured;
     }
+    let unit = place.plan.unit;
+    let mut none = Lookup::default();
     each_file(place, START, left_out, |cells| {
-        let (_, latest) = connection(cells, 0, None)?;
+        let (_, mut latest) = connection(cells, 0)?;
+        latest.observation.groups = known(cells, &mut none).groups(unit);
         if latest.is_evaluated && latest.has_ended {
             measured.add(&latest.observation);
         }
         Some(())
     });
     each_file(place, OBJECTS, left_out, |cells| {
-        let (_, observation) = object(cells, 0, None)?;
+        let (_, mut observation) = object(cells, 0)?;
+        observation.groups = known(cells, &mut none).groups(unit);
         if cells.whole("evaluated")? != 0 {
             measured.add(&observation);
         }
@@ -231,18 +253,22 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
 /// The connections of a study, including those of washouts.
 fn connections(
     places: &[Place],
-    regions: Option<&Regions>,
+    lookup: &mut Lookup,
     left_out: &mut Vec<LeftOut>,
 ) -> HashMap<Connection, Latest> {
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, START, left_out, |cells| {
-            let (connection, latest) = connection(cells, number, regions)?;
+            let (connection, mut latest) = connection(cells, number)?;
+            latest.observation.groups = known(cells, lookup).groups(one.plan.unit);
             // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
             // rows.
-            let known = connections.get(&connection).map(Latest::progress);
-            let is_news = known.is_none_or(|known| known <= latest.progress());
-            if is_news {
+            let earlier = connections.get(&connection);
+            // The end of a connection by route does not say its controller.
+            latest.is_in_force = latest
+                .is_in_force
+                .or(earlier.and_then(|one| one.is_in_force));
+            if earlier.is_none_or(|earlier| earlier.progress() <= latest.progress()) {
                 connections.insert(connection, latest);
             }
             Some(())
@@ -251,22 +277,44 @@ fn connections(
     connections
 }
 
+/// Adds the class of the RTT of its unit's first handshake to the groups of each connection. Returns these handshakes.
+fn classify(unit: Unit, connections: &mut HashMap<Connection, Latest>) -> FirstHandshakes {
+    let mut first = FirstHandshakes::new(unit);
+    for ((machine, ..), latest) in connections.iter() {
+        let unit = (*machine, latest.observation.unit);
+        first.note(unit, latest.life.set_up, latest.handshake);
+    }
+    for ((machine, ..), latest) in connections.iter_mut() {
+        let of = &mut latest.observation;
+        of.groups.extend(first.group((*machine, of.unit)));
+    }
+    first
+}
+
 /// Gives `take` all connections and objects of a study, and when they were. Returns what became of the requests in the logs,
 /// if logs were given.
 fn each(
     places: &[Place],
     mut connections: HashMap<Connection, Latest>,
     logs: Vec<Log>,
-    regions: Option<&Regions>,
+    lookup: &mut Lookup,
     left_out: &mut Vec<LeftOut>,
     mut take: impl FnMut(&Observation, &When),
 ) -> Result<Option<Joined>, DataError> {
     let has_logs = !logs.is_empty();
+    let unit = places
+        .first()
+        .map_or(Unit::Connection, |place| place.plan.unit);
+    let first = classify(unit, &mut connections);
     let mut join = joined(places, &connections, logs)?;
     let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
         each_file(one, OBJECTS, left_out, |cells| {
-            let (connection, observation) = object(cells, number, regions)?;
+            let (connection, mut observation) = object(cells, number)?;
+            observation.groups = known(cells, lookup).groups(unit);
+            observation
+                .groups
+                .extend(first.group((number, observation.unit)));
             // The connection's sizes and times are those of its objects, even while the connection is open.
             let mut carrier = connections.get_mut(&connection);
             if let Some(carrier) = &mut carrier {
@@ -430,22 +478,31 @@ fn each_file(
     }
 }
 
-/// The groups of a row.
-fn groups_of(cells: &Cells<'_>, regions: Option<&Regions>) -> Vec<String> {
+/// What is known of the client in a row, without its handshake.
+fn known<'c>(cells: &'c Cells<'_>, lookup: &'c mut Lookup) -> Known<'c> {
     let client = cells.text("client");
-    let region = match regions {
+    let network = client.and_then(network_of);
+    let recorded = cells
+        .whole("as_number")
+        .and_then(|number| number.try_into().ok());
+    let system = match &mut lookup.systems {
+        Some(systems) => network.and_then(|network| systems.of_network(network)),
+        None => recorded,
+    };
+    let region = match &lookup.regions {
         Some(regions) => client.and_then(|client| regions.of_client(client)),
         None => cells.text("region"),
     };
-    groups(client, cells.whole("as_number"), region)
+    Known {
+        client,
+        system,
+        region,
+        handshake: None,
+    }
 }
 
 /// The connection in a row; nothing if the row has no valid connection.
-fn connection(
-    cells: &Cells<'_>,
-    number: usize,
-    regions: Option<&Regions>,
-) -> Option<(Connection, Latest)> {
+fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> {
     let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
     let has_ended = cells.whole("ended")? != 0;
     let latest = Latest {
@@ -457,6 +514,11 @@ fn connection(
             has_ended,
         },
         end: cells.word("client_end"),
+        is_in_force: is_in_force(
+            cells.text("assigned").unwrap_or_default(),
+            cells.text("controller"),
+        ),
+        handshake: cells.millis("handshake_rtt_ms"),
         observation: Observation {
             scope: if has_objects {
                 Scope::Carrier
@@ -472,7 +534,7 @@ fn connection(
             rtt: cells
                 .millis("median_rtt_ms")
                 .or_else(|| cells.millis("srtt_ms")),
-            groups: groups_of(cells, regions),
+            groups: Vec::new(),
         },
     };
     let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
@@ -480,11 +542,7 @@ fn connection(
 }
 
 /// The object in a row; nothing if the row has no valid object.
-fn object(
-    cells: &Cells<'_>,
-    number: usize,
-    regions: Option<&Regions>,
-) -> Option<(Connection, Observation)> {
+fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)> {
     let is_whole = cells.whole("whole")? != 0;
     let observation = Observation {
         scope: if is_whole { Scope::Object } else { Scope::Part },
@@ -495,7 +553,7 @@ fn object(
         packets: cells.whole("sent_packets")?,
         resent: cells.whole("retransmitted_packets")?,
         rtt: None,
-        groups: groups_of(cells, regions),
+        groups: Vec::new(),
     };
     let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
     Some((connection, observation))

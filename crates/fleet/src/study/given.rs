@@ -2,16 +2,15 @@
 //! evaluated by an experiment, like this kernel's connections.
 
 use experiment::plan::Kept;
-use experiment::{Key, Observation};
+use experiment::{Key, Observation, Unit};
 use kernel::{EndedConnection, ToldObject};
 use units::{Bytes, Duration};
 
+use super::groups::Known;
 use super::object::ObjectRow;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::{
-    StudyError, files_of, groups, missing_of, observation, observation_of_object,
-};
+use super::running::{StudyError, files_of, missing_of, observation, observation_of_object};
 use crate::connection::Moment;
 use crate::files::{Files, RecordError};
 use crate::systems::Systems;
@@ -44,9 +43,10 @@ impl Given {
 }
 
 /// Connections and their objects as an experiment evaluates them, with their clients in this autonomous system, if one
-/// is given.
+/// is given. The unit of randomisation is `unit`.
 pub fn observations<'g>(
     given: impl IntoIterator<Item = &'g Given>,
+    unit: Unit,
     system: Option<u32>,
 ) -> impl Iterator<Item = Observation> {
     let maker = Maker {
@@ -56,10 +56,14 @@ pub fn observations<'g>(
         keeps_ends: false,
         key: Key::of_seed(""),
     };
-    let system = system.map(u64::from);
     given.into_iter().flat_map(move |given| {
         let row = maker.ended(&given.connection, BEGIN);
-        let groups = groups(row.client.as_deref(), system, None);
+        let known = Known {
+            client: row.client.as_deref(),
+            system,
+            ..Known::default()
+        };
+        let groups = known.groups(unit);
         let mut all = vec![observation(&row, groups.clone())];
         all.extend(given.objects.iter().map(|object| {
             let row = maker.object(object, BEGIN);
@@ -138,6 +142,7 @@ impl Recording {
         self.place.about.missing = self.place.about.missing.and(missing);
         self.place.about.ran_s = ran.as_secs_f64();
         self.place.about.ended = Some("its time is over".to_owned());
+        self.place.about.last_unix_s = Some(self.place.about.began_unix_s + ran.as_secs_f64());
         Ok(self.place.save()?)
     }
 }

@@ -111,12 +111,14 @@ impl Opened {
 }
 
 impl ControlGroup {
-    /// The control group with this path. The path is absolute, or relative to the root of all control groups.
+    /// The control group with this path. The path is absolute, or relative to the root of all control groups, or as
+    /// `/proc/PID/cgroup` shows it (cgroups(7)): `0::/system.slice/nginx.service`.
     ///
     /// # Errors
     ///
     /// No cgroup v2 file system is mounted.
     pub fn at(path: &Path) -> Result<ControlGroup, GroupError> {
+        let path = path.strip_prefix("0::").unwrap_or(path);
         let path = if path.is_absolute() {
             path.to_owned()
         } else {
@@ -199,6 +201,20 @@ impl ControlGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_read_as_the_kernel_shows_it() {
+        let Some(root) = who::root() else {
+            eprintln!("SKIPPED: there is no file system of control groups");
+            return;
+        };
+        let path = |text: &str| ControlGroup::at(Path::new(text)).unwrap().path;
+        for text in ["system.slice/a.service", "0::/system.slice/a.service"] {
+            assert_eq!(path(text), root.join("system.slice/a.service"), "{text}");
+        }
+        assert_eq!(path("0::/"), root);
+        assert_eq!(path("/sys/a"), Path::new("/sys/a"));
+    }
 
     #[test]
     fn root_needs_the_lock() {

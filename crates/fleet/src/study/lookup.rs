@@ -15,6 +15,11 @@ pub struct Lookup {
 }
 
 impl Lookup {
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.systems.is_none() && self.regions.is_none()
+    }
+
     /// The system and the region of a client.
     pub(super) fn of(&mut self, client: IpAddr) -> (Option<Arc<System>>, Option<Arc<str>>) {
         let (systems, regions) = (self.systems.as_mut(), self.regions.as_ref());

@@ -10,6 +10,7 @@ mod cells;
 mod data;
 mod given;
 mod group;
+mod groups;
 mod hold;
 mod holder;
 mod join;

@@ -1,12 +1,12 @@
 //! The directory of a study, with its plan and its data.
 
 use std::fmt::Display;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use experiment::Plan;
+use experiment::{InForce, Plan};
 use report::{PART, beside, count};
 use scenario::{others, regular};
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,12 @@ pub struct About {
     pub ran_s: f64,
     /// Why it has ended; nothing if it has not.
     pub ended: Option<String>,
+    /// When it was last known to run, in seconds since 1970.
+    #[serde(default)]
+    pub last_unix_s: Option<f64>,
+    /// Of each arm: how many connections had its controller.
+    #[serde(default)]
+    pub in_force: Vec<InForce>,
     /// Which data are missing.
     #[serde(default)]
     pub missing: Missing,
@@ -203,6 +209,15 @@ impl Place {
         self.about.ran_s >= self.plan.duration.as_secs_f64()
     }
 
+    /// Whether a process runs the study in this directory now.
+    pub fn is_running(&self) -> bool {
+        match File::open(self.directory.join(LOCK)) {
+            Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+            // Another user's process has it.
+            Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+        }
+    }
+
     /// Whether two directories are of the same study on the same machine. Machines with the same seed do not begin at the
     /// same instant.
     pub(super) fn is_copy(&self, other: &Place) -> bool {
@@ -236,6 +251,8 @@ impl Place {
             sittings: 0,
             ran_s: 0.0,
             ended: None,
+            last_unix_s: None,
+            in_force: vec![InForce::default(); plan.arms.len()],
             missing: Missing::default(),
         };
         let place = Place {

@@ -53,7 +53,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
         ..
     } = &plan.connections;
     let ends = plan.shares().ends().to_vec();
-    let names = plan.names().into_iter().map(str::to_owned);
+    let names = plan.controllers().into_iter().map(str::to_owned);
     let networks = [(prefix, 1), (except, 0)]
         .into_iter()
         .flat_map(|(prefixes, rules)| prefixes.iter().map(move |prefix| (*prefix, rules)));

@@ -48,7 +48,7 @@ pub struct Row {
     pub system: Option<Arc<System>>,
     /// The client's region, if the user has named it.
     pub region: Option<Arc<str>>,
-    /// Its actual controller; not known at the end.
+    /// Its actual controller. At the end of a connection in a study by route, it is not known.
     pub controller: Option<String>,
     /// Payload acknowledged, in bytes.
     pub acknowledged: u64,
@@ -58,6 +58,8 @@ pub struct Row {
     pub resent: u64,
     /// Packets considered lost. Known at the end only.
     pub lost: Option<u64>,
+    /// The RTT of the handshake, which is over when the connection gets its arm.
+    pub handshake_rtt: Option<Duration>,
     /// The smoothed RTT.
     pub rtt: Option<Duration>,
     /// The minimum RTT.
@@ -106,7 +108,7 @@ impl Maker {
         let plan = &place.plan;
         Maker {
             sitting: place.about.sittings,
-            arms: plan.names().into_iter().map(Arc::from).collect(),
+            arms: plan.controllers().into_iter().map(Arc::from).collect(),
             kept: plan.address,
             keeps_ends: plan.keeps_ends(),
             key: place.key(),
@@ -146,6 +148,7 @@ impl Maker {
             packets: 0,
             resent: 0,
             lost: None,
+            handshake_rtt: of.handshake_rtt,
             rtt: None,
             min_rtt: None,
             median_rtt: None,
@@ -162,6 +165,7 @@ impl Maker {
         Row {
             has_ended: true,
             unix_s: now.unix_s(of.ended),
+            controller: of.controller.map(|name| name.to_string()),
             acknowledged: of.acknowledged,
             packets: of.packets,
             resent: of.resent,
@@ -253,6 +257,9 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
         Column::whole("sent_packets", |row: &&Row| Some(row.packets)),
         Column::whole("retransmitted_packets", |row: &&Row| Some(row.resent)),
         Column::whole("lost_packets", |row: &&Row| row.lost),
+        Column::real("handshake_rtt_ms", move |row: &&Row| {
+            millis(row.handshake_rtt)
+        }),
         Column::real("srtt_ms", move |row: &&Row| millis(row.rtt)),
         Column::real("min_rtt_ms", move |row: &&Row| millis(row.min_rtt)),
         Column::real("median_rtt_ms", move |row: &&Row| millis(row.median_rtt)),
@@ -297,6 +304,7 @@ mod tests {
             set_up: Duration::ZERO,
             client: [192, 0, 2, 7].into(),
             ports: [443, 50_000],
+            handshake_rtt: None,
         };
         let now = Now {
             boot: Duration::ZERO,

@@ -1,8 +1,10 @@
 //! A running study.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use experiment::force::{CAUSES, InForce};
 use experiment::{Measured, Observation, Plan, Scope, guard};
 use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
@@ -19,7 +21,7 @@ use super::lookup::Lookup;
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::route::{self, RouteError};
-use super::row::{self, Maker, Now, Row, write_rows};
+use super::row::{Maker, Now, Row, write_rows};
 use super::told::Told;
 use crate::connection::Moment;
 use crate::controllers::offered;
@@ -86,6 +88,8 @@ pub enum Step {
     On,
     /// The study is over, for this reason.
     Over(String),
+    /// The study has to stop, because its data are worthless or it cannot go on, for this reason.
+    Failed(String),
 }
 
 /// The end of a sitting.
@@ -123,6 +127,8 @@ pub struct Study {
     /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
+    /// The open connections of which the controller was noted.
+    noted: HashSet<u64>,
 }
 
 impl std::fmt::Debug for Study {
@@ -166,7 +172,7 @@ impl Study {
             }
             None => route::check(plan)?,
         }
-        for (place, arm) in plan.names().into_iter().enumerate() {
+        for (place, arm) in plan.controllers().into_iter().enumerate() {
             offered(arm).map_err(|why| StudyError::Controller { place, why })?;
         }
         Ok(())
@@ -187,6 +193,10 @@ impl Study {
         Study::check(&place.plan, keep)?;
         let held = place.hold()?;
         place.about.sittings = place.about.sittings.saturating_add(1);
+        place
+            .about
+            .in_force
+            .resize(place.plan.arms.len(), InForce::default());
         let (files, objects) = files_of(&place, keep)?;
         place.save()?;
         let mut left_out = Vec::new();
@@ -212,6 +222,7 @@ impl Study {
             begun: left_out.iter().map(ToString::to_string).collect(),
             missing: place.about.missing,
             calendar: Calendar::default(),
+            noted: HashSet::new(),
             place,
         })
     }
@@ -246,7 +257,7 @@ impl Study {
     fn try_step(&mut self, unix_s: f64, troubles: &mut Vec<String>) -> Step {
         let boot = match since_boot() {
             Ok(boot) => boot,
-            Err(error) => return Step::Over(error.to_string()),
+            Err(error) => return Step::Failed(error.to_string()),
         };
         let now = Now { boot, unix_s };
         troubles.extend(self.calendar.news(unix_s, boot));
@@ -275,6 +286,7 @@ impl Study {
         let missing = self.missing.and(missing_of(&self.files, &self.objects));
         if boot.saturating_sub(self.saved) >= HELD || missing != self.place.about.missing {
             self.saved = boot;
+            self.place.about.last_unix_s = Some(unix_s);
             self.place.about.missing = missing;
             if let Err(error) = self.place.save() {
                 troubles.push(error.to_string());
@@ -282,6 +294,9 @@ impl Study {
         }
         if self.place.is_over() {
             return Step::Over("its time is over".to_owned());
+        }
+        if let Some(why) = self.not_in_force() {
+            return Step::Failed(why);
         }
         if boot.saturating_sub(self.guarded) >= GUARD {
             self.guarded = boot;
@@ -307,7 +322,11 @@ impl Study {
         for (of, mut row) in heard.ended {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
-                self.measured.add(&observation(&row, Vec::new()));
+                let groups = row.groups(self.place.plan.unit);
+                self.measured.add(&observation(&row, groups));
+            }
+            if !self.noted.remove(&row.connection) {
+                self.note(&row);
             }
             rows.push(row);
         }
@@ -315,7 +334,8 @@ impl Study {
         for (of, mut row) in heard.objects {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
-                self.measured.add(&observation_of_object(&row, Vec::new()));
+                let groups = row.groups(self.place.plan.unit);
+                self.measured.add(&observation_of_object(&row, groups));
             }
             objects.push(row);
         }
@@ -324,10 +344,37 @@ impl Study {
 
     /// Looks at the open connections.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
+        let mut open = HashSet::new();
         for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
+            if row.is_in_force().is_some() {
+                open.insert(row.connection);
+                if !self.noted.contains(&row.connection) {
+                    self.note(&row);
+                }
+            }
             rows.push(row);
         }
+        self.noted = open;
+    }
+
+    /// Notes whether a connection has its arm's controller.
+    fn note(&mut self, row: &Row) {
+        let force = self.place.about.in_force.get_mut(row.arm);
+        if let (Some(force), Some(is_in_force)) = (force, row.is_in_force()) {
+            force.note(is_in_force);
+        }
+    }
+
+    /// Why the study cannot go on, if an arm is not in force.
+    fn not_in_force(&self) -> Option<String> {
+        let arms = self.place.plan.names().into_iter();
+        let mut broken = arms
+            .zip(&self.place.about.in_force)
+            .filter(|(_, force)| force.is_broken());
+        let (arm, force) = broken.next()?;
+        let words = force.words(arm)?;
+        Some(format!("arm {arm} is not in force: {words}. {CAUSES}"))
     }
 
     /// Whether a connection is evaluated, and the system and the region of its client.
@@ -369,6 +416,7 @@ impl Study {
         let heard = self.assigner.end(&self.maker, now);
         let objects = self.take(heard, &mut rows, &mut troubles);
         self.place.about.ended = over;
+        self.place.about.last_unix_s = Some(unix_s);
         let when = Moment {
             at: now.boot,
             unix_s,
@@ -452,27 +500,4 @@ pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Obs
         rtt: None,
         groups,
     }
-}
-
-/// What the names of groups by region begin with.
-pub(super) const REGION: &str = "region ";
-
-/// The groups of a row, from its client, its autonomous system and its region.
-pub(super) fn groups(
-    client: Option<&str>,
-    system: Option<u64>,
-    region: Option<&str>,
-) -> Vec<String> {
-    let mut groups = Vec::new();
-    if let Some(client) = client {
-        match client.parse() {
-            Ok(address) => groups.push(row::network(address).to_string()),
-            // It is a prefix already. A pseudonym has no network.
-            Err(_) if client.contains('/') => groups.push(client.to_owned()),
-            Err(_) => {}
-        }
-    }
-    groups.extend(system.map(|number| format!("AS{number}")));
-    groups.extend(region.map(|name| format!("{REGION}{name}")));
-    groups
 }

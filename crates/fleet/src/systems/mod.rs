@@ -15,6 +15,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use experiment::Prefix;
 use flate2::bufread::MultiGzDecoder;
 use hashbrown::HashMap;
 use maxminddb::{Reader, WithinOptions};
@@ -176,6 +177,13 @@ impl Systems {
             Table::MaxMind(maxmind(bytes)?)
         };
         Ok(Systems { table, named })
+    }
+
+    /// The number of the system that a network belongs to, if all of it does as far as its ends show.
+    pub fn of_network(&mut self, network: Prefix) -> Option<u32> {
+        let first = self.of_address(network.first())?.number;
+        let last = self.of_address(network.last())?.number;
+        (first == last).then_some(first)
     }
 
     /// The system that the address belongs to.

@@ -1,5 +1,6 @@
 //! Regions of clients: networks that the user has given a name.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::net::IpAddr;
@@ -82,6 +83,18 @@ impl Regions {
             ranges: collected.finish(),
             names,
         })
+    }
+
+    /// The networks of each region. Those of others that are within them are left out.
+    pub fn networks(&self) -> BTreeMap<String, Vec<Prefix>> {
+        let mut networks: BTreeMap<String, Vec<Prefix>> = BTreeMap::new();
+        for (first, last, place) in self.ranges.all() {
+            if let Some(name) = self.names.get(place as usize) {
+                let of = networks.entry(name.to_string()).or_default();
+                of.extend(Prefix::of_range(first, last));
+            }
+        }
+        networks
     }
 
     /// The region of an address.

@@ -217,8 +217,8 @@ fn a_study_by_route_begins_follows_and_leaves_nothing() {
     // The data has each connection with its arm.
     let units = |name: &str| wanted[1..].iter().filter(|one| *one == name).count() as u64;
     wait_until("data", || {
-        let read =
-            read(&[path.join("data")], Vec::new(), None).map_err(|error| error.to_string())?;
+        let read = read(&[path.join("data")], Vec::new(), &mut Lookup::default())
+            .map_err(|error| error.to_string())?;
         let arms = read.gathered.findings().arms;
         let found: Vec<(u64, bool)> = arms
             .iter()

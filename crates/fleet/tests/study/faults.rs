@@ -151,7 +151,10 @@ fn killed(world: &World<'_>) {
         assert!(found.iter().all(is_known), "{found:?}");
         match Place::find(&data) {
             Ok(_) => {
-                drop(fleet::study::read(&[&data], Vec::new(), None).expect("data can be read"));
+                drop(
+                    fleet::study::read(&[&data], Vec::new(), &mut fleet::study::Lookup::default())
+                        .expect("data can be read"),
+                );
             }
             // The process was killed before the study had begun.
             Err(PlaceError::None { .. }) => {}
@@ -219,7 +222,12 @@ fn full_disk(world: &World<'_>) {
         thread::sleep(Duration::from_millis(500));
     }
     world.stop(running);
-    let read = fleet::study::read(&[path.join("data")], Vec::new(), None).expect("data");
+    let read = fleet::study::read(
+        &[path.join("data")],
+        Vec::new(),
+        &mut fleet::study::Lookup::default(),
+    )
+    .expect("data");
     let objects = read.gathered.findings().observed.objects;
     assert!(objects >= 2 * u64::from(CLIENTS), "{objects}");
 
@@ -456,7 +464,12 @@ fn clock_is_set(world: &World<'_>) {
         download(&world.clients[20..]);
     }
     world.stop(running);
-    let read = fleet::study::read(&[world.path().join("data")], Vec::new(), None).expect("data");
+    let read = fleet::study::read(
+        &[world.path().join("data")],
+        Vec::new(),
+        &mut fleet::study::Lookup::default(),
+    )
+    .expect("data");
     let objects = read.gathered.findings().observed.objects;
     assert!(objects >= 2 * (20 + 20 + 20), "{objects}");
 

@@ -40,7 +40,7 @@ fn record(data: &Path, text: &str) {
     let parsed = Plan::parse(text).expect("a plan that makes sense");
     let place = Place::make(data, text, &parsed, now()).expect("a place");
     let mut recording = Recording::begin(place, Bytes::new(100_000_000), None).expect("a sitting");
-    let none = EndedConnection::parse(&[0; 22 * 8], units::Duration::ZERO).expect("as long as one");
+    let none = EndedConnection::parse(&[0; 24 * 8], units::Duration::ZERO).expect("as long as one");
     for unit in 0..60 {
         let arm = (unit % 2) as usize;
         let connection = EndedConnection {

@@ -6,6 +6,7 @@
 //! `runs_a_study`.
 
 mod faults;
+mod force;
 mod group;
 mod guard;
 mod handshake;
@@ -66,7 +67,7 @@ fn runs_a_study() {
         let step = study.step(clock(&directory), |trouble| {
             eprintln!("trouble: {trouble}");
         });
-        if let Step::Over(why) = &step {
+        if let Step::Over(why) | Step::Failed(why) = &step {
             eprintln!("over: {why}");
         }
         if step != Step::On || directory.join("stop").exists() {
@@ -273,7 +274,7 @@ fn study(group: &Group) {
 
     download(&clients);
     let gathered = || {
-        let read = fleet::study::read(&[&data], Vec::new(), None);
+        let read = fleet::study::read(&[&data], Vec::new(), &mut Lookup::default());
         read.expect("data").gathered
     };
     let begin = Instant::now();
@@ -350,7 +351,7 @@ fn join_log(data: &Path, log: &Path) {
         file,
         format: "nginx".parse().expect("a format"),
     };
-    let read = fleet::study::read(&[data], vec![log], None).expect("data");
+    let read = fleet::study::read(&[data], vec![log], &mut Lookup::default()).expect("data");
     let joined = read.joined.expect("there was a log");
     assert_eq!(joined.joined, 2 * u64::from(CLIENTS), "{joined:?}");
     assert_eq!((joined.of_others, joined.ambiguous), (0, 0), "{joined:?}");
@@ -360,7 +361,7 @@ fn join_log(data: &Path, log: &Path) {
 
 /// The number of large connections in the data.
 fn arms_in_data(directory: &Path) -> u64 {
-    match fleet::study::read(&[directory], Vec::new(), None) {
+    match fleet::study::read(&[directory], Vec::new(), &mut Lookup::default()) {
         Ok(read) => {
             let arms = read.gathered.findings().arms;
             arms.iter()

@@ -109,6 +109,7 @@ static long (*bpf_map_update_elem)(void *map, const void *key, const void *value
 static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
 static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
+static long (*bpf_getsockopt)(void *context, int level, int name, void *value, int length) = (void *)57;
 static long (*bpf_sock_ops_cb_flags_set)(void *context, int flags) = (void *)59;
 static void *(*bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static u64 (*bpf_jiffies64)(void) = (void *)118;

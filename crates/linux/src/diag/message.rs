@@ -152,7 +152,7 @@ impl ControllerName {
     }
 
     /// Reads a string that ends with a zero; none if it is too long or not text.
-    fn parse(value: &[u8]) -> Option<ControllerName> {
+    pub fn parse(value: &[u8]) -> Option<ControllerName> {
         let text = value.split(|&byte| byte == 0).next()?;
         str::from_utf8(text).ok()?;
         let mut bytes = [0; ControllerName::MAX];

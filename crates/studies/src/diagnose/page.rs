@@ -6,7 +6,7 @@ use draw::Picture;
 use super::{Diagnosis, words};
 use crate::advise::words as advice;
 use report::Table;
-use report::page::{Origin, Page};
+use report::page::{Origin, PLAIN, Page};
 
 /// What is between the page's header and footer.
 #[derive(Template)]
@@ -40,7 +40,7 @@ impl Diagnosis<'_> {
                 not_used: words::not_used(self.summary, &self.direction),
                 tables: self.tables(),
                 columns: advice::sentence(advice::COLUMNS),
-                picture: picture.as_ref().map(Picture::svg),
+                picture: picture.as_ref().map(Picture::html),
             },
             facts,
             source: Some((
@@ -48,7 +48,7 @@ impl Diagnosis<'_> {
                 &ranges,
             )),
             style: include_str!("../../assets/diagnose.css"),
-            script: "paintWith(() => {});",
+            script: PLAIN,
             data: &(),
             origin,
         };

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use experiment::learn::{self, Nothing};
+use experiment::learn::{self, Beside, Nothing};
 use experiment::policy::Policy;
+use fleet::Regions;
 use fleet::study::read;
+use fleet::study::report::tables::hints;
 
+use super::super::study::Names;
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -18,11 +21,14 @@ groups, and by 3 % or more. All groups that are better with the same controller 
 
 Examples:
   fullpipe steer learn clients > policy.toml
+  fullpipe steer learn clients --as asn.csv --region regions.txt > policy.toml
   fullpipe steer learn clients --earlier policy.toml > next.toml")]
 pub struct Options {
     /// Directory of the study; for a study on several machines, the directory of each
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Keep the rules of this policy that the study does not contradict
     #[arg(long, value_name = "POLICY.toml")]
     earlier: Option<PathBuf>,
@@ -31,12 +37,23 @@ pub struct Options {
 /// Writes the policy.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let earlier = options.earlier.as_deref().map(super::read).transpose()?;
-    let read = read(&options.directories, Vec::new(), None).map_err(Failure::usage)?;
+    let mut lookup = options.names.lookup()?;
+    let read = read(&options.directories, Vec::new(), &mut lookup).map_err(Failure::usage)?;
     for of in &read.left_out {
         output::note(of);
     }
     let findings = read.gathered.findings();
-    let text = learn::policy(&read.place.plan, &findings, earlier.as_ref());
+    if let Some(hint) = hints(&read, &findings) {
+        output::note(hint);
+    }
+    let regions = lookup.regions.as_ref();
+    let about = &read.place.about;
+    let beside = Beside {
+        earlier: earlier.as_ref(),
+        regions: regions.map(Regions::networks).unwrap_or_default(),
+        ended: about.ended.as_deref().filter(|_| !read.place.is_over()),
+    };
+    let text = learn::policy(&read.place.plan, &findings, &beside);
     let text = text.map_err(|nothing| match nothing {
         Nothing::Distrust => Failure::failed(format_args!("no policy: {}", findings.verdict)),
         Nothing::TooLittle => Failure::failed("no policy: the study has too few data yet"),

@@ -50,8 +50,8 @@ pub struct Options {
     join: bool,
     #[command(flatten)]
     connections: Connections,
-    /// Arm, such as bbr=10%; give two or more; the others are compared with the first
-    #[arg(long, value_name = "CONTROLLER=SHARE")]
+    /// Arm, such as bbr=10%, or with a name new:bbr=10%; give two or more; the others are compared with the first
+    #[arg(long, value_name = "[NAME:]CONTROLLER=SHARE")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     arm: Vec<Arm>,
     /// End the study if an arm is this much worse than the first, such as throughput=20%
@@ -96,6 +96,8 @@ fn ports<S: Serializer>(all: &[String], serializer: S) -> Result<S::Ok, S::Error
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Arm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     controller: String,
     share: String,
 }
@@ -118,8 +120,17 @@ impl FromStr for Arm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Arm, String> {
-        let (controller, share) = pair(text, "bbr=10%")?;
-        Ok(Arm { controller, share })
+        let (arm, share) = pair(text, "bbr=10%")?;
+        let (name, controller) = match arm.split_once(':') {
+            // A scenario's name for a controller of the kernel.
+            None | Some(("kernel", _)) => (None, arm.as_str()),
+            Some((name, controller)) => (Some(name.to_owned()), controller),
+        };
+        Ok(Arm {
+            name,
+            controller: controller.to_owned(),
+            share,
+        })
     }
 }
 
@@ -290,6 +301,31 @@ worse = "20%"
 "#
         );
         Plan::parse(&text).expect("a plan that makes sense");
+    }
+
+    #[test]
+    fn an_arm_may_have_a_name() {
+        let arm = |text: &str| {
+            let arm: Arm = text.parse().expect("an arm");
+            (arm.name, arm.controller, arm.share)
+        };
+        let told = |name: Option<&str>, controller: &str| {
+            (
+                name.map(str::to_owned),
+                controller.to_owned(),
+                "10%".to_owned(),
+            )
+        };
+        assert_eq!(arm("bbr=10%"), told(None, "bbr"));
+        assert_eq!(arm("new:bbr=10%"), told(Some("new"), "bbr"));
+        assert_eq!(arm("kernel:bbr=10%"), told(None, "kernel:bbr"));
+        assert_eq!(arm("new:kernel:bbr=10%"), told(Some("new"), "kernel:bbr"));
+        let twice = USUAL.replace("cubic=90% --arm bbr=10%", "a:cubic=50% --arm b:cubic=50%");
+        let plan = Plan::parse(&given(&twice).text().expect("a text")).expect("a plan");
+        assert_eq!(
+            (plan.names(), plan.controllers()),
+            (vec!["a", "b"], vec!["cubic", "cubic"])
+        );
     }
 
     #[test]

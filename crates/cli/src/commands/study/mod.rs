@@ -2,6 +2,7 @@
 
 mod given;
 mod lab;
+mod names;
 mod report;
 mod run;
 mod simulate;
@@ -13,6 +14,7 @@ use clap::{Args, Subcommand};
 use fleet::study::LEASE;
 use linux::routing::undo_at_end;
 
+pub use names::Names;
 pub use run::{kernel_is_able, unix_s};
 
 use crate::failure::Failure;

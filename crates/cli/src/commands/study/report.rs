@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::{Findings, timeline};
-use fleet::Regions;
 use fleet::study::log::Format;
 use fleet::study::report::{course, html, tables};
 use fleet::study::{LeftOut, Log, Read, read};
@@ -12,7 +11,7 @@ use report::below;
 use scenario::regular;
 use serde_json::{Value, json};
 
-use super::run::networks_in;
+use super::names::Names;
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
@@ -35,9 +34,8 @@ pub struct Options {
         requires = "logs"
     )]
     log_format: Format,
-    /// Group clients by region, from a file with a network and a name in each line
-    #[arg(long = "region", value_name = "FILE")]
-    regions: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Also write a page with pictures, which works offline
     #[arg(long, value_name = "PATH")]
     report: Option<PathBuf>,
@@ -54,8 +52,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         .transpose()?;
     let logs: Result<Vec<Log>, Failure> =
         options.logs.iter().map(|path| log(options, path)).collect();
-    let regions = networks_in("--region", options.regions.as_deref(), Regions::read)?;
-    let read = read(&options.directories, logs?, regions.as_ref()).map_err(Failure::usage)?;
+    let mut lookup = options.names.lookup()?;
+    let read = read(&options.directories, logs?, &mut lookup).map_err(Failure::usage)?;
     let findings = read.gathered.findings();
     output::show(
         options.json,
@@ -102,6 +100,7 @@ fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
         output::word(&format!("{name}: {}", tables::about(read))) + "\n",
         format!("{}\n", findings.verdict),
         tables::arms(findings).lines(width),
+        tables::classes(findings).lines(width),
     ];
     for comparison in &findings.comparisons {
         parts.push(tables::effects(comparison).lines(width));

@@ -1,24 +1,22 @@
 //! `fullpipe study PLAN.toml`.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::study::{Finished, Lookup, Place, PlaceError, RouteError, Step, Study, StudyError};
-use fleet::{Regions, Systems, SystemsError};
+use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use report::count;
-use scenario::regular;
 use units::{Bytes, Duration};
 
 use super::super::steer::{networks, through};
 use super::super::watch;
 use super::UNDO;
 use super::given::{self, Source};
+use super::names::Names;
 use crate::failure::Failure;
 use crate::terminal::output;
 
@@ -43,30 +41,13 @@ pub struct Options {
     /// Keep at most this much data, 64mb or more; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
-    /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
-    #[arg(long = "as", value_name = "FILE")]
-    systems: Option<PathBuf>,
-    /// Name the regions of clients from a file of your own, with a network and a name in each line
-    #[arg(long = "region", value_name = "FILE")]
-    regions: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
     /// Print what the study would do and what the machine lacks for it; change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
     given: given::Options,
-}
-
-/// What a file of an option has on networks.
-pub(super) fn networks_in<T>(
-    option: &str,
-    file: Option<&Path>,
-    read: impl Fn(File) -> Result<T, SystemsError>,
-) -> Result<Option<T>, Failure> {
-    let read = file.map(|path| {
-        let read = regular::open(path).map_err(Into::into).and_then(&read);
-        read.map_err(|error| Failure::usage(format_args!("{option} {}: {error}", path.display())))
-    });
-    read.transpose()
 }
 
 /// The calendar time: seconds since 1970.
@@ -94,10 +75,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if options.dry_run {
         show(&plan)?;
     }
-    let lookup = Lookup {
-        systems: networks_in("--as", options.systems.as_deref(), Systems::read)?,
-        regions: networks_in("--region", options.regions.as_deref(), Regions::read)?,
-    };
+    let lookup = options.names.lookup()?;
     // All of this is checked before any file is made.
     can_use(out, &source.text, &plan)?;
     Study::check(&plan, options.keep).map_err(|error| told(&source, error))?;
@@ -112,7 +90,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut study = study.map_err(|error| told(&source, error))?;
     let ended = watch::ended()?;
     output::note(format_args!("the study runs: {}", words(&plan)));
-    let (mut over, begun, mut is_told) = (None, Instant::now(), false);
+    let (mut over, mut has_failed) = (None, false);
+    let (begun, mut is_told) = (Instant::now(), false);
     watch::each(STEP, &ended, || {
         let step = study.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
@@ -126,7 +105,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
                 ));
             }
         }
-        if let Step::Over(why) = step {
+        has_failed = matches!(step, Step::Failed(_));
+        if let Step::Over(why) | Step::Failed(why) = step {
             over = Some(why);
             ended.store(true, std::sync::atomic::Ordering::Relaxed);
         }
@@ -138,7 +118,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     for line in last_words(over.as_deref(), &finished, advice, out) {
         output::note(line);
     }
-    finished.saved.map_err(Failure::failed)
+    finished.saved.map_err(Failure::failed)?;
+    match over {
+        Some(why) if has_failed => Err(Failure::failed(format_args!("the study failed: {why}"))),
+        _ => Ok(()),
+    }
 }
 
 /// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use experiment::proof::{Count, Coverage, Peeking, coverage, peeking};
-use experiment::simulated::{Model, Units};
+use experiment::proof::{Count, Coverage, Peeking, Stratified, coverage, peeking, stratified};
+use experiment::simulated::{Model, NETWORKS, Units};
 use report::{Table, below};
 use serde_json::json;
 
@@ -40,6 +40,15 @@ pub struct Options {
     json: bool,
 }
 
+/// Studies of client networks of three operators: without an effect, and with one that differs.
+const OF_NETWORKS: [(&str, f64); 2] = [
+    ("without an effect", 0.0),
+    ("with effects of 0, 20 and 480 %", EFFECT),
+];
+
+/// The number of client networks in them.
+const PREFIXES: usize = 900;
+
 struct Kind {
     name: &'static str,
     without: Coverage,
@@ -55,6 +64,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             units,
             effect,
             spread,
+            networks: &[],
         };
         Kind {
             name,
@@ -64,14 +74,21 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         }
     };
     let kinds: Vec<Kind> = ALL.into_iter().map(kind).collect();
+    let networks = OF_NETWORKS.map(|(name, effect)| {
+        let model = Model {
+            networks: &NETWORKS,
+            ..Model::new(Units::Prefixes(PREFIXES), effect)
+        };
+        (name, stratified(&model, seeds()))
+    });
     output::show(
         options.json,
-        || json_of(&kinds),
-        |width| text(&kinds, width),
+        || json_of(&kinds, &networks),
+        |width| text(&kinds, &networks, width),
     )
 }
 
-fn json_of(kinds: &[Kind]) -> serde_json::Value {
+fn json_of(kinds: &[Kind], networks: &[(&str, Stratified)]) -> serde_json::Value {
     let kind = |kind: &Kind| {
         json!({
             "unit": kind.name,
@@ -80,10 +97,40 @@ fn json_of(kinds: &[Kind]) -> serde_json::Value {
             "alarms_of_many_looks": kind.looks,
         })
     };
-    kinds.iter().map(kind).collect()
+    let of_networks = networks.iter().map(|(name, of)| {
+        json!({
+            "unit": format!("client prefixes of three networks, {name}"),
+            "strata": of,
+        })
+    });
+    kinds.iter().map(kind).chain(of_networks).collect()
 }
 
-fn text(kinds: &[Kind], width: Option<usize>) -> String {
+/// The intervals over three networks, within strata and without.
+fn of_networks(networks: &[(&str, Stratified)]) -> Table {
+    let share = |count: Count| format!("{:.1} %", count.share() * 100.0);
+    let row = |(name, of): &(&str, Stratified)| {
+        vec![
+            (*name).to_owned(),
+            share(of.without),
+            format!("{:.2}", of.width_without),
+            share(of.within),
+            format!("{:.2}", of.width_within),
+        ]
+    };
+    Table::new(
+        [
+            "three networks",
+            "covered without strata",
+            "high over low",
+            "covered within strata",
+            "high over low",
+        ],
+        networks.iter().map(row),
+    )
+}
+
+fn text(kinds: &[Kind], networks: &[(&str, Stratified)], width: Option<usize>) -> String {
     let share = |share: f64| format!("{:.1} %", share * 100.0);
     let alarms = |count: Count| share(1.0 - count.share());
     let row = |kind: &Kind| {
@@ -115,5 +162,8 @@ fn text(kinds: &[Kind], width: Option<usize>) -> String {
             .first()
             .map_or(0, |kind| kind.without.throughput.studies)
     )];
-    below(&[table.lines(width)], notes)
+    below(
+        &[table.lines(width), of_networks(networks).lines(width)],
+        notes,
+    )
 }

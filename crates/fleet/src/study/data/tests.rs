@@ -15,6 +15,7 @@ use super::super::running::observation;
 use super::*;
 use crate::connection::Moment;
 use crate::files::Files;
+use crate::systems::Regions;
 
 const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
     arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n";
@@ -40,6 +41,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         packets: of.packets,
         resent: of.resent,
         lost: None,
+        handshake_rtt: None,
         rtt: of.rtt,
         min_rtt: None,
         median_rtt: None,
@@ -135,7 +137,7 @@ fn where_objects_are_known_they_have_the_sizes_and_times() {
     });
     write(directory.path(), rows);
     write_rows_of_objects(directory.path(), objects);
-    let gathered = read(&[directory.path()], Vec::new(), None)
+    let gathered = read(&[directory.path()], Vec::new(), &mut Lookup::default())
         .unwrap()
         .gathered;
     let findings = gathered.findings();
@@ -186,7 +188,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     rows.iter()
         .for_each(|row| gathered.add(&observation(row, group())));
     write(directory.path(), rows);
-    let read = read(&[directory.path()], Vec::new(), None).unwrap();
+    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
     assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
     let (read, gathered) = (read.gathered.findings(), gathered.findings());
     assert_eq!(read.arms, gathered.arms);
@@ -260,7 +262,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         enlarge(&files(directory.path(), start)[0].0);
     }
     let given = Given {
-        connection: EndedConnection::parse(&[0; 22 * 8], Duration::ZERO).unwrap(),
+        connection: EndedConnection::parse(&[0; 24 * 8], Duration::ZERO).unwrap(),
         objects: vec![ToldObject::parse(&[0; 14 * 8]).unwrap()],
     };
     for sitting in 0..2 {
@@ -269,7 +271,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         let mut recording = Recording::begin(place, keep, None).unwrap();
         recording.add(&given).unwrap();
         recording.finish(Duration::from_secs(3600)).unwrap();
-        let read = read(&[directory.path()], Vec::new(), None).unwrap();
+        let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
         // The second sitting removes no file. The rows removed in the first sitting are still reported.
         let missing = read.place.about.missing;
         assert_eq!(
@@ -329,7 +331,7 @@ fn a_log_gives_connections_their_objects() {
     let read = read(
         &[directory.path()],
         vec![log(directory.path(), lines)],
-        None,
+        &mut Lookup::default(),
     )
     .unwrap();
     let joined = read.joined.unwrap();
@@ -348,7 +350,12 @@ fn a_log_gives_connections_their_objects() {
 fn what_keeps_no_end_of_clients_cannot_be_joined_and_says_how_it_could() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), vec![row(1, &model()[0])]);
-    let error = read(&[directory.path()], vec![log(directory.path(), "")], None).unwrap_err();
+    let error = read(
+        &[directory.path()],
+        vec![log(directory.path(), "")],
+        &mut Lookup::default(),
+    )
+    .unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("\"prefix\"") && error.contains("join = true"),
@@ -378,7 +385,7 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
         directory.path(),
         vec![row(1, of), open, other_sitting, washout],
     );
-    let gathered = read(&[directory.path()], Vec::new(), None)
+    let gathered = read(&[directory.path()], Vec::new(), &mut Lookup::default())
         .unwrap()
         .gathered;
     let connections: u64 = gathered
@@ -393,7 +400,7 @@ fn the_latest_row_of_a_connection_counts_and_washouts_do_not() {
     let link = other.path().join("link");
     std::os::unix::fs::symlink(directory.path(), &link).unwrap();
     let given = [directory.path(), &both, &link];
-    let twice = read(&given, Vec::new(), None).unwrap();
+    let twice = read(&given, Vec::new(), &mut Lookup::default()).unwrap();
     let all: u64 = twice
         .gathered
         .findings()
@@ -418,7 +425,7 @@ fn of_copies_of_a_directory_the_one_that_ran_longest_counts() {
         std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
     }
     let left_out = |given: [&Path; 3]| {
-        let read = read(&given, Vec::new(), None).unwrap();
+        let read = read(&given, Vec::new(), &mut Lookup::default()).unwrap();
         let arms = read.gathered.findings().arms;
         let connections: u64 = arms.iter().map(|arm| arm.connections).sum();
         let whys = read.left_out.into_iter().map(|of| (of.path, of.why));
@@ -457,7 +464,7 @@ fn what_is_damaged_is_named_and_left_out() {
     for (name, bytes) in &damaged {
         std::fs::write(directory.path().join(name), bytes).unwrap();
     }
-    let read = read(&[directory.path()], Vec::new(), None).unwrap();
+    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
     let named: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
     assert_eq!(named.len(), damaged.len(), "{named:?}");
     for ((name, _), told) in damaged.iter().zip(&named) {
@@ -478,8 +485,13 @@ fn without_its_seed_a_study_can_be_read_and_not_joined() {
     let mut place = Place::find(directory.path()).unwrap();
     place.about.seed.clear();
     place.save().unwrap();
-    read(&[directory.path()], Vec::new(), None).unwrap();
-    let error = read(&[directory.path()], vec![log(directory.path(), "")], None).unwrap_err();
+    read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
+    let error = read(
+        &[directory.path()],
+        vec![log(directory.path(), "")],
+        &mut Lookup::default(),
+    )
+    .unwrap_err();
     assert!(matches!(error, DataError::NoSeed { .. }), "{error}");
     let plan = experiment::Plan::parse(PLAN).unwrap();
     let again = Place::make(directory.path(), PLAN, &plan, 0.0).unwrap_err();
@@ -494,7 +506,7 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
         write(path, vec![row(1, &model()[0])]);
     }
     let reach = || {
-        read(&paths, Vec::new(), None)
+        read(&paths, Vec::new(), &mut Lookup::default())
             .unwrap()
             .gathered
             .findings()
@@ -507,8 +519,13 @@ fn a_study_is_running_until_it_has_ended_on_each_machine() {
         place.save().unwrap();
         reach()
     };
+    // No process runs it.
+    assert_eq!(reach(), Reach::Interrupted);
+    let held = Place::find(paths[1]).unwrap().hold().unwrap();
     assert_eq!(reach(), Reach::Running);
     assert_eq!(end(paths[0], 20.0), Reach::Running);
+    drop(held);
+    assert_eq!(reach(), Reach::Interrupted);
     assert_eq!(end(paths[1], 3600.0), Reach::EndedEarly);
     assert_eq!(end(paths[0], 3600.0), Reach::Over);
 }
@@ -523,8 +540,12 @@ fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
         ..row(number, of)
     });
     write(directory.path(), rows.collect());
-    let groups = |regions: Option<&Regions>| {
-        let read = read(&[directory.path()], Vec::new(), regions).unwrap();
+    let groups = |regions: Option<Regions>| {
+        let mut lookup = Lookup {
+            regions,
+            systems: None,
+        };
+        let read = read(&[directory.path()], Vec::new(), &mut lookup).unwrap();
         let findings = read.gathered.findings();
         let rows = findings.comparisons[0].rival.groups.iter();
         let mut names: Vec<String> = rows.map(|row| row.group.clone()).collect();
@@ -536,8 +557,8 @@ fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
     assert_eq!(groups(None), (both.to_vec(), None));
     // A part of a client network does not name its region.
     let text = "10.0.0.0/16 far away\n10.1.0.0/25 half\n10.2.0.0/16 far away\n";
-    let regions = Regions::of(text.as_bytes()).unwrap();
-    let (names, some) = groups(Some(&regions));
+    let regions = || Regions::of(text.as_bytes()).unwrap();
+    let (names, some) = groups(Some(regions()));
     assert_eq!(names, ["region far away"]);
     let all = study.len() as u64;
     assert!(
@@ -549,12 +570,82 @@ fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
         let text = format!("address = \"{address}\"\n{PLAN}");
         let plan = experiment::Plan::parse(&text).unwrap();
         Place::make(other.path(), &text, &plan, 0.0).unwrap();
-        let error = read(&[other.path()], Vec::new(), Some(&regions)).unwrap_err();
+        let mut lookup = Lookup {
+            regions: Some(regions()),
+            systems: None,
+        };
+        let error = read(&[other.path()], Vec::new(), &mut lookup).unwrap_err();
         assert!(
             error.to_string().contains("--region to `fullpipe study`"),
             "{error}"
         );
     }
+}
+
+#[test]
+fn clients_are_grouped_by_system_network_and_rtt_from_what_is_stored() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = Model::new(Units::Prefixes(900), 0.0).study(3);
+    let rows = (0..).zip(&study).map(|(number, of)| Written {
+        client: Some(format!("10.{}.{}.0/24", of.unit % 2, of.unit % 250)),
+        // The first connection of each unit comes first.
+        set_up_unix_s: number as f64,
+        handshake_rtt: Some(Duration::from_millis(5 + 100 * (of.unit % 3))),
+        ..row(number, of)
+    });
+    write(directory.path(), rows.collect());
+    let table = "10.0.0.0/16\t64500\n10.1.0.0/16\t64501\n";
+    let groups = |systems: Option<crate::Systems>| {
+        let mut lookup = Lookup {
+            systems,
+            regions: None,
+        };
+        let read = read(&[directory.path()], Vec::new(), &mut lookup).unwrap();
+        let findings = read.gathered.findings();
+        let rows = findings.comparisons[0].rival.groups.iter();
+        let mut names: Vec<String> = rows.map(|row| row.group.clone()).collect();
+        names.sort();
+        names
+    };
+    let without = [
+        "10.0.0.0/16",
+        "10.1.0.0/16",
+        "RTT from 100ms to 300ms",
+        "RTT from 1ms to 10ms",
+    ];
+    assert_eq!(groups(None), without);
+    let with = groups(Some(crate::Systems::of(table.as_bytes()).unwrap()));
+    assert_eq!(
+        with,
+        [&without[..2], &["AS64500", "AS64501"], &without[2..]].concat()
+    );
+}
+
+#[test]
+fn an_arm_that_was_not_in_force_has_no_verdict() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = Model::new(Units::Prefixes(600), 0.5).study(3);
+    let rows = (0..).zip(&study).map(|(number, of)| Written {
+        assigned: Arc::from(["cubic", "reno"][of.arm]),
+        controller: Some("cubic".to_owned()),
+        ..row(number, of)
+    });
+    write(directory.path(), rows.collect());
+    let findings = read(&[directory.path()], Vec::new(), &mut Lookup::default())
+        .unwrap()
+        .gathered
+        .findings();
+    assert_eq!(findings.decision, experiment::Decision::Distrust);
+    assert!(
+        findings
+            .verdict
+            .contains("connections of reno had another controller")
+    );
+    assert_eq!(findings.arms[0].in_force.others, 0);
+    assert_eq!(
+        findings.arms[1].in_force.others,
+        findings.arms[1].in_force.known
+    );
 }
 
 #[test]
@@ -593,7 +684,7 @@ fn a_washout_is_seen_since_the_switch_and_nowhere_else() {
     files.add(Moment::default(), rows).unwrap();
     files.save().unwrap();
     write_rows_of_objects(directory.path(), objects);
-    let read = read(&[directory.path()], Vec::new(), None).unwrap();
+    let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
     let arms = read.gathered.findings().arms;
     assert_eq!(arms.iter().map(|arm| arm.connections).sum::<u64>(), 20);
     // Objects at 62 s and at 100 s of each slot, and RTTs at 12 s and at 50 s.

@@ -19,6 +19,7 @@ use super::data::Read;
 struct Body {
     verdict: String,
     arms: Table,
+    classes: Table,
     parts: Vec<Part>,
     course: Vec<String>,
     over_time: Vec<Table>,
@@ -69,6 +70,7 @@ pub fn html(read: &Read, findings: &Findings, origin: &Origin) -> String {
         body: Body {
             verdict: findings.verdict.clone(),
             arms: tables::arms(findings),
+            classes: tables::classes(findings),
             parts: findings
                 .comparisons
                 .iter()

@@ -1,10 +1,11 @@
 //! The results of a study as tables.
 
-use experiment::findings::{Comparison, GroupRow, Observed, Row};
+use experiment::findings::{ArmLevels, Comparison, GroupRow, Observed, Rival, Row};
 use experiment::heat::{HeatRow, SHARES};
+use experiment::plan::Kept;
 use experiment::verdict::{Reach, change, probability, range};
-use experiment::{Findings, Measure};
-use report::{Table, bits_per_sec, count, known};
+use experiment::{Findings, Group, Measure};
+use report::{Table, bits_per_sec, count, known, utc};
 
 use super::super::data::Read;
 use super::super::join::Joined;
@@ -24,11 +25,14 @@ pub fn notes(read: &Read, findings: &Findings) -> Vec<String> {
             match findings.reach {
                 Reach::Over => "They are for one look, at the end.",
                 Reach::EndedEarly => "They hold at any time, because the study ended early.",
+                Reach::Interrupted => "They hold at any time, because the study was interrupted.",
                 Reach::Running => "They hold at any time, because the study is still running.",
             }
         ),
         of_what(findings),
     ];
+    notes.extend(of_strata(findings));
+    notes.extend(hints(read, findings));
     notes.extend(super::course::notes(read, findings));
     notes.extend(read.in_regions.map(|some| of_regions(some, findings)));
     notes.extend(read.joined.iter().flat_map(of_logs));
@@ -43,7 +47,18 @@ pub fn about(read: &Read) -> String {
     let state = match &about.ended {
         Some(why) if read.place.is_over() => format!("over: {why}"),
         Some(why) => format!("ended early: {why}; {believe}"),
-        None => format!("not over yet: {believe}"),
+        None => {
+            let since = about.last_unix_s.map_or_else(String::new, |at| {
+                let at = std::time::Duration::try_from_secs_f64(at).unwrap_or_default();
+                format!(" at {} UTC", utc(at.as_secs()))
+            });
+            match read.reach() {
+                Reach::Interrupted => {
+                    format!("interrupted{since}, and no process runs it here: {believe}")
+                }
+                _ => format!("not over yet: {believe}"),
+            }
+        }
     };
     let ran = match &about.ended {
         Some(_) => format!("ran for {:.0} s", about.ran_s),
@@ -102,6 +117,58 @@ fn of_what(findings: &Findings) -> String {
     }
 }
 
+/// The effects over all groups, with and without strata.
+fn of_strata(findings: &Findings) -> Option<String> {
+    let mut parts = Vec::new();
+    for comparison in &findings.comparisons {
+        let mut rows = comparison.measures.iter();
+        let row = rows.find(|row| row.measure == Measure::Throughput)?;
+        if row.strata > 1
+            && let Some(without) = row.unadjusted
+        {
+            parts.push(format!(
+                "{} groups for {} (without them, throughput over 3 MB would be {}, {})",
+                row.strata,
+                title(comparison),
+                change(without.change),
+                range(without.interval(findings.is_over))
+            ));
+        }
+    }
+    (!parts.is_empty()).then(|| {
+        format!(
+            "Changes compare the arms within groups of clients that were known before: {}. So they are not the ratios of the values in \
+             the table of arms.",
+            parts.join(", ")
+        )
+    })
+}
+
+/// What would show differences between networks, if nothing does.
+pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
+    let mut rivals = findings
+        .comparisons
+        .iter()
+        .map(|comparison| &comparison.rival);
+    let is_named = |name: &str| {
+        matches!(
+            Group::parse(name),
+            Some(Group::System(_) | Group::Region(_))
+        )
+    };
+    if rivals.any(|rival| rival.groups.iter().any(|row| is_named(&row.group))) {
+        return None;
+    }
+    Some(match read.place.plan.address {
+        Kept::Full | Kept::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name operators with --as FILE, and regions \
+                                      with --region FILE, from what is stored of clients' addresses."
+            .to_owned(),
+        Kept::Hashed | Kept::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name operators with --as FILE, and \
+                                      regions with --region FILE."
+            .to_owned(),
+    })
+}
+
 /// How many connections are in regions.
 fn of_regions(some: u64, findings: &Findings) -> String {
     let all: u64 = findings.arms.iter().map(|arm| arm.connections).sum();
@@ -146,12 +213,7 @@ fn of_logs(joined: &Joined) -> Vec<String> {
 /// The levels of each arm.
 pub fn arms(findings: &Findings) -> Table {
     let controllers: Vec<&str> = findings.arms.iter().map(|arm| &*arm.controller).collect();
-    let row = |arm: &experiment::findings::ArmLevels| {
-        let classes: Vec<String> = arm
-            .resent_classes
-            .iter()
-            .map(|share| shown(*share, 0))
-            .collect();
+    let row = |arm: &ArmLevels| {
         vec![
             arm.controller.clone(),
             arm.units.to_string(),
@@ -159,7 +221,6 @@ pub fn arms(findings: &Findings) -> Table {
             known(arm.throughput_bps, bits_per_sec),
             known(arm.throughput_p5_bps, bits_per_sec),
             known(arm.resent, percent),
-            classes.join("/"),
             known(arm.unfinished, percent),
         ]
     };
@@ -171,12 +232,30 @@ pub fn arms(findings: &Findings) -> Table {
             "over 3 MB",
             "5th percentile",
             "resent",
-            "of 0/≤1/≤5/>5 %, in %",
             "cut short",
         ],
         findings.arms.iter().map(row),
     )
     .coloured(report::places(&controllers))
+}
+
+/// How many connections of each arm retransmitted how much.
+pub fn classes(findings: &Findings) -> Table {
+    let row = |arm: &ArmLevels| {
+        let shares = arm.resent_classes.iter();
+        let shares = shares.map(|share| format!("{} %", shown(*share, 0)));
+        [arm.controller.clone()].into_iter().chain(shares).collect()
+    };
+    Table::new(
+        [
+            "connections that resent",
+            "nothing",
+            "up to 1 % of packets",
+            "up to 5 %",
+            "more",
+        ],
+        findings.arms.iter().map(row),
+    )
 }
 
 pub(super) fn percent(share: f64) -> String {
@@ -233,36 +312,41 @@ pub fn effects(comparison: &Comparison) -> Table {
     table
 }
 
-/// The tables of groups, for large objects and for small ones. A table is left out if it has no groups.
+/// The tables of groups, for large objects, for smaller ones, and for retransmissions. A table is left out if it has no
+/// groups.
 pub fn of_groups(comparison: &Comparison, is_over: bool) -> Vec<Table> {
-    let tables = [groups(comparison, is_over), small(comparison, is_over)];
+    let Rival {
+        groups,
+        small: smaller,
+        resent,
+        ..
+    } = &comparison.rival;
+    let tables = [
+        of_one("throughput over 3 MB in", groups, is_over),
+        small(smaller, is_over),
+        of_one("retransmitted packets in", resent, is_over),
+    ];
     tables
         .into_iter()
         .filter(|table| !table.rows.is_empty())
         .collect()
 }
 
-/// The throughput of large objects in groups.
-fn groups(comparison: &Comparison, is_over: bool) -> Table {
+/// One measure in groups.
+fn of_one(heading: &str, rows: &[GroupRow], is_over: bool) -> Table {
     let row = |row: &GroupRow| [vec![row.group.clone()], in_group(row, is_over)].concat();
-    let first = ["throughput over 3 MB in"].into_iter();
-    Table::new(
-        first.chain(IN_GROUP),
-        comparison.rival.groups.iter().take(GROUPS).map(row),
-    )
+    let first = [heading].into_iter();
+    Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row))
 }
 
-/// The times of small objects in groups.
-fn small(comparison: &Comparison, is_over: bool) -> Table {
+/// The times of objects below 3 MB in groups.
+fn small(rows: &[GroupRow], is_over: bool) -> Table {
     let row = |row: &GroupRow| {
         let name = vec![row.group.clone(), row.measure.title().to_owned()];
         [name, in_group(row, is_over)].concat()
     };
-    let first = ["small objects in", "what"].into_iter();
-    let mut table = Table::new(
-        first.chain(IN_GROUP),
-        comparison.rival.small.iter().take(GROUPS).map(row),
-    );
+    let first = ["smaller objects in", "what"].into_iter();
+    let mut table = Table::new(first.chain(IN_GROUP), rows.iter().take(GROUPS).map(row));
     table.text = vec![0, 1];
     table
 }

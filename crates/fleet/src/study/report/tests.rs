@@ -62,7 +62,10 @@ fn a_page_has_everything_and_no_secret() {
     for text in [
         "significantly better",
         "AS64500",
-        "small objects in",
+        "smaller objects in",
+        "retransmitted packets in",
+        "connections that resent",
+        "Changes compare the arms within groups",
         "cut short",
         "from the fastest",
         "of the times",

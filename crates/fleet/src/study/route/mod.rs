@@ -133,7 +133,7 @@ impl Routed {
         let drawing = Drawing::of(place);
         let networks = drawing.members.networks(plan.unit)?.into_iter();
         let arms = Arms {
-            names: plan.names().into_iter().map(str::to_owned).collect(),
+            names: plan.controllers().into_iter().map(str::to_owned).collect(),
             networks: networks.map(|one| (one, drawing.draw(one).1)).collect(),
             members: drawing.members.clone(),
         };

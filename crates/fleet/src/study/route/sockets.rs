@@ -71,6 +71,7 @@ impl Drawing {
             set_up,
             client,
             ports: [local.port(), remote.port()],
+            handshake_rtt: None,
         })
     }
 }

@@ -1,0 +1,97 @@
+//! Whether an arm was in force: whether its connections had its controller.
+//!
+//! The kernel refuses a controller that is not loaded, and any for a connection whose route is locked to one (`congctl lock`
+//! of ip-route(8)). A program may also choose a controller for its connections itself. Such connections still count in their
+//! arm, because only the draw may decide. So an arm that is not in force looks like the first one.
+
+use serde::{Deserialize, Serialize};
+
+/// An arm that was never in force is found after this many connections.
+const NEVER: u64 = 20;
+
+/// An arm that was in force before, and is not any more, is found after this many connections in a row. One client, whose
+/// route is locked, may have many in a row.
+const NO_MORE: u64 = 1000;
+
+/// The connections of an arm whose controller is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InForce {
+    /// How many there are.
+    pub known: u64,
+    /// Those of them that had another controller than their arm's.
+    pub others: u64,
+    /// The latest of them in a row.
+    #[serde(skip)]
+    in_a_row: u64,
+}
+
+impl InForce {
+    /// Counts a connection, in the order of time.
+    pub fn note(&mut self, is_in_force: bool) {
+        self.known += 1;
+        if is_in_force {
+            self.in_a_row = 0;
+        } else {
+            self.others += 1;
+            self.in_a_row += 1;
+        }
+    }
+
+    /// Whether the arm was not in force for at least half of its connections, so that no result is about it.
+    pub fn is_lacking(&self) -> bool {
+        self.known >= NEVER && 2 * self.others >= self.known
+    }
+
+    /// Whether the arm is not in force now, so that the study has to stop.
+    pub fn is_broken(&self) -> bool {
+        self.in_a_row >= NO_MORE || self.in_a_row >= NEVER && self.is_lacking()
+    }
+
+    /// What is wrong, in words. `None` if all connections had their arm's controller.
+    pub fn words(&self, arm: &str) -> Option<String> {
+        (self.others > 0).then(|| {
+            format!(
+                "{} of {} connections of {arm} had another controller",
+                self.others, self.known
+            )
+        })
+    }
+}
+
+/// What may be the cause.
+pub const CAUSES: &str = "Possible causes: the controller was unloaded, the route to the clients is locked to another one (congctl lock), or \
+                          the program chooses a controller itself.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(all: impl IntoIterator<Item = bool>) -> InForce {
+        let mut force = InForce::default();
+        all.into_iter().for_each(|one| force.note(one));
+        force
+    }
+
+    #[test]
+    fn an_arm_that_was_never_in_force_is_found_soon_and_one_that_went_later() {
+        let never = |count| of(std::iter::repeat_n(false, count));
+        assert!(!never(19).is_broken() && never(20).is_broken() && never(20).is_lacking());
+        let later =
+            |count| of(std::iter::repeat_n(true, 5000).chain(std::iter::repeat_n(false, count)));
+        assert!(!later(999).is_broken() && later(1000).is_broken());
+        assert!(!later(1000).is_lacking());
+    }
+
+    #[test]
+    fn a_few_that_are_refused_are_told_and_stop_nothing() {
+        let force = of((0..10_000).map(|number| number % 10 > 0));
+        assert!(!force.is_broken() && !force.is_lacking());
+        let words = force.words("bbr").expect("some");
+        assert_eq!(
+            words,
+            "1000 of 10000 connections of bbr had another controller"
+        );
+        assert_eq!(of([true; 30]).words("bbr"), None);
+    }
+}
