@@ -43,7 +43,7 @@ pub struct Options {
     /// Keep at most this much data, 64mb or more; the oldest files are deleted
     #[arg(long, value_name = "SIZE", default_value = "1gb")]
     keep: Bytes,
-    /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
+    /// Name the networks of clients from a file: .mmdb, or a table of MaxMind, IPinfo, iptoasn or pyasn; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Name the regions of clients from a file of your own, with a network and a name in each line
