@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use units::Ratio;
 
 use crate::effect::Effect;
-use crate::measure::Measure;
+use crate::measure::{LARGE, Measure};
 use crate::observation::Observation;
 use crate::tally::Tally;
 
@@ -24,6 +24,9 @@ pub const EVERY: u64 = 25_000;
 
 /// A window without a doubt ends after this many objects, because old data say little about the present.
 pub const MOST: u64 = 100_000;
+
+/// Smaller objects are not collected, in bytes.
+pub const LEAST: u64 = LARGE;
 
 /// What a rule was made for.
 #[derive(Debug, Clone, Copy, PartialEq)]

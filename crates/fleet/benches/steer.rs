@@ -1,5 +1,6 @@
 //! What it costs that connections of a server are steered: the set-up of a connection, a table of a million networks, and how many
-//! connections a second the machine and the process that looks after the policy keep up with.
+//! connections a second the machine and the process that looks after the policy keep up with; and, where nginx and wrk are
+//! installed, what it costs an HTTP server.
 //!
 //! `cargo bench -p fullpipe-fleet --features load --bench steer [-- [--document FILE] CONNECTIONS [NETWORKS]]`, as root. With
 //! `--document`, the tables go into that file, between its lines `<!-- steer-cost: begin -->` and `<!-- steer-cost: end -->`. Connections are over the loopback
@@ -9,6 +10,8 @@
 #[path = "../tests/study/group.rs"]
 #[expect(dead_code, reason = "tests make it anew, too")]
 mod group;
+#[path = "steer/http.rs"]
+mod http;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,6 +21,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -94,7 +98,14 @@ fn main() -> Outcome<()> {
     let (policy, read) = policy_of(directory.path(), &group, networks)?;
     rows.extend(read);
     let network = Network::create(&NetworkConfig::default())?;
+    let has_tools = ["nginx", "wrk"].map(|tool| Command::new(tool).arg("-v").output().is_ok());
+    let mut requests = Vec::new();
     let arrangements = network.near.inside(|| {
+        if has_tools == [true; 2] {
+            requests = http::rows(&group, directory.path())?;
+        } else {
+            eprintln!("SKIPPED: what steering costs an HTTP server: nginx or wrk is not installed");
+        }
         let arrangements = set_up(&group, connections, networks)?;
         rows.extend(churn(&group, policy)?);
         Ok::<_, Box<dyn Error + Send + Sync>>(arrangements)
@@ -106,7 +117,15 @@ fn main() -> Outcome<()> {
         "decisions a second on one processor, by the program's time for a whole connection, with all networks".to_owned(),
         program.map_or_else(String::new, |micros| format!("{:.0}", 1e6 / micros)),
     ));
-    let mut section = format!("{made}\n\n{ARRANGEMENTS}");
+    let mut section = format!("{made}\n\n");
+    if !requests.is_empty() {
+        section += http::HEAD;
+        for cells in requests {
+            writeln!(section, "| {} |", cells.join(" | "))?;
+        }
+        section += "\n";
+    }
+    section += ARRANGEMENTS;
     for cells in arrangements {
         writeln!(section, "| {} |", cells.join(" | "))?;
     }
@@ -122,7 +141,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The first table's head. A connection is set up and ended by this process, which has both ends.
+/// The second table's head. A connection is set up and ended by this process, which has both ends.
 const ARRANGEMENTS: &str = "\
 | arrangement | a connection, µs (least–most) | more than not steered, µs (least to most) | of it the program, µs | its calls | attached in, s | the table of networks, MB |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -232,6 +251,7 @@ fn steering(networks: usize) -> Steering {
         rtt: units::Duration::ZERO..units::Duration::MAX,
         interfaces: Vec::new(),
         resent: kernel::ANY_SHARE,
+        objects: None,
         arms: vec![(1 << 32, "reno".to_owned())],
     };
     let all: BTreeMap<Ipv4Addr, ()> = (0..networks).map(|number| (network(number), ())).collect();
@@ -424,12 +444,15 @@ impl Drop for Counted {
     }
 }
 
+/// The calendar's time, in seconds since 1970.
+fn unix_s() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs_f64()
+}
+
 /// As many connections as the machine can set up and end, with a policy in force that is looked after.
 fn churn(group: &Group, policy: Policy) -> Outcome<[Row; 4]> {
-    let now = || {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        now.unwrap_or_default().as_secs_f64()
-    };
+    let now = unix_s;
     let begin = Instant::now();
     let mut steer = Steer::begin(policy, units::Duration::from_secs(600), None, now())?;
     let in_force = format!(

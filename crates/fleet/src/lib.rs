@@ -40,6 +40,7 @@ pub mod steer;
 pub mod study;
 pub mod systems;
 mod table;
+mod unzipped;
 mod watcher;
 pub mod who;
 

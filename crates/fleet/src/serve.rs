@@ -4,14 +4,15 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdListener};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE};
+use hyper::header::{ALLOW, CONTENT_TYPE, HOST};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -97,9 +98,12 @@ async fn serve(listener: StdListener, text: Shown) {
 }
 
 async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
+    let is_local = stream
+        .local_addr()
+        .is_ok_and(|own| own.ip().to_canonical().is_loopback());
     let service = service_fn(|request| {
         let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        async move { Ok::<_, Infallible>(answer(&request, text)) }
+        async move { Ok::<_, Infallible>(answer(&request, text, is_local)) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
@@ -110,13 +114,35 @@ async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
         .await
 }
 
-fn answer(request: &Request<Incoming>, text: Bytes) -> Response<Full<Bytes>> {
+/// Whether the client asks for this machine itself: by an address, or by a name that no name server gives (RFC 6761,
+/// section 6.3). A page in a browser of this machine may have a name that its owner lets resolve to the loopback address, and
+/// would read what is served there.
+fn asks_for_this_machine(request: &Request<Incoming>) -> bool {
+    let host = request.headers().get(HOST);
+    let Some(host) = host else {
+        // Every browser sends one.
+        return true;
+    };
+    let Ok(authority) = Authority::try_from(host.as_bytes()) else {
+        return false;
+    };
+    let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().is_ok() || name == "localhost" || name.ends_with(".localhost")
+}
+
+fn answer(request: &Request<Incoming>, text: Bytes, is_local: bool) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(text));
     let mut refuse = |status, why: &'static str| {
         *response.status_mut() = status;
         *response.body_mut() = Full::new(Bytes::from_static(why.as_bytes()));
     };
-    if request.uri().path() != "/metrics" {
+    if is_local && !asks_for_this_machine(request) {
+        refuse(
+            StatusCode::MISDIRECTED_REQUEST,
+            "ask with the host localhost or an address\n",
+        );
+    } else if request.uri().path() != "/metrics" {
         refuse(StatusCode::NOT_FOUND, "metrics are at /metrics\n");
     } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
         refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
@@ -149,7 +175,40 @@ mod tests {
     }
 
     fn get(exporter: &Exporter) -> String {
-        ask(exporter, b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        ask(
+            exporter,
+            b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        )
+    }
+
+    #[test]
+    fn a_name_of_somebody_elses_reads_nothing_here() {
+        let exporter = Exporter::start("127.0.0.1:0".parse().unwrap()).unwrap();
+        exporter.show("a 1\n# EOF\n".to_owned());
+        let port = exporter.address().port();
+        let ask = |host: &str| {
+            let request = format!("GET /metrics HTTP/1.1\r\n{host}\r\n");
+            ask(&exporter, request.as_bytes())
+        };
+        for host in [
+            "Host: localhost\r\n",
+            &format!("Host: LOCALHOST:{port}\r\n"),
+            "Host: a.localhost.\r\n",
+            "Host: 127.0.0.1\r\n",
+            &format!("Host: [::1]:{port}\r\n"),
+            "Host: 192.0.2.7\r\n",
+        ] {
+            assert!(ask(host).ends_with("a 1\n# EOF\n"), "{host}");
+        }
+        for host in [
+            &format!("Host: evil.example:{port}\r\n")[..],
+            "Host: localhost.evil.example\r\n",
+            "Host: 127.0.0.1.evil.example\r\n",
+            "Host: \r\n",
+        ] {
+            let answer = ask(host);
+            assert!(!answer.contains("a 1"), "{host}: {answer}");
+        }
     }
 
     #[test]
@@ -165,11 +224,14 @@ mod tests {
             text.to_lowercase()
                 .contains("content-type: application/openmetrics-text")
         );
-        assert!(ask(&exporter, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").starts_with("HTTP/1.1 404"));
+        assert!(
+            ask(&exporter, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                .starts_with("HTTP/1.1 404")
+        );
         assert!(
             ask(
                 &exporter,
-                b"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+                b"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
             )
             .starts_with("HTTP/1.1 405")
         );
@@ -192,7 +254,7 @@ mod tests {
             .map(|_| {
                 let mut stream = TcpStream::connect(exporter.address()).expect("listens");
                 stream
-                    .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+                    .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     .expect("sent");
                 stream
             })

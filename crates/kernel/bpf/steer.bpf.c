@@ -3,13 +3,14 @@
  * Sets the controller of a control group's connections when they are set up, and reports each connection when it ends.
  *
  * The program works only while its lease lasts. The process that attached it renews the lease. If that process is gone
- * or hangs, the program does nothing, and new connections have the controller that they would have without it.
+ * or hangs, the program only follows connections that it knows, and new ones have the controller that they would have
+ * without it.
  */
 #include "steer/memory.h"
 
 const char LICENSE[] SECTION("license") = "Dual BSD/GPL";
 
-/* The data that is stored with a connection. sock_diag reports it, so open connections can be inspected. */
+/* What the program knows of a connection. sock_diag reports it, so open connections can be inspected. */
 struct steered {
 	u64 unit;
 	u64 place; /* the rule, and the arm in the upper half */
@@ -39,13 +40,6 @@ struct ended {
 };
 
 struct {
-	int (*type)[BPF_MAP_TYPE_SK_STORAGE];
-	int (*map_flags)[BPF_F_NO_PREALLOC];
-	int *key;
-	struct steered *value;
-} connections SECTION(".maps");
-
-struct {
 	int (*type)[BPF_MAP_TYPE_RINGBUF];
 	int (*max_entries)[1 << 22];
 } events SECTION(".maps");
@@ -69,7 +63,7 @@ enum count {
 };
 
 struct {
-	int (*type)[BPF_MAP_TYPE_ARRAY];
+	int (*type)[BPF_MAP_TYPE_PERCPU_ARRAY];
 	int (*max_entries)[COUNTS];
 	u32 *key;
 	u64 *value;
@@ -80,7 +74,7 @@ static inline void count(u32 what)
 	u64 *counter = bpf_map_lookup_elem(&counts, &what);
 
 	if (counter)
-		__sync_fetch_and_add(counter, 1);
+		++*counter;
 }
 
 #include "steer/follow.h"
@@ -105,8 +99,7 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 {
 	struct candidate candidate = {};
 	int flags = BPF_SOCK_OPS_STATE_CB_FLAG;
-	struct steered *steered;
-	struct followed *of;
+	struct connection *connection;
 	struct subject subject;
 	struct unit unit;
 	u64 ends[ARMS];
@@ -137,33 +130,31 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	arm = arm_of(drawn, ends);
 	for (u32 at = 0; at < CONTROLLER; at++)
 		name[at] = steering.rules[place].controllers[arm & (ARMS - 1)][at];
-	steered = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!steered) {
+	connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!connection) {
 		/* A connection without stored data keeps its controller. */
 		count(UNREMEMBERED);
 		return;
 	}
-	steered->unit = drawn;
-	steered->place = place | (u64)arm << 32;
-	steered->set_up = now;
-	steered->client[0] = candidate.client[0];
-	steered->client[1] = candidate.client[1];
-	steered->ports = context->local_port | handshake_of(context) << 16 | (u64)from_network(context->remote_port) << 32;
+	connection->steered.unit = drawn;
+	connection->steered.place = place | (u64)arm << 32;
+	connection->steered.set_up = now;
+	connection->steered.client[0] = candidate.client[0];
+	connection->steered.client[1] = candidate.client[1];
+	connection->steered.ports = context->local_port | handshake_of(context) << 16 | (u64)from_network(context->remote_port) << 32;
 	/* The connection still belongs to this arm. Arms stay comparable only if the draw decides. */
 	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
 	count(ASSIGNED);
-	of = bpf_sk_storage_get(&followed, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (of) {
-		of->min_rtt = ~0U;
+	connection->followed.min_rtt = ~0U;
+	if (steering.rules[place].follows)
 		flags |= BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
-	}
 	bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags | flags);
 }
 
 static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 {
-	struct steered *steered;
+	struct connection *connection;
 	struct followed *of;
 	struct tcp_sock *tp;
 	struct ended *ended;
@@ -172,28 +163,28 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 
 	if (!sk)
 		return;
-	steered = bpf_sk_storage_get(&connections, sk, 0, 0);
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
 	/*
 	 * A network keeps its class while it explores. Otherwise the controllers of a rule would be compared in different
 	 * networks.
 	 */
-	if (steering.remembers && tp && !(steered && steered->place >> 32))
+	if (steering.remembers && tp && !(connection && connection->steered.place >> 32))
 		remember_end(context, tp);
-	if (!steered || !tp)
+	if (!connection || !tp)
 		return;
 	/* The FIN takes one sequence number after the data. */
 	is_done = (u32)(tp->write_seq - tp->snd_una) <= 1;
-	of = bpf_sk_storage_get(&followed, sk, 0, 0);
-	if (of && of->begun)
-		tell_object(context, of, tp, micros(), is_done);
+	of = &connection->followed;
+	if (of->begun)
+		tell_object(context, connection, tp, bpf_ktime_get_ns() / NANOS_PER_MICRO, is_done);
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);
 	if (!ended) {
 		count(UNTOLD);
 		return;
 	}
 	ended->cookie = bpf_get_socket_cookie(context);
-	ended->steered = *steered;
+	ended->steered = connection->steered;
 	ended->ended = now;
 	ended->acknowledged = tp->bytes_acked;
 	ended->packets = tp->data_segs_out;
@@ -201,10 +192,10 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->lost = tp->lost;
 	ended->srtt = tp->srtt_us >> 3;
 	ended->min_rtt = tp->rtt_min.s[0].v;
-	if (of && of->min_rtt < ended->min_rtt)
+	if (of->min_rtt < ended->min_rtt)
 		ended->min_rtt = of->min_rtt;
-	ended->median_rtt = of ? median_round(&of->rounds) : 0;
-	ended->objects = of ? of->number : 0;
+	ended->median_rtt = median_round(&of->rounds);
+	ended->objects = of->number;
 	ended->mss = tp->mss_cache;
 	ended->rate_delivered = tp->rate_delivered;
 	ended->rate_interval = tp->rate_interval_us;
@@ -215,29 +206,32 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	/* The kernel may have refused the arm's, or the program may have chosen another one since. */
 	if (bpf_getsockopt(context, SOL_TCP, TCP_CONGESTION, ended->controller, CONTROLLER))
 		ended->controller[0] = 0;
-	bpf_ringbuf_submit(ended, 0);
+	bpf_ringbuf_submit(ended, BPF_RB_NO_WAKEUP);
 }
 
 SECTION("sockops") int steer(struct bpf_sock_ops *context)
 {
 	u32 op = context->op;
+	bool is_new = op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB;
 	u64 now;
 
-	/* Called before each packet. Later packets of a burst return here, without a read of the clock. */
-	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && context->packets_out)
-		return 1;
-	now = bpf_ktime_get_boot_ns();
-	if (!is_leased(now))
-		return 1;
-	if (op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB || op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
-		assign(context, now);
-	else if (op == BPF_SOCK_OPS_STATE_CB && context->args[1] == TCP_CLOSE)
-		tell_end(context, now);
-	else if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+	/* Most calls end here, or follow a connection without a read of the clock. */
+	if (op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
 		follow_packet(context);
 	else if (op == BPF_SOCK_OPS_RTT_CB)
 		follow_round(context);
 	else if (op == BPF_SOCK_OPS_RETRANS_CB)
 		ask_before_packets(context, true);
+	else if (op == BPF_SOCK_OPS_STATE_CB && (context->args[1] == TCP_FIN_WAIT1 || context->args[1] == TCP_LAST_ACK))
+		follow_fin(context);
+	if (!is_new && (op != BPF_SOCK_OPS_STATE_CB || context->args[1] != TCP_CLOSE))
+		return 1;
+	now = bpf_ktime_get_boot_ns();
+	if (!is_leased(now))
+		return 1;
+	if (is_new)
+		assign(context, now);
+	else
+		tell_end(context, now);
 	return 1;
 }

@@ -93,6 +93,9 @@ pub struct SteeringRule {
     pub resent: Range<u32>,
     /// The names of the interfaces through which data leave. Without any, all interfaces.
     pub interfaces: Vec<String>,
+    /// The size of the smallest object that is reported, in bytes. `None` if its connections' objects and round trips are not
+    /// followed, which costs less.
+    pub objects: Option<u64>,
     /// The end of each arm among the draws' upper halves, and its controller.
     pub arms: Vec<(u64, String)>,
 }
@@ -258,6 +261,8 @@ impl SteeringRule {
             to.extend(fixed::<NAME>(name));
         }
         let mut word = |word: u64| to.extend(word.to_ne_bytes());
+        word(self.objects.is_some().into());
+        word(self.objects.unwrap_or(0));
         for place in 0..MOST_ARMS {
             word(self.arms.get(place).map_or(0, |(end, _)| *end));
         }
@@ -284,6 +289,7 @@ impl SteeringRule {
         let resent = u32::try_from(word(bytes)?).ok()?..u32::try_from(word(bytes)?).ok()?;
         let mut interfaces = texts::<NAME>(bytes, MOST_INTERFACES)?;
         interfaces.retain(|name| !name.is_empty());
+        let (follows, least) = (word(bytes)?, word(bytes)?);
         let ends: Option<Vec<u64>> = (0..MOST_ARMS).map(|_| word(bytes)).collect();
         let arms = ends?.into_iter().zip(texts::<NAME>(bytes, MOST_ARMS)?);
         Some(SteeringRule {
@@ -292,6 +298,7 @@ impl SteeringRule {
             rtt,
             resent,
             interfaces,
+            objects: (follows != 0).then_some(least),
             arms: arms.filter(|(_, name)| !name.is_empty()).collect(),
             name: text::<RULE_NAME>(bytes)?,
         })
@@ -456,6 +463,7 @@ mod tests {
             rtt: Duration::ZERO..Duration::MAX,
             interfaces: vec!["eth0".to_owned(); MOST_INTERFACES + 1],
             resent: ANY_SHARE,
+            objects: Some(0),
             arms: vec![(1 << 32, "a_name_that_is_too_long".to_owned())],
         };
         let steering = Steering {
@@ -468,7 +476,7 @@ mod tests {
         steering.rules[0].append(&mut bytes);
         assert_eq!(
             bytes.len(),
-            2 * 8 * 16 + 4 * 8 + 8 * 16 + 8 * 8 + 8 * 16 + 64
+            2 * 8 * 16 + 4 * 8 + 8 * 16 + 2 * 8 + 8 * 8 + 8 * 16 + 64
         );
         assert_eq!(
             &bytes[bytes.len() - 64 - 8 * 16..][..16],
@@ -487,6 +495,7 @@ mod tests {
             rtt,
             interfaces: Vec::new(),
             resent: ANY_SHARE,
+            objects: Some(0),
             arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "bbr".to_owned())],
         };
         let far = Duration::from_millis(50)..Duration::from_millis(90);

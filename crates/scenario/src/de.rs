@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs;
+use std::fs::File;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -17,6 +17,7 @@ use serde::de::{
     MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
+use text::TextError;
 use units::bounds::refused;
 use units::{hint, told};
 
@@ -29,6 +30,9 @@ pub const REST: &str = "*";
 /// The variants that have no name.
 pub(crate) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
+/// The most bytes of a file in TOML.
+pub const LARGEST: u64 = 16 << 20;
+
 /// What `parse` makes of a file's text. What that names is relative to the file's directory, which `parse` is told.
 ///
 /// # Errors
@@ -38,7 +42,9 @@ pub fn load<T>(
     file: &Path,
     parse: impl FnOnce(&str, &Path) -> Result<T, ScenarioError>,
 ) -> Result<T, ScenarioError> {
-    let text = fs::read_to_string(file).map_err(|error| {
+    let read = File::open(file).map_err(TextError::from);
+    let read = read.and_then(|file| text::read(file, LARGEST));
+    let text = read.map_err(|error| {
         ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
     })?;
     parse(&text, file.parent().unwrap_or(Path::new("")))

@@ -248,7 +248,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     };
     let input = Input::read(&file, "run")?;
     // Some editors begin a file with a byte order mark.
-    let text = input.text.trim_start_matches('\u{feff}').trim_start();
+    let text = input.text.trim_start();
     let path = if text.is_empty() {
         let reason = "is empty; give a scenario, or the summary of a run or of captures";
         Err(ScenarioError::new("", reason))

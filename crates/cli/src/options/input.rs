@@ -2,17 +2,16 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::str;
+
+use scenario::de::LARGEST;
+use text::TextError;
 
 use crate::failure::Failure;
 use crate::options::other_file;
 use crate::terminal::output;
-
-/// A larger file is not TOML for this program.
-const LARGEST: u64 = 16 << 20;
 
 /// The most characters of a reason that are printed.
 const LONGEST: usize = 500;
@@ -36,28 +35,24 @@ impl Input {
     /// It cannot be read, is not UTF-8, or is larger than 16 MiB.
     pub fn read(file: &Path, command: &'static str) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
-        let (name, bytes) = if is_stdin {
-            ("stdin".to_owned(), bounded(io::stdin().lock()))
+        let (name, text) = if is_stdin {
+            let text = text::read(io::stdin().lock(), LARGEST);
+            ("stdin".to_owned(), text)
         } else {
             if is_fifo(file) {
                 let name = file.display();
                 output::note(format_args!("{name} is a pipe: waiting for data"));
             }
-            let bytes = File::open(file).and_then(bounded);
-            (file.display().to_string(), bytes)
+            let opened = File::open(file).map_err(TextError::from);
+            let text = opened.and_then(|file| text::read(file, LARGEST));
+            (file.display().to_string(), text)
         };
-        let bytes =
-            bytes.map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
-        if bytes.len() as u64 > LARGEST {
-            let largest = LARGEST >> 20;
-            return Err(Failure::usage(format_args!(
-                "{name}: is larger than {largest} MiB"
-            )));
-        }
-        let text = str::from_utf8(&bytes)
-            .map_err(|_| Failure::usage(format_args!("{name}: is not UTF-8 text")))?;
+        let text = text.map_err(|error| match error {
+            TextError::Read(error) => Failure::usage(format_args!("cannot read {name}: {error}")),
+            error => Failure::usage(format_args!("{name}: {error}")),
+        })?;
         Ok(Input {
-            text: text.to_owned(),
+            text,
             directory: file.parent().unwrap_or(Path::new("")).to_owned(),
             name,
             command,
@@ -81,11 +76,4 @@ impl Input {
 fn is_fifo(file: &Path) -> bool {
     let is_shells = file.starts_with("/dev/fd") || file.starts_with("/proc/self/fd");
     !is_shells && file.metadata().is_ok_and(|it| it.file_type().is_fifo())
-}
-
-/// Reads at most one byte more than the limit.
-fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -4,9 +4,20 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use fleet::Connection;
+use report::count;
 
 /// Whether several of these connections lead to the same port of the same host. Then only this side tells which is which.
 pub fn share_remotes(all: &[&Connection]) -> bool {
     let remotes: HashSet<SocketAddr> = all.iter().map(|one| one.seen.remote()).collect();
     remotes.len() < all.len()
+}
+
+/// How many of them are shown: `12 of 3400 connections`, or only the number if all are.
+pub fn some_of(shown: usize, all: usize, thing: &str) -> String {
+    let all_of_them = count(all as u64, thing);
+    if shown == all {
+        all_of_them
+    } else {
+        format!("{shown} of {all_of_them}")
+    }
 }

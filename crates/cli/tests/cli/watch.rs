@@ -177,7 +177,7 @@ fn metrics_are_served_and_a_record_is_whole_at_the_end() {
         far.read_exact(&mut [0; 1000]).expect("received");
         let mut stream = TcpStream::connect(address).expect("listens");
         stream
-            .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
             .expect("asked");
         text.clear();
         stream.read_to_string(&mut text).expect("answered");

@@ -119,6 +119,7 @@ mod tests {
             rtt: Duration::ZERO..Duration::MAX,
             interfaces: Vec::new(),
             resent: kernel::ANY_SHARE,
+            objects: Some(0),
             arms: shares.ends().iter().copied().zip(names).collect(),
         };
         let given = |draw| Given::of(&rule, draw);

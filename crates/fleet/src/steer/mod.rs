@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use experiment::policy::{Policy, Rule};
+use experiment::stale::LEAST;
 use kernel::{EndedConnection, Steering, SteeringCounts, SteeringRule, millionths, since_boot};
 use serde_json::{Value, json};
 use units::Duration;
@@ -85,7 +86,7 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
     let (networks, everywhere) = policy.networks();
     let rule = |rule: &Rule| {
         let (names, shares) = policy.arms(rule);
-        let names = names.into_iter().map(str::to_owned);
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         SteeringRule {
             name: rule.name.clone(),
             listen: rule.listen.iter().map(experiment::Ports::ends).collect(),
@@ -93,6 +94,8 @@ fn steering(policy: &Policy, boot: Duration) -> Steering {
             rtt: rule.rtt_from..rule.rtt_below.unwrap_or(Duration::MAX),
             interfaces: rule.interface.iter().map(ToString::to_string).collect(),
             resent: millionths(rule.resent_from)..rule.resent_below.map_or(u32::MAX, millionths),
+            // Only a rule that explores can become stale, and only large objects say so.
+            objects: (names.len() > 1).then_some(LEAST),
             arms: shares.ends().iter().copied().zip(names).collect(),
         }
     };

@@ -1,8 +1,10 @@
 //! Reads rows of Parquet files.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Once;
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -103,13 +105,35 @@ pub(super) fn each_row(
         Ok(())
     };
     // The library panics on some damaged files.
-    let read = panic::catch_unwind(AssertUnwindSafe(&mut end_to_end));
-    read.unwrap_or_else(|_| Err(ParquetError::General("is damaged".to_owned())))?;
+    let read = quietly(&mut end_to_end);
+    read.unwrap_or_else(|| Err(ParquetError::General("is damaged".to_owned())))?;
     for row in reader.get_row_iter(None)? {
         take(&Cells::of(&row?))
             .ok_or_else(|| ParquetError::General("has other columns than a study's".to_owned()))?;
     }
     Ok(())
+}
+
+thread_local! {
+    /// Whether a panic of this thread is expected, and caught.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The result, or nothing if it panics. Only such a panic is not printed: those of other threads are.
+fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            if !IS_CAUGHT.get() {
+                print(about);
+            }
+        }));
+    });
+    let before = IS_CAUGHT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(act));
+    IS_CAUGHT.set(before);
+    result.ok()
 }
 
 #[cfg(test)]

@@ -415,6 +415,7 @@ fn joined(
             hashes.extend(keys.iter().map(|key| key.end(request.client, request.port)));
             join.add(&hashes, &request);
         });
+        join.end_log();
         join.joined.logs.push((log.name, counts));
     }
     Ok(join)

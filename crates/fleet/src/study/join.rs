@@ -2,10 +2,11 @@
 //!
 //! A log knows where one response ends and the next begins. The kernel knows when the data that it was given was
 //! acknowledged. The server's time ends when the server has given the last byte to the kernel. A response that fits
-//! into the send buffer ends at once by this time. So if exactly one request matches one object, the size is the log's
-//! and the time is the kernel's. A log also counts data that never arrived. So what was cut short is the kernel's.
+//! into the send buffer ends at once by this time. So if exactly one request matches one object, or some in a row, the size
+//! is the log's and the time is the kernel's. A log also counts data that never arrived. So what was cut short is the kernel's.
 
 use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 
 use experiment::Scope;
 use serde::Serialize;
@@ -36,7 +37,7 @@ const HEAD: u64 = 8192;
 /// compared with all objects.
 const LOOKED: usize = 1000;
 
-/// How many requests are held in memory, at 32 bytes each.
+/// How many requests are held in memory, at 40 bytes each.
 const MOST: usize = 10_000_000;
 
 /// The lifetime of a connection, in seconds since 1970.
@@ -70,12 +71,16 @@ pub struct Joined {
     pub ambiguous: u64,
     /// Requests above the memory limit.
     pub too_many: u64,
+    /// Requests that an earlier log has, too: one that was given twice, or was copied in part when it was rotated.
+    pub repeated: u64,
 }
 
 /// The answer to a request, from a log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     pub ended: f64,
+    /// How much later it may have ended, as the log's times are coarse.
+    pub resolution: f64,
     pub took: f64,
     pub bytes: u64,
 }
@@ -104,6 +109,8 @@ pub(super) struct Timed {
 pub(super) struct Join<C> {
     ends: HashMap<u64, Vec<(C, Life)>>,
     pub answers: HashMap<C, Vec<Answer>>,
+    /// The answers of the log that is being read.
+    fresh: HashMap<C, Vec<Answer>>,
     pub joined: Joined,
 }
 
@@ -117,6 +124,7 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
         Join {
             ends,
             answers: HashMap::new(),
+            fresh: HashMap::new(),
             joined: Joined::default(),
         }
     }
@@ -138,8 +146,9 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
             (Some(_), None) if counts.joined >= MOST as u64 => counts.too_many += 1,
             (Some((connection, _)), None) => {
                 counts.joined += 1;
-                self.answers.entry(*connection).or_default().push(Answer {
+                self.fresh.entry(*connection).or_default().push(Answer {
                     ended: request.ended_unix_s,
+                    resolution: request.resolution_s,
                     took: request.took_s,
                     bytes: request.bytes,
                 });
@@ -148,19 +157,84 @@ impl<C: Copy + Eq + std::hash::Hash> Join<C> {
     }
 }
 
-impl Answer {
-    /// Whether the object may be the answer to the request.
-    fn may_be(&self, sent: &Sent) -> bool {
-        let begun = self.ended - self.took;
-        let largest = (self.bytes as f64 * OVERHEAD) as u64;
-        (begun - BEFORE..=self.ended + AFTER).contains(&sent.begun)
-            && (self.bytes..=largest.saturating_add(HEAD)).contains(&sent.bytes)
+impl<C: Copy + Eq + std::hash::Hash> Join<C> {
+    /// The log was read to its end. What an earlier log has does not count again. A line that a log has twice are two
+    /// requests.
+    pub fn end_log(&mut self) {
+        for (connection, mut fresh) in self.fresh.drain() {
+            let known = self.answers.entry(connection).or_default();
+            if known.is_empty() {
+                *known = fresh;
+                continue;
+            }
+            known.sort_unstable_by_key(Answer::key);
+            fresh.sort_unstable_by_key(Answer::key);
+            let all = fresh.len();
+            let mut earlier = known.iter().map(Answer::key).peekable();
+            fresh.retain(|one| {
+                while earlier.next_if(|key| *key < one.key()).is_some() {}
+                earlier.next_if(|key| *key == one.key()).is_none()
+            });
+            let repeated = (all - fresh.len()) as u64;
+            self.joined.repeated += repeated;
+            self.joined.joined -= repeated;
+            known.extend(fresh);
+        }
     }
 }
 
-/// What is evaluated of a connection's answers. An answer's time is the time of the first whole object that matches the
-/// answer, unless that object is also the first match of another answer. If the connection has cut an object short, the
-/// last answer that has no such time, and was not over before this object, is this object.
+impl Answer {
+    /// The same for the same line of a log.
+    fn key(&self) -> (u64, u64, u64) {
+        (self.ended.to_bits(), self.took.to_bits(), self.bytes)
+    }
+
+    /// When an object of the answer may begin.
+    fn times(&self) -> RangeInclusive<f64> {
+        self.ended - self.took - BEFORE..=self.ended + self.resolution + AFTER
+    }
+
+    /// How many bytes its objects have.
+    fn sizes(&self) -> RangeInclusive<u64> {
+        let largest = (self.bytes as f64 * OVERHEAD) as u64;
+        self.bytes..=largest.saturating_add(HEAD)
+    }
+
+    /// The objects that may be the answer, as indices: the first one of its size, or else the first consecutive ones that
+    /// have it together. The kernel splits a response where the server pauses, or where the client sends something.
+    fn find(&self, objects: &[Sent]) -> Option<Range<usize>> {
+        let (times, sizes) = (self.times(), self.sizes());
+        let first = objects.partition_point(|one| one.begun < *times.start());
+        let many = objects[first..].partition_point(|one| one.begun <= *times.end());
+        let end = first + many.min(LOOKED);
+        let one = (first..end).find(|&place| sizes.contains(&objects[place].bytes));
+        if let Some(place) = one {
+            return Some(place..place + 1);
+        }
+        let (mut from, mut sum) = (first, 0_u64);
+        for to in first..end {
+            sum = sum.saturating_add(objects[to].bytes);
+            while sum > *sizes.end() {
+                sum -= objects[from].bytes.min(sum);
+                from += 1;
+            }
+            if from < to && sizes.contains(&sum) {
+                return Some(from..to + 1);
+            }
+        }
+        None
+    }
+}
+
+/// The time of objects together, without the time between them.
+fn busy(objects: &[Sent]) -> Duration {
+    let times = objects.iter().map(|one| one.busy);
+    times.fold(Duration::ZERO, |sum, busy| sum + busy)
+}
+
+/// What is evaluated of a connection's answers. An answer's time is the time of the whole objects that match the answer,
+/// unless one of them also matches another answer. If the connection has cut an object short, the last answer that has no
+/// such time, and was not over before this object, is this object and those of its time before it.
 pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let (mut objects, cut): (Vec<Sent>, Vec<Sent>) =
         objects.iter().copied().partition(|one| one.is_whole);
@@ -168,39 +242,39 @@ pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let mut claims = vec![0_u32; objects.len()];
     let mut own = Vec::with_capacity(answers.len());
     for answer in answers {
-        let begun = answer.ended - answer.took - BEFORE;
-        let first = objects.partition_point(|one| one.begun < begun);
-        let mut in_time = (first..objects.len())
-            .take_while(|&place| objects[place].begun <= answer.ended + AFTER)
-            .take(LOOKED);
-        let found = in_time.find(|&place| answer.may_be(&objects[place]));
-        if let Some(place) = found {
-            claims[place] += 1;
+        let found = answer.find(&objects);
+        for claims in &mut claims[found.clone().unwrap_or_default()] {
+            *claims += 1;
         }
         own.push(found);
     }
-    let each = |(answer, own): (&Answer, Option<usize>)| {
-        let object = own.filter(|&place| claims[place] == 1);
-        let object = object.map(|place| objects[place]);
+    let each = |(answer, own): (&Answer, Option<Range<usize>>)| {
+        let own = own.filter(|places| claims[places.clone()].iter().all(|&claims| claims == 1));
+        let own = own.map(|places| &objects[places]);
         let logged = || super::cells::span(answer.took);
         Timed {
             scope: Scope::Object,
-            begun: object.map_or(answer.ended - answer.took, |object| object.begun),
+            begun: own.map_or(answer.ended - answer.took, |own| own[0].begun),
             bytes: answer.bytes,
-            busy: object.map_or_else(logged, |object| object.busy),
-            is_by_kernel: object.is_some(),
+            busy: own.map_or_else(logged, busy),
+            is_by_kernel: own.is_some(),
         }
     };
     let mut all: Vec<Timed> = answers.iter().zip(own).map(each).collect();
     for cut in cut.iter().filter(|cut| cut.bytes > 0) {
         let there = all.iter_mut().zip(answers);
-        let there = there.filter(|(one, of)| !one.is_by_kernel && of.ended + AFTER >= cut.begun);
-        if let Some((one, _)) = there.max_by(|(_, a), (_, b)| a.ended.total_cmp(&b.ended)) {
+        let there = there.filter(|(one, of)| !one.is_by_kernel && *of.times().end() >= cut.begun);
+        if let Some((one, of)) = there.max_by(|(_, a), (_, b)| a.ended.total_cmp(&b.ended)) {
+            let before = *of.times().start()..cut.begun;
+            let parts = objects.iter().zip(&claims);
+            let parts =
+                parts.filter(|(part, claims)| **claims == 0 && before.contains(&part.begun));
+            let parts: Vec<Sent> = parts.map(|(part, _)| *part).chain([*cut]).collect();
             *one = Timed {
                 scope: Scope::Part,
-                begun: cut.begun,
-                bytes: cut.bytes,
-                busy: cut.busy,
+                begun: parts[0].begun,
+                bytes: parts.iter().map(|part| part.bytes).sum(),
+                busy: busy(&parts),
                 is_by_kernel: true,
             };
         }
@@ -219,13 +293,20 @@ mod tests {
             client: "192.0.2.7".parse().unwrap(),
             port: 7,
             ended_unix_s: ended,
+            resolution_s: 0.0,
             bytes,
             took_s: took,
         }
     }
 
     fn answer(ended: f64, took: f64, bytes: u64) -> Answer {
-        Answer { ended, took, bytes }
+        let resolution = 0.0;
+        Answer {
+            ended,
+            resolution,
+            took,
+            bytes,
+        }
     }
 
     fn sent(begun: f64, millis: u64, bytes: u64) -> Sent {
@@ -265,6 +346,7 @@ mod tests {
         ] {
             join.add(ends, &request(ended, took, 7));
         }
+        join.end_log();
         let found = &join.answers;
         assert_eq!(found[&'a'], [answer(105.0, 1.0, 7)]);
         assert_eq!((found[&'b'].len(), found[&'c'].len()), (1, 1));
@@ -276,10 +358,35 @@ mod tests {
     }
 
     #[test]
+    fn what_several_logs_have_counts_once() {
+        let life = Life {
+            set_up: 100.0,
+            last: 110.0,
+            has_ended: true,
+        };
+        let mut join = Join::of([(1, 'a', life)].into_iter());
+        // A log; the same with more lines, as copied when it was rotated; and another one.
+        for log in [
+            &[101.0, 102.0, 102.0][..],
+            &[102.0, 101.0, 102.0, 103.0],
+            &[104.0, 103.0],
+        ] {
+            for ended in log {
+                join.add(&[1], &request(*ended, 0.5, 7));
+            }
+            join.end_log();
+        }
+        let mut ends: Vec<f64> = join.answers[&'a'].iter().map(|one| one.ended).collect();
+        ends.sort_by(f64::total_cmp);
+        assert_eq!(ends, [101.0, 102.0, 102.0, 103.0, 104.0]);
+        assert_eq!((join.joined.joined, join.joined.repeated), (5, 4));
+    }
+
+    #[test]
     fn the_kernel_has_the_time_where_one_stands_beside_one() {
         // Answers, objects, and for each answer the time of its object in milliseconds.
         type Case<'c> = (&'c [Answer], &'c [Sent], &'c [Option<f64>]);
-        let cases: [Case<'_>; 5] = [
+        let cases: [Case<'_>; 8] = [
             // The whole answer fitted into the send buffer at once. Earlier, the handshake has sent an object.
             (
                 &[answer(10.001, 0.001, 5000)],
@@ -308,6 +415,41 @@ mod tests {
                 ],
                 &[sent(50.001, 11, 4_000_000), sent(50.012, 12, 4_000_001)],
                 &[Some(11.0), Some(12.0)],
+            ),
+            // An answer that the kernel has in three pieces, as the server paused: all of the time in which it was busy.
+            (
+                &[answer(60.6, 0.6, 3_000_000)],
+                &[
+                    sent(60.001, 100, 1_000_000),
+                    sent(60.25, 110, 1_500_000),
+                    sent(60.5, 90, 520_000),
+                ],
+                &[Some(300.0)],
+            ),
+            // The same behind another answer, whose own object is no piece of it.
+            (
+                &[answer(70.1, 0.1, 5000), answer(70.6, 0.45, 40_000)],
+                &[
+                    sent(70.01, 20, 5100),
+                    sent(70.2, 30, 21_000),
+                    sent(70.5, 40, 20_000),
+                ],
+                &[Some(20.0), Some(70.0)],
+            ),
+            // Pieces that are too few, or that two answers may have.
+            (
+                &[
+                    answer(80.5, 0.5, 90_000),
+                    answer(81.5, 0.5, 30_000),
+                    answer(81.6, 0.6, 30_000),
+                ],
+                &[
+                    sent(80.1, 10, 40_000),
+                    sent(80.3, 10, 40_000),
+                    sent(81.1, 10, 15_000),
+                    sent(81.3, 10, 16_000),
+                ],
+                &[None, None, None],
             ),
         ];
         let answers: Vec<Answer> = cases.iter().flat_map(|case| case.0).copied().collect();
@@ -347,11 +489,31 @@ mod tests {
         let found = found.iter().map(|one| (one.scope, one.bytes));
         let expected = [(Scope::Part, 3_000_000), (Scope::Object, 5000)];
         assert_eq!(found.collect::<Vec<_>>(), expected);
+        // The pieces before the cut one are of the same answer.
+        let piece = Sent {
+            begun: 10.01,
+            ..sent(0.0, 50, 1_000_000)
+        };
+        let later = Sent { begun: 10.2, ..cut };
+        let found = timed(&answers[..1], &[piece, later]);
+        assert_eq!((found[0].scope, found[0].bytes), (Scope::Part, 4_000_000));
+        assert_eq!(found[0].busy, Duration::from_millis(130));
         // No answer was under way when this object began, or nothing of it arrived.
         for cut in [Sent { begun: 11.0, ..cut }, Sent { bytes: 0, ..cut }] {
             let found = timed(&answers[..1], &[cut]);
             assert_eq!(found[0].scope, Scope::Object);
         }
+    }
+
+    #[test]
+    fn a_log_in_whole_seconds_finds_the_objects_of_its_second() {
+        let coarse = Answer {
+            resolution: 1.0,
+            ..answer(10.0, 0.3, 50_000)
+        };
+        let objects = [sent(10.55, 320, 50_400)];
+        assert!(timed(&[coarse], &objects)[0].is_by_kernel);
+        assert!(!timed(&[answer(10.0, 0.3, 50_000)], &objects)[0].is_by_kernel);
     }
 
     proptest! {

@@ -68,6 +68,7 @@ fn steering(place: &Place, boot: Duration) -> Steering {
             rtt: Duration::ZERO..Duration::MAX,
             interfaces: interface.iter().map(ToString::to_string).collect(),
             resent: kernel::ANY_SHARE,
+            objects: Some(0),
             arms: ends.into_iter().zip(names).collect(),
         }],
         networks,

@@ -1,11 +1,12 @@
 //! Networks as text, one in a line.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 
 use experiment::Prefix;
+use text::{Lines, TextError};
 
-use super::text::{LineError, next};
+use super::text::{LONGEST, LineError};
 use super::{Systems, SystemsError};
 
 /// The most bytes of a list. They take seconds to read, and a policy that is read again waits for them.
@@ -19,28 +20,26 @@ impl Systems {
     /// A line makes no sense, there are more than so many, or the file is too large.
     pub fn list(file: File, most: usize) -> Result<Vec<Prefix>, SystemsError> {
         if file.metadata()?.len() > LARGEST {
-            let why = format!("is larger than {} MiB", LARGEST >> 20);
-            return Err(io::Error::other(why).into());
+            return Err(TextError::Large(LARGEST).into());
         }
         read(BufReader::new(file), most)
     }
 }
 
 /// The same, from wherever.
-pub(crate) fn read(mut source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
+pub(crate) fn read(source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
     let mut networks = Vec::new();
-    let mut line = String::new();
-    let mut number = 1;
-    while next(&mut source, &mut line, number)? {
+    let mut lines = Lines::new(source, LONGEST);
+    while let Some(line) = lines.next_valid()? {
         let said = line.split('#').next().unwrap_or_default().trim();
-        if !said.is_empty() {
-            let network = said.parse().map_err(|why| LineError::Wrong(number, why))?;
-            if networks.len() >= most {
-                return Err(LineError::Many(most).into());
-            }
-            networks.push(network);
+        if said.is_empty() {
+            continue;
         }
-        number += 1;
+        let network = said.parse();
+        networks.push(network.map_err(|why| LineError::Wrong(lines.number(), why))?);
+        if networks.len() > most {
+            return Err(LineError::Many(most).into());
+        }
     }
     // Of a million, what was kept free would be megabytes.
     networks.shrink_to_fit();

@@ -1,6 +1,7 @@
-//! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`) or CSV, IPinfo's CSV,
-//! or pyasn's text, also compressed with gzip.
+//! Which autonomous system (AS) an address belongs to, by a file that the user has: MaxMind's format (`.mmdb`), or a table as
+//! text, also compressed with gzip.
 
+mod columns;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod list;
@@ -8,15 +9,16 @@ mod networks;
 mod ranges;
 mod regions;
 mod text;
+mod tree;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use ::text::{TextError, is_utf_16};
 use experiment::Prefix;
-use flate2::bufread::MultiGzDecoder;
 use hashbrown::HashMap;
 use maxminddb::{Reader, WithinOptions};
 use serde::Deserialize;
@@ -25,6 +27,8 @@ use serde::de::{Deserializer, Error, Visitor};
 use ranges::Ranges;
 pub use regions::Regions;
 pub use text::LineError;
+
+use crate::unzipped::unzipped;
 
 /// A network's operator, as routing knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,9 +55,9 @@ pub enum SystemsError {
     /// It cannot be read.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// It is larger than any that there is.
-    #[error("is larger than {} GiB", LARGEST >> 30)]
-    Large,
+    /// It is not text, or too large.
+    #[error(transparent)]
+    Text(#[from] TextError),
     /// MaxMind's format, but damaged, or of another kind.
     #[error("is not a MaxMind database of AS numbers: {0}")]
     MaxMind(String),
@@ -62,11 +66,11 @@ pub enum SystemsError {
     Line(#[from] LineError),
 }
 
-/// Tables of the whole internet have some tens of megabytes.
-const LARGEST: u64 = 2 << 30;
+/// The most bytes of a table, decompressed. Tables of the whole internet have some tens of megabytes.
+const LARGEST: u64 = 512 << 20;
 
-/// The first bytes of a gzip file (RFC 1952, section 2.3.1).
-const GZIP: &[u8] = &[0x1f, 0x8b];
+/// The most networks of a table. There are some millions in the largest.
+const MOST: usize = 10_000_000;
 
 /// If none of so many networks has a number, none will.
 const TRIED: usize = 100_000;
@@ -145,30 +149,22 @@ impl Systems {
     ///
     /// It is none of them, or a line of it makes no sense.
     pub fn read(file: File) -> Result<Systems, SystemsError> {
-        if file.metadata()?.len() > LARGEST {
-            return Err(SystemsError::Large);
-        }
-        Systems::of(BufReader::new(file.take(LARGEST)))
+        Systems::of(file)
     }
 
     /// The same, from wherever.
-    pub(crate) fn of(mut source: impl BufRead) -> Result<Systems, SystemsError> {
-        if !source.fill_buf()?.starts_with(GZIP) {
-            return Systems::plain(source);
-        }
-        // One more than there may be: what is larger is told from what ends there.
-        let mut plain = BufReader::new(MultiGzDecoder::new(source).take(LARGEST + 1));
-        let read = Systems::plain(&mut plain);
-        if plain.into_inner().limit() == 0 {
-            return Err(SystemsError::Large);
-        }
-        read
+    pub(crate) fn of(source: impl Read) -> Result<Systems, SystemsError> {
+        Systems::plain(unzipped(source, LARGEST)?)
     }
 
     fn plain(mut source: impl BufRead) -> Result<Systems, SystemsError> {
         let mut named = HashMap::new();
+        let head = source.fill_buf()?;
+        if is_utf_16(head) {
+            return Err(TextError::Utf16.into());
+        }
         // A binary file has a zero soon; no text has one.
-        let is_text = !source.fill_buf()?.contains(&0);
+        let is_text = !head.contains(&0);
         let table = if is_text {
             Table::Ranges(text::read(source, &mut named)?)
         } else {
@@ -209,6 +205,12 @@ fn maxmind(bytes: Vec<u8>) -> Result<Reader<Vec<u8>>, SystemsError> {
         ));
     }
     let damaged = |error: maxminddb::MaxMindDbError| SystemsError::MaxMind(error.to_string());
+    let parsed = Reader::from_source(&bytes[..]).map_err(damaged)?;
+    let networks = tree::networks(&bytes, parsed.metadata());
+    if networks.is_none_or(|count| count as usize > MOST) {
+        let lack = format!("its tree goes in circles, or has more than {MOST} networks");
+        return Err(SystemsError::MaxMind(lack));
+    }
     let reader = Reader::from_source(bytes).map_err(damaged)?;
     has_systems(&reader).map_err(damaged)?.then_some(reader).ok_or_else(|| {
         let lack = "no network has autonomous_system_number or asn; give one of AS numbers, such as GeoLite2-ASN";
@@ -272,6 +274,95 @@ mod tests {
             Some("AS13335 Cloudflare")
         );
         assert_eq!(of(&mut lite, "1.0.4.1"), None);
+    }
+
+    #[test]
+    fn tables_without_names_of_columns_are_known_by_their_cells() {
+        for (what, text, name) in [
+            ("pyasn", "192.0.2.0/24\t64500\n1.0.0.0/24\t13335\n", ""),
+            (
+                "iptoasn",
+                "0.0.0.0\t0.255.255.255\t0\tNone\tNot routed\n1.0.0.0\t1.0.0.255\t13335\tUS\tCLOUDFLARENET - Cloudflare, Inc.\n",
+                "CLOUDFLARENET - Cloudflare, Inc.",
+            ),
+            (
+                "DB-IP",
+                "1.0.0.0,1.0.0.255,13335,\"Cloudflare, Inc.\"\n",
+                "Cloudflare, Inc.",
+            ),
+            (
+                "IP2Location",
+                "\"0\",\"16777215\",\"0.0.0.0/8\",\"-\",\"-\"\n\"16777216\",\"16777471\",\"1.0.0.0/24\",\"13335\",\"CloudFlare Inc.\"\n",
+                "CloudFlare Inc.",
+            ),
+            (
+                "prefix, AS, name",
+                "1.0.0.0/24,AS13335,Cloudflare\n",
+                "Cloudflare",
+            ),
+            ("AS, prefix", "as13335,1.0.0.0/24\n", ""),
+            ("IPinfo's rows", "1.0.0.0/24,US,AS13335,HP\n", "HP"),
+            ("CAIDA", "1.0.0.0\t24\t13335_64500\n", ""),
+            (
+                "a mark",
+                "\u{feff}network,asn,name\r\n1.0.0.0/24,13335,Cloudflare\r\n",
+                "Cloudflare",
+            ),
+            (
+                "names in capitals and tabs",
+                "Prefix\tAS_Number\tAS_Name\n1.0.0.0/24\t13335\tx\n",
+                "x",
+            ),
+        ] {
+            let mut systems = systems(text).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let found = of(&mut systems, "1.0.0.9");
+            let expected = format!("AS13335 {name}");
+            assert_eq!(found.as_deref(), Some(expected.trim()), "{what}");
+            assert_eq!(of(&mut systems, "0.0.0.9"), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_tree_is_no_endless_walk() {
+        let whole = database("autonomous_system_number", &[0xc2, 0xfb, 0xf4]);
+        // The only node leads to itself.
+        let mut circle = whole.clone();
+        circle[5] = 0;
+        let error = Systems::of(&circle[..]).unwrap_err().to_string();
+        assert!(error.contains("in circles"), "{error}");
+        // Of 120 nodes, each has the next one twice: 2^120 networks, all without data.
+        let nodes = 120_u32;
+        let tree: Vec<u8> = (1..=nodes)
+            .flat_map(|next| [next.to_be_bytes(); 2])
+            .flat_map(|bytes| [bytes[1], bytes[2], bytes[3]])
+            .collect();
+        let count = [&b"\x4anode_count"[..], &[0xc1, 1]].concat();
+        let place = whole
+            .windows(count.len())
+            .position(|window| window == count)
+            .unwrap();
+        let mut many = [&tree[..], &whole[6..]].concat();
+        many[place - 6 + tree.len() + count.len() - 1] = nodes as u8;
+        let error = Systems::of(&many[..]).unwrap_err().to_string();
+        assert!(error.contains("networks"), "{error}");
+        for length in 0..whole.len() {
+            assert!(Systems::of(&whole[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_small_file_takes_no_gigabyte() {
+        let table = |cell: Vec<u8>| {
+            let begin = b"network,asn,name\n1.0.0.0/24,1,".to_vec();
+            let zipped = zipped(&[begin, cell].concat());
+            assert!(zipped.len() < 100_000);
+            Systems::of(&zipped[..])
+        };
+        let error = table(vec![b'x'; 20 << 20]).unwrap_err().to_string();
+        assert_eq!(error, "line 2: is longer than 64 KiB");
+        // A quote ends with its line.
+        let read = table([&b"\""[..], &b"x\n".repeat(10 << 20)].concat());
+        assert_eq!(of(&mut read.unwrap(), "1.0.0.9").as_deref(), Some("AS1 x"));
     }
 
     /// A file of gzip.
@@ -355,6 +446,19 @@ mod tests {
             ("192.0.2.0/24 64500 x\n", "line 1"),
             ("192.0.2.0/24\t64500\n192.0.2.0/33\t1\n", "line 2"),
             ("192.0.2.0/24\tx\n", "line 1"),
+            (
+                "1.0.0.0,24,13335\n",
+                "line 1: 24 may be the length of a prefix or an AS number",
+            ),
+            (
+                "1.0.0.0/24,1\n1.0.1.0/24,AS\n",
+                "line 2: expected an AS number",
+            ),
+            (
+                "net,as\n1.0.0.0/24,1\n",
+                "line 1: expected a network, or names of columns",
+            ),
+            (&format!("1.0.0.0/24,1{}\n", ",".repeat(99)), "columns"),
             ("network,asn\n1.0.0.0/24,AS1\n1.0.0/24,AS1\n", "line 3"),
             ("start_ip,end_ip,asn\n1.0.0.9,1.0.0.1,AS1\n", "line 2"),
             ("start_ip,end_ip,asn\n1.0.0.9,::1,AS1\n", "line 2"),

@@ -6,10 +6,7 @@ use std::net::IpAddr;
 use experiment::Prefix;
 use maxminddb::{Reader, WithinOptions};
 
-use super::{Entry, Systems, SystemsError, Table};
-
-/// No table of the Internet's networks has so many. A damaged one may go in circles.
-const MOST: usize = 20_000_000;
+use super::{Entry, MOST, Systems, SystemsError, Table};
 
 impl Systems {
     /// The networks of each of these systems. Those of others that are within them are left out.

@@ -43,6 +43,11 @@ impl Collected {
         self.v4.is_empty() && self.v6.is_empty()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
+    }
+
     /// Each address belongs to the shortest range that has it.
     #[expect(
         clippy::cast_possible_truncation,

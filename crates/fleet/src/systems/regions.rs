@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use experiment::Prefix;
 use hashbrown::HashMap;
+use text::{Lines, TextError};
 
-use super::SystemsError;
 use super::ranges::{Collected, Ranges};
-use super::text::{LineError, next};
+use super::text::{LONGEST as LONGEST_LINE, LineError};
+use super::{MOST, SystemsError};
 
 /// The most bytes of a file.
 const LARGEST: u64 = 128 << 20;
@@ -35,46 +36,39 @@ impl Regions {
     /// A line makes no sense, there is no network, or the file is too large.
     pub fn read(file: File) -> Result<Regions, SystemsError> {
         if file.metadata()?.len() > LARGEST {
-            let why = format!("is larger than {} MiB", LARGEST >> 20);
-            return Err(io::Error::other(why).into());
+            return Err(TextError::Large(LARGEST).into());
         }
         Regions::of(BufReader::new(file))
     }
 
     /// The same, from wherever.
-    pub(crate) fn of(mut source: impl BufRead) -> Result<Regions, SystemsError> {
+    pub(crate) fn of(source: impl BufRead) -> Result<Regions, SystemsError> {
         let mut collected = Collected::default();
         let mut places: HashMap<Arc<str>, u32> = HashMap::new();
         let mut names = Vec::new();
-        let (mut line, mut number) = (String::new(), 0);
-        while next(&mut source, &mut line, number + 1)? {
-            number += 1;
+        let mut lines = Lines::new(source, LONGEST_LINE);
+        while let Some(line) = lines.next_valid()? {
             let said = line.split('#').next().unwrap_or_default().trim();
             if said.is_empty() {
                 continue;
             }
-            let wrong = |why: &str| LineError::Wrong(number, why.to_owned());
-            let (network, name) = said.split_once(char::is_whitespace).ok_or_else(|| {
-                wrong("expected a network and a name, such as 192.0.2.0/24 north")
-            })?;
-            let network: Prefix = network.parse().map_err(|why: String| wrong(&why))?;
-            let name = name.trim_start();
-            if name.len() > LONGEST || name.contains(char::is_control) {
-                let why = format!("a name has at most {LONGEST} bytes, all of them printable");
-                return Err(wrong(&why).into());
+            let added = parse(said).and_then(|(network, name)| {
+                let place = match places.get(name) {
+                    Some(place) => *place,
+                    None => {
+                        let name: Arc<str> = Arc::from(name);
+                        let place = u32::try_from(names.len()).unwrap_or(u32::MAX);
+                        names.push(Arc::clone(&name));
+                        places.insert(name, place);
+                        place
+                    }
+                };
+                Ok(collected.add(network.first(), network.last(), place)?)
+            });
+            added.map_err(|why| LineError::Wrong(lines.number(), why))?;
+            if collected.len() > MOST {
+                return Err(LineError::Many(MOST).into());
             }
-            let place = match places.get(name) {
-                Some(place) => *place,
-                None => {
-                    let name: Arc<str> = Arc::from(name);
-                    let place = u32::try_from(names.len()).unwrap_or(u32::MAX);
-                    names.push(Arc::clone(&name));
-                    places.insert(name, place);
-                    place
-                }
-            };
-            let added = collected.add(network.first(), network.last(), place);
-            added.map_err(wrong)?;
         }
         if collected.is_empty() {
             return Err(LineError::NoRegion.into());
@@ -112,6 +106,20 @@ impl Regions {
         let place = self.ranges.of_all(network.first(), network.last())?;
         self.names.get(place as usize)
     }
+}
+
+/// The network and the name in a line.
+fn parse(said: &str) -> Result<(Prefix, &str), String> {
+    let (network, name) = said
+        .split_once(char::is_whitespace)
+        .ok_or("expected a network and a name, such as 192.0.2.0/24 north")?;
+    let network = network.parse()?;
+    let name = name.trim_start();
+    if name.len() > LONGEST || name.contains(char::is_control) {
+        let why = format!("a name has at most {LONGEST} bytes, all of them printable");
+        return Err(why);
+    }
+    Ok((network, name))
 }
 
 #[cfg(test)]

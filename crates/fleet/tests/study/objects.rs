@@ -89,6 +89,7 @@ pub fn steering() -> Steering {
             rtt: units::Duration::ZERO..units::Duration::MAX,
             interfaces: Vec::new(),
             resent: kernel::ANY_SHARE,
+            objects: Some(0),
             arms: vec![(1 << 32, "reno".to_owned())],
         }],
         networks: vec![(std::net::Ipv6Addr::UNSPECIFIED, 0, 1)],

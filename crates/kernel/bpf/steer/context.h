@@ -24,7 +24,8 @@ struct bpf_sock_ops {
 	volatile u32 snd_cwnd;
 	volatile u32 srtt_us; /* eight times the smoothed RTT */
 	volatile u32 bpf_sock_ops_cb_flags;
-	volatile u32 unused[10];
+	volatile u32 state;
+	volatile u32 unused[9];
 	volatile u32 packets_out;
 	volatile u32 unused_too[13];
 	void *sk;
@@ -45,7 +46,9 @@ struct bpf_sock_ops {
 #define BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG (1 << 6)
 #define BPF_WRITE_HDR_TCP_CURRENT_MSS 1
 
+#define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
+#define TCP_LAST_ACK 9
 #define AF_INET 2
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
@@ -82,6 +85,7 @@ struct tcp_sock {
 	u64 bytes_received;
 	u64 bytes_retrans;
 	u64 delivered_mstamp;
+	u64 tcp_mstamp;
 	u32 snd_una;
 	u32 snd_nxt;
 	u32 write_seq;
@@ -119,12 +123,14 @@ static void (*bpf_ringbuf_submit)(void *record, u64 flags) = (void *)132;
 static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
 
 #define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_PERCPU_ARRAY 6
 #define BPF_MAP_TYPE_LRU_HASH 9
 #define BPF_MAP_TYPE_LPM_TRIE 11
 #define BPF_MAP_TYPE_SK_STORAGE 24
 #define BPF_MAP_TYPE_RINGBUF 27
 #define BPF_F_NO_PREALLOC 1
 #define BPF_SK_STORAGE_GET_F_CREATE 1
+#define BPF_RB_NO_WAKEUP 1 /* the reader looks by itself */
 
 /*
  * This load is a separate function. Otherwise the compiler first selects one of two addresses and then loads from it,

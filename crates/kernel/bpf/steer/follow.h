@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "context.h"
 #include "rounds.h"
+#include "rule.h"
 
 /*
  * If this time has passed since everything was acknowledged, new data is another object, whether it was requested or
@@ -31,12 +31,21 @@ struct followed {
 	struct rounds rounds;
 };
 
+/*
+ * All data that is stored with a connection, in one piece: making it, finding it and freeing it cost more than the rest of
+ * a short connection's calls.
+ */
+struct connection {
+	struct steered steered;
+	struct followed followed;
+};
+
 struct {
 	int (*type)[BPF_MAP_TYPE_SK_STORAGE];
 	int (*map_flags)[BPF_F_NO_PREALLOC];
 	int *key;
-	struct followed *value;
-} followed SECTION(".maps");
+	struct connection *value;
+} connections SECTION(".maps");
 
 struct object {
 	u64 cookie;
@@ -55,33 +64,28 @@ struct {
 	int (*max_entries)[1 << 22];
 } objects SECTION(".maps");
 
-static inline u64 micros(void)
-{
-	return bpf_ktime_get_ns() / NANOS_PER_MICRO;
-}
-
 /* Reports the acknowledged part of the object. There must be one. */
-static inline void tell_object(struct bpf_sock_ops *context, struct followed *of, const struct tcp_sock *tp, u64 now, bool is_whole)
+static inline void tell_object(struct bpf_sock_ops *context, struct connection *connection, const struct tcp_sock *tp, u64 now, bool is_whole)
 {
-	struct steered *steered;
-	void *sk = context->sk;
+	struct followed *of = &connection->followed;
+	u32 place = connection->steered.place;
 	u64 ended = of->ended ? of->ended : tp->delivered_mstamp;
 	u64 bytes = tp->bytes_acked - of->acknowledged;
 	struct object *object;
 
-	if (!sk || !bytes || ended < of->begun)
-		return;
-	steered = bpf_sk_storage_get(&connections, sk, 0, 0);
-	if (!steered)
+	if (!bytes || ended < of->begun)
 		return;
 	of->number++;
+	/* Nobody would look at it. */
+	if (place < RULES && bytes < steering.rules[place].least)
+		return;
 	object = bpf_ringbuf_reserve(&objects, sizeof(*object), 0);
 	if (!object) {
 		count(UNTOLD_OBJECTS);
 		return;
 	}
 	object->cookie = bpf_get_socket_cookie(context);
-	object->steered = *steered;
+	object->steered = connection->steered;
 	object->number = of->number;
 	object->begun = bpf_ktime_get_boot_ns() - (now - of->begun) * NANOS_PER_MICRO;
 	object->busy = ended - of->begun;
@@ -90,7 +94,7 @@ static inline void tell_object(struct bpf_sock_ops *context, struct followed *of
 	object->packets = tp->data_segs_out - of->packets;
 	object->resent = tp->total_retrans - of->resent;
 	object->is_whole = is_whole;
-	bpf_ringbuf_submit(object, 0);
+	bpf_ringbuf_submit(object, BPF_RB_NO_WAKEUP);
 }
 
 static inline void begin_object(struct followed *of, const struct tcp_sock *tp, u64 now)
@@ -103,48 +107,10 @@ static inline void begin_object(struct followed *of, const struct tcp_sock *tp, 
 	of->paused = 0;
 }
 
-/* Called when a packet is about to leave and nothing is outstanding. */
-static inline void follow_packet(struct bpf_sock_ops *context)
-{
-	void *sk = context->sk;
-	struct followed *of;
-	struct tcp_sock *tp;
-	u64 now;
-
-	if (!sk || context->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
-		return;
-	of = bpf_sk_storage_get(&followed, sk, 0, 0);
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!of || !tp)
-		return;
-	now = micros();
-	if (!of->begun) {
-		if (context->skb_len)
-			begin_object(of, tp, now);
-		return;
-	}
-	if (tp->bytes_acked == of->acknowledged)
-		/* The previous packet could not leave. */
-		return;
-	if (!of->ended)
-		of->ended = tp->delivered_mstamp;
-	if (!context->skb_len)
-		/* A pure ACK or a FIN. A FIN hides the time at which the data before it was delivered. */
-		return;
-	if (tp->bytes_received != of->received || now - of->ended >= QUIET) {
-		tell_object(context, of, tp, now, true);
-		begin_object(of, tp, now);
-	} else {
-		of->paused += now - of->ended;
-	}
-	of->ended = 0;
-}
-
 /*
- * Sets whether the kernel calls the program before each packet. It need not do so while data waits to be sent and
- * nothing is lost: the acknowledgement of that data belongs to another round, which comes before everything is
- * acknowledged. Only retransmitted data may have no round of its own (Karn), so the kernel reports retransmissions
- * instead.
+ * Sets whether the kernel calls the program before each packet. It need not do so from the beginning of a burst to its first
+ * acknowledgement, nor while data waits to be sent and nothing is lost: a round comes before everything is acknowledged. Only
+ * retransmitted data may have no round of its own (Karn), so the kernel reports retransmissions instead.
  */
 static inline void ask_before_packets(struct bpf_sock_ops *context, bool is_to)
 {
@@ -156,9 +122,54 @@ static inline void ask_before_packets(struct bpf_sock_ops *context, bool is_to)
 		bpf_sock_ops_cb_flags_set(context, wanted);
 }
 
+/* Called before a packet leaves. It matters if nothing is outstanding. */
+static inline void follow_packet(struct bpf_sock_ops *context)
+{
+	struct connection *connection;
+	void *sk = context->sk;
+	struct followed *of;
+	struct tcp_sock *tp;
+	u64 now;
+
+	/* The kernel also calls when it computes the size of segments. */
+	if (context->packets_out || context->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || !sk)
+		return;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!connection || !tp)
+		return;
+	of = &connection->followed;
+	/* The kernel has read its clock for this packet (tcp_write_xmit). */
+	now = tp->tcp_mstamp;
+	if (!of->begun) {
+		if (context->skb_len) {
+			begin_object(of, tp, now);
+			ask_before_packets(context, false);
+		}
+		return;
+	}
+	if (tp->bytes_acked == of->acknowledged)
+		/* The previous packet could not leave. */
+		return;
+	if (!of->ended)
+		of->ended = tp->delivered_mstamp;
+	if (!context->skb_len)
+		/* A pure ACK. */
+		return;
+	if (tp->bytes_received != of->received || now - of->ended >= QUIET) {
+		tell_object(context, connection, tp, now, true);
+		begin_object(of, tp, now);
+	} else {
+		of->paused += now - of->ended;
+	}
+	of->ended = 0;
+	ask_before_packets(context, false);
+}
+
 /* Called once a round trip, and at the first acknowledgement of a burst. */
 static inline void follow_round(struct bpf_sock_ops *context)
 {
+	struct connection *connection;
 	void *sk = context->sk;
 	struct followed *of;
 	struct tcp_sock *tp;
@@ -166,10 +177,11 @@ static inline void follow_round(struct bpf_sock_ops *context)
 
 	if (!sk)
 		return;
-	of = bpf_sk_storage_get(&followed, sk, 0, 0);
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!of || !tp)
+	if (!connection || !tp)
 		return;
+	of = &connection->followed;
 	/* Before Linux 6.10, the argument is missing. The RTT of the latest acknowledged packet replaces it. */
 	rtt = FIELD(context, args[0]);
 	if (!rtt)
@@ -180,4 +192,28 @@ static inline void follow_round(struct bpf_sock_ops *context)
 	if (rtt < of->min_rtt)
 		of->min_rtt = rtt;
 	ask_before_packets(context, tp->write_seq == tp->snd_nxt || tp->retrans_out || tp->lost_out || tp->sacked_out);
+}
+
+/*
+ * Called before the FIN is sent. The FIN hides the time at which the data before it was delivered, and no object begins
+ * behind it.
+ */
+static inline void follow_fin(struct bpf_sock_ops *context)
+{
+	struct connection *connection;
+	void *sk = context->sk;
+	struct followed *of;
+	struct tcp_sock *tp;
+
+	if (!sk)
+		return;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!connection || !tp || tp->write_seq != tp->snd_una)
+		return;
+	of = &connection->followed;
+	if (of->begun && !of->ended && tp->bytes_acked != of->acknowledged)
+		of->ended = tp->delivered_mstamp;
+	bpf_sock_ops_cb_flags_set(context, context->bpf_sock_ops_cb_flags &
+					   ~(BPF_SOCK_OPS_RTT_CB_FLAG | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG | BPF_SOCK_OPS_RETRANS_CB_FLAG));
 }

@@ -12,6 +12,7 @@
 #define ROUND_UNIT 16 /* microseconds */
 
 struct rounds {
+	u32 all; /* the sum of the counts */
 	u16 counts[ROUNDS];
 };
 
@@ -43,22 +44,25 @@ static inline void add_round(struct rounds *rounds, u64 rtt)
 	if (class >= ROUNDS)
 		return;
 	/* The class is full. Earlier rounds count half from now on. */
-	if (rounds->counts[class] == 0xffff)
+	if (rounds->counts[class] == 0xffff) {
+		rounds->all = 0;
 		for (u32 at = 0; at < ROUNDS; at++)
-			rounds->counts[at] >>= 1;
+			rounds->all += rounds->counts[at] >>= 1;
+	}
 	rounds->counts[class]++;
+	rounds->all++;
 }
 
 /* In microseconds; zero if there is no round. */
 static inline u64 median_round(const struct rounds *rounds)
 {
-	u32 all = 0, seen = 0;
+	u32 seen = 0;
 
-	for (u32 at = 0; at < ROUNDS; at++)
-		all += rounds->counts[at];
+	if (!rounds->all)
+		return 0;
 	for (u32 at = 0; at < ROUNDS; at++) {
 		seen += rounds->counts[at];
-		if (seen && seen * 2 >= all)
+		if (seen * 2 >= rounds->all)
 			return middle_of(at);
 	}
 	return 0;

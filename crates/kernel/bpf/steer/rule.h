@@ -27,6 +27,8 @@ struct rule {
 	u64 resent_from; /* share of packets that the client network's connections resent, in millionths */
 	u64 resent_below; /* or ANY_SHARE */
 	struct interface interfaces[INTERFACES]; /* no name: any interface */
+	u64 follows; /* whether its connections' objects and round trips are followed */
+	u64 least; /* the bytes of the smallest object that is reported */
 	u64 ends[ARMS];
 	char controllers[ARMS][CONTROLLER];
 	char name[NAME]; /* the name for people */

@@ -245,14 +245,7 @@ impl Attached {
     ///
     /// The kernel refuses. The old rules then stay in force.
     pub fn replace(&mut self, steering: &Steering, lease: Duration) -> Result<(), Error> {
-        let kept = [
-            "connections",
-            "followed",
-            "events",
-            "objects",
-            "lease",
-            "counts",
-        ];
+        let kept = ["connections", "events", "objects", "lease", "counts"];
         let maps: Result<Vec<(&str, MapHandle)>, Error> = kept
             .iter()
             .map(|name| Ok((*name, map(&self.object, name)?)))
@@ -383,11 +376,13 @@ impl Attached {
     pub fn counts(&self) -> Result<SteeringCounts, Error> {
         let counts = map(&self.object, "counts")?;
         let count = |place: u32| {
-            let value = counts
-                .lookup(&place.to_ne_bytes(), MapFlags::ANY)
+            let values = counts
+                .lookup_percpu(&place.to_ne_bytes(), MapFlags::ANY)
                 .map_err(failed("cannot read the program's counters"))?;
-            let bytes = value.unwrap_or_default().try_into();
-            Ok::<u64, Error>(bytes.map_or(0, u64::from_ne_bytes))
+            let of_processors = values.unwrap_or_default().into_iter();
+            let words =
+                of_processors.filter_map(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+            Ok::<u64, Error>(words.sum())
         };
         Ok(SteeringCounts {
             assigned: count(0)?,

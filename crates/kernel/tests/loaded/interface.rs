@@ -153,6 +153,7 @@ fn steering(controller: &str, interfaces: &[&str]) -> Steering {
             connect: vec![(OUT, OUT)],
             rtt: Duration::ZERO..Duration::MAX,
             resent: kernel::ANY_SHARE,
+            objects: Some(0),
             interfaces: interfaces.iter().map(|name| (*name).to_owned()).collect(),
             arms: vec![(1 << 32, controller.to_owned())],
         }],

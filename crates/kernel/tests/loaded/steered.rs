@@ -78,6 +78,7 @@ fn steering(networks: u32) -> Steering {
         rtt: Duration::ZERO..Duration::MAX,
         interfaces: Vec::new(),
         resent: kernel::ANY_SHARE,
+        objects: Some(0),
         arms: vec![(1 << 31, "reno".to_owned()), (1 << 32, "cubic".to_owned())],
     };
     let network = |number: u32| {

@@ -99,8 +99,9 @@ fn read(path: &Path) -> Result<Policy, Failure> {
 
 /// Reads the text of a policy or a plan.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_bytes(path)?)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "is not text in UTF-8"))
+    let bytes = read_bytes(path)?;
+    let text = text::decode(&bytes).map(str::to_owned);
+    text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 /// Reads the file of a policy or a plan, whatever it has.

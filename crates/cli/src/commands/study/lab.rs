@@ -1,7 +1,6 @@
 //! `fullpipe study lab CDN.toml`.
 
 use std::fmt::Display;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +16,7 @@ use crate::failure::Failure;
 use crate::files::document::Document;
 use crate::files::{machine, whole};
 use crate::options::awake_option::AwakeOption;
+use crate::options::input::Input;
 use crate::options::{command_line, usage};
 use crate::terminal::work_bar::WorkBar;
 use crate::terminal::{interrupt, output};
@@ -80,10 +80,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         LabError::Cancelled => Failure::interrupted("nothing is kept"),
         error => Failure::failed(error),
     };
-    let text = fs::read_to_string(&options.file)
-        .map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
-    let directory = options.file.parent().unwrap_or(Path::new(""));
-    let mut spec = Spec::parse(&text, directory).map_err(|error| wrong(error.into()))?;
+    let input = Input::read(&options.file)?;
+    let spec = Spec::parse(&input.text, &input.directory);
+    let mut spec = spec.map_err(|error| wrong(error.into()))?;
     spec.seed = options.seed.unwrap_or(spec.seed);
     let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
     let found = match options.engine {

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Names {
-    /// Name the networks of clients from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text; also with gzip
+    /// Name the networks of clients from a file: .mmdb, or a table of MaxMind, IPinfo, iptoasn or pyasn; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Name the regions of clients from a file of your own, with a network and a name in each line

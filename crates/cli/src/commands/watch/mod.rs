@@ -60,7 +60,7 @@ pub struct Options {
     /// Watch this network namespace: a name from `ip netns`, a process ID, a file, or all. Can be given several times
     #[arg(long, value_name = "NAMESPACE")]
     namespace: Vec<String>,
-    /// Name the autonomous systems of remote addresses from a file: .mmdb or CSV of MaxMind or IPinfo, or pyasn's text, plain or with gzip
+    /// Name the autonomous systems of remote addresses from a file: .mmdb, or a table of MaxMind, IPinfo, iptoasn or pyasn; also with gzip
     #[arg(long = "as", value_name = "FILE")]
     systems: Option<PathBuf>,
     /// Record the connections as Parquet files in this directory

@@ -8,7 +8,7 @@ use units::{Duration, Rate};
 use super::Options;
 use super::watching::Watching;
 use crate::failure::Failure;
-use crate::terminal::connections::share_remotes;
+use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
 use crate::terminal::output;
 
@@ -97,7 +97,7 @@ fn connections(
     show(
         table,
         all.is_empty(),
-        count(number as u64, "connection"),
+        some_of(all.len(), number, "connection"),
         watching,
     )
 }
@@ -138,7 +138,7 @@ fn groups(
     show(
         table,
         all.is_empty(),
-        count(number as u64, "group"),
+        some_of(all.len(), number, "group"),
         watching,
     )
 }

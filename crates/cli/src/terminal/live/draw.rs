@@ -5,12 +5,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use report::count;
 use units::Rate;
 
 use super::keys::HELP;
 use super::screen::{Page, Screen};
 use super::{View, detail, list};
+use crate::terminal::connections::some_of;
 use crate::terminal::output::printable;
 
 /// Styles; without colours, they differ in weight alone.
@@ -105,19 +105,23 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
         }
         Page::Help => help(frame, body, screen.palette),
     }
-    frame.render_widget(title_line(view, screen.palette), title);
+    frame.render_widget(title_line(screen, view), title);
     frame.render_widget(status_line(screen, view), status);
     frame.render_widget(keys_line(screen), keys);
 }
 
-fn title_line(view: &View<'_>, palette: Palette) -> Line<'static> {
+/// The numbers of what the rows show, and of how many there are without the filter of the view.
+fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
+    let shown = screen.passing(view);
     let sum = |of: fn(&fleet::Seen) -> Option<Rate>| {
-        let rates = view.table.all().iter().filter_map(|one| of(&one.seen));
+        let rates = shown.iter().filter_map(|one| of(&one.seen));
         // The sum of no floating-point numbers is -0.0.
         let rates = rates.map(Rate::bits_per_sec);
         report::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
     };
-    let all = count(view.table.all().len() as u64, "connection");
+    let watched = view.table.all().iter();
+    let all = watched.filter(|one| view.filter.passes(&one.seen)).count();
+    let all = some_of(shown.len(), all, "connection");
     let left_out = match view.table.left_out() {
         0 => String::new(),
         more => format!("  {more} not followed"),
@@ -128,7 +132,7 @@ fn title_line(view: &View<'_>, palette: Palette) -> Line<'static> {
         sum(fleet::Seen::receive_rate),
     );
     Line::from(vec![
-        Span::styled("fullpipe watch", palette.heading()),
+        Span::styled("fullpipe watch", screen.palette.heading()),
         Span::raw(text),
     ])
 }

@@ -104,7 +104,8 @@ impl Screen {
         all
     }
 
-    fn passing<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
+    /// The connections that pass, in any order.
+    pub fn passing<'v>(&self, view: &View<'v>) -> Vec<&'v Connection> {
         let passes =
             |one: &&Connection| view.filter.passes(&one.seen) && self.filter.passes(&one.seen);
         view.table.all().iter().filter(passes).collect()

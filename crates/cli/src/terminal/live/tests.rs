@@ -137,6 +137,43 @@ fn the_list_on_a_small_terminal() {
 }
 
 #[test]
+fn the_title_counts_and_sums_what_the_rows_show() {
+    let table = table();
+    let title = |screen: &mut Screen, words: &str| {
+        let filter: Filter = words.parse().unwrap();
+        let view = View {
+            filter: &filter,
+            ..view(&table)
+        };
+        let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
+        terminal.draw(|frame| draw(frame, screen, &view)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let cells = buffer.content()[..100].iter();
+        let text: String = cells.map(|cell| cell.symbol()).collect();
+        text.trim_end().to_owned()
+    };
+    let all = title(&mut screen(true), "");
+    assert!(all.contains("  10 connections  send "), "{all}");
+    // What the command was not told to watch is no connection of it.
+    let one = title(&mut screen(true), "198.51.100.9");
+    assert!(one.contains("  1 connection  send "), "{one}");
+    // The filter of the view hides some of those.
+    let mut screen = screen(true);
+    screen.filter = "198.51.100.9".parse().unwrap();
+    let some = title(&mut screen, "");
+    assert!(some.contains("  1 of 10 connections  send "), "{some}");
+    let sent = |title: &str| title.split_once("send ").unwrap().1.to_owned();
+    assert_eq!(sent(&some), sent(&one));
+    assert_ne!(sent(&some), sent(&all));
+    screen.filter = "!198.51.100.9".parse().unwrap();
+    let none = title(&mut screen, "198.51.100.9");
+    assert!(
+        none.contains("  0 of 1 connection  send 0 bit/s  receive 0 bit/s"),
+        "{none}"
+    );
+}
+
+#[test]
 fn without_connections_nothing_is_sent() {
     let (text, _) = drawn(&mut screen(true), &Table::default(), 80, 24);
     let title = "fullpipe watch  0 connections  send 0 bit/s  receive 0 bit/s";

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::json::Keys;
 use super::pattern::Pattern;
+use super::times::Unit;
 
 /// The values that are needed of a request, with nginx's names for them.
 pub const WHAT: [(&str, &[&str]); 5] = [
@@ -14,18 +15,26 @@ pub const WHAT: [(&str, &[&str]); 5] = [
     ("took", &["request_time"]),
 ];
 
-/// The index in [`WHAT`] of the value with this name.
-pub fn place_of(name: &str) -> Option<usize> {
+/// A value that is needed of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// The index in [`WHAT`].
+    pub place: usize,
+    /// The unit of the time taken, if the name says one.
+    pub unit: Option<Unit>,
+}
+
+/// The value with this name: one of [`WHAT`], or `took_ms`, `took_us` or `took_ns`.
+pub fn named(name: &str) -> Option<Named> {
+    let unit = name.strip_prefix("took_").and_then(Unit::named);
+    let name = if unit.is_some() { "took" } else { name };
     let is_named = |(what, others): &(&str, &[&str])| *what == name || others.contains(&name);
-    WHAT.iter().position(is_named)
+    let place = WHAT.iter().position(is_named)?;
+    Some(Named { place, unit })
 }
 
 /// nginx's `log_format`, as in the documentation.
 const NGINX: &str = "$remote_addr $remote_port $msec $bytes_sent $request_time";
-
-/// Caddy's access log.
-const CADDY: &str =
-    "address=request.remote_ip,port=request.remote_port,time=ts,bytes=size,took=duration";
 
 /// The format of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +50,8 @@ pub enum Format {
 pub enum FormatError {
     /// The format is unknown.
     #[error(
-        "expected nginx, caddy, json:address=KEY,port=KEY,time=KEY,bytes=KEY,took=KEY, or a pattern such as '{NGINX}'"
+        "expected nginx, caddy, caddy,took_ms=duration, json:address=KEY,port=KEY,time=KEY,bytes=KEY,took=KEY, or a pattern such as \
+         '{NGINX}'"
     )]
     None,
     /// The format lacks a value.
@@ -55,7 +65,8 @@ pub enum FormatError {
     Together(String, String),
     /// The keys of a JSON format are not valid.
     #[error(
-        "expected address, port, time, bytes or took, and a key, such as port=remote_port, and not \"{0}\""
+        "expected address, port, time, bytes, took, took_ms, took_us or took_ns, and a key, such as port=remote_port, and not \
+         \"{0}\""
     )]
     Key(String),
 }
@@ -66,7 +77,9 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Format, FormatError> {
         match text {
             "nginx" => NGINX.parse().map(Format::Pattern),
-            "caddy" => CADDY.parse().map(Format::Json),
+            _ if text.split(',').next() == Some("caddy") => {
+                Keys::caddy(text.split(',').skip(1)).map(Format::Json)
+            }
             _ => match text.strip_prefix("json:") {
                 Some(keys) => keys.parse().map(Format::Json),
                 None if text.contains('$') => text.parse().map(Format::Pattern),

@@ -1,14 +1,18 @@
 //! Reads the lines of a log one by one, in bounded memory.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::Read;
 
-use flate2::bufread::MultiGzDecoder;
 use serde::Serialize;
+use text::{Lines, TextError};
 
 use super::{Format, Request};
+use crate::unzipped::unzipped;
 
 /// A longer line is damaged.
-const LONGEST: u64 = 64 << 10;
+const LONGEST: usize = 64 << 10;
+
+/// The most bytes of a log, decompressed: more than a billion lines. They take minutes.
+const LARGEST: u64 = 256 << 30;
 
 /// Counts from reading a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -35,57 +39,22 @@ impl LogCounts {
 
 pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -> LogCounts {
     let mut counts = LogCounts::default();
-    let read = opened(source).and_then(|mut source| {
-        let mut line = Vec::new();
-        while next(&mut source, &mut line)? {
-            // An empty line does not count.
-            if line.trim_ascii().is_empty() {
-                continue;
+    let read = unzipped(source, LARGEST)
+        .map_err(TextError::from)
+        .and_then(|source| {
+            let mut lines = Lines::new(source, LONGEST);
+            while let Some(line) = lines.next_line()? {
+                // An empty line does not count.
+                if line.is_ok_and(|line| line.trim().is_empty()) {
+                    continue;
+                }
+                let request = line
+                    .map_err(|fault| fault.to_string())
+                    .and_then(|line| format.request(line.trim_end()));
+                counts.note(request.map(&mut each));
             }
-            let outcome = if line.len() as u64 > LONGEST {
-                Err("is too long".to_owned())
-            } else {
-                format.request(line.trim_ascii_end()).map(&mut each)
-            };
-            counts.note(outcome);
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     counts.broken_off = read.err().map(|error| error.to_string());
     counts
-}
-
-/// The log as text, decompressed if necessary.
-fn opened<'s>(source: impl Read + 's) -> io::Result<Box<dyn BufRead + 's>> {
-    let mut source = BufReader::new(source);
-    if source.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::new(MultiGzDecoder::new(source))));
-    }
-    Ok(Box::new(source))
-}
-
-/// Reads the next line, up to one byte over the limit.
-fn next(source: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let mut part = source.take(LONGEST + 1);
-    if part.read_until(b'\n', line)? == 0 {
-        return Ok(false);
-    }
-    if line.len() as u64 > LONGEST && !line.ends_with(b"\n") {
-        skip(source)?;
-    }
-    Ok(true)
-}
-
-/// Skips the rest of a line.
-fn skip(source: &mut dyn BufRead) -> io::Result<()> {
-    loop {
-        let held = source.fill_buf()?;
-        let end = held.iter().position(|&byte| byte == b'\n');
-        let length = end.map_or(held.len(), |end| end + 1);
-        source.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(());
-        }
-    }
 }

@@ -6,12 +6,14 @@ pub mod fuzz;
 mod json;
 mod lines;
 mod pattern;
+mod times;
 
 use std::fs::File;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 pub use format::{Format, FormatError};
 pub use lines::LogCounts;
+use times::{Unit, instant, span};
 
 /// A request that a server has answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +24,8 @@ pub struct Request {
     pub port: u16,
     /// When it was logged, at the end of the answer, in seconds since 1970.
     pub ended_unix_s: f64,
+    /// The resolution of that time, in seconds: the answer ended at most so much later.
+    pub resolution_s: f64,
     /// The size of the answer in bytes.
     pub bytes: u64,
     /// How long it took, in seconds, until the server had given the last byte to the kernel. The acknowledgement comes
@@ -34,13 +38,9 @@ pub struct Request {
 pub struct Said<'l> {
     /// The values in the order of [`format::WHAT`].
     values: [&'l str; 5],
+    /// The unit of the time taken, if it is not in seconds.
+    unit: Option<Unit>,
 }
-
-/// This many seconds since 1970 are in the year 5138. A larger number is in milliseconds.
-const LATEST: f64 = 1e11;
-
-/// No request takes longer, in seconds.
-const LONGEST: f64 = 1e7;
 
 impl Said<'_> {
     /// The request; or which value is not valid.
@@ -48,20 +48,22 @@ impl Said<'_> {
         let [client, port, time, bytes, took] = self.values;
         // The message does not quote the wrong value, which may be an address.
         let wrong = |what: &str| format!("has no {what} where it should be");
-        let bare = client.trim_start_matches('[').trim_end_matches(']');
-        let address: IpAddr = bare.parse().map_err(|_| wrong("address"))?;
-        let seconds = |what: &str, text: &str, most: f64| {
-            let value: Option<f64> = text.parse().ok();
-            value
-                .filter(|value| (0.0..most).contains(value))
-                .ok_or_else(|| wrong(what))
+        let (client, port) = match client.parse::<SocketAddr>() {
+            Ok(both) if port.is_empty() => (both.ip(), both.port()),
+            _ => {
+                let bare = client.trim_start_matches('[').trim_end_matches(']');
+                let address = bare.parse().map_err(|_| wrong("address"))?;
+                (address, port.parse().map_err(|_| wrong("port"))?)
+            }
         };
+        let (ended_unix_s, resolution_s) = instant(time).ok_or_else(|| wrong("time"))?;
         Ok(Request {
-            client: address.to_canonical(),
-            port: port.parse().map_err(|_| wrong("port"))?,
-            ended_unix_s: seconds("time in seconds since 1970", time, LATEST)?,
+            client: client.to_canonical(),
+            port,
+            ended_unix_s,
+            resolution_s,
             bytes: bytes.parse().map_err(|_| wrong("number of bytes"))?,
-            took_s: seconds("time taken in seconds", took, LONGEST)?,
+            took_s: span(took, self.unit).ok_or_else(|| wrong("time taken"))?,
         })
     }
 }
@@ -77,8 +79,7 @@ impl Format {
     /// # Errors
     ///
     /// The line is not valid.
-    pub fn request(&self, line: &[u8]) -> Result<Request, String> {
-        let line = std::str::from_utf8(line).map_err(|_| "is not text (UTF-8)".to_owned())?;
+    pub fn request(&self, line: &str) -> Result<Request, String> {
         match self {
             Format::Pattern(pattern) => pattern.said(line)?.request(),
             Format::Json(keys) => keys.request(line),

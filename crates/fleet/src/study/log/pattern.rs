@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use super::Said;
-use super::format::{FormatError, WHAT, place_of};
+use super::format::{FormatError, Named, WHAT, named};
+use super::times::Unit;
 
 /// A pattern: values, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Pattern {
     before: String,
     /// Each value as an index in [`WHAT`], or nothing if the value is not needed, and the text after the value.
     parts: Vec<(Option<usize>, String)>,
+    /// The unit of the time taken, if it is not in seconds.
+    unit: Option<Unit>,
 }
 
 impl FromStr for Pattern {
@@ -22,13 +25,16 @@ impl FromStr for Pattern {
         let before = pieces.next().unwrap_or_default().to_owned();
         let mut parts: Vec<(Option<usize>, String)> = Vec::new();
         let mut earlier: Option<&str> = None;
+        let mut unit = None;
         for piece in pieces {
             let (name, behind) = name(piece);
             if let Some(earlier) = earlier.filter(|_| parts.last().is_some_and(is_bare)) {
                 return Err(FormatError::Together(earlier.to_owned(), name.to_owned()));
             }
             earlier = Some(name);
-            let place = place_of(name);
+            let value = named(name);
+            unit = unit.or(value.and_then(|value: Named| value.unit));
+            let place = value.map(|value| value.place);
             if let Some(place) = place
                 && parts.iter().any(|(other, _)| *other == Some(place))
             {
@@ -44,7 +50,11 @@ impl FromStr for Pattern {
                 ));
             }
         }
-        Ok(Pattern { before, parts })
+        Ok(Pattern {
+            before,
+            parts,
+            unit,
+        })
     }
 }
 
@@ -68,7 +78,10 @@ impl Pattern {
     pub fn said<'l>(&self, line: &'l str) -> Result<Said<'l>, String> {
         let other = || "is not as the format says".to_owned();
         let mut rest = line.strip_prefix(self.before.as_str()).ok_or_else(other)?;
-        let mut said = Said::default();
+        let mut said = Said {
+            unit: self.unit,
+            ..Said::default()
+        };
         for (place, behind) in &self.parts {
             let value = if behind.is_empty() {
                 std::mem::take(&mut rest)

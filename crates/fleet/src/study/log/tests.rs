@@ -12,6 +12,7 @@ fn request(port: u16) -> Request {
         client: "192.0.2.7".parse().unwrap(),
         port,
         ended_unix_s: 1_646_861_401.524,
+        resolution_s: 0.0,
         bytes: 10_900,
         took_s: 0.929,
     }
@@ -53,16 +54,67 @@ fn the_formats_say_the_same() {
 }
 
 #[test]
+fn caddys_other_forms_are_read_or_named() {
+    let with = |from: &str, to: &str| {
+        assert!(CADDY.contains(from), "{from}");
+        CADDY.replacen(from, to, 1)
+    };
+    let client = r#""remote_ip":"192.0.2.7","remote_port":"41342""#;
+    for (format, line) in [
+        ("caddy", with(client, r#""remote_addr":"192.0.2.7:41342""#)),
+        (
+            "caddy",
+            with(client, r#""remote_addr":"[::ffff:192.0.2.7]:41342""#),
+        ),
+        ("caddy", with("0.929", r#""929ms""#)),
+        ("caddy", with("1646861401.524", "1646861401524.0")),
+        ("caddy", with("1646861401.524", "1646861401524000000")),
+        ("caddy,took_ms=duration", with("0.929", "929")),
+        ("caddy,took_ns=duration", with("0.929", "929000000")),
+        ("caddy,time=time", with("\"ts\"", "\"time\"")),
+    ] {
+        let (counts, found) = read(format, line.as_bytes());
+        let of = found.first().map(|of| (of.port, of.bytes, of.took_s));
+        assert_eq!(of, Some((41342, 10_900, 0.929)), "{line}: {counts:?}");
+        assert!((found[0].ended_unix_s - 1_646_861_401.524).abs() < 1e-5);
+    }
+    for time in ["2022-03-09T21:30:01.524Z", "2022/03/09 21:30:01.524"] {
+        let line = with("1646861401.524", &format!("{time:?}"));
+        assert_eq!(read("caddy", line.as_bytes()).1.len(), 1, "{time}");
+    }
+    // Nobody can tell milliseconds from nanoseconds.
+    let (counts, found) = read("caddy", with("0.929", "929").as_bytes());
+    let (_, why) = counts.first_damaged.unwrap();
+    assert!(
+        found.is_empty() && why.contains("caddy,took_ms=duration"),
+        "{why}"
+    );
+    assert_eq!(read("caddy", with("0.929", "0").as_bytes()).1.len(), 1);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_damage_and_utf_16_is_named() {
+    let (counts, found) = read("nginx", format!("\u{feff}{NGINX}{NGINX}").as_bytes());
+    assert_eq!((found.len(), counts.damaged), (2, 0));
+    let wide: Vec<u8> = NGINX.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (counts, _) = read("nginx", &wide);
+    assert_eq!(
+        counts.broken_off.unwrap(),
+        "this is UTF-16; save it as UTF-8"
+    );
+}
+
+#[test]
 fn damage_is_counted_and_the_first_is_shown() {
     let long = "x".repeat(200_000);
     let text = format!(
-        "{NGINX}\n{long}\n{NGINX}a b c d e\n192.0.2.7 0x1 1 1 1\n192.0.2.7 1 1646861401524 1 1\n192.0.2.7 1 1 -1 1\n192.0.2.7 1 1 1 nan\n{NGINX}192.0.2.7 413"
+        "{NGINX}\n{long}\n{NGINX}a b c d e\n192.0.2.7 0x1 1 1 1\n192.0.2.7 1 yesterday 1 1\n192.0.2.7 1 1 -1 1\n192.0.2.7 1 1 1 nan\n{NGINX}192.0.2.7 413"
     );
     let (counts, found) = read("nginx", text.as_bytes());
     assert_eq!(found, [request(41342); 3]);
     assert_eq!((counts.lines, counts.damaged), (10, 7), "{counts:?}");
     let (line, why) = counts.first_damaged.unwrap();
-    assert_eq!((line, why.as_str()), (2, "is too long"));
+    assert_eq!((line, why.as_str()), (2, "is longer than 64 KiB"));
     let (counts, _) = read("caddy", b"{\n{\"ts\":1}\n\xff\n");
     assert_eq!((counts.lines, counts.damaged), (3, 3));
 }
@@ -119,10 +171,10 @@ proptest! {
         line in ".{0,80}|[0-9. :a-f-]{0,60}",
     ) {
         if let Ok(format) = format.parse::<Format>() {
-            let _ = format.request(line.as_bytes());
+            let _ = format.request(&line);
         }
         for format in ["nginx", "caddy"] {
-            if let Err(why) = format.parse::<Format>().unwrap().request(line.as_bytes()) {
+            if let Err(why) = format.parse::<Format>().unwrap().request(&line) {
                 prop_assert!(!why.contains('\n'), "{}", why);
             }
         }
@@ -136,11 +188,12 @@ proptest! {
             client: std::net::IpAddr::from(client).to_canonical(),
             port,
             ended_unix_s: ended,
+            resolution_s: 0.0,
             bytes,
             took_s: took,
         };
         let line = format!("{client} {port} {ended} {bytes} {took}");
         let format: Format = "nginx".parse().unwrap();
-        prop_assert_eq!(format.request(line.as_bytes()), Ok(expected));
+        prop_assert_eq!(format.request(&line), Ok(expected));
     }
 }

@@ -193,6 +193,12 @@ fn of_logs(joined: &Joined) -> Vec<String> {
         joined.ambiguous,
         joined.too_many
     )];
+    if joined.repeated > 0 {
+        notes.push(format!(
+            "{} of the logs stand in an earlier log, too, and do not count again: was a log given twice?",
+            count(joined.repeated, "line")
+        ));
+    }
     for (name, counts) in &joined.logs {
         let mut note = format!(
             "{name}: {}, {} damaged",
