@@ -18,13 +18,16 @@ const LIMIT: &str = "limited by";
 /// So many flows have a line each.
 const MOST_LINES: usize = 20;
 
+/// So many groups have a line each. More are not read, and each is compared with all flows.
+const MOST_GROUPS: usize = 100;
+
 /// One row a flow; a group of flows if they are many.
 pub(super) fn flows(lanes: &[Lane<'_>]) -> Table {
     if is_in_groups(lanes) {
         let headings = [
             "flows", "slow 5 %", "median", "of limit", "RTT p50", "RTT p95", "resent", LIMIT,
         ];
-        return Table::new(headings, groups(lanes).iter().map(group));
+        return Table::new(headings, groups(lanes).iter().take(MOST_GROUPS).map(group));
     }
     let headings = [
         "controller",
@@ -165,6 +168,11 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         (0, false) => {}
         (_, false) => notes.push("> cut off by then, and not complete".to_string()),
         (_, true) => {
+            let more = groups(lanes).len().saturating_sub(MOST_GROUPS);
+            if more > 0 {
+                let more = count(more as u64, "more row");
+                notes.push(format!("… and {more}; --json has all flows"));
+            }
             notes.push(
                 "goodput: exceeded by all but 5 % of the flows, by half; of limit: all together"
                     .to_string(),

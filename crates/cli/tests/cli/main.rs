@@ -18,6 +18,7 @@ mod race;
 mod rollback;
 mod run;
 mod shell;
+mod signals;
 mod steer;
 mod study;
 mod support;

@@ -138,14 +138,19 @@ impl Running {
     }
 
     /// Waits for the end; gives the exit status and what has not been read of stdout and stderr.
-    pub fn finish(mut self) -> (ExitStatus, String, String) {
+    pub fn finish(self) -> (ExitStatus, String, String) {
+        self.finish_within(PATIENCE)
+    }
+
+    /// The same, with less patience.
+    pub fn finish_within(mut self, patience: Duration) -> (ExitStatus, String, String) {
         let start = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("can be waited for") {
                 break status;
             }
             assert!(
-                start.elapsed() < PATIENCE,
+                start.elapsed() < patience,
                 "does not end: {:#?}",
                 self.stderr_so_far()
             );
