@@ -1,19 +1,33 @@
-//! What the receiver asks of the file system beyond the standard library.
+//! What the receiver asks of the file system, and what both sides ask of a file.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::buffer::spare_capacity;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, pread};
+
+use crate::directory::Directory;
 
 /// Where file content goes. A trait because a test must be able to fill a disk.
 pub trait Disk: Send + Sync {
-    /// Writes all of `data` at the file's position.
-    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()>;
+    /// Writes all of `data` from byte `at` of the file on.
+    fn write(&self, file: &File, data: &[u8], at: u64) -> io::Result<()>;
 
     /// The bytes that may still be written in `directory`, if the system tells.
-    fn free(&self, directory: &Path) -> Option<u64>;
+    fn free(&self, directory: &Directory) -> Option<u64>;
+
+    /// Makes an empty file called `name` in `directory`; `false` if the file system takes another one that is there for the
+    /// same.
+    fn claim(&self, directory: &Directory, name: &str) -> io::Result<bool> {
+        match directory.create(name, Mode::RUSR | Mode::WUSR) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// The real one.
@@ -21,12 +35,12 @@ pub trait Disk: Send + Sync {
 pub struct RealDisk;
 
 impl Disk for RealDisk {
-    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()> {
-        file.write_all(data)
+    fn write(&self, file: &File, data: &[u8], at: u64) -> io::Result<()> {
+        file.write_all_at(data, at)
     }
 
-    fn free(&self, directory: &Path) -> Option<u64> {
-        let stat = rustix::fs::statvfs(directory).ok()?;
+    fn free(&self, directory: &Directory) -> Option<u64> {
+        let stat = rustix::fs::fstatvfs(directory).ok()?;
         Some(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 }
@@ -35,21 +49,8 @@ impl Disk for RealDisk {
 pub fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
     )
-}
-
-/// Opens `path` to read and write, made if it is missing, with permission to execute if that is wanted. A symbolic link in
-/// its place is an error, not followed: what it leads to was never meant.
-pub fn open_plain(path: &Path, executable: bool) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .custom_flags(NO_FOLLOW.bits().cast_signed())
-        .mode(if executable { 0o777 } else { 0o666 })
-        .open(path)
 }
 
 /// Removes the content of `file`, if it has any: ext4 writes a file that was truncated to the disk when it is closed
@@ -63,62 +64,25 @@ pub fn empty(file: &File) -> io::Result<()> {
 
 /// Opens `path` to read, where a file was a moment ago. If a named pipe has taken its place, its writer is not waited for.
 pub fn read_any(path: &Path) -> io::Result<File> {
-    read_with(path, OFlags::NONBLOCK)
-}
-
-/// Opens `path` to read. A symbolic link in its place is an error.
-pub fn read_plain(path: &Path) -> io::Result<File> {
-    read_with(path, NO_FOLLOW)
-}
-
-/// Neither is a symbolic link followed, nor waited for whoever writes to a named pipe.
-const NO_FOLLOW: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
-
-fn read_with(path: &Path, flags: OFlags) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options.open(path)
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    options.read(true).custom_flags(flags).open(path)
 }
 
-/// Removes `path`, whatever it is; a missing one is fine. Symbolic links are not followed.
-pub fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::remove_file(path) {
-        Err(_) if fs::symlink_metadata(path).is_ok_and(|there| there.is_dir()) => {
-            fs::remove_dir_all(path)
+/// Appends `len` bytes of the regular file `file`, from byte `at` on, to `buffer`. Returns how many it has appended: fewer if
+/// the file ends before, and more if the file goes on and the buffer's capacity has room for more. A read that gives less
+/// than there is room for has met the end (read(2)), so that the end costs no further call.
+pub fn append(file: &File, at: u64, len: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let start = buffer.len();
+    loop {
+        let count = buffer.len() - start;
+        match pread(file, spare_capacity(buffer), at + count as u64) {
+            Ok(0) => return Ok(count),
+            Ok(more) if count + more >= len => return Ok(count + more),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
-        removed => removed,
-    };
-    match removed {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed,
     }
-}
-
-/// Fills `buffer` from `file`; `false` if the file ends before.
-pub fn read_full(file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
-    match file.read_exact(buffer) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        answer => answer.map(|()| true),
-    }
-}
-
-/// Makes everything that was written to the file system of `directory` last through a power failure; `false` if the
-/// system has no such call.
-#[cfg(target_os = "linux")]
-pub fn sync_file_system(directory: &Path) -> io::Result<bool> {
-    rustix::fs::syncfs(File::open(directory)?)?;
-    Ok(true)
-}
-
-/// Elsewhere files are made to last one by one.
-#[cfg(not(target_os = "linux"))]
-pub fn sync_file_system(_directory: &Path) -> io::Result<bool> {
-    Ok(false)
-}
-
-/// Makes the renames in `directory` last through a power failure.
-pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
 }
 
 #[cfg(test)]
@@ -126,20 +90,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_it_is_goes() {
+    fn a_disk_has_some_room() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
-        remove(&path).unwrap();
-        fs::write(&path, "").unwrap();
-        remove(&path).unwrap();
-        fs::create_dir_all(path.join("y")).unwrap();
-        remove(&path).unwrap();
-        assert!(!path.exists());
+        let directory = Directory::open(dir.path()).unwrap();
+        assert!(RealDisk.free(&directory).is_none_or(|free| free > 0));
     }
 
     #[test]
-    fn a_disk_has_some_room() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(RealDisk.free(dir.path()).is_none_or(|free| free > 0));
+    fn what_a_file_has_is_appended() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(b"abcdef", 0).unwrap();
+        let appended = |at, len, room| {
+            let mut buffer = Vec::with_capacity(room);
+            let count = append(&file, at, len, &mut buffer).unwrap();
+            assert_eq!(count, buffer.len());
+            buffer
+        };
+        assert_eq!(appended(0, 6, 7), b"abcdef");
+        assert_eq!(appended(4, 9, 10), b"ef");
+        // The file goes on.
+        assert_eq!(appended(1, 2, 3), b"bcd");
+        assert_eq!(appended(0, 0, 1), b"a");
     }
 }

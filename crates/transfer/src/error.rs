@@ -2,13 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use noq_proto::{ClosedStream, ConnectionError, VarInt};
-use quic::connection::{ReadError, ReadExactError, WriteError};
+use quic::connection::{ReadError, ReadExactError, ReadToEndError, WriteError};
 
 use crate::code;
-use crate::name::NameProblem;
+use crate::event::Skipped;
 use crate::refusal::Refusal;
 use crate::ticket::TicketError;
 use crate::wire_error::WireError;
@@ -35,17 +35,11 @@ pub enum Error {
     /// What is to be sent is a device or the like.
     #[error("{0:?} is neither a file nor a directory; send its content with `-`, from stdin")]
     NotAFile(PathBuf),
-    /// A file to send has a name that no receiver takes.
-    #[error("cannot send {path:?} under its name: {problem}")]
-    SourceName {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with its name.
-        problem: NameProblem,
-    },
-    /// A file to send has a name that is no Unicode text.
-    #[error("cannot send {0:?} under its name: it is not valid UTF-8")]
-    NotUnicode(PathBuf),
+    /// Some of what is to be sent cannot be. [`Event::Unsendable`](crate::Event::Unsendable) has told of each.
+    #[error(
+        "{} cannot be sent, so nothing was; mend what is said of it, or send the rest with --skip", first(.0)
+    )]
+    Unsendable(Vec<(PathBuf, Skipped)>),
     /// Two files to send have the same name.
     #[error(
         "{first:?} and {second:?} would both arrive as one file; send them one after the other"
@@ -205,6 +199,15 @@ impl From<ReadExactError> for Error {
     }
 }
 
+impl From<ReadToEndError> for Error {
+    fn from(error: ReadToEndError) -> Error {
+        match error {
+            ReadToEndError::TooLong => WireError::TooLong.into(),
+            ReadToEndError::Read(error) => error.into(),
+        }
+    }
+}
+
 impl From<WriteError> for Error {
     fn from(error: WriteError) -> Error {
         match error {
@@ -223,6 +226,16 @@ impl From<ClosedStream> for Error {
 impl From<tokio::task::JoinError> for Error {
     fn from(error: tokio::task::JoinError) -> Error {
         Error::System(error.to_string())
+    }
+}
+
+/// The first of them, and how many others there are.
+fn first(unsendable: &[(PathBuf, Skipped)]) -> String {
+    let first = unsendable.first().map(|(path, _)| path.as_path());
+    let first = format!("{:?}", first.unwrap_or(Path::new("")));
+    match unsendable.len().saturating_sub(1) {
+        0 => first,
+        others => format!("{first} and {others} more"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is told of a transfer.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use quic::connection::Connection;
 
 use crate::error::Error;
 use crate::message::{Offered, Progress};
+use crate::name::NameProblem;
 
 /// Is told what happens, for progress bars and logs. Called from the task that runs the transfer: must be quick.
 pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
@@ -16,18 +18,32 @@ pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 pub enum Event<'a> {
     /// A connection to the peer is up. On the receiver: with the right proof. Its statistics are the caller's to read.
     Connected(&'a Connection),
-    /// Sender only: something in a directory is not sent.
+    /// Sender only: something is not sent.
     Skipped {
         /// Where it is.
         path: &'a Path,
         /// Why it is not sent.
         why: Skipped,
     },
+    /// Sender only: something cannot be sent, and nothing is until it is mended or skipped.
+    Unsendable {
+        /// Where it is.
+        path: &'a Path,
+        /// Why it cannot be sent.
+        why: Skipped,
+    },
+    /// Receiver only: something does not get the path that the sender has given it, because that is taken.
+    Renamed {
+        /// The sender's path.
+        from: &'a str,
+        /// The one that it gets.
+        to: &'a str,
+    },
     /// Both sides know what is to be done.
     Begun(&'a Status),
     /// More is verified, by the receiver.
     Verified {
-        /// The bytes that are verified now, those of earlier attempts included.
+        /// The bytes that are verified now, those of earlier attempts included and holes not.
         bytes: u64,
     },
     /// Files are whole, verified, and have their names.
@@ -53,7 +69,7 @@ pub enum Event<'a> {
     Interrupted(&'a Error),
 }
 
-/// Why something in a directory is not sent.
+/// Why something is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Skipped {
@@ -66,6 +82,25 @@ pub enum Skipped {
     /// It belongs to an unfinished transfer.
     #[error("it is the state of an unfinished transfer")]
     State,
+    /// Its name is one that no receiver takes.
+    #[error("its name: {0}")]
+    Name(NameProblem),
+    /// Its name is no Unicode text.
+    #[error("its name: it is not valid UTF-8")]
+    NotUnicode,
+    /// It cannot be read.
+    #[error("{0}")]
+    Unreadable(ErrorKind),
+    /// Reading gives more or less than its size, as for many files of `/proc` and `/sys`.
+    #[error("its size is not what reading it gives; send its content with `-`, from stdin")]
+    Size,
+}
+
+impl Skipped {
+    /// Whether it is left out of every transfer, and no loss that a user has to be asked about.
+    pub(crate) fn is_usual(self) -> bool {
+        matches!(self, Skipped::Link | Skipped::Special | Skipped::State)
+    }
 }
 
 /// A transfer at its beginning.
@@ -81,7 +116,9 @@ pub struct Status {
     pub complete: u64,
     /// The bytes of all files.
     pub size: u64,
-    /// How many of them are verified already.
+    /// How many of them are in no hole.
+    pub data: u64,
+    /// How many of those are verified already.
     pub verified: u64,
 }
 
@@ -95,13 +132,15 @@ impl Status {
             files: files.len() as u64,
             directories: files.iter().filter(|file| file.is_directory()).count() as u64,
             complete: begun.files,
-            size: files
-                .iter()
-                .map(|file| file.size)
-                .fold(0, u64::saturating_add),
+            size: total(files, |file| file.size),
+            data: total(files, Offered::data),
             verified: begun.bytes,
         }
     }
+}
+
+fn total(files: &[Offered], of: impl Fn(&Offered) -> u64) -> u64 {
+    files.iter().map(of).fold(0, u64::saturating_add)
 }
 
 /// A file that has been transferred.
@@ -113,8 +152,10 @@ pub struct Transferred {
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
-    /// Its BLAKE3 hash.
-    pub hash: [u8; 32],
-    /// How many bytes of it an earlier attempt had brought.
+    /// The bytes of it that are in no hole of a whole block.
+    pub data: u64,
+    /// Its BLAKE3 hash; nothing if blocks of it are holes, of which nobody has computed a hash.
+    pub hash: Option<[u8; 32]>,
+    /// How many bytes of its data an earlier attempt had brought.
     pub resumed: u64,
 }

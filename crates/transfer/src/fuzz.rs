@@ -79,7 +79,7 @@ fn conversation(offer: Offer, answer: Answer) {
         assert!(lens.of(&step) <= BLOCK as usize + HASH);
         match step {
             Step::Batch(files) => assert!(files.iter().all(|file| (*file as usize) < count)),
-            Step::Block { file, .. } | Step::Root { file } => assert!((file as usize) < count),
+            Step::Block { file, .. } | Step::Seal { file } => assert!((file as usize) < count),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::message::{Held, Offered};
 use crate::plan;
 use crate::tree::Hash;
 
-/// The hash of each file of an offer.
+/// What each file of an offer is verified by ([`crate::seal`]).
 pub struct Hashes(Vec<Hash>);
 
 impl Hashes {
@@ -36,7 +36,8 @@ impl Hashes {
                 name: file.path.clone(),
                 path: path(place),
                 size: file.size,
-                hash: *hash,
+                data: file.data(),
+                hash: file.holes.is_empty().then_some(*hash),
                 resumed: plan::resumed(held, place, file),
             })
             .collect()

@@ -21,20 +21,24 @@
 //!    with [`ReceiverConfig::keep`] spends no ticket: who has it may send until the receiver's user ends that, and
 //!    senders wait for each other.
 //! 4. The holder of the ticket is malicious: a path is refused by the receiver unless its components are plain names;
-//!    no symbolic link on the way is followed; no existing file is replaced unless the receiver's user asked for it;
+//!    no symbolic link on the way is followed; no existing file is replaced unless the receiver's user asked for it, and none of
+//!    the same transfer in any case; holes cost nothing, and work for a sender ends when its connection does;
 //!    messages, streams and memory are bounded. What it can do is fill the disk, which the receiver's user allowed by
 //!    passing on the ticket.
 //! 5. Disks and programs fail: a file appears under its name only when every block, and the whole, have the hashes that
 //!    the sender computed; what is resumed is read and hashed again first.
 //! 6. Other users can write to the output directory: a state folder that is not the receiver's own is refused, one that
-//!    others could look into is closed, and no symbolic link in it is followed.
-//! 7. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the path
+//!    others could look into is closed, no symbolic link in it is followed, and it is held open, so that nothing else takes
+//!    its place.
+//! 7. The receiver is malicious: what it claims to have must have the sender's hashes, what it says is bounded and may not go
+//!    back, and it can open no streams. It can keep the sender waiting.
+//! 8. Not covered: who sees the ticket may send, and may learn the names of an unfinished transfer; who watches the path
 //!    sees sizes and times; whoever can read the receiver's state folder or memory is the receiver; a flood that fills the
 //!    path keeps everybody out.
 //!
 //! # The protocol
 //!
-//! QUIC with ALPN `fullpipe-transfer/3`. A bidirectional stream for control; unidirectional ones for content, the earlier
+//! QUIC with ALPN `fullpipe-transfer/4`. A bidirectional stream for control; unidirectional ones for content, the earlier
 //! the more urgent: one for each block of 256 KiB of a large file, and one for each batch of files that are smaller than
 //! that. Both sides compute from offer and answer what travels in which order (`plan`), so nothing that travels says what
 //! it is, and no file costs a round trip.
@@ -44,7 +48,8 @@
 //! 2. Receiver: `message::Answer`: which files are complete, with their hashes; of which large files which blocks are
 //!    verified, with a digest of their hashes; or why not. So data leave one round trip after the handshake.
 //! 3. Sender: if its own files have the same hashes: streams of hashes and content for all that is missing, but for
-//!    blocks that are holes; after the blocks of a large file, on the control stream, the hash of the whole.
+//!    blocks that are holes; after the blocks of a large file, on the control stream, what the whole is verified by
+//!    (`seal`).
 //! 4. Receiver: verifies, writes, records, and says how far it is (`message::Reply`); makes contents last, those of many
 //!    files together; gives the files their names; says so.
 //! 5. When the last file has its name: sender closes the connection with code 1, receiver forgets the ticket, or with
@@ -61,6 +66,7 @@
 //! which is 3 MB: less than a long fat path has in flight.
 
 mod code;
+mod directory;
 mod disk;
 mod error;
 mod event;
@@ -75,8 +81,10 @@ mod proof;
 mod ranges;
 mod receiver;
 mod refusal;
+mod seal;
 mod sender;
 mod sparse;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod ticket;

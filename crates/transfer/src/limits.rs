@@ -3,8 +3,7 @@
 /// The most files and directories in one transfer.
 pub const MAX_FILES: usize = 4_000_000;
 
-/// The largest file. A hole costs both sides a hash for each of its blocks, though nothing of it travels, so a size that no
-/// disk has must not be believed.
+/// The largest file: more than a disk has.
 pub const MAX_SIZE: u64 = 64 << 40;
 
 /// The largest [`Offer`](crate::message::Offer): a million paths of 250 bytes.
@@ -20,6 +19,9 @@ pub fn max_answer(files: usize) -> usize {
 
 /// The largest [`Reply`](crate::message::Reply).
 pub const MAX_REPLY: usize = 16 << 10;
+
+/// The largest [`Refusal`](crate::Refusal): a few paths.
+pub const MAX_REFUSAL: usize = 64 << 10;
 
 /// The longest text within a message, such as a path in an error.
 pub const MAX_TEXT: usize = 4 << 10;

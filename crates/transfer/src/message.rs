@@ -68,7 +68,7 @@ pub struct Held {
 pub enum State {
     /// All of it, and under its name.
     Complete {
-        /// Its BLAKE3 hash: the sender's file must have the same.
+        /// What it is verified by ([`crate::seal`]): the sender's file must have the same.
         hash: [u8; 32],
     },
     /// Some blocks of a large file.
@@ -92,7 +92,7 @@ pub enum Reply {
 /// How far the receiver has come, earlier attempts included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The bytes that are verified, holes included.
+    /// The bytes that are verified, without holes.
     pub bytes: u64,
     /// The files and directories that have their names.
     pub files: u64,
@@ -119,6 +119,11 @@ impl Offered {
         Refusal::Corrupt {
             name: self.path.clone(),
         }
+    }
+
+    /// The bytes that are no holes: what travels and is verified.
+    pub fn data(&self) -> u64 {
+        self.size - self.holes.bytes(self.size).min(self.size)
     }
 
     /// Whether it is a directory.

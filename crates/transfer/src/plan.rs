@@ -21,8 +21,8 @@ pub enum Step {
         /// Which block.
         index: u64,
     },
-    /// The hash of a large file, on the control stream, after all its blocks.
-    Root {
+    /// What a large file is verified by, on the control stream, after all its blocks.
+    Seal {
         /// The file's place in the offer.
         file: u32,
     },
@@ -83,7 +83,7 @@ impl Lens {
             Step::Block { file: of, index } => {
                 file(*of).map_or(0, |file| HASH + tree::block_len(file.size, *index))
             }
-            Step::Root { .. } => HASH,
+            Step::Seal { .. } => HASH,
         }
     }
 }
@@ -100,7 +100,7 @@ pub fn state(held: &[Held], file: usize) -> Option<&State> {
 /// How many bytes of a file an earlier attempt had brought.
 pub fn resumed(held: &[Held], place: usize, file: &Offered) -> u64 {
     match state(held, place) {
-        Some(State::Complete { .. }) => file.size,
+        Some(State::Complete { .. }) => file.data(),
         Some(State::Part { blocks, .. }) => blocks.bytes(file.size),
         None => 0,
     }
@@ -147,7 +147,7 @@ impl Iterator for Plan {
             }
             self.file += 1;
             self.block = 0;
-            return Some(Step::Root { file });
+            return Some(Step::Seal { file });
         }
     }
 }
@@ -197,7 +197,7 @@ mod tests {
                 Step::Batch(vec![0, 1, 2]),
                 Step::Block { file: 3, index: 0 },
                 Step::Block { file: 3, index: 2 },
-                Step::Root { file: 3 },
+                Step::Seal { file: 3 },
                 Step::Batch(vec![4]),
                 Step::Batch(vec![5]),
             ]
@@ -220,7 +220,7 @@ mod tests {
             [
                 Step::Batch(vec![0, 2]),
                 Step::Block { file: 3, index: 2 },
-                Step::Root { file: 3 },
+                Step::Seal { file: 3 },
                 Step::Batch(vec![5]),
             ]
         );
@@ -235,7 +235,7 @@ mod tests {
         let mut files = vec![file(size)];
         assert!(files[0].holes.push(0, tree::blocks(size) - 1));
         let index = tree::blocks(size) - 1;
-        let expected = [Step::Block { file: 0, index }, Step::Root { file: 0 }];
+        let expected = [Step::Block { file: 0, index }, Step::Seal { file: 0 }];
         assert_eq!(plan(files.clone(), Vec::new()), expected);
         assert!(files[0].check().is_err());
         files[0] = Offered {

@@ -83,6 +83,15 @@ impl Ranges {
         self.end_of(index).is_some()
     }
 
+    /// Whether a block is among both.
+    pub fn meets(&self, others: &Ranges) -> bool {
+        let mut others = others.spans().peekable();
+        self.spans().any(|span| {
+            while others.next_if(|other| other.end <= span.start).is_some() {}
+            others.peek().is_some_and(|other| other.start < span.end)
+        })
+    }
+
     /// The block behind the range that holds block `index`, if one does.
     pub fn end_of(&self, index: u64) -> Option<u64> {
         let before = self.0.partition_point(|range| range.start <= index);
@@ -99,6 +108,12 @@ impl Ranges {
     /// The blocks.
     pub fn blocks(&self) -> impl Iterator<Item = u64> {
         self.spans().flatten()
+    }
+
+    /// The number of blocks in them.
+    pub fn count(&self) -> u64 {
+        let counts = self.0.iter().map(|range| range.count);
+        counts.fold(0, u64::saturating_add)
     }
 
     /// The number of bytes in them, of a file of `size` bytes.

@@ -23,6 +23,45 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// Two names are one on the receiver's file system.
+    #[error(
+        "the receiver's file system takes {first:?} and {second:?} for one{}; nothing of them was lost: rename one of them, or receive with --rename, which keeps both",
+        others(*.more)
+    )]
+    OneName {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+        /// How many other names are taken, too.
+        more: u64,
+    },
+    /// Something has got a name since the transfer began.
+    #[error(
+        "{name:?} appeared at the receiver during the transfer; it was left alone: move it away, then run the same command again"
+    )]
+    Appeared {
+        /// The name.
+        name: String,
+    },
+    /// The file system has no such names.
+    #[error("the receiver's file system cannot store the name {name:?}: {message:?}")]
+    Unstorable {
+        /// The name.
+        name: String,
+        /// What the system said.
+        message: String,
+    },
+    /// The file system, or a limit of the process, has no such large files.
+    #[error("the receiver at {disk:?} takes no file as large as {name:?}, which has {size} bytes")]
+    TooLarge {
+        /// The name.
+        name: String,
+        /// The file's size in bytes.
+        size: u64,
+        /// Where.
+        disk: String,
+    },
     /// No files, or too many.
     #[error("the receiver refuses {files} files in one transfer, which has 1 to {max}", max = limits::MAX_FILES)]
     Count {
@@ -31,7 +70,7 @@ pub enum Refusal {
     },
     /// A file with this name exists.
     #[error(
-        "the receiver already has {name:?}; it was left alone: move it away, or receive with --overwrite"
+        "the receiver already has {name:?}; it was left alone: move it away, or receive with --overwrite, or with --rename, which keeps both"
     )]
     Exists {
         /// The name.
@@ -119,6 +158,13 @@ pub enum Refusal {
         /// The file.
         name: String,
     },
+}
+
+fn others(more: u64) -> String {
+    match more {
+        0 => String::new(),
+        more => format!(", and {more} more like that"),
+    }
 }
 
 fn quoted(names: &[String], more: u64) -> String {

@@ -25,6 +25,17 @@ pub const QUEUE: usize = 8;
 /// How long the last words of a failing transfer may take.
 pub const FAREWELL: Duration = Duration::from_secs(3);
 
+/// How the sender sets up a connection: it reads what the receiver says on one stream that is its own, so nothing else of the
+/// receiver may wait here.
+pub fn sending(controllers: Arc<dyn Controllers>) -> TransportConfig {
+    let mut config = transport(controllers);
+    config
+        .max_concurrent_uni_streams(VarInt::from_u32(0))
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .receive_window(STREAM_WINDOW);
+    config
+}
+
 /// How both sides set up a connection.
 pub fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     let mut config = endpoint::transport(controllers);

@@ -36,13 +36,6 @@ pub fn block_hash(size: u64, index: u64, data: &[u8]) -> Hash {
     hasher.finalize_non_root()
 }
 
-/// The hash of block `index` of a file of `size` bytes if it holds nothing but zeros.
-pub fn zeros_hash(size: u64, index: u64) -> Hash {
-    static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
-    let zeros = ZEROS.get(..block_len(size, index)).unwrap_or_default();
-    block_hash(size, index, zeros)
-}
-
 /// Computes a file's hash from its blocks' hashes, given in order. Needs memory for one path down the tree.
 #[derive(Debug, Default)]
 pub struct Root {
@@ -120,8 +113,6 @@ mod tests {
             block_hash(4 * BLOCK, 0, &data),
             block_hash(4 * BLOCK, 1, &data)
         );
-        let end = BLOCK + 5;
-        assert_eq!(zeros_hash(end, 1), block_hash(end, 1, &[0; 5]));
     }
 
     #[test]

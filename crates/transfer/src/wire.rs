@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::wire_error::WireError;
 
 /// The protocol and its version, agreed on in the handshake.
-pub const ALPN: &[u8] = b"fullpipe-transfer/3";
+pub const ALPN: &[u8] = b"fullpipe-transfer/4";
 
 /// The frame of `message`. `None` if it is larger than `max`.
 pub fn encode(message: &impl Serialize, max: usize) -> Option<Vec<u8>> {

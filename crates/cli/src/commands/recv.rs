@@ -33,12 +33,21 @@ pub struct Options {
     /// Replace existing files
     #[arg(long)]
     overwrite: bool,
+    /// Give a file whose name is taken another one: `name (2).txt`
+    #[arg(long, conflicts_with = "overwrite")]
+    rename: bool,
     /// Discard an unfinished transfer, its ticket and its parts, even if they are damaged
     #[arg(long)]
     fresh: bool,
     /// Continue after a transfer: the ticket is valid for any number of transfers, one after the other
     #[arg(long)]
     keep: bool,
+    /// Print only the ticket and errors, and the result with --json
+    #[arg(long)]
+    quiet: bool,
+    /// Print the result of each transfer as JSON on stdout, on a line after the ticket
+    #[arg(long)]
+    json: bool,
 }
 
 /// Receives until one transfer is complete, or with `--keep` until the user ends the command.
@@ -53,12 +62,14 @@ async fn receive(options: &Options) -> Result<(), Failure> {
         advertise: options.advertise.clone(),
         out: options.out.clone(),
         overwrite: options.overwrite,
+        rename: options.rename,
         fresh: options.fresh,
         keep: options.keep,
     };
     let receiver = Receiver::bind(config).await.map_err(Failure::failed)?;
     let state = options.out.join(STATE_FOLDER);
     match receiver.resumption() {
+        _ if options.quiet => {}
         Resumption::None => {}
         Resumption::SameTicket => output::note(format_args!(
             "continuing the unfinished transfer in {}, with the same ticket",
@@ -69,13 +80,14 @@ async fn receive(options: &Options) -> Result<(), Failure> {
             state.display()
         )),
     }
-    output::note("waiting for: fullpipe send FILE…, which asks for the ticket");
+    if !options.quiet {
+        output::note("waiting for: fullpipe send FILE…, which asks for the ticket");
+    }
     output::result(receiver.ticket())?;
-    let progress = Progress::default();
+    let progress = Progress::new(options.quiet, options.json);
     let received = receiver
         .run(&|event| progress.on_event(&event))
         .await
         .map_err(Failure::failed)?;
-    progress.conclude("received", &received);
-    Ok(())
+    progress.conclude("received", &received)
 }

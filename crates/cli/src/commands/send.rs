@@ -47,6 +47,15 @@ pub struct Options {
     /// Begin anew: discard what an earlier attempt with this ticket has sent
     #[arg(long)]
     restart: bool,
+    /// Leave out what cannot be sent because of its name, or because it cannot be read, and send the rest
+    #[arg(long)]
+    skip: bool,
+    /// Print only errors, and the result with --json
+    #[arg(long)]
+    quiet: bool,
+    /// Print the result as JSON on stdout at the end
+    #[arg(long)]
+    json: bool,
 }
 
 /// Sends until the receiver has everything.
@@ -102,16 +111,20 @@ async fn send(
     for file in files.iter_mut().filter(|file| is_stdin(file)) {
         stdin.iter().for_each(|stdin| file.clone_from(&stdin.path));
     }
-    let progress = Progress::default();
+    let progress = Progress::new(options.quiet, options.json);
     let config = SenderConfig {
         controllers: factory(options.controller, seed(), Some(progress.observer())),
         restart: options.restart,
+        skip: options.skip,
     };
-    let watch = |event: transfer::Event<'_>| progress.on_event(&event);
+    let watch = |event: transfer::Event<'_>| {
+        progress.count_losses(&event);
+        progress.on_event(&event);
+    };
     let mut sent = transfer::send(&files, &ticket, config, &watch)
         .await
         .map_err(|error| {
-            if let transfer::Error::NotAFile(_) = error {
+            if let transfer::Error::NotAFile(_) | transfer::Error::Unsendable(_) = error {
                 return Failure::usage(error);
             }
             let advice = if error.is_interruption() {
@@ -127,8 +140,7 @@ async fn send(
             file.path = PathBuf::from(&file.name);
         }
     }
-    progress.conclude("sent", &sent);
-    Ok(())
+    progress.conclude("sent", &sent)
 }
 
 /// A random seed. Transfers need not be reproducible, and flows that start together should not synchronize.

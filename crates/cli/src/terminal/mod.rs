@@ -8,6 +8,7 @@ pub mod interrupt;
 pub mod lanes;
 pub mod live;
 pub mod output;
+pub mod processor;
 pub mod progress;
 pub mod relay_report;
 pub mod relay_status;

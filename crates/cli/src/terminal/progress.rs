@@ -1,36 +1,94 @@
 //! How a file transfer goes: a bar on a terminal, plain lines elsewhere.
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressState};
+use quic::connection::Connection;
 use quic::observer::{Observer, Sample};
+use serde::Serialize;
 use transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
+use crate::failure::Failure;
 use crate::terminal::bars::Bars;
+use crate::terminal::processor::{Share, Usage};
 use crate::terminal::{human, lock, output};
 
 /// Without a bar, a line is said at each so many percent.
 const STEP_PERCENT: u64 = 10;
 
-/// Up to so many files are named one by one.
-const FILES_NAMED: usize = 20;
+/// Up to so many files are named one by one, with their hashes.
+const FILES_NAMED: usize = 5;
 
 /// Follows one transfer, through as many connections as it takes.
-#[derive(Default)]
 pub struct Progress {
     // Its bar is dropped before the group that it is in, which then clears what is left of it.
     attempt: Mutex<Option<Attempt>>,
     bars: Bars,
     flow: Arc<Flow>,
+    /// Whether only errors are said.
+    is_quiet: bool,
+    /// Whether the end is told as JSON on stdout.
+    is_json: bool,
+    /// Whether a bar can be seen.
+    has_bar: bool,
+    notes: Mutex<Notes>,
+}
+
+/// What a program hears of a transfer at its end.
+#[derive(Default)]
+struct Notes {
+    skipped: Vec<Named>,
+    renamed: Vec<Named>,
+    /// The sender's connection, and the bytes that earlier ones have sent again.
+    connection: Option<Connection>,
+    resent: u64,
+}
+
+impl Notes {
+    /// Counts what the latest connection has sent again, and lets go of it.
+    fn settle(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.resent += connection.path_stats().lost_bytes;
+        }
+    }
+}
+
+/// A path, and what happens to it.
+#[derive(Serialize)]
+struct Named {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+}
+
+/// The result of a transfer, for programs. docs/transfer.md describes its fields.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    files: u64,
+    directories: u64,
+    bytes: u64,
+    data_bytes: u64,
+    resumed_bytes: u64,
+    seconds: f64,
+    goodput_bps: Option<u64>,
+    resent_bytes: Option<u64>,
+    busiest_thread: Option<Share>,
+    skipped: &'a [Named],
+    renamed: &'a [Named],
 }
 
 /// The part of a transfer that one connection carries.
 struct Attempt {
     began: Instant,
     bar: ProgressBar,
-    /// Bytes to transfer, verified ones included.
+    usage: Usage,
+    directories: u64,
+    /// Bytes to transfer, verified ones included and holes not.
     total: u64,
     /// Bytes that earlier attempts had brought.
     resumed: u64,
@@ -43,19 +101,61 @@ struct Attempt {
 }
 
 impl Progress {
+    /// Nothing has happened yet. `is_quiet`: only errors are said; `is_json`: the end is told as JSON on stdout.
+    pub fn new(is_quiet: bool, is_json: bool) -> Progress {
+        Progress {
+            attempt: Mutex::default(),
+            bars: Bars::default(),
+            flow: Arc::default(),
+            is_quiet,
+            is_json,
+            has_bar: !is_quiet && Bars::are_visible(),
+            notes: Mutex::default(),
+        }
+    }
+
     /// What watches the connection's packets for the bar; only a sender has something to watch.
     pub fn observer(&self) -> Arc<dyn Observer> {
         self.flow.clone()
     }
 
+    /// The sender's connection, whose losses count.
+    pub fn count_losses(&self, event: &Event<'_>) {
+        if let Event::Connected(connection) = event {
+            let mut notes = lock(&self.notes);
+            notes.settle();
+            notes.connection = Some((*connection).clone());
+        }
+    }
+
     /// What [`transfer`] tells.
     pub fn on_event(&self, event: &Event<'_>) {
         match event {
-            Event::Connected(_) => self.bars.say("connected"),
-            Event::Skipped { path, why } => self.bars.say(format_args!(
-                "warning: {} is not sent: {why}",
-                path.display()
-            )),
+            Event::Connected(_) => self.say("connected"),
+            Event::Skipped { path, why } => {
+                self.say(format_args!(
+                    "warning: {} is not sent: {why}",
+                    path.display()
+                ));
+                lock(&self.notes).skipped.push(Named {
+                    path: path.display().to_string(),
+                    why: Some(why.to_string()),
+                    to: None,
+                });
+            }
+            // Part of the error that follows.
+            Event::Unsendable { path, why } => {
+                self.bars
+                    .say(format_args!("cannot send {}: {why}", path.display()));
+            }
+            Event::Renamed { from, to } => {
+                self.say(format_args!("{from} gets the name {to}"));
+                lock(&self.notes).renamed.push(Named {
+                    path: (*from).to_owned(),
+                    why: None,
+                    to: Some((*to).to_owned()),
+                });
+            }
             Event::Begun(status) => self.begin(status),
             Event::Verified { bytes } => self.advance(*bytes),
             Event::Complete { files } => {
@@ -67,12 +167,11 @@ impl Progress {
                 }
             }
             Event::Received(files) => {
-                self.conclude("received", files);
-                self.bars.say("waiting for the next transfer");
+                // Whoever reads stdout no longer reads that of the next transfer either.
+                let _ = self.conclude("received", files);
+                self.say("waiting for the next transfer");
             }
-            Event::Reconnecting => self
-                .bars
-                .say("the receiver does not answer; connecting again"),
+            Event::Reconnecting => self.say("the receiver does not answer; connecting again"),
             Event::TurnedAway {
                 peer,
                 error,
@@ -82,76 +181,127 @@ impl Progress {
                     0 => String::new(),
                     others => format!(" (and {others} more since the last such line)"),
                 };
-                self.bars
-                    .say(format_args!("turned away {peer}: {error}{more}"));
+                self.say(format_args!("turned away {peer}: {error}{more}"));
             }
             Event::Interrupted(error) => {
                 if let Some(attempt) = self.attempt().take() {
                     attempt.bar.finish_and_clear();
                 }
-                self.bars
-                    .say(format_args!("{error}; waiting for the sender to come back"));
+                lock(&self.notes).renamed.clear();
+                self.say(format_args!("{error}; waiting for the sender to come back"));
             }
         }
     }
 
+    fn say(&self, line: impl Display) {
+        if !self.is_quiet {
+            self.bars.say(line);
+        }
+    }
+
     /// Says what was transferred, after its last event. `verb` is what was done: `sent`, `received`.
-    pub fn conclude(&self, verb: &str, files: &[Transferred]) {
+    pub fn conclude(&self, verb: &str, files: &[Transferred]) -> Result<(), Failure> {
         let attempt = self.attempt().take();
+        let mut notes = std::mem::take(&mut *lock(&self.notes));
         if let Some(attempt) = &attempt {
             attempt.bar.finish_and_clear();
         }
-        for file in files.iter().take(FILES_NAMED) {
-            let hash: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            let (path, size) = (file.path.display(), report::bytes(Bytes::new(file.size)));
-            self.bars
-                .say(format_args!("{verb} {path}: {size}, BLAKE3 {hash}"));
-        }
-        if let Some(more @ 1..) = files.len().checked_sub(FILES_NAMED) {
-            self.bars.say(format_args!(
-                "{verb} {}",
-                report::count(more as u64, "more file")
-            ));
-        }
-        let Some(attempt) = attempt else { return };
+        self.name(verb, files);
+        let Some(attempt) = attempt else {
+            return Ok(());
+        };
         let end = attempt.latest.unwrap_or_else(Instant::now);
         let span = Duration::from(end.duration_since(attempt.began));
         let bytes = Bytes::new(attempt.total) - Bytes::new(attempt.resumed);
+        let rate = Rate::from_transfer(bytes, span);
         // What an earlier attempt had brought took no time.
-        let line = match bytes {
+        self.say(match bytes {
             Bytes::ZERO if attempt.resumed > 0 => "nothing was missing".to_owned(),
             Bytes::ZERO => format!("0 B in {}", human::duration(span)),
             bytes => format!(
                 "{} in {}: {}",
                 report::bytes(bytes),
                 human::duration(span),
-                human::rate(Rate::from_transfer(bytes, span)),
+                human::rate(rate),
             ),
-        };
-        self.bars.say(line);
+        });
+        let busiest = attempt.usage.busiest(span);
+        if let Some(share) = busiest.filter(Share::is_full) {
+            self.say(format_args!(
+                "limited by the processor: the busiest thread ran for {} of the time, and waited for a processor for {}",
+                report::percent(share.ran),
+                report::percent(share.waited)
+            ));
+        }
+        if !self.is_json {
+            return Ok(());
+        }
+        let is_sender = notes.connection.is_some();
+        notes.settle();
+        output::json(&Outcome {
+            files: files.len() as u64,
+            directories: attempt.directories,
+            bytes: total(files),
+            data_bytes: attempt.total,
+            resumed_bytes: attempt.resumed,
+            seconds: span.as_nanos() as f64 / 1e9,
+            goodput_bps: (!span.is_zero()).then(|| rate.bits_per_sec()),
+            resent_bytes: is_sender.then_some(notes.resent),
+            busiest_thread: busiest,
+            skipped: &notes.skipped,
+            renamed: &notes.renamed,
+        })
+    }
+
+    /// Names the files, if they are few.
+    fn name(&self, verb: &str, files: &[Transferred]) {
+        if files.len() > FILES_NAMED {
+            let bytes = Bytes::new(total(files));
+            let count = report::count(files.len() as u64, "file");
+            return self.say(format_args!("{verb} {count}: {}", report::bytes(bytes)));
+        }
+        for file in files {
+            let path = file.path.display();
+            let size = sizes(file.size, file.data);
+            // A file with holes has no such hash.
+            let hash = file.hash.iter().flatten();
+            let hash: String = hash.map(|byte| format!("{byte:02x}")).collect();
+            let hash = if hash.is_empty() {
+                "verified by blocks".to_owned()
+            } else {
+                format!("BLAKE3 {hash}")
+            };
+            self.say(format_args!("{verb} {path}: {size}, {hash}"));
+        }
     }
 
     fn begin(&self, status: &Status) {
-        let (total, resumed) = (status.size, status.verified);
+        let (total, resumed) = (status.data, status.verified);
         let name = match &status.name {
             Some(name) => name.clone(),
             None => report::count(status.files - status.directories, "file"),
         };
-        let size = report::bytes(Bytes::new(total));
+        let size = sizes(status.size, total);
         match resumed {
-            0 => self.bars.say(format_args!("{name}: {size}")),
-            _ => self.bars.say(format_args!(
+            0 => self.say(format_args!("{name}: {size}")),
+            _ => self.say(format_args!(
                 "{name}: {size}, continuing at {}% ({resumed} of {total} bytes are verified)",
                 percent(resumed, total)
             )),
         }
         let flow = self.flow.clone();
-        let bar = self.bars.add(&name, total, move |state| flow.parts(state));
+        let bar = if self.has_bar {
+            self.bars.add(&name, total, move |state| flow.parts(state))
+        } else {
+            ProgressBar::hidden()
+        };
         bar.set_position(resumed);
         // What was there already says nothing about how fast the rest will come.
         bar.reset_eta();
         *self.attempt() = Some(Attempt {
             began: Instant::now(),
+            usage: Usage::now(),
+            directories: status.directories,
             bar,
             total,
             resumed,
@@ -168,7 +318,7 @@ impl Progress {
         };
         attempt.bar.set_position(verified);
         let percent = percent(verified, attempt.total);
-        if !Bars::are_visible() && percent >= attempt.next_step {
+        if !self.has_bar && !self.is_quiet && percent >= attempt.next_step {
             attempt.next_step = percent / STEP_PERCENT * STEP_PERCENT + STEP_PERCENT;
             let span = Duration::from(attempt.began.elapsed());
             let bytes = Bytes::new(verified) - Bytes::new(attempt.resumed);
@@ -183,6 +333,21 @@ impl Progress {
     fn attempt(&self) -> MutexGuard<'_, Option<Attempt>> {
         lock(&self.attempt)
     }
+}
+
+/// The sizes of all files. Holes may make them as large as a sender likes.
+fn total(files: &[Transferred]) -> u64 {
+    let sizes = files.iter().map(|file| file.size);
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// `1.10 TB`, or with holes `1.10 TB, 31.0 MB of it data`.
+fn sizes(size: u64, data: u64) -> String {
+    let all = report::bytes(Bytes::new(size));
+    if size == data {
+        return all;
+    }
+    format!("{all}, {} of it data", report::bytes(Bytes::new(data)))
 }
 
 /// `part` of `total` in percent, rounded down; nothing is complete.

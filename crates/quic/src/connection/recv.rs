@@ -26,6 +26,61 @@ enum End {
     Reset(VarInt),
 }
 
+/// What has come of a stream whose end is waited for.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    pieces: Vec<Bytes>,
+    /// The bytes in them, and how many there may be.
+    bytes: usize,
+    most: usize,
+    end: Option<End>,
+    is_closed: bool,
+    /// Whether the peer may be told that there is room for more.
+    is_due: bool,
+}
+
+impl Gathering {
+    fn new(most: usize) -> Gathering {
+        Gathering {
+            pieces: Vec::new(),
+            bytes: 0,
+            most,
+            end: None,
+            is_closed: false,
+            is_due: false,
+        }
+    }
+
+    /// Takes what has come. Whether there is nothing more to wait for.
+    pub(super) fn go_on(&mut self, id: StreamId, connection: &mut noq_proto::Connection) -> bool {
+        if self.is_over() {
+            return true;
+        }
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else {
+            self.is_closed = true;
+            return true;
+        };
+        while self.end.is_none() && self.bytes <= self.most {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    self.bytes += chunk.bytes.len();
+                    self.pieces.push(chunk.bytes);
+                }
+                Ok(None) => self.end = Some(End::Whole),
+                Err(noq_proto::ReadError::Reset(code)) => self.end = Some(End::Reset(code)),
+                Err(noq_proto::ReadError::Blocked) => break,
+            }
+        }
+        self.is_due = chunks.finalize().should_transmit();
+        self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_closed || self.end.is_some() || self.bytes > self.most
+    }
+}
+
 /// Nothing more can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
@@ -102,19 +157,51 @@ impl RecvStream {
         Ok(pieces.pop())
     }
 
-    /// All that comes until the end, which is at most so many bytes.
+    /// All that comes until the end, which is at most so many bytes. The task is not woken before.
     ///
     /// # Errors
     /// It is more, or does not come.
     pub async fn read_to_end(&mut self, most: usize) -> Result<Vec<u8>, ReadToEndError> {
-        let mut all = Vec::new();
-        while let Some(piece) = self.read_chunk(usize::MAX).await? {
-            if piece.len() > most - all.len() {
-                return Err(ReadToEndError::TooLong);
-            }
-            all.extend_from_slice(&piece);
-        }
+        let pieces = poll_fn(|context| self.poll_to_end(context, most)).await?;
+        let mut all = Vec::with_capacity(pieces.iter().map(Bytes::len).sum());
+        pieces.iter().for_each(|piece| all.extend_from_slice(piece));
         Ok(all)
+    }
+
+    fn poll_to_end(
+        &mut self,
+        context: &mut Context<'_>,
+        most: usize,
+    ) -> Poll<Result<Vec<Bytes>, ReadToEndError>> {
+        match self.end {
+            Some(End::Whole) => return Poll::Ready(Ok(Vec::new())),
+            Some(End::Reset(code)) => return Poll::Ready(Err(ReadError::Reset(code).into())),
+            None => {}
+        }
+        let held = &self.connection.0;
+        let mut connection = held.line.lock();
+        let mut state = held.waiting.state();
+        let before = state.gathering.remove(&self.stream);
+        let mut gathering = before.map_or_else(|| Gathering::new(most), |(_, gathering)| gathering);
+        if !gathering.is_over() {
+            gathering.go_on(self.stream, &mut connection);
+            if gathering.is_due {
+                held.line.call();
+            }
+        }
+        self.end = gathering.end;
+        Poll::Ready(match (gathering.end, &state.error) {
+            _ if gathering.is_closed => Err(ReadError::ClosedStream.into()),
+            _ if gathering.bytes > most => Err(ReadToEndError::TooLong),
+            (Some(End::Whole), _) => Ok(gathering.pieces),
+            (Some(End::Reset(code)), _) => Err(ReadError::Reset(code).into()),
+            (None, Some(error)) => Err(ReadError::from(error.clone()).into()),
+            (None, None) => {
+                let waiting = (context.waker().clone(), gathering);
+                state.gathering.insert(self.stream, waiting);
+                return Poll::Pending;
+            }
+        })
     }
 
     /// The next pieces, of at most so many bytes together. Whether there are any; if not, the stream has ended.
@@ -186,6 +273,10 @@ impl Drop for RecvStream {
         let mut connection = held.line.lock();
         let mut state = held.waiting.state();
         state.readers.remove(&self.stream);
+        let gathering = state.gathering.remove(&self.stream);
+        if gathering.is_some_and(|(_, gathering)| gathering.end.is_some()) {
+            return;
+        }
         if state.error.is_some() {
             return;
         }

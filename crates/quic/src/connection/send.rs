@@ -15,6 +15,58 @@ pub struct SendStream {
     stream: StreamId,
 }
 
+/// What is still to be written to a stream.
+#[derive(Debug)]
+pub(super) struct Writing {
+    chunks: Vec<Bytes>,
+    /// The chunks before this one are written.
+    next: usize,
+    /// Whether the stream ends behind them.
+    is_last: bool,
+    result: Option<Result<(), WriteError>>,
+    /// Whether the latest call has written something.
+    is_written: bool,
+}
+
+impl Writing {
+    /// Writes as much as the stream takes. Whether there is nothing more to wait for.
+    pub(super) fn go_on(&mut self, id: StreamId, connection: &mut noq_proto::Connection) -> bool {
+        self.is_written = false;
+        while self.result.is_none() {
+            let mut stream = connection.send_stream(id);
+            let mut chunks = self.chunks.get_mut(self.next..).unwrap_or_default();
+            if chunks.is_empty() {
+                self.result = Some(Ok(()));
+                if self.is_last {
+                    // If the peer does not want it, `stopped` says so.
+                    let _ = stream.finish();
+                    self.is_written = true;
+                }
+                break;
+            }
+            let written = stream.write_chunks(&mut chunks);
+            let left = chunks.len();
+            self.next = self.chunks.len() - left;
+            match written {
+                Ok(_) => self.is_written = true,
+                Err(noq_proto::WriteError::Blocked) => return false,
+                Err(noq_proto::WriteError::Stopped(code)) => {
+                    self.result = Some(Err(WriteError::Stopped(code)));
+                }
+                Err(noq_proto::WriteError::ClosedStream) => {
+                    self.result = Some(Err(WriteError::ClosedStream));
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether there is nothing more to wait for.
+    pub(super) fn is_over(&self) -> bool {
+        self.result.is_some()
+    }
+}
+
 /// Nothing more can be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
@@ -53,53 +105,58 @@ impl SendStream {
     /// # Errors
     /// The stream takes no more.
     pub async fn write_chunk(&mut self, chunk: Bytes) -> Result<(), WriteError> {
-        self.write_all_chunks(&mut [chunk]).await
+        self.write_chunks(vec![chunk], false).await
     }
 
-    /// Writes all of them, without a copy.
+    /// Writes all of them, without a copy, and ends the stream. The task is not woken before they are written.
     ///
     /// # Errors
     /// The stream takes no more.
-    pub async fn write_all_chunks(&mut self, mut chunks: &mut [Bytes]) -> Result<(), WriteError> {
-        poll_fn(|context| self.poll_write(context, &mut chunks)).await
+    pub async fn write_to_end(&mut self, chunks: Vec<Bytes>) -> Result<(), WriteError> {
+        self.write_chunks(chunks, true).await
     }
 
-    /// Writes as much as the stream takes, until all is written.
+    async fn write_chunks(&mut self, chunks: Vec<Bytes>, is_last: bool) -> Result<(), WriteError> {
+        let mut new = Some(Writing {
+            chunks,
+            next: 0,
+            is_last,
+            result: None,
+            is_written: false,
+        });
+        poll_fn(|context| self.poll_write(context, &mut new)).await
+    }
+
+    /// Writes as much as the stream takes of what is `new` or has not been written yet, until all is written.
     fn poll_write(
         &mut self,
         context: &mut Context<'_>,
-        chunks: &mut &mut [Bytes],
+        new: &mut Option<Writing>,
     ) -> Poll<Result<(), WriteError>> {
         let held = &self.connection.0;
         let mut connection = held.line.lock();
-        let mut is_written = false;
-        let result = loop {
-            if chunks.is_empty() {
-                break Poll::Ready(Ok(()));
-            }
-            let mut state = held.waiting.state();
-            if let Some(error) = &state.error {
-                break Poll::Ready(Err(error.clone().into()));
-            }
-            match connection.send_stream(self.stream).write_chunks(chunks) {
-                Ok(_) => is_written = true,
-                Err(noq_proto::WriteError::Blocked) => {
-                    state.writers.insert(self.stream, context.waker().clone());
-                    break Poll::Pending;
-                }
-                Err(noq_proto::WriteError::Stopped(code)) => {
-                    break Poll::Ready(Err(WriteError::Stopped(code)));
-                }
-                Err(noq_proto::WriteError::ClosedStream) => {
-                    break Poll::Ready(Err(WriteError::ClosedStream));
-                }
-            }
+        let mut state = held.waiting.state();
+        let before = state.writers.remove(&self.stream);
+        let Some(mut writing) = new.take().or(before.map(|(_, writing)| writing)) else {
+            return Poll::Ready(Ok(()));
         };
-        drop(connection);
-        if is_written {
-            held.line.call();
+        if let (None, Some(error)) = (&writing.result, &state.error) {
+            return Poll::Ready(Err(error.clone().into()));
         }
-        result
+        if !writing.is_over() {
+            writing.go_on(self.stream, &mut connection);
+            if writing.is_written {
+                held.line.call();
+            }
+        }
+        match writing.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                let waiting = (context.waker().clone(), writing);
+                state.writers.insert(self.stream, waiting);
+                Poll::Pending
+            }
+        }
     }
 
     /// Ends the stream after what was written.

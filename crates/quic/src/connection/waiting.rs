@@ -9,6 +9,8 @@ use noq_proto::{Connection, ConnectionError, Event, StreamEvent, StreamId};
 use tokio::sync::Notify;
 
 use super::incoming::Place;
+use super::recv::Gathering;
+use super::send::Writing;
 use crate::driver::{Application, Line};
 
 /// What the tasks of one connection wait for.
@@ -29,7 +31,10 @@ pub(super) struct State {
     /// Why the connection is over.
     pub(super) error: Option<ConnectionError>,
     pub(super) readers: HashMap<StreamId, Waker>,
-    pub(super) writers: HashMap<StreamId, Waker>,
+    /// Those who wait for the end of a stream.
+    pub(super) gathering: HashMap<StreamId, (Waker, Gathering)>,
+    /// Those who wait until all is written.
+    pub(super) writers: HashMap<StreamId, (Waker, Writing)>,
     /// Those who wait until all is acknowledged, or nobody wants it.
     pub(super) finishing: HashMap<StreamId, Waker>,
 }
@@ -50,10 +55,14 @@ impl Waiting {
         let mut state = self.state();
         state.error.get_or_insert(error);
         let state = &mut *state;
-        let maps = [&mut state.readers, &mut state.writers, &mut state.finishing];
+        let maps = [&mut state.readers, &mut state.finishing];
         for (_, waker) in maps.into_iter().flat_map(HashMap::drain) {
             waker.wake();
         }
+        // What they have may be all that they wait for.
+        let gathering = state.gathering.values().map(|(waker, _)| waker);
+        let writers = state.writers.values().map(|(waker, _)| waker);
+        gathering.chain(writers).for_each(Waker::wake_by_ref);
         let notifies = self.available.iter().chain(&self.opened);
         notifies
             .chain([&self.changed])
@@ -61,7 +70,8 @@ impl Waiting {
     }
 }
 
-/// Hears on the driver's thread what happens to a connection.
+/// Hears on the driver's thread what happens to a connection. It goes on with what tasks have begun there: a task whose piece
+/// of data is larger than a datagram is not woken for each datagram.
 pub(super) struct Ear {
     waiting: Arc<Waiting>,
     /// Its place at its listener, while it is not over.
@@ -83,16 +93,32 @@ impl Ear {
         }
     }
 
-    fn on_stream_event(&self, event: StreamEvent) {
+    fn on_stream_event(&self, event: StreamEvent, connection: &mut Connection) {
         let mut state = self.waiting.state();
+        let state = &mut *state;
         match event {
             StreamEvent::Opened { dir } => self.waiting.opened[dir as usize].notify_waiters(),
             StreamEvent::Available { dir } => self.waiting.available[dir as usize].notify_waiters(),
-            StreamEvent::Readable { id } => wake(&mut state.readers, id),
-            StreamEvent::Writable { id } => wake(&mut state.writers, id),
+            StreamEvent::Readable { id } => {
+                wake(&mut state.readers, id);
+                if let Some((waker, gathering)) = state.gathering.get_mut(&id)
+                    && gathering.go_on(id, connection)
+                {
+                    waker.wake_by_ref();
+                }
+            }
+            StreamEvent::Writable { id } => {
+                if let Some((waker, writing)) = state.writers.get_mut(&id)
+                    && writing.go_on(id, connection)
+                {
+                    waker.wake_by_ref();
+                }
+            }
             StreamEvent::Finished { id } => wake(&mut state.finishing, id),
             StreamEvent::Stopped { id, .. } => {
-                wake(&mut state.writers, id);
+                if let Some((waker, _)) = state.writers.get(&id) {
+                    waker.wake_by_ref();
+                }
                 wake(&mut state.finishing, id);
             }
         }
@@ -112,11 +138,11 @@ impl Application for Ear {
         }
     }
 
-    fn on_event(&mut self, event: Event, _: &mut Connection, _: Instant) {
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
         match event {
             Event::Connected => self.waiting.tell(|state| state.is_connected = true),
             Event::ConnectionLost { reason } => self.waiting.end(reason),
-            Event::Stream(event) => self.on_stream_event(event),
+            Event::Stream(event) => self.on_stream_event(event, connection),
             _ => {}
         }
     }

@@ -14,6 +14,9 @@ pub struct ReceiverConfig {
     pub out: PathBuf,
     /// Whether existing files may be replaced.
     pub overwrite: bool,
+    /// Whether what has a name that is taken gets another one: by something that is there already, or by another name of the
+    /// transfer that the file system takes for the same.
+    pub rename: bool,
     /// Forget an unfinished transfer, its ticket and its parts.
     pub fresh: bool,
     /// Go on after a transfer: the ticket is good for any number of them, one after the other.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt};
 use noq_proto::ConnectionError;
-use quic::connection::{Connection, RecvStream, SendStream};
+use quic::connection::{Connection, ReadExactError, RecvStream, SendStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -17,8 +17,9 @@ use crate::error::Error;
 use crate::event::{Event, Transferred, Watch};
 use crate::limits::{self, MAX_OFFER, MAX_REPLY};
 use crate::message::{Answer, Offer, Progress, Reply};
-use crate::plan::{Plan, Step};
+use crate::plan::{HASH, Plan, Step};
 use crate::refusal::Refusal;
+use crate::stop::Stop;
 use crate::transport::{FAREWELL, QUEUE, STREAMS};
 use crate::wire;
 use crate::wire_error::WireError;
@@ -63,7 +64,18 @@ async fn receive_all(
 ) -> Result<Vec<Transferred>, Error> {
     let offer: Offer = wire::read(&mut knock.control, MAX_OFFER).await?;
     let largest = limits::max_answer(offer.files.len());
-    let begun = spawn_blocking(move || Intake::begin(&store, offer)).await?;
+    let stop = Stop::default();
+    let work = stop.clone();
+    let mut begun = spawn_blocking(move || Intake::begin(&store, offer, &work));
+    let begun = tokio::select! {
+        begun = &mut begun => begun?,
+        // Nobody waits for the answer, and the next sender must not wait for this one's.
+        closed = knock.connection.closed() => {
+            stop.set();
+            let _ = begun.await;
+            return Err(closed.into());
+        }
+    };
     let intake = match begun {
         Ok(intake) => intake,
         Err(refusal) => {
@@ -75,6 +87,9 @@ async fn receive_all(
     let answer = Answer::Accepted(intake.held().to_vec());
     say(&mut knock.replies, &answer, largest).await?;
     drop(answer);
+    for (from, to) in intake.renamed() {
+        watch(Event::Renamed { from, to: &to });
+    }
     watch(Event::Begun(&intake.status()));
     match receive(intake, knock, watch).await {
         Err(Error::Refused(refusal)) => {
@@ -140,7 +155,8 @@ async fn feed(
     let taking = async {
         while let Some(arrived) = arriving.next().await {
             let (step, mut bytes) = arrived?;
-            if matches!(step, Step::Root { .. }) {
+            if matches!(step, Step::Seal { .. }) {
+                bytes.resize(HASH, 0);
                 control.read_exact(&mut bytes).await?;
             }
             if steps.send((step, bytes)).await.is_err() {
@@ -181,7 +197,7 @@ fn write(
 }
 
 /// Takes the stream of each step of `plan`. Many are read at a time, but they come out in order. What comes on the control
-/// stream is left to be read, into as many bytes.
+/// stream is left to be read.
 fn arriving(
     connection: &Connection,
     plan: Plan,
@@ -189,18 +205,19 @@ fn arriving(
     let lens = plan.lens();
     stream::iter(plan)
         .then(async move |step| match step {
-            Step::Root { .. } => Ok((None, step)),
+            Step::Seal { .. } => Ok((None, step)),
             step => Ok((Some(connection.accept_uni().await?), step)),
         })
         .map(move |accepted: Result<(Option<RecvStream>, Step), Error>| {
-            let accepted = accepted.map(|(stream, step)| (stream, vec![0; lens.of(&step)], step));
+            let accepted = accepted.map(|(stream, step)| (stream, lens.of(&step), step));
             async move {
-                let (stream, mut bytes, step) = accepted?;
-                if let Some(mut stream) = stream {
-                    stream.read_exact(&mut bytes).await?;
-                    if stream.read_chunk(1).await?.is_some() {
-                        return Err(WireError::TooLong.into());
-                    }
+                let (stream, len, step) = accepted?;
+                let Some(mut stream) = stream else {
+                    return Ok((step, Vec::new()));
+                };
+                let bytes = stream.read_to_end(len).await?;
+                if bytes.len() < len {
+                    return Err(ReadExactError::FinishedEarly(bytes.len()).into());
                 }
                 Ok((step, bytes))
             }

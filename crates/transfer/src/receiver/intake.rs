@@ -5,27 +5,28 @@
 //! takes little longer than one.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::folders::Folders;
 use super::journal::{Journal, Key, Record, Records, WHOLE};
+use super::names::Names;
+use super::offer;
 use super::part::{self, Blocks, Part};
+use super::place::Places;
 use super::store::{Fault, Store};
+use crate::directory;
 use crate::disk;
 use crate::event::{Status, Transferred};
 use crate::hashes::Hashes;
 use crate::limits::MAX_PARTS;
 use crate::message::{Held, Offer, Offered, Progress, State};
-use crate::name;
 use crate::plan::{self, HASH, Plan, Step};
 use crate::ranges::Ranges;
 use crate::refusal::Refusal;
-use crate::tree;
-use crate::tree::Hash;
+use crate::seal;
+use crate::stop::Stop;
+use crate::tree::{self, Hash};
 
 /// How long a whole file may wait for others before it gets its name.
 const GATHER: Duration = Duration::from_secs(1);
@@ -38,7 +39,7 @@ pub struct Intake {
     store: Arc<Store>,
     files: Arc<[Offered]>,
     held: Arc<[Held]>,
-    folders: Folders,
+    places: Places,
     journal: Journal,
     /// The verified blocks of those large files of which a part was there.
     parts: HashMap<u32, Blocks>,
@@ -53,18 +54,27 @@ pub struct Intake {
 
 impl Intake {
     /// Takes an offer: finds what is verified of its files by reading and hashing it, or says why they cannot be received.
-    pub fn begin(store: &Arc<Store>, offer: Offer) -> Result<Intake, Refusal> {
-        Intake::of(store, offer).map_err(|fault| store.refused(fault))
+    /// Ends early, with any answer, if `stop` says that nobody waits for it.
+    pub fn begin(store: &Arc<Store>, offer: Offer, stop: &Stop) -> Result<Intake, Refusal> {
+        Intake::of(store, offer, stop).map_err(|fault| store.refused(fault))
     }
 
-    fn of(store: &Arc<Store>, offer: Offer) -> Result<Intake, Fault> {
-        let files: Arc<[Offered]> = offer.files.into();
-        store.adopt(&files, offer.restart)?;
+    fn of(store: &Arc<Store>, offer: Offer, stop: &Stop) -> Result<Intake, Fault> {
+        let (files, restart): (Arc<[Offered]>, bool) = (offer.files.into(), offer.restart);
+        // What can never be received does not become the ticket's transfer.
+        offer::check(&files)?;
+        store.check_sizes(&files)?;
+        let names = match store.names(&files) {
+            Err(_) if restart => Names::default(),
+            names => names?,
+        };
+        let places = Places::of(store, &files, names, stop)?;
+        store.adopt(&files, restart)?;
         let damaged = |_| store.damaged("journal");
-        let records = Records::read(&store.state_file("journal")).map_err(damaged)?;
+        let records = Records::read(store.state(), "journal").map_err(damaged)?;
         let mut intake = Intake {
-            folders: Folders::new(store.out()),
-            journal: Journal::open(&store.state_file("journal")).map_err(damaged)?,
+            places,
+            journal: Journal::open(store.state(), "journal").map_err(damaged)?,
             hashes: Hashes::new(files.len()),
             store: store.clone(),
             held: Arc::new([]),
@@ -75,36 +85,41 @@ impl Intake {
             waiting: None,
             progress: Progress::default(),
         };
-        intake.held = intake.find(&records)?.into();
-        intake.check_destinations()?;
-        let files = intake.files.iter();
-        let needed = files.map(|file| file.size - file.holes.bytes(file.size));
+        intake.held = intake.find(&records, stop)?.into();
+        let is_complete = |place| {
+            let state = plan::state(&intake.held, place);
+            matches!(state, Some(State::Complete { .. }))
+        };
+        intake.places.check(is_complete, stop)?;
+        intake.places.save()?;
+        let needed = intake.files.iter().map(Offered::data);
         let needed = needed.fold(0, u64::saturating_add);
         store.check_room(needed.saturating_sub(intake.progress.bytes))?;
         Ok(intake)
     }
 
     /// What is there of each file.
-    fn find(&mut self, records: &Records) -> Result<Vec<Held>, Fault> {
+    fn find(&mut self, records: &Records, stop: &Stop) -> Result<Vec<Held>, Fault> {
         let mut held = Vec::new();
         if records.is_empty() {
             return Ok(held);
         }
         for (file, offered) in (0..).zip(self.files.clone().iter()) {
+            stop.check()?;
             let key = Key::of(&offered.path);
             let records = records.of(key);
             if offered.is_directory() || records.is_empty() {
                 continue;
             }
-            let state = match disk::read_plain(&self.part(offered)) {
+            let state = match self.store.state().read(&key.part()) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    self.complete(file, offered, records)
+                    self.complete(file, offered, records, stop)
                 }
                 Err(_) => return Err(self.store.damaged(&key.part()).into()),
                 // A small one just comes again.
                 Ok(_) if offered.is_small() || self.parts.len() == MAX_PARTS => None,
-                Ok(mut part) => {
-                    let verified = part::verified(&mut part, offered, records)?;
+                Ok(part) => {
+                    let verified = part::verified(&part, offered, records, stop)?;
                     self.resume(file, offered, verified)
                 }
             };
@@ -114,19 +129,21 @@ impl Intake {
     }
 
     /// Whether a file has got its name in this transfer.
-    fn complete(&mut self, file: u32, offered: &Offered, records: &[Record]) -> Option<State> {
+    fn complete(
+        &mut self,
+        file: u32,
+        offered: &Offered,
+        records: &[Record],
+        stop: &Stop,
+    ) -> Option<State> {
         let hash = records.iter().rfind(|record| record.index == WHOLE)?.hash;
-        let there = self.folders.read(&offered.path).ok()?;
-        let metadata = there.metadata().ok()?;
-        if !metadata.is_file() || metadata.len() != offered.size {
+        let there = self.places.read(&offered.path).ok()?;
+        let is_file = there.metadata().ok()?.is_file();
+        if !is_file || seal::of_file(&there, offered, stop).ok()?? != hash {
             return None;
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(there).ok()?;
-        if *hasher.finalize().as_bytes() != hash {
-            return None;
-        }
-        self.progress.bytes += offered.size;
+        self.places.note(file, directory::identity(&there).ok()?);
+        self.progress.bytes += offered.data();
         self.progress.files += 1;
         self.hashes.set(file, hash);
         Some(State::Complete { hash })
@@ -149,51 +166,14 @@ impl Intake {
         Some(State::Part { blocks, digest })
     }
 
-    /// Whether the files that are to come may get their names.
-    fn check_destinations(&self) -> Result<(), Fault> {
-        // Below what is missing nothing is in the way.
-        let mut there: HashMap<&str, bool> = HashMap::new();
-        for (place, file) in self.files.iter().enumerate() {
-            let mut reachable = true;
-            for parent in name::parents(&file.path) {
-                reachable = match there.get(parent) {
-                    Some(known) => *known,
-                    None => self.is_directory(parent)?,
-                };
-                there.insert(parent, reachable);
-                if !reachable {
-                    break;
-                }
-            }
-            let state = plan::state(&self.held, place);
-            if !reachable || matches!(state, Some(State::Complete { .. })) {
-                continue;
-            }
-            if file.is_directory() {
-                self.is_directory(&file.path)?;
-            } else {
-                self.store.check_destination(&file.path)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether there is a directory at `path`; anything else there is in the way.
-    fn is_directory(&self, path: &str) -> Result<bool, Fault> {
-        match fs::symlink_metadata(self.store.destination(path)) {
-            Ok(there) if there.is_dir() => Ok(true),
-            Ok(_) => Err(Refusal::NotADirectory {
-                name: path.to_owned(),
-            }
-            .into()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// What the sender is told.
     pub fn held(&self) -> Arc<[Held]> {
         self.held.clone()
+    }
+
+    /// What does not get the path that the sender has given it, and where it appears instead.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, String)> {
+        self.places.renamed()
     }
 
     /// What comes now.
@@ -218,7 +198,7 @@ impl Intake {
         let taken = match step {
             Step::Batch(places) => self.take_batch(places.iter().map(|place| file(*place)), bytes),
             Step::Block { file: of, index } => self.take_block(file(*of), *index, bytes),
-            Step::Root { file: of } => self.take_root(file(*of), bytes),
+            Step::Seal { file: of } => self.take_seal(file(*of), bytes),
         };
         taken.map_err(|fault| self.store.refused(fault))?;
         match self.waiting {
@@ -238,8 +218,7 @@ impl Intake {
         let (mut hashes, mut contents) = bytes.split_at_checked(hashes).unwrap_or_default();
         for (file, offered) in batch {
             if offered.is_directory() {
-                let made = self.folders.make(&offered.path);
-                made.map_err(|error| in_the_way(offered, error))?;
+                self.places.make(file)?;
                 self.progress.files += 1;
                 continue;
             }
@@ -251,9 +230,11 @@ impl Intake {
             if blake3::hash(content) != *hash {
                 return Err(corrupt().into());
             }
-            let mut part = disk::open_plain(&self.part(offered), offered.is_executable())?;
+            let part = Key::of(&offered.path).part();
+            let part = self.store.state().write(&part, offered.is_executable())?;
             disk::empty(&part)?;
-            self.store.disk().write(&mut part, content)?;
+            let written = self.store.disk().write(&part, content, 0);
+            written.map_err(|error| self.store.unwritten(offered, error))?;
             records.push(Record::of(offered, WHOLE, *hash));
             self.set_whole(file, *hash);
             self.progress.bytes += offered.size;
@@ -273,7 +254,8 @@ impl Intake {
             return Err(offered.corrupt().into());
         }
         let mut part = self.large(file, offered)?;
-        part.write(self.store.disk(), offered, index, data, *hash)?;
+        let written = part.write(self.store.disk(), offered, index, data, *hash);
+        written.map_err(|error| self.store.unwritten(offered, error))?;
         self.large = Some((file, part));
         self.progress.bytes += data.len() as u64;
         Ok(self.journal.append(&[Record::of(offered, index, *hash)])?)
@@ -285,21 +267,22 @@ impl Intake {
             Some((open, part)) if open == file => Ok(part),
             _ => {
                 let verified = self.parts.remove(&file).unwrap_or_default();
-                Part::open(&self.part(offered), offered, verified)
+                let part = Key::of(&offered.path).part();
+                Part::open(self.store.state(), &part, offered, verified)
             }
         }
     }
 
-    fn take_root(
+    fn take_seal(
         &mut self,
         (file, offered): (u32, &Offered),
         expected: &[u8],
     ) -> Result<(), Fault> {
         let part = self.large(file, offered)?;
-        let root = part.root(offered).filter(|root| root == expected);
-        let hash = root.ok_or_else(|| offered.corrupt())?;
-        part.finish(offered)?;
-        self.progress.bytes += offered.holes.bytes(offered.size);
+        let seal = part.seal(offered).filter(|seal| seal == expected);
+        let hash = seal.ok_or_else(|| offered.corrupt())?;
+        let finished = part.finish(offered);
+        finished.map_err(|error| self.store.unwritten(offered, error))?;
         self.journal.append(&[Record::of(offered, WHOLE, hash)])?;
         self.set_whole(file, hash);
         Ok(())
@@ -320,51 +303,35 @@ impl Intake {
     fn settle_and_name(&mut self) -> Result<(), Fault> {
         let files = self.files.clone();
         let whole = std::mem::take(&mut self.whole);
-        let whole: Vec<&Offered> = whole.iter().map(|file| &files[*file as usize]).collect();
         self.waiting = None;
-        self.settle(&whole)?;
-        for offered in &whole {
-            let (part, overwrite) = (self.part(offered), self.store.overwrites());
-            let named = self.folders.publish(&part, &offered.path, overwrite);
-            named.map_err(|error| in_the_way(offered, error))?;
-        }
+        self.settle(whole.iter().map(|file| &files[*file as usize]))?;
+        whole
+            .iter()
+            .try_for_each(|file| self.places.publish(*file))?;
         let complete = self.progress.files + whole.len() as u64;
         if complete == self.files.len() as u64 {
-            self.folders.sync()?;
+            self.places.sync()?;
         }
         self.progress.files = complete;
         Ok(())
     }
 
     /// Makes the contents of `whole` last through a power failure.
-    fn settle(&self, whole: &[&Offered]) -> io::Result<()> {
-        if whole.is_empty() || (whole.len() > FEW && disk::sync_file_system(self.store.out())?) {
+    fn settle<'a>(&self, whole: impl ExactSizeIterator<Item = &'a Offered>) -> io::Result<()> {
+        let count = whole.len();
+        if count == 0 || (count > FEW && self.store.out().sync_file_system()?) {
             return Ok(());
         }
         for offered in whole {
-            disk::read_plain(&self.part(offered))?.sync_all()?;
+            let part = Key::of(&offered.path).part();
+            self.store.state().read(&part)?.sync_all()?;
         }
         self.journal.sync()
     }
 
     /// What was transferred, if all has got its name.
     pub fn received(&self) -> Vec<Transferred> {
-        let path = |place: usize| self.store.destination(&self.files[place].path);
+        let path = |place: usize| self.places.destination(&self.files[place].path);
         self.hashes.transferred(&self.files, &self.held, path)
-    }
-
-    fn part(&self, offered: &Offered) -> PathBuf {
-        self.store.state_file(&Key::of(&offered.path).part())
-    }
-}
-
-/// Why a name could not appear.
-fn in_the_way(offered: &Offered, error: io::Error) -> Fault {
-    let name = offered.path.clone();
-    match error.kind() {
-        ErrorKind::AlreadyExists => Refusal::Exists { name }.into(),
-        ErrorKind::IsADirectory => Refusal::IsDirectory { name }.into(),
-        ErrorKind::NotADirectory => Refusal::NotADirectory { name }.into(),
-        _ => error.into(),
     }
 }

@@ -7,11 +7,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
 
 use data_encoding::HEXLOWER;
 
-use crate::disk;
+use crate::directory::Directory;
 use crate::message::Offered;
 use crate::tree::Hash;
 
@@ -31,17 +30,30 @@ pub struct Key([u8; KEY_LEN]);
 impl Key {
     /// The key of `path`.
     pub fn of(path: &str) -> Key {
+        Key::of_all([path])
+    }
+
+    /// The key of these paths together.
+    pub fn of_all<'a>(paths: impl IntoIterator<Item = &'a str>) -> Key {
+        let mut hasher = blake3::Hasher::new();
+        for (place, path) in paths.into_iter().enumerate() {
+            // No path has one in it.
+            hasher.update(if place == 0 { &b""[..] } else { b"\n" });
+            hasher.update(path.as_bytes());
+        }
         let mut key = [0; KEY_LEN];
-        blake3::Hasher::new()
-            .update(path.as_bytes())
-            .finalize_xof()
-            .fill(&mut key);
+        hasher.finalize_xof().fill(&mut key);
         Key(key)
+    }
+
+    /// The key as text, for names.
+    pub fn text(self) -> String {
+        HEXLOWER.encode(&self.0)
     }
 
     /// The name of the file's part in the state folder.
     pub fn part(self) -> String {
-        HEXLOWER.encode(&self.0) + ".part"
+        self.text() + ".part"
     }
 }
 
@@ -69,10 +81,10 @@ impl Record {
 pub struct Records(Vec<Record>);
 
 impl Records {
-    /// Reads the journal at `path`; a missing one is empty.
-    pub fn read(path: &Path) -> io::Result<Records> {
+    /// Reads the journal `name` in `state`; a missing one is empty.
+    pub fn read(state: &Directory, name: &str) -> io::Result<Records> {
         let mut bytes = Vec::new();
-        match disk::read_plain(path) {
+        match state.read(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => {
                 opened?.read_to_end(&mut bytes)?;
@@ -149,9 +161,9 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Continues the journal at `path`, made if it is missing. A torn record at its end goes.
-    pub fn open(path: &Path) -> io::Result<Journal> {
-        let mut file = disk::open_plain(path, false)?;
+    /// Continues the journal `name` in `state`, made if it is missing. A torn record at its end goes.
+    pub fn open(state: &Directory, name: &str) -> io::Result<Journal> {
+        let mut file = state.write(name, false)?;
         let len = file.metadata()?.len();
         file.set_len(len - len % RECORD_LEN as u64)?;
         file.seek(SeekFrom::End(0))?;
@@ -178,23 +190,26 @@ mod tests {
     fn the_latest_record_is_the_last_and_torn_ones_go() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal");
-        assert!(Records::read(&path).unwrap().is_empty());
+        let state = Directory::open(dir.path()).unwrap();
+        let read = || Records::read(&state, "journal").unwrap();
+        let append = |records: &[Record]| {
+            let journal = Journal::open(&state, "journal");
+            journal.unwrap().append(records).unwrap();
+        };
+        assert!(read().is_empty());
         let record = |name, index, byte| Record {
             key: Key::of(name),
             index,
             hash: [byte; 32],
         };
         let (b1, a7, a3) = (record("b", 1, 1), record("a", 7, 2), record("a", 3, 3));
-        Journal::open(&path).unwrap().append(&[b1, a7]).unwrap();
+        append(&[b1, a7]);
         let mut torn = std::fs::read(&path).unwrap();
         torn.extend([9; RECORD_LEN - 1]);
         std::fs::write(&path, torn).unwrap();
         let a7_again = record("a", 7, 4);
-        Journal::open(&path)
-            .unwrap()
-            .append(&[a3, a7_again])
-            .unwrap();
-        let mut records = Records::read(&path).unwrap();
+        append(&[a3, a7_again]);
+        let mut records = read();
         assert_eq!(records.of(Key::of("a")), [a3, a7, a7_again]);
         assert_eq!(records.of(Key::of("b")), [b1]);
         assert_eq!(records.of(Key::of("c")), []);

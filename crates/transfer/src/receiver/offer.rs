@@ -35,6 +35,14 @@ pub fn check(files: &[Offered]) -> Result<(), Refusal> {
             });
         }
         directories.extend(name::parents(path));
+        if directories.len() > MAX_FILES {
+            break;
+        }
+    }
+    // Those that no entry names are made, too.
+    let all = paths.len() + directories.len();
+    if all > MAX_FILES {
+        return Err(Refusal::Count { files: all as u64 });
     }
     match paths.intersection(&directories).next() {
         Some(path) => Err(Refusal::SameName {

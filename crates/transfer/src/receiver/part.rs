@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
 
 use super::journal::Record;
+use crate::directory::Directory;
 use crate::disk::{self, Disk};
 use crate::message::Offered;
+use crate::seal::Seal;
 use crate::sparse;
-use crate::tree::Hash;
-use crate::tree::{self, BLOCK};
+use crate::stop::Stop;
+use crate::tree::{self, BLOCK, Hash};
 
 /// The verified blocks of a large file.
 pub type Blocks = BTreeMap<u64, Hash>;
@@ -22,9 +23,14 @@ pub struct Part {
 }
 
 impl Part {
-    /// Opens the part at `path` of the file `offered`, of which the blocks `verified` are there.
-    pub fn open(path: &Path, offered: &Offered, verified: Blocks) -> io::Result<Part> {
-        let content = disk::open_plain(path, offered.is_executable())?;
+    /// Opens the part `name` in `state` of the file `offered`, of which the blocks `verified` are there.
+    pub fn open(
+        state: &Directory,
+        name: &str,
+        offered: &Offered,
+        verified: Blocks,
+    ) -> io::Result<Part> {
+        let content = state.write(name, offered.is_executable())?;
         if verified.is_empty() {
             // Whatever is there must not shine through where nothing is written.
             disk::empty(&content)?;
@@ -42,34 +48,29 @@ impl Part {
         hash: Hash,
     ) -> io::Result<()> {
         let start = index * BLOCK;
-        let content = &mut self.content;
+        let content = &self.content;
         // What an interrupted attempt has left there must not shine through.
         let leave_holes =
             offered.is_sparse() && !sparse::has_data(content, start, start + data.len() as u64)?;
-        let mut write = |at: u64, data: &[u8]| {
-            content.seek(SeekFrom::Start(at))?;
-            disk.write(content, data)
-        };
         if leave_holes {
-            sparse::filled(data).try_for_each(|(at, page)| write(start + at, page))?;
+            let mut pages = sparse::filled(data);
+            pages.try_for_each(|(at, page)| disk.write(content, page, start + at))?;
         } else {
-            write(start, data)?;
+            disk.write(content, data, start)?;
         }
         self.verified.insert(index, hash);
         Ok(())
     }
 
-    /// The hash of the whole file, if the verified blocks and the holes are all there is.
-    pub fn root(&self, offered: &Offered) -> Option<Hash> {
-        let mut root = tree::Root::default();
-        for index in 0..tree::blocks(offered.size) {
-            root.push(match self.verified.get(&index) {
-                Some(hash) => *hash,
-                None if offered.holes.contains(index) => tree::zeros_hash(offered.size, index),
-                None => return None,
-            });
+    /// What the whole file is verified by, if the verified blocks and the holes are all there is.
+    pub fn seal(&self, offered: &Offered) -> Option<Hash> {
+        let missing = tree::blocks(offered.size) - offered.holes.count();
+        if self.verified.len() as u64 != missing {
+            return None;
         }
-        Some(*root.finish().as_bytes())
+        let mut seal = Seal::of(offered);
+        self.verified.values().for_each(|hash| seal.push(*hash));
+        Some(seal.finish())
     }
 
     /// Gives the file its size: what it ends with may be a hole.
@@ -79,21 +80,30 @@ impl Part {
 }
 
 /// Those of the recorded blocks that `part` truly holds; none if there are data where it should have holes.
-pub fn verified(part: &mut File, offered: &Offered, records: &[Record]) -> io::Result<Blocks> {
+pub fn verified(
+    part: &File,
+    offered: &Offered,
+    records: &[Record],
+    stop: &Stop,
+) -> io::Result<Blocks> {
     let size = offered.size;
     let mut verified = Blocks::new();
-    let mut buffer = vec![0; BLOCK as usize];
+    let mut buffer = Vec::with_capacity(BLOCK as usize);
     let blocks = tree::blocks(size);
     let claims = |record: &&Record| record.index < blocks && !offered.holes.contains(record.index);
     for Record { index, hash, .. } in records.iter().filter(claims) {
-        let data = &mut buffer[..tree::block_len(size, *index)];
-        part.seek(SeekFrom::Start(index * BLOCK))?;
-        if disk::read_full(part, data)? && tree::block_hash(size, *index, data) == *hash {
+        stop.check()?;
+        buffer.clear();
+        let len = tree::block_len(size, *index);
+        let is_there = disk::append(part, index * BLOCK, len, &mut buffer)? >= len;
+        buffer.truncate(len);
+        if is_there && tree::block_hash(size, *index, &buffer) == *hash {
             verified.insert(*index, *hash);
         }
     }
     let end_of_part = part.metadata()?.len();
     for span in offered.holes.spans() {
+        stop.check()?;
         let (start, end) = (span.start * BLOCK, span.end.saturating_mul(BLOCK).min(size));
         if start < end_of_part && sparse::has_data(part, start, end)? {
             // Something has been written where nothing belongs: the part is not what was recorded.

@@ -6,22 +6,29 @@
 //! - `identity`: certificate, key, secret and port, so that the ticket stays valid. Readable by the owner only;
 //! - `offer`: the files that the ticket is being used for;
 //! - `journal`: what was verified of them ([`super::journal`]);
+//! - `….names`: the names that some of them get instead of their own ([`super::names`]);
 //! - `….part`: the content of each of them that has not got its name yet.
 //!
 //! Without an `identity` the rest is worthless and is removed. When all files have their names, the folder goes.
+//!
+//! Both directories are held open: whoever may write to the output directory can put something else in the place of the
+//! state folder, and gets nothing of it.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustix::fs::{Mode, fchmod, fstat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::config::ReceiverConfig;
 use super::journal::{Key, Records};
+use super::names::Names;
 use super::offer;
+use crate::directory::{self, Directory};
 use crate::disk::{self, Disk};
 use crate::error::Error;
 use crate::limits::MAX_TEXT;
@@ -31,7 +38,7 @@ use crate::refusal::Refusal;
 use crate::wire;
 
 /// What the files in the state folder start with, so that another version does not misread them. A CRC-32 follows.
-const HEADER: &[u8] = b"fullpipe-state-2\n";
+const HEADER: &[u8] = b"fullpipe-state-3\n";
 
 /// The receiver's side of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,9 +66,11 @@ pub enum Fault {
 
 /// The output directory and its state folder, locked.
 pub struct Store {
-    out: PathBuf,
-    state: PathBuf,
+    out: Arc<Directory>,
+    state: Directory,
     overwrite: bool,
+    /// Whether a file whose name is taken gets another one.
+    rename: bool,
     /// Whether the ticket is good for many transfers.
     keep: bool,
     disk: Box<dyn Disk>,
@@ -73,13 +82,14 @@ impl Store {
     pub fn open(config: &ReceiverConfig, disk: Box<dyn Disk>) -> Result<Store, Error> {
         let out = config.out.as_path();
         fs::create_dir_all(out).map_err(at(out))?;
-        let out = out.canonicalize().map_err(at(out))?;
-        let state = out.join(STATE_FOLDER);
-        let lock = lock(&out, &state)?;
+        let path = out.canonicalize().map_err(at(out))?;
+        let out = Directory::open(&path).map_err(at(&path))?;
+        let (state, lock) = lock(&out)?;
         let store = Store {
-            out,
+            out: Arc::new(out),
             state,
             overwrite: config.overwrite,
+            rename: config.rename,
             keep: config.keep,
             disk,
             _lock: lock,
@@ -103,7 +113,6 @@ impl Store {
     /// Takes over an offer: as the ticket's transfer, or as the continuation of that. With `restart` an unfinished one is
     /// forgotten, but not which files have got their names.
     pub fn adopt(&self, files: &[Offered], restart: bool) -> Result<(), Refusal> {
-        offer::check(files)?;
         if restart {
             self.forget_parts(files).map_err(|e| self.failed(e))?;
         } else {
@@ -116,6 +125,33 @@ impl Store {
             }
         }
         self.save("offer", &files).map_err(|e| self.failed(e))
+    }
+
+    /// Whether the file system takes files as large as `files`: their holes need no room, but it may have a limit.
+    pub fn check_sizes(&self, files: &[Offered]) -> Result<(), Fault> {
+        let largest = files.iter().max_by_key(|file| file.size);
+        // Every file system has smaller ones, and some (FAT) would fill them with zeros here.
+        let Some(largest) = largest.filter(|file| file.size > u64::from(u32::MAX)) else {
+            return Ok(());
+        };
+        self.state.remove(PROBE)?;
+        let grown = self.state.write(PROBE, false);
+        let grown = grown.and_then(|file| file.set_len(largest.size));
+        self.state.remove(PROBE)?;
+        grown.map_err(|error| self.unwritten(largest, error))
+    }
+
+    /// Why `file` could not be written. That it is larger than the file system's limit is no failure of the disk.
+    pub fn unwritten(&self, file: &Offered, error: io::Error) -> Fault {
+        if error.kind() != ErrorKind::FileTooLarge {
+            return error.into();
+        }
+        Refusal::TooLarge {
+            name: file.path.clone(),
+            size: file.size,
+            disk: self.place(),
+        }
+        .into()
     }
 
     /// Whether `needed` bytes fit on the disk.
@@ -131,43 +167,52 @@ impl Store {
 
     /// Forgets a transfer that is complete; others, unfinished ones, stay.
     pub fn finished(&self) -> Result<(), Error> {
-        remove(&self.state_file("offer"))?;
-        let journal = self.state_file("journal");
-        let mut records = Records::read(&journal).map_err(at(&journal))?;
-        records.retain(|key| self.state_file(&key.part()).exists());
+        if let Ok(Some(files)) = self.load::<Vec<Offered>>("offer") {
+            self.remove(&names_file(&files))?;
+        }
+        self.remove("offer")?;
+        let records = Records::read(&self.state, "journal");
+        let mut records = records.map_err(at(&self.state_file("journal")))?;
+        records.retain(|key| self.state.has(&key.part()));
         self.replace("journal", &records.encode())
     }
 
     /// Removes an unfinished transfer, its identity included. Looks at nothing that it removes: it may be damaged.
     pub fn forget(&self) -> Result<(), Error> {
         // The identity goes first: what is left after a crash right here is removed by the next receiver.
-        remove(&self.state_file("identity"))?;
-        for entry in fs::read_dir(&self.state).map_err(at(&self.state))? {
-            let path = entry.map_err(at(&self.state))?.path();
-            if is_state(&path) {
-                remove(&path)?;
-            }
-        }
-        Ok(())
+        self.remove("identity")?;
+        let names = self.state_names()?;
+        let mut old = names.iter().filter(|name| is_state(name));
+        old.try_for_each(|name| self.remove(name))
     }
 
     /// Removes everything but the received files: the ticket is spent.
     pub fn clear(&self) -> Result<(), Error> {
         self.forget()?;
-        remove(&self.state_file("lock"))?;
+        self.remove("lock")?;
         // Not empty if somebody has put something there, and then it stays.
-        let _ = fs::remove_dir(&self.state);
+        let _ = self.out.remove_empty(STATE_FOLDER);
         Ok(())
     }
 
     /// The output directory.
-    pub fn out(&self) -> &Path {
+    pub fn out(&self) -> &Arc<Directory> {
         &self.out
+    }
+
+    /// The state folder.
+    pub fn state(&self) -> &Directory {
+        &self.state
     }
 
     /// Whether files in it may be replaced.
     pub fn overwrites(&self) -> bool {
         self.overwrite
+    }
+
+    /// Whether a file whose name is taken gets another one.
+    pub fn renames(&self) -> bool {
+        self.rename
     }
 
     /// Whether the ticket is good for many transfers.
@@ -177,12 +222,40 @@ impl Store {
 
     /// Where the file `path` will appear.
     pub fn destination(&self, path: &str) -> PathBuf {
-        self.out.join(path)
+        self.out.path().join(path)
     }
 
-    /// The path of a file in the state folder.
-    pub fn state_file(&self, name: &str) -> PathBuf {
-        self.state.join(name)
+    /// The path of a file in the state folder, for errors.
+    fn state_file(&self, name: &str) -> PathBuf {
+        self.state.path().join(name)
+    }
+
+    /// The names that some of `files` get instead of their own.
+    pub fn names(&self, files: &[Offered]) -> Result<Names, Refusal> {
+        let file = names_file(files);
+        match self.load(&file) {
+            Ok(names) => Ok(names.unwrap_or_default()),
+            Err(Error::Damaged(_)) => Err(self.damaged(&file)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Keeps these names until the transfer of `files` is finished.
+    pub fn save_names(&self, files: &[Offered], names: &Names) -> Result<(), Refusal> {
+        let saved = self.save(&names_file(files), names);
+        saved.map_err(|error| self.failed(error))
+    }
+
+    /// An empty directory of its own, in which the file system can be asked which names it takes for one.
+    pub fn probe(&self) -> io::Result<Directory> {
+        self.state.remove(PROBE)?;
+        self.state.make(PROBE, Mode::RWXU)?;
+        self.state.enter(PROBE)
+    }
+
+    /// Removes the directory of [`Store::probe`].
+    pub fn end_probe(&self) -> io::Result<()> {
+        self.state.remove(PROBE)
     }
 
     /// Where content is written.
@@ -221,49 +294,42 @@ impl Store {
     }
 
     fn place(&self) -> String {
-        shorten(&self.out.to_string_lossy())
-    }
-
-    /// Whether a file may appear at `path`.
-    pub fn check_destination(&self, path: &str) -> Result<(), Fault> {
-        let name = path.to_owned();
-        match fs::symlink_metadata(self.destination(&name)) {
-            Ok(there) if there.is_dir() => Err(Refusal::IsDirectory { name }.into()),
-            Ok(_) if !self.overwrite => Err(Refusal::Exists { name }.into()),
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        shorten(&self.out.path().to_string_lossy())
     }
 
     /// Removes the offer and the parts: all, or for a receiver that is kept those of `files`. The journal keeps the
     /// files that have got their names.
     fn forget_parts(&self, files: &[Offered]) -> Result<(), Error> {
-        let journal = self.state_file("journal");
         let given: HashSet<String> = files
             .iter()
             .map(|file| Key::of(&file.path).part())
             .collect();
         let goes = |part: &str| !self.keep || given.contains(part);
-        let mut records = Records::read(&journal).unwrap_or_default();
-        records.retain(|key| !goes(&key.part()) || !self.state_file(&key.part()).exists());
-        // It may be damaged beyond being replaced.
-        remove(&journal)?;
-        remove(&self.state_file("offer"))?;
-        self.replace("journal", &records.encode())?;
-        for entry in fs::read_dir(&self.state).map_err(at(&self.state))? {
-            let path = entry.map_err(at(&self.state))?.path();
-            let name = name_of(&path);
-            if name.ends_with(".part") && goes(name) {
-                remove(&path)?;
-            }
+        let mut records = Records::read(&self.state, "journal").unwrap_or_default();
+        records.retain(|key| !goes(&key.part()) || !self.state.has(&key.part()));
+        // They may be damaged beyond being replaced.
+        self.remove("journal")?;
+        self.remove("offer")?;
+        let names = names_file(files);
+        if self.load::<Names>(&names).is_err() {
+            self.remove(&names)?;
         }
-        Ok(())
+        self.replace("journal", &records.encode())?;
+        let names = self.state_names()?;
+        let mut parts = names.iter();
+        parts.try_for_each(|name| {
+            if name.ends_with(".part") && goes(name) {
+                self.remove(name)?;
+            }
+            Ok(())
+        })
     }
 
     fn load<T: DeserializeOwned>(&self, file: &str) -> Result<Option<T>, Error> {
         let path = self.state_file(file);
         let mut content = Vec::new();
-        let read = disk::read_plain(&path).and_then(|mut file| file.read_to_end(&mut content));
+        let opened = self.state.read(file);
+        let read = opened.and_then(|mut file| file.read_to_end(&mut content));
         match read {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             // A directory or a link in its place, or a disk that does not give it back.
@@ -286,91 +352,96 @@ impl Store {
 
     /// Replaces a file in the state folder: all of it, or nothing.
     fn replace(&self, file: &str, content: &[u8]) -> Result<(), Error> {
-        let path = self.state_file(file);
-        let new = path.with_extension("new");
-        remove(&new)?;
-        private_file(&new)
-            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| disk::sync_directory(&self.state))
-            .map_err(at(&path))
+        let (state, new) = (&self.state, "replacement.new");
+        let replaced = || {
+            state.remove(new)?;
+            let mut to = state.create(new, Mode::RUSR | Mode::WUSR)?;
+            to.write_all(content)?;
+            to.sync_all()?;
+            state.rename(new, file)?;
+            state.sync()
+        };
+        replaced().map_err(at(&self.state_file(file)))
+    }
+
+    fn remove(&self, file: &str) -> Result<(), Error> {
+        let removed = self.state.remove(file);
+        removed.map_err(at(&self.state_file(file)))
+    }
+
+    /// The names in the state folder.
+    fn state_names(&self) -> Result<Vec<String>, Error> {
+        self.state.names().map_err(at(self.state.path()))
     }
 }
 
-/// The name of a file in the state folder; that of a foreign one may be no text.
-fn name_of(path: &Path) -> &str {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.unwrap_or_default()
+/// A file or directory with which the file system is asked what it can do.
+const PROBE: &str = "probe";
+
+/// The file of the names of this list of files: a receiver that is kept may have several unfinished ones.
+fn names_file(files: &[Offered]) -> String {
+    let paths = files.iter().map(|file| file.path.as_str());
+    Key::of_all(paths).text() + ".names"
 }
 
 /// Whether a file in the state folder belongs to an unfinished transfer, one of an earlier version included.
-fn is_state(path: &Path) -> bool {
-    let name = name_of(path);
-    let endings = [".part", ".journal", ".new"];
-    ["offer", "journal"].contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
+fn is_state(name: &str) -> bool {
+    let endings = [".part", ".journal", ".names", ".new"];
+    ["offer", "journal", PROBE].contains(&name)
+        || endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The state folder's lock. Its file may be removed by a receiver that ends, so it must still be there afterwards.
-fn lock(out: &Path, state: &Path) -> Result<File, Error> {
-    let path = state.join("lock");
+/// The state folder in `out`, and its lock. Both may be removed by a receiver that ends, so they must still be there
+/// afterwards.
+fn lock(out: &Directory) -> Result<(Directory, File), Error> {
+    let path = out.path().join(STATE_FOLDER);
     loop {
-        match private_directory(state) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(at(state)(error)),
+        match out.make(STATE_FOLDER, Mode::RWXU) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(at(&path)(error)),
             _ => {}
         }
-        let there = fs::symlink_metadata(state).map_err(at(state))?;
-        if !there.is_dir() {
-            return Err(at(state)(ErrorKind::NotADirectory.into()));
-        }
-        keep_private(state, &there)?;
-        let file = match disk::open_plain(&path, false) {
+        let state = match out.enter(STATE_FOLDER) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            opened => opened.map_err(at(&path))?,
+            entered => entered.map_err(at(&path))?,
+        };
+        keep_private(&state)?;
+        let file = match state.write("lock", false) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            opened => opened.map_err(at(&path.join("lock")))?,
         };
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(out.to_owned())),
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy(out.path().to_owned())),
             // A file system without locks is used without.
             Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => {
-                return Err(at(&path)(error));
+                return Err(at(&path.join("lock"))(error));
             }
             _ => {}
         }
-        if is_at(&file, &path) {
-            return Ok(file);
+        if is_in(&state, out, STATE_FOLDER) && is_in(&file, &state, "lock") {
+            return Ok((state, file));
         }
     }
 }
 
-/// Nobody else may look into the state folder `state`, nor have made it: that would be their identity and their parts.
-fn keep_private(state: &Path, there: &fs::Metadata) -> Result<(), Error> {
-    if there.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Error::Foreign(state.to_owned()));
+/// Nobody else may look into the state folder, nor have made it: that would be their identity and their parts.
+fn keep_private(state: &Directory) -> Result<(), Error> {
+    let there = fstat(state).map_err(|error| at(state.path())(error.into()))?;
+    if there.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Error::Foreign(state.path().to_owned()));
     }
-    if there.mode() & 0o077 != 0 {
+    if Mode::from_raw_mode(there.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
         // Best effort: some file systems (FAT) have one mode for everything.
-        let _ = fs::set_permissions(state, fs::Permissions::from_mode(0o700));
+        let _ = fchmod(state, Mode::RWXU);
     }
     Ok(())
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(file), Ok(there)) => (file.dev(), file.ino()) == (there.dev(), there.ino()),
+/// Whether `file` is what is called `name` in `directory`.
+fn is_in(file: &impl std::os::fd::AsFd, directory: &Directory, name: &str) -> bool {
+    match (directory::identity(file), directory.entry(name)) {
+        (Ok(file), Ok(Some(entry))) => file == entry.identity,
         _ => false,
     }
-}
-
-fn private_directory(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
-}
-
-fn remove(path: &Path) -> Result<(), Error> {
-    disk::remove(path).map_err(at(path))
 }
 
 /// Names `path` in an error.

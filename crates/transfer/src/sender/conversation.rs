@@ -11,9 +11,10 @@ use super::reader::{self, Piece};
 use super::source::Sources;
 use crate::error::Error;
 use crate::event::{Event, Status, Transferred, Watch};
-use crate::limits::{self, MAX_OFFER, MAX_REPLY};
+use crate::limits::{self, MAX_OFFER, MAX_REFUSAL, MAX_REPLY};
 use crate::message::{Answer, Held, Offer, Offered, Progress, Reply, State};
 use crate::proof::{self, SenderId};
+use crate::stop::Stop;
 use crate::ticket::Ticket;
 use crate::transport::{FAREWELL, QUEUE};
 use crate::wire;
@@ -41,6 +42,10 @@ pub async fn converse(
     let largest = limits::max_answer(sources.offered.len());
     let held: Arc<[Held]> = match wire::read(&mut replies, largest).await? {
         Answer::Accepted(held) => held.into(),
+        // It is shown to people.
+        Answer::Refused(refusal) if wire::encode(&refusal, MAX_REFUSAL).is_none() => {
+            return Err(WireError::TooLong.into());
+        }
         Answer::Refused(refusal) => return Err(refusal.into()),
     };
     let begun = begun(&sources.offered, &held)?;
@@ -48,10 +53,10 @@ pub async fn converse(
     watch(Event::Begun(&status));
 
     let end = Progress {
-        bytes: status.size,
+        bytes: status.data,
         files: status.files,
     };
-    let mut follow = std::pin::pin!(follow(&mut replies, end, watch));
+    let mut follow = std::pin::pin!(follow(&mut replies, begun, end, watch));
     let sent = tokio::select! {
         biased;
         failure = &mut follow => return failure.and(Err(WireError::Sense.into())),
@@ -83,11 +88,15 @@ pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
         begun.bytes += match state {
             State::Complete { .. } => {
                 begun.files += 1;
-                offered.size
+                offered.data()
             }
             State::Part { .. } if offered.is_small() => return Err(WireError::Sense.into()),
             State::Part { blocks, .. } => {
                 blocks.check(offered.size)?;
+                // Holes do not travel, so nobody has any.
+                if blocks.meets(&offered.holes) {
+                    return Err(WireError::Sense.into());
+                }
                 blocks.bytes(offered.size)
             }
         };
@@ -96,13 +105,21 @@ pub fn begun(files: &[Offered], held: &[Held]) -> Result<Progress, Error> {
 }
 
 /// Reads what the receiver says until all files are complete. It says so in any case, even if they were before.
-async fn follow(replies: &mut RecvStream, end: Progress, watch: Watch<'_>) -> Result<(), Error> {
+async fn follow(
+    replies: &mut RecvStream,
+    mut before: Progress,
+    end: Progress,
+    watch: Watch<'_>,
+) -> Result<(), Error> {
     loop {
         match wire::read(replies, MAX_REPLY).await? {
             Reply::Progress(now) => {
-                if now.bytes > end.bytes || now.files > end.files {
+                // What is verified stays verified.
+                let bytes = before.bytes..=end.bytes;
+                if !bytes.contains(&now.bytes) || !(before.files..=end.files).contains(&now.files) {
                     return Err(WireError::Sense.into());
                 }
+                before = now;
                 watch(Event::Verified { bytes: now.bytes });
                 watch(Event::Complete { files: now.files });
                 if now.files == end.files {
@@ -124,7 +141,10 @@ async fn send_all(
     let mut urgency = i32::MAX;
     control.set_priority(urgency)?;
     let (pieces, mut queue) = mpsc::channel(QUEUE);
-    let reading = spawn_blocking(move || reader::read(sources, held, restart, &pieces));
+    let stop = Stop::default();
+    // If the connection is over, so is the reading.
+    let _stop = stop.on_drop();
+    let reading = spawn_blocking(move || reader::read(sources, held, restart, &pieces, &stop));
     while let Some(piece) = queue.recv().await {
         match piece {
             Piece::Stream { hashes, content } => {
@@ -132,11 +152,10 @@ async fn send_all(
                 // What was lost of an early stream goes before what is new of a later one.
                 urgency = urgency.saturating_sub(1);
                 stream.set_priority(urgency)?;
-                let piece = &mut [hashes.into(), content.into()];
-                stream.write_all_chunks(piece).await?;
-                stream.finish()?;
+                let piece = vec![hashes.into(), content.into()];
+                stream.write_to_end(piece).await?;
             }
-            Piece::Root(hash) => control.write_all(&hash).await?,
+            Piece::Seal(hash) => control.write_all(&hash).await?,
         }
     }
     let sent = reading.await??;

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::event::{Event, Transferred, Watch};
 use crate::proof::SenderId;
 use crate::ticket::Ticket;
-use crate::transport::transport;
+use crate::transport::sending;
 use crate::wire;
 use conversation::converse;
 use source::Sources;
@@ -32,6 +32,8 @@ pub struct SenderConfig {
     pub controllers: Arc<dyn Controllers>,
     /// Begin anew: forget what an earlier attempt with this ticket left at the receiver.
     pub restart: bool,
+    /// Leave out what cannot be sent, instead of sending nothing.
+    pub skip: bool,
 }
 
 /// Sends `files`, which may be directories, in this order, to the receiver that printed `ticket`. `watch` is told how it goes.
@@ -56,14 +58,20 @@ pub(crate) async fn send_on(
     config: SenderConfig,
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
-    let files = files.to_vec();
-    let sources = Arc::new(spawn_blocking(move || Sources::find(&files)).await??);
+    let (files, skip) = (files.to_vec(), config.skip);
+    let found = spawn_blocking(move || Sources::find(&files, skip)).await?;
+    if let Err(Error::Unsendable(unsendable)) = &found {
+        for (path, why) in unsendable {
+            watch(Event::Unsendable { path, why: *why });
+        }
+    }
+    let sources = Arc::new(found?);
     for (path, why) in &sources.skipped {
         watch(Event::Skipped { path, why: *why });
     }
     let (server, controllers) = (ticket.fingerprint(), config.controllers);
     let way = Way {
-        client: Client::new(ground, server, wire::ALPN, controllers, transport)?
+        client: Client::new(ground, server, wire::ALPN, controllers, sending)?
             .with_large_datagrams(),
         ticket,
     };

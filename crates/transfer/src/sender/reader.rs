@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -14,8 +14,9 @@ use crate::hashes::Hashes;
 use crate::message::{Held, Offered, State};
 use crate::plan::{Plan, Step};
 use crate::refusal::Refusal;
-use crate::tree::Hash;
-use crate::tree::{self, BLOCK};
+use crate::seal::{self, Seal};
+use crate::stop::Stop;
+use crate::tree::{self, BLOCK, Hash};
 
 /// What goes out.
 pub enum Piece {
@@ -26,17 +27,18 @@ pub enum Piece {
         /// What is in it.
         content: Vec<u8>,
     },
-    /// The hash of a large file, for the control stream.
-    Root(Hash),
+    /// What a large file is verified by, for the control stream.
+    Seal(Hash),
 }
 
 /// Checks that what the receiver holds is of these files, gives the rest to `pieces`, and returns what was transferred.
-/// Stops early, with any answer, if nobody takes the pieces.
+/// Stops early, with any answer, if nobody takes the pieces or `stop` says so.
 pub fn read(
     sources: Arc<Sources>,
     held: Arc<[Held]>,
     restart: bool,
     pieces: &mpsc::Sender<Piece>,
+    stop: &Stop,
 ) -> Result<Vec<Transferred>, Error> {
     let mut reader = Reader {
         hashes: Hashes::new(sources.offered.len()),
@@ -45,7 +47,7 @@ pub fn read(
         large: None,
     };
     for held in held.iter() {
-        reader.check(held, restart)?;
+        reader.check(held, restart, stop)?;
     }
     for step in Plan::new(sources.offered.clone(), held.clone()) {
         if pieces.blocking_send(reader.piece(&step)?).is_err() {
@@ -58,8 +60,8 @@ pub fn read(
 
 struct Reader {
     sources: Arc<Sources>,
-    /// The hashes of the blocks that the receiver has of large files.
-    parts: HashMap<u32, Vec<Hash>>,
+    /// The blocks that the receiver has of large files, with their hashes, in order.
+    parts: HashMap<u32, Vec<(u64, Hash)>>,
     /// The large file that is being read.
     large: Option<Large>,
     hashes: Hashes,
@@ -69,11 +71,9 @@ struct Reader {
 struct Large {
     place: u32,
     file: File,
-    root: tree::Root,
-    /// The next block whose hash the root takes.
-    next: u64,
-    /// The hashes of the blocks that the receiver has, in order.
-    held: std::vec::IntoIter<Hash>,
+    seal: Seal,
+    /// The blocks that the receiver has and that the seal has not taken yet.
+    held: Peekable<std::vec::IntoIter<(u64, Hash)>>,
 }
 
 impl Reader {
@@ -83,28 +83,31 @@ impl Reader {
     }
 
     /// Checks that what the receiver has of a file is this file's.
-    fn check(&mut self, held: &Held, restart: bool) -> Result<(), Error> {
+    fn check(&mut self, held: &Held, restart: bool, stop: &Stop) -> Result<(), Error> {
         let (source, offered) = self.source(held.file);
-        let mut file = source.open()?;
-        let mut hasher = blake3::Hasher::new();
-        let mut hashes = Vec::new();
-        let expected = match &held.state {
+        let file = source.open()?;
+        let is_same = match &held.state {
             State::Complete { hash } => {
-                let read = hasher.update_reader(&file);
-                read.map_err(|error| source.unreadable(error))?;
-                hash
+                let read = seal::of_file(&file, offered, stop);
+                let is_same = read.map_err(|error| source.unreadable(error))? == Some(*hash);
+                self.hashes.set(held.file, *hash);
+                is_same
             }
             State::Part { blocks, digest } => {
+                let (mut hasher, mut hashes) = (blake3::Hasher::new(), Vec::new());
                 for index in blocks.blocks() {
-                    let (hash, _) = block(&mut file, source, offered.size, index)?;
+                    stop.check().map_err(|error| source.unreadable(error))?;
+                    let (hash, _) = block(&file, source, offered.size, index)?;
                     hasher.update(&hash);
-                    hashes.push(hash);
+                    hashes.push((index, hash));
                 }
-                digest
+                self.parts.insert(held.file, hashes);
+                hasher.finalize() == *digest
             }
         };
+        let (source, offered) = self.source(held.file);
         source.check(&file)?;
-        if hasher.finalize() != *expected {
+        if !is_same {
             let name = offered.path.clone();
             // All that survives a restart is a file that is complete.
             return Err(Error::Refused(if restart {
@@ -112,10 +115,6 @@ impl Reader {
             } else {
                 Refusal::SourceChanged { name }
             }));
-        }
-        match held.state {
-            State::Complete { hash } => self.hashes.set(held.file, hash),
-            State::Part { .. } => _ = self.parts.insert(held.file, hashes),
         }
         Ok(())
     }
@@ -126,38 +125,38 @@ impl Reader {
             Step::Block { file, index } => {
                 let mut large = self.large(*file)?;
                 let (source, offered) = self.source(*file);
-                large.advance(offered, *index);
-                let (hash, content) = block(&mut large.file, source, offered.size, *index)?;
-                large.root.push(hash);
-                large.next = index + 1;
+                large.advance(*index);
+                let (hash, content) = block(&large.file, source, offered.size, *index)?;
+                large.seal.push(hash);
                 self.large = Some(large);
                 let hashes = hash.to_vec();
                 Ok(Piece::Stream { hashes, content })
             }
-            Step::Root { file } => {
+            Step::Seal { file } => {
                 let mut large = self.large(*file)?;
-                let (source, offered) = self.source(*file);
-                large.advance(offered, tree::blocks(offered.size));
+                let (source, _) = self.source(*file);
+                large.advance(u64::MAX);
                 // The hash goes out only if the file is still what it was.
                 source.check(&large.file)?;
-                let hash = *large.root.finish().as_bytes();
+                let hash = large.seal.finish();
                 self.hashes.set(*file, hash);
-                Ok(Piece::Root(hash))
+                Ok(Piece::Seal(hash))
             }
         }
     }
 
     fn batch(&mut self, files: &[u32]) -> Result<Piece, Error> {
-        let (mut hashes, mut content) = (Vec::new(), Vec::new());
+        let sizes = files.iter().map(|place| self.source(*place).1.size);
+        let mut content = Vec::with_capacity(sizes.sum::<u64>() as usize + 1);
+        let mut hashes = Vec::with_capacity(files.len() * blake3::OUT_LEN);
         for place in files {
             let (source, offered) = self.source(*place);
             if offered.is_directory() {
                 continue;
             }
-            let mut file = source.open()?;
+            let file = source.open()?;
             let start = content.len();
-            content.resize(start + offered.size as usize, 0);
-            source.read(&mut file, &mut content[start..])?;
+            source.read(&file, (0, offered.size as usize), true, &mut content)?;
             source.check(&file)?;
             let hash = *blake3::hash(&content[start..]).as_bytes();
             hashes.extend(hash);
@@ -173,38 +172,32 @@ impl Reader {
             _ => Ok(Large {
                 place,
                 file: self.source(place).0.open()?,
-                root: tree::Root::default(),
-                next: 0,
-                held: self.parts.remove(&place).unwrap_or_default().into_iter(),
+                seal: Seal::of(self.source(place).1),
+                held: self
+                    .parts
+                    .remove(&place)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .peekable(),
             }),
         }
     }
 }
 
 impl Large {
-    /// Gives the root the hashes of the blocks before `index` that do not travel.
-    fn advance(&mut self, offered: &Offered, index: u64) {
-        for block in self.next..index {
-            let hash = if offered.holes.contains(block) {
-                Some(tree::zeros_hash(offered.size, block))
-            } else {
-                self.held.next()
-            };
-            hash.into_iter().for_each(|hash| self.root.push(hash));
+    /// Gives the seal the hashes of the blocks before `index` that the receiver has.
+    fn advance(&mut self, index: u64) {
+        while let Some((_, hash)) = self.held.next_if(|(held, _)| *held < index) {
+            self.seal.push(hash);
         }
-        self.next = index;
     }
 }
 
-fn block(
-    file: &mut File,
-    source: &Source,
-    size: u64,
-    index: u64,
-) -> Result<(Hash, Vec<u8>), Error> {
-    let mut data = vec![0; tree::block_len(size, index)];
-    let sought = file.seek(SeekFrom::Start(index * BLOCK));
-    sought.map_err(|error| source.unreadable(error))?;
-    source.read(file, &mut data)?;
+/// The hash and the content of a block.
+fn block(file: &File, source: &Source, size: u64, index: u64) -> Result<(Hash, Vec<u8>), Error> {
+    let len = tree::block_len(size, index);
+    let mut data = Vec::new();
+    let is_last = index + 1 == tree::blocks(size);
+    source.read(file, (index * BLOCK, len), is_last, &mut data)?;
     Ok((tree::block_hash(size, index, &data), data))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use rustix::fs::{Access, access};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::disk;
@@ -18,6 +19,7 @@ use crate::message::{Kind, Offered};
 use crate::name::{self, STATE_FOLDER};
 use crate::ranges::Ranges;
 use crate::sparse;
+use crate::tree::BLOCK;
 
 /// What is to be sent, in order.
 #[derive(Debug)]
@@ -64,12 +66,18 @@ impl Stamp {
 }
 
 impl Sources {
-    /// Finds all files and what is in all directories, or says which cannot be sent.
-    pub fn find(paths: &[PathBuf]) -> Result<Sources, Error> {
+    /// Finds all files and what is in all directories, or says all that cannot be sent, unless that is to be skipped.
+    pub fn find(paths: &[PathBuf], skip: bool) -> Result<Sources, Error> {
         let mut found = Found::default();
         let mut names: HashMap<String, PathBuf> = HashMap::new();
         for path in paths {
-            let name = name_of(path)?;
+            let name = match name_of(path)? {
+                Ok(name) => name,
+                Err(why) => {
+                    found.skipped.push((path.clone(), why));
+                    continue;
+                }
+            };
             if let Some(first) = names.insert(name.clone(), path.clone()) {
                 return Err(Error::SameName {
                     first,
@@ -77,6 +85,10 @@ impl Sources {
                 });
             }
             found.add(path, &name)?;
+        }
+        if !skip && found.skipped.iter().any(|(_, why)| !why.is_usual()) {
+            found.skipped.retain(|(_, why)| !why.is_usual());
+            return Err(Error::Unsendable(found.skipped));
         }
         match found.files.len() {
             0 => Err(Error::NoFiles),
@@ -90,8 +102,8 @@ impl Sources {
     }
 }
 
-/// The name under which what is at `path` arrives.
-fn name_of(path: &Path) -> Result<String, Error> {
+/// The name under which what is at `path` arrives, or why there is none.
+fn name_of(path: &Path) -> Result<Result<String, Skipped>, Error> {
     // `.`, `..` and the like have names of their own.
     let whole = match path.file_name() {
         Some(_) => path.to_owned(),
@@ -99,29 +111,23 @@ fn name_of(path: &Path) -> Result<String, Error> {
     };
     let named = whole.file_name();
     let named = named.ok_or_else(|| Error::NotAFile(path.to_owned()))?;
-    let name = named
-        .to_str()
-        .ok_or_else(|| Error::NotUnicode(path.to_owned()))?;
-    name::check(name).map_err(|problem| Error::SourceName {
-        path: path.to_owned(),
-        problem,
-    })?;
-    Ok(name.to_owned())
+    let Some(name) = named.to_str() else {
+        return Ok(Err(Skipped::NotUnicode));
+    };
+    let checked = name::check(name).map(|()| name.to_owned());
+    Ok(checked.map_err(Skipped::Name))
 }
 
 /// The path under which an `entry` of the directory at `path` arrives, which itself arrives as `name`.
-fn path_within(name: &str, path: &Path, entry: &DirEntry) -> Result<String, Error> {
+fn path_within(name: &str, path: &Path, entry: &DirEntry) -> Result<String, Skipped> {
     let within = entry.path().strip_prefix(path).unwrap_or(Path::new(""));
     let mut there = name.to_owned();
     for component in within {
         let component = component.to_str();
         there.push('/');
-        there += component.ok_or_else(|| Error::NotUnicode(entry.path().to_owned()))?;
+        there += component.ok_or(Skipped::NotUnicode)?;
     }
-    name::check_path(&there).map_err(|problem| Error::SourceName {
-        path: entry.path().to_owned(),
-        problem,
-    })?;
+    name::check_path(&there).map_err(Skipped::Name)?;
     Ok(there)
 }
 
@@ -151,68 +157,104 @@ impl Found {
     fn add(&mut self, path: &Path, name: &str) -> Result<(), Error> {
         let metadata = fs::metadata(path).map_err(unreadable(path))?;
         if metadata.is_file() {
-            return self.push(path.to_owned(), name.to_owned(), &metadata);
+            self.add_file(path.to_owned(), name.to_owned(), &metadata);
+            return Ok(());
         }
         if !metadata.is_dir() {
             return Err(Error::NotAFile(path.to_owned()));
         }
         let mut walk = WalkDir::new(path).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
-            let failed = |error: walkdir::Error| Error::Source {
-                path: error.path().unwrap_or(path).to_owned(),
-                source: error.into(),
-            };
-            let entry = entry.map_err(failed)?;
-            let metadata = match entry.depth() {
-                0 => metadata.clone(),
-                _ => entry.metadata().map_err(failed)?,
-            };
-            if let Some(why) = skipped(&entry, &metadata) {
-                self.skipped.push((entry.path().to_owned(), why));
-                if metadata.is_dir() {
-                    walk.skip_current_dir();
+            let read = entry.and_then(|entry| {
+                let metadata = match entry.depth() {
+                    0 => Ok(metadata.clone()),
+                    _ => entry.metadata(),
+                };
+                Ok((metadata?, entry))
+            });
+            let (metadata, entry) = match read {
+                Ok(read) => read,
+                Err(error) => {
+                    let at = error.path().unwrap_or(path).to_owned();
+                    let kind = io::Error::from(error).kind();
+                    self.skipped.push((at, Skipped::Unreadable(kind)));
+                    continue;
                 }
-                continue;
+            };
+            let within = match skipped(&entry, &metadata) {
+                Some(why) => Err(why),
+                None => path_within(name, path, &entry),
+            };
+            match within {
+                Ok(within) if metadata.is_dir() => {
+                    let offered = offered(within, 0, Kind::Directory);
+                    self.push(entry.path().to_owned(), offered, &metadata);
+                }
+                Ok(within) => self.add_file(entry.path().to_owned(), within, &metadata),
+                Err(why) => {
+                    self.skipped.push((entry.path().to_owned(), why));
+                    if metadata.is_dir() {
+                        walk.skip_current_dir();
+                    }
+                }
             }
-            self.push(
-                entry.path().to_owned(),
-                path_within(name, path, &entry)?,
-                &metadata,
-            )?;
         }
         Ok(())
     }
 
-    fn push(&mut self, path: PathBuf, name: String, metadata: &Metadata) -> Result<(), Error> {
-        let mut offered = Offered {
-            path: name,
-            size: 0,
-            kind: Kind::Directory,
-            holes: Ranges::default(),
-        };
-        if metadata.is_file() {
-            offered.size = metadata.len();
-            offered.kind = Kind::File {
-                executable: is_executable(metadata),
-                sparse: false,
-            };
-            if !offered.is_small() && may_have_holes(metadata) {
-                let file = disk::read_any(&path).map_err(unreadable(&path))?;
-                let holes = sparse::holes(&file, offered.size).map_err(unreadable(&path))?;
-                offered.kind = Kind::File {
-                    executable: is_executable(metadata),
-                    sparse: holes.any,
-                };
-                offered.holes = holes.blocks;
-            }
+    /// Adds the file at `path` as `name`, if it can be read.
+    fn add_file(&mut self, path: PathBuf, name: String, metadata: &Metadata) {
+        let sparse = false;
+        let executable = is_executable(metadata);
+        let mut offered = offered(name, metadata.len(), Kind::File { executable, sparse });
+        match look_into(&path, &mut offered, metadata) {
+            Ok(true) => self.push(path, offered, metadata),
+            Ok(false) => self.skipped.push((path, Skipped::Size)),
+            Err(error) => self.skipped.push((path, Skipped::Unreadable(error.kind()))),
         }
+    }
+
+    fn push(&mut self, path: PathBuf, offered: Offered, metadata: &Metadata) {
         self.offered.push(offered);
         self.files.push(Source {
             path,
             stamp: Stamp::of(metadata),
         });
-        Ok(())
     }
+}
+
+fn offered(path: String, size: u64, kind: Kind) -> Offered {
+    Offered {
+        path,
+        size,
+        kind,
+        holes: Ranges::default(),
+    }
+}
+
+/// Finds the holes of the file at `path`. Whether its size is what reading it gives, as far as there is doubt: a file that takes
+/// no room on a disk may be one that the kernel makes while it is read (proc(5), sysfs(5)), and whose size says nothing.
+fn look_into(path: &Path, offered: &mut Offered, metadata: &Metadata) -> io::Result<bool> {
+    if !may_have_holes(metadata) && metadata.blocks() > 0 {
+        access(path, Access::READ_OK)?;
+        return Ok(true);
+    }
+    let file = disk::read_any(path)?;
+    if !offered.is_small() {
+        let holes = sparse::holes(&file, offered.size)?;
+        offered.kind = Kind::File {
+            executable: offered.is_executable(),
+            sparse: holes.any,
+        };
+        offered.holes = holes.blocks;
+    }
+    if metadata.blocks() > 0 || offered.is_sparse() {
+        return Ok(true);
+    }
+    let read = offered.size.min(BLOCK);
+    let mut buffer = Vec::with_capacity(read as usize + 1);
+    let count = disk::append(&file, offered.size - read, read as usize, &mut buffer)?;
+    Ok(count as u64 == read)
 }
 
 fn is_executable(metadata: &Metadata) -> bool {
@@ -252,13 +294,25 @@ impl Source {
         Ok(())
     }
 
-    /// Fills `data` from the open `file`, which has not shrunk.
-    pub fn read(&self, file: &mut File, data: &mut [u8]) -> Result<(), Error> {
-        match disk::read_full(file, data) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Error::SourceChanged(self.path.clone())),
-            Err(error) => Err(self.unreadable(error)),
+    /// Appends `len` bytes of the open `file`, from byte `at` on, to `buffer`. The file must have them, and end with them if
+    /// `is_end` says so.
+    pub fn read(
+        &self,
+        file: &File,
+        (at, len): (u64, usize),
+        is_end: bool,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let end = buffer.len() + len;
+        // With room for more, a file that goes on is noticed.
+        buffer.reserve_exact(len + usize::from(is_end));
+        let count = disk::append(file, at, len, buffer);
+        let count = count.map_err(|error| self.unreadable(error))?;
+        if count < len || (is_end && count > len) {
+            return Err(Error::SourceChanged(self.path.clone()));
         }
+        buffer.truncate(end);
+        Ok(())
     }
 
     /// The error that it cannot be read.

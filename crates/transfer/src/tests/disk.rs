@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::AtomicI64;
 
 use super::network::{SENDER, in_virtual_time};
 use super::*;
+use crate::directory::Directory;
 use crate::sender::send_on;
 use quic::System;
 use tokio::runtime::Handle;
@@ -19,15 +21,15 @@ struct Small {
 }
 
 impl Disk for Small {
-    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()> {
+    fn write(&self, file: &File, data: &[u8], at: u64) -> io::Result<()> {
         let left = self.left.fetch_sub(data.len() as i64, Ordering::Relaxed);
         if left < data.len() as i64 {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        io::Write::write_all(file, data)
+        file.write_all_at(data, at)
     }
 
-    fn free(&self, _directory: &Path) -> Option<u64> {
+    fn free(&self, _directory: &Directory) -> Option<u64> {
         self.free
     }
 }
@@ -91,12 +93,12 @@ async fn what_cannot_fit_is_not_begun() {
 struct Slow(Handle);
 
 impl Disk for Slow {
-    fn write(&self, file: &mut File, data: &[u8]) -> io::Result<()> {
+    fn write(&self, file: &File, data: &[u8], at: u64) -> io::Result<()> {
         self.0.block_on(sleep(Duration::from_millis(500)));
-        io::Write::write_all(file, data)
+        file.write_all_at(data, at)
     }
 
-    fn free(&self, _directory: &Path) -> Option<u64> {
+    fn free(&self, _directory: &Directory) -> Option<u64> {
         None
     }
 }

@@ -13,6 +13,7 @@ async fn is_capable(kind: ControllerKind) -> bool {
     let config = SenderConfig {
         controllers: factory(kind, 1, None),
         restart: false,
+        skip: false,
     };
     let (received, sent) = tokio::join!(
         scene.receiver.run(&|_| ()),

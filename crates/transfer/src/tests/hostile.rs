@@ -4,7 +4,7 @@ use quic::connection::{RecvStream, SendStream};
 
 use super::*;
 use crate::code;
-use crate::limits::{MAX_OFFER, MAX_REPLY, max_answer};
+use crate::limits::{MAX_OFFER, MAX_REPLY, MAX_SIZE, max_answer};
 use crate::message::{Answer, Kind, Offer, Offered, Reply};
 use crate::proof::{self, SenderId};
 use crate::ranges::Ranges;
@@ -48,18 +48,19 @@ impl Client {
     }
 
     async fn offer(&mut self, files: &[(&str, u64)]) -> Answer {
-        let files = files
-            .iter()
-            .map(|(name, size)| Offered {
-                path: (*name).to_owned(),
-                size: *size,
-                kind: Kind::File {
-                    executable: false,
-                    sparse: false,
-                },
-                holes: Ranges::default(),
-            })
-            .collect();
+        let offered = |(name, size): &(&str, u64)| Offered {
+            path: (*name).to_owned(),
+            size: *size,
+            kind: Kind::File {
+                executable: false,
+                sparse: false,
+            },
+            holes: Ranges::default(),
+        };
+        self.offer_all(files.iter().map(offered).collect()).await
+    }
+
+    async fn offer_all(&mut self, files: Vec<Offered>) -> Answer {
         let restart = false;
         let frame = wire::encode(&Offer { restart, files }, MAX_OFFER).unwrap();
         self.control.write_all(&frame).await.unwrap();
@@ -175,7 +176,6 @@ async fn names_that_lead_elsewhere() {
         ("../escaped", NameProblem::Directory),
         ("a/../../escaped", NameProblem::Directory),
         ("/tmp/escaped", NameProblem::Path),
-        ("C:\\escaped", NameProblem::Path),
         ("..", NameProblem::Directory),
         ("", NameProblem::Empty),
         ("a\0b", NameProblem::Control),
@@ -215,6 +215,44 @@ async fn offers_that_make_no_sense() {
                 other => panic!("{other:?}"),
             }
         }
+    })
+    .await;
+}
+
+/// Before, the receiver hashed the holes for hours, long after the sender had gone.
+#[tokio::test]
+async fn holes_of_a_size_that_no_disk_has() {
+    survives(async |ticket, heard| {
+        for (left, seal) in [(true, [0; 32]), (false, [0; 32])] {
+            let mut client = Client::connect(ticket).await;
+            client.prove(ticket).await;
+            let mut holes = Ranges::default();
+            assert!(holes.push(0, tree::blocks(MAX_SIZE)));
+            let answer = client.offer_all(vec![Offered {
+                path: "holes".to_owned(),
+                size: MAX_SIZE,
+                kind: Kind::File {
+                    executable: false,
+                    sparse: true,
+                },
+                holes,
+            }]);
+            match answer.await {
+                // A file system with a limit, as ext4.
+                Answer::Refused(Refusal::TooLarge { .. }) => {}
+                Answer::Accepted(held) => {
+                    assert_eq!(held, []);
+                    client.control.write_all(&seal).await.unwrap();
+                }
+                other => panic!("{other:?}"),
+            }
+            if left {
+                client.connection.close(code::FAILED, b"");
+            } else {
+                client.end().await;
+            }
+        }
+        heard.interrupted(2).await;
     })
     .await;
 }

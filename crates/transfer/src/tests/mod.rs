@@ -4,9 +4,11 @@ mod disk;
 mod ecn;
 mod flood;
 mod hostile;
+mod hostile_receiver;
 mod many;
 #[cfg(target_os = "linux")]
 mod mtu;
+mod names;
 mod network;
 mod outage;
 mod resume;
@@ -69,6 +71,7 @@ impl World {
             advertise: Vec::new(),
             out: self.out(),
             overwrite: false,
+            rename: false,
             fresh: false,
             keep: false,
         }
@@ -174,6 +177,7 @@ fn sender_config() -> SenderConfig {
     SenderConfig {
         controllers: Arc::new(CubicConfig::default()),
         restart: false,
+        skip: false,
     }
 }
 
@@ -228,7 +232,11 @@ impl Log {
             Event::TurnedAway { others, .. } => {
                 self.turned_away.fetch_add(1 + others, Ordering::Relaxed);
             }
-            Event::Reconnecting | Event::Received(_) | Event::Skipped { .. } => {}
+            Event::Reconnecting
+            | Event::Received(_)
+            | Event::Skipped { .. }
+            | Event::Unsendable { .. }
+            | Event::Renamed { .. } => {}
             Event::Interrupted(error) => {
                 self.interrupted.lock().unwrap().push(error.to_string());
             }

@@ -14,6 +14,7 @@ pub fn slow() -> SenderConfig {
     SenderConfig {
         controllers: factory_with(make, 1, None),
         restart: false,
+        skip: false,
     }
 }
 

@@ -1,0 +1,116 @@
+//! How long the threads of this program have run, and how long they have waited for a processor.
+
+use std::collections::HashMap;
+use std::fs;
+
+use units::Duration;
+
+/// A thread that ran or waited for a processor for this share of the time had time for nothing else.
+const FULL: f64 = 0.9;
+
+/// A shorter time says nothing.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+/// What each thread has used until now.
+pub struct Usage(HashMap<String, Thread>);
+
+/// The time of one thread, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Thread {
+    ran: u64,
+    waited: u64,
+}
+
+/// What a thread used of some time, as shares of it.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Share {
+    /// The share of the time in which it ran.
+    pub ran: f64,
+    /// The share of the time in which it could have run and waited for a processor.
+    pub waited: f64,
+}
+
+impl Usage {
+    /// Until now. Empty where the system does not tell.
+    pub fn now() -> Usage {
+        let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
+        let threads = tasks.flatten().filter_map(|task| {
+            // Linux: Documentation/scheduler/sched-stats.rst, "/proc/<pid>/schedstat".
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            let name = task.file_name().into_string().ok()?;
+            Some((name, parse(&text)?))
+        });
+        Usage(threads.collect())
+    }
+
+    /// The thread that was busiest since then, if that was `span` ago.
+    pub fn busiest(&self, span: Duration) -> Option<Share> {
+        let share = |nanos: u64| nanos as f64 / span.as_nanos() as f64;
+        let threads = Usage::now().0;
+        let threads = threads.iter().map(|(name, now)| {
+            let before = self.0.get(name).copied().unwrap_or_default();
+            Share {
+                ran: share(now.ran.saturating_sub(before.ran)),
+                waited: share(now.waited.saturating_sub(before.waited)),
+            }
+        });
+        let threads = threads.filter(|_| span >= SHORTEST);
+        threads.max_by(|a, b| a.busy().total_cmp(&b.busy()))
+    }
+}
+
+impl Share {
+    fn busy(&self) -> f64 {
+        self.ran + self.waited
+    }
+
+    /// Whether the thread had time for nothing else.
+    pub fn is_full(&self) -> bool {
+        self.busy() >= FULL
+    }
+}
+
+fn parse(text: &str) -> Option<Thread> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some(Thread {
+        ran: numbers.next()?.ok()?,
+        waited: numbers.next()?.ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_runs_is_the_busiest() {
+        let before = Usage::now();
+        if before.0.is_empty() {
+            eprintln!("SKIPPED: this system does not tell how long threads run");
+            return;
+        }
+        let begin = std::time::Instant::now();
+        while begin.elapsed() < std::time::Duration::from_millis(150) {}
+        let busiest = before.busiest(begin.elapsed().into());
+        assert!(busiest.is_some_and(|share| share.ran > 0.0), "{busiest:?}");
+        assert_eq!(before.busiest(Duration::from_millis(1)), None);
+    }
+
+    #[test]
+    fn shares() {
+        let share = Share {
+            ran: 0.2,
+            waited: 0.75,
+        };
+        assert!(share.is_full());
+        assert!(
+            !Share {
+                waited: 0.1,
+                ..share
+            }
+            .is_full()
+        );
+        assert!(parse("131797 67964 2\n").is_some_and(|one| one.waited == 67_964));
+        assert!(parse("").is_none());
+    }
+}
