@@ -234,14 +234,14 @@ impl Time {
     };
 
     fn named(words: &[String]) -> Time {
-        let units = words.iter().filter_map(|word| match word.as_str() {
+        let mut units = words.iter().filter_map(|word| match word.as_str() {
             "ns" | "nanoseconds" => Some(1),
             "us" | "usec" | "microseconds" => Some(1_000),
             "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
             "s" | "sec" | "secs" | "seconds" => Some(ONE),
             _ => None,
         });
-        units.last().map_or(Time::SECONDS, |unit| Time {
+        units.next_back().map_or(Time::SECONDS, |unit| Time {
             unit,
             is_told: true,
         })

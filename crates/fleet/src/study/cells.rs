@@ -98,14 +98,14 @@ pub(super) fn each_row(
         return Err(ParquetError::General("is damaged".to_owned()));
     }
     // The file is read twice, and not kept in memory: the rows of a small file may be large.
-    let mut end_to_end = || {
+    let end_to_end = || {
         for row in reader.get_row_iter(None)? {
             row?;
         }
         Ok(())
     };
     // The library panics on some damaged files.
-    let read = quietly(&mut end_to_end);
+    let read = quietly(end_to_end);
     read.unwrap_or_else(|| Err(ParquetError::General("is damaged".to_owned())))?;
     for row in reader.get_row_iter(None)? {
         take(&Cells::of(&row?))

@@ -57,7 +57,13 @@ async fn names_that_are_one_are_both_named_before_the_first_byte() {
         let receiver = caseless(config).await;
         let ticket = receiver.ticket().clone();
         let mut running = std::pin::pin!(receiver.run(&|_| ()));
-        let error = refusal(&mut running, &[root.clone()], &ticket, sender_config()).await;
+        let error = refusal(
+            &mut running,
+            std::slice::from_ref(&root),
+            &ticket,
+            sender_config(),
+        )
+        .await;
         let Error::Refused(Refusal::OneName {
             first,
             second,

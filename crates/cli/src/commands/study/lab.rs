@@ -80,7 +80,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         LabError::Cancelled => Failure::interrupted("nothing is kept"),
         error => Failure::failed(error),
     };
-    let input = Input::read(&options.file)?;
+    let input = Input::read(&options.file, "study lab")?;
     let spec = Spec::parse(&input.text, &input.directory);
     let mut spec = spec.map_err(|error| wrong(error.into()))?;
     spec.seed = options.seed.unwrap_or(spec.seed);
