@@ -72,7 +72,10 @@ fn around(network: Prefix, unit: Unit) -> Option<Prefix> {
 /// The RTT of a handshake that is known before the unit gets its arm: that of the first connection of the unit. Later
 /// handshakes may wait behind data that the arm has sent. In a slot, all may.
 #[derive(Debug)]
-pub(super) struct FirstHandshakes(Option<HashMap<(usize, u64), (f64, Option<Duration>)>>);
+pub(super) struct FirstHandshakes(Option<HashMap<(usize, u64), Handshake>>);
+
+/// When a connection was set up, and the RTT of its handshake.
+type Handshake = (f64, Option<Duration>);
 
 impl FirstHandshakes {
     /// None yet, for units of this kind.
