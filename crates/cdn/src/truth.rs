@@ -211,7 +211,7 @@ fn measured<'s, 'l: 's>(
                 measured.add(&Observation {
                     unit,
                     arm: place,
-                    groups: Vec::new(),
+                    groups: of.groups.clone(),
                     ..*of
                 });
             }

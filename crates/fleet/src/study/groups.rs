@@ -25,7 +25,11 @@ impl Known<'_> {
     /// The names of the groups, the most telling first: the arms are compared within the first that is large enough.
     pub fn groups(self, unit: Unit) -> Vec<String> {
         let network = self.client.and_then(network_of);
-        let around = network.and_then(|network| around(network, unit));
+        // An operator and a region say more of a client than the larger network does.
+        let is_named = self.system.is_some() || self.region.is_some();
+        let around = network
+            .filter(|_| !is_named)
+            .and_then(|network| around(network, unit));
         // If a client network is a unit, it says nothing by itself.
         let network = network.filter(|_| !matches!(unit, Unit::Prefix { .. }));
         let groups = [
@@ -157,12 +161,7 @@ mod tests {
         };
         assert_eq!(
             known.groups(PREFIX),
-            [
-                "AS64500",
-                "region north",
-                "192.0.0.0/16",
-                "RTT from 30ms to 100ms"
-            ]
+            ["AS64500", "region north", "RTT from 30ms to 100ms"]
         );
         assert_eq!(
             known.groups(Unit::Connection),
