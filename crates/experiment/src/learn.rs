@@ -235,7 +235,7 @@ fn evidence_of_rest(findings: &Findings, rest: &str, ended: Option<&str>) -> Str
                 joined(told(&one.measures, false).into_iter())
             });
             format!(
-                "{rest} stays, because {arm} is faster, but significantly worse in {worse}. Change it here if that weighs less. "
+                "{rest} stays: {arm} is faster, but significantly worse in {worse}. If that weighs less, change the controller here. "
             )
         }
         Decision::TakeForSome(_) => {

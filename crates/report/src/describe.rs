@@ -145,7 +145,7 @@ fn queue(discipline: Discipline) -> Option<String> {
 fn changes(changes: &[ChangeSpec]) -> Vec<String> {
     let told = changes.iter().take(CHANGES).map(|change| {
         let rate = change.rate.map(|rate| match rate {
-            Rate::ZERO => "no rate".to_owned(),
+            Rate::ZERO => "an outage".to_owned(),
             rate => bits_per_sec(rate.bits_per_sec() as f64),
         });
         let rtt = change

@@ -37,7 +37,7 @@ pub enum Error {
     NotAFile(PathBuf),
     /// Some of what is to be sent cannot be. [`Event::Unsendable`](crate::Event::Unsendable) has told of each.
     #[error(
-        "{} cannot be sent, so nothing was; mend what is said of it, or send the rest with --skip", first(.0)
+        "nothing was sent, because {} cannot be sent; mend the causes above, or send the rest with --skip", first(.0)
     )]
     Unsendable(Vec<(PathBuf, Skipped)>),
     /// Two files to send have the same name.

@@ -83,10 +83,10 @@ pub enum Skipped {
     #[error("it is the state of an unfinished transfer")]
     State,
     /// Its name is one that no receiver takes.
-    #[error("its name: {0}")]
+    #[error("its name {0}")]
     Name(NameProblem),
     /// Its name is no Unicode text.
-    #[error("its name: it is not valid UTF-8")]
+    #[error("its name is not valid UTF-8")]
     NotUnicode,
     /// It cannot be read.
     #[error("{0}")]

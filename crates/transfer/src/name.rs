@@ -22,25 +22,25 @@ const MAX_DEPTH: usize = 64;
 #[non_exhaustive]
 pub enum NameProblem {
     /// It is empty.
-    #[error("it is empty")]
+    #[error("is empty")]
     Empty,
     /// It is `.` or `..`.
-    #[error("it names a directory")]
+    #[error("names a directory")]
     Directory,
     /// A component contains `/`, or is missing.
-    #[error("it is not a plain name or path of plain names")]
+    #[error("is not a plain name or path of plain names")]
     Path,
     /// It contains control characters, or characters that change the direction of text.
-    #[error("it contains control characters or characters that change the direction of text")]
+    #[error("contains control characters or characters that change the direction of text")]
     Control,
     /// It has more than 255 bytes.
-    #[error("it is longer than {MAX_NAME} bytes")]
+    #[error("is longer than {MAX_NAME} bytes")]
     TooLong,
     /// It is the name of the state folder.
-    #[error("it is reserved for unfinished transfers")]
+    #[error("is reserved for unfinished transfers")]
     Reserved,
     /// The path has too many bytes or components.
-    #[error("its path is longer than {MAX_PATH} bytes or {MAX_DEPTH} names")]
+    #[error("is in a path longer than {MAX_PATH} bytes or {MAX_DEPTH} names")]
     TooDeep,
 }
 

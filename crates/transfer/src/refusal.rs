@@ -10,7 +10,7 @@ use crate::name::NameProblem;
 #[non_exhaustive]
 pub enum Refusal {
     /// The name is not one plain file name.
-    #[error("the receiver refuses the name {name:?}: {problem}")]
+    #[error("the receiver refuses the name {name:?}: it {problem}")]
     Name {
         /// The name, shortened if it is very long.
         name: String,

@@ -33,7 +33,7 @@ enum Busy {
 use Busy::{Never, Pipe, Says, Soon, Unasked};
 
 /// Every command, with arguments that keep it busy.
-const COMMANDS: [(&str, &str, Busy); 30] = [
+const COMMANDS: [(&str, &str, Busy); 32] = [
     ("run", "pipe", Pipe),
     ("run", "long.toml", Says("long: ")),
     ("run", "many.toml", Says("many: ")),
@@ -55,6 +55,8 @@ const COMMANDS: [(&str, &str, Busy); 30] = [
         Says("relaying"),
     ),
     ("trace", "pipe", Pipe),
+    ("diagnose", "pipe", Pipe),
+    ("doctor", "", Never),
     ("watch", "--once --as pipe", Never),
     ("study", "pipe --out study", Never),
     ("study report", "pipe", Never),

@@ -476,8 +476,7 @@ fn the_rest_says_why_it_does_not_have_the_faster_arm() {
     let found = Policy::parse(&policy(&plan, &findings, &beside).unwrap()).unwrap();
     let rest = found.rules.last().unwrap();
     assert_eq!(rest.controller(), "cubic");
-    let start =
-        "cubic stays, because bbr is faster, but significantly worse in retransmitted packets (+";
+    let start = "cubic stays: bbr is faster, but significantly worse in retransmitted packets (+";
     assert!(rest.evidence.starts_with(start), "{}", rest.evidence);
     let end = "The study ended early: guard: retransmitted packets of bbr. Weigh bbr. ";
     assert!(rest.evidence.contains(end), "{}", rest.evidence);

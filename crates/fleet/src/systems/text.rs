@@ -84,12 +84,12 @@ fn add(
     collected: &mut Collected,
     named: &mut HashMap<u32, Arc<System>>,
 ) -> Result<(), String> {
+    let (first, last) = columns.range(row)?;
     let said = columns.system(row);
     if columns.is_nobodys(said) {
         return Ok(());
     }
     let owner = number(said).ok_or("expected an AS number such as AS64500")?;
-    let (first, last) = columns.range(row)?;
     named.entry(owner).or_insert_with(|| {
         let name = columns.name(row).to_owned();
         Arc::new(System {

@@ -113,7 +113,7 @@ impl Validity {
             }),
             (mean_ms > most_ms).then(|| {
                 format!(
-                    "packets were {} ms late on average (at most {most_ms:.2} ms)",
+                    "packets were {} ms late on average; the bound is {most_ms:.2} ms",
                     beyond(2, mean_ms)
                 )
             }),
@@ -156,7 +156,7 @@ impl Validity {
             }),
             (mean_ms > most_ms).then(|| {
                 format!(
-                    "the senders were {} ms late on average (at most {most_ms:.2} ms)",
+                    "the senders were {} ms late on average; the bound is {most_ms:.2} ms",
                     beyond(2, mean_ms)
                 )
             }),
@@ -199,7 +199,7 @@ mod tests {
         let reason = validity.reason.unwrap();
         for words in [
             "2.1 % of the packets (at most 2.0 %)",
-            "0.11 ms late on average (at most 0.10 ms)",
+            "0.11 ms late on average; the bound is 0.10 ms",
             "0.2 % of",
         ] {
             assert!(reason.contains(words), "{reason}");
@@ -239,7 +239,10 @@ mod tests {
                 path(1_100, 0.1, 0),
                 "late for 11.0 % of the packets (at most 2.0 %)",
             ),
-            (path(0, 0.5, 0), "0.50 ms late on average (at most 0.10 ms)"),
+            (
+                path(0, 0.5, 0),
+                "0.50 ms late on average; the bound is 0.10 ms",
+            ),
             (
                 path(0, 0.1, 20),
                 "lost 0.2 % of the packets before or after the path (at most 0.1 %)",

@@ -288,7 +288,7 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "direction",
             "far from its sender, without the handshake: its receive window is unknown, and so is what limited it",
         ),
-        of(read.short, "packet", "captured too short to be told"),
+        of(read.short, "packet", "of which too little was captured to tell what it is"),
         of(
             read.cut_options,
             "segment",
