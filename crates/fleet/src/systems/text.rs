@@ -13,6 +13,9 @@ use super::{MOST, System, SystemsError};
 /// No line of these files has more bytes.
 pub(super) const LONGEST: usize = 64 << 10;
 
+/// Of a longer name, this many bytes are kept.
+const MAX_NAME: usize = 256;
+
 /// A line that makes no sense.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
@@ -91,7 +94,8 @@ fn add(
     }
     let owner = number(said).ok_or("expected an AS number such as AS64500")?;
     named.entry(owner).or_insert_with(|| {
-        let name = columns.name(row).to_owned();
+        let name = columns.name(row);
+        let name = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
         Arc::new(System {
             number: owner,
             name,

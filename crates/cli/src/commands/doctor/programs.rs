@@ -2,13 +2,25 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::thread::{CapabilitySet, capabilities};
 
 use super::finding::{Finding, by_root};
+
+/// Python answers at once. One that does not is ended after this time.
+const PYTHON_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The interval between looks whether Python has answered.
+const PYTHON_POLL: Duration = Duration::from_millis(10);
+
+/// No version has more bytes.
+const MAX_VERSION: u64 = 256;
 
 /// What other programs are there for.
 pub fn all() -> Vec<Finding> {
@@ -41,16 +53,18 @@ fn capture() -> Finding {
 }
 
 /// Whether the file has capabilities of its own.
-fn xattr(file: &std::path::Path) -> bool {
+fn xattr(file: &Path) -> bool {
     let mut value = [0; 64];
     rustix::fs::getxattr(file, "security.capability", &mut value).is_ok_and(|length| length > 0)
 }
 
-/// An executable file of this name in the directories of programs, also in those that only root's `PATH` has.
+/// An executable file of this name in the directories of programs, also in those that only root's `PATH` has. Whoever owns the
+/// working directory must not decide what runs, so relative directories of `PATH` do not count.
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/sbin", "/usr/bin"].map(PathBuf::from);
     let places = env::split_paths(&path).chain(usual);
+    let places = places.filter(|place| place.is_absolute());
     let mut files = places.map(|place| place.join(program));
     files.find(|file| {
         fs::metadata(file)
@@ -62,20 +76,17 @@ fn find(program: &str) -> Option<PathBuf> {
 fn python() -> Finding {
     let name = "Python package";
     let install = "pip install . (in the directory of Fullpipe's source)";
-    if find("python3").is_none() {
+    let Some(python) = find("python3") else {
         let command = by_root("apt-get install python3 python3-pip");
         return Finding::lacking(name, "there is no python3", command);
-    }
-    let script = "import importlib.metadata as m, fullpipe; print(m.version('fullpipe'))";
-    let asked = Command::new("python3")
-        .args(["-B", "-c", script])
-        .stdin(Stdio::null())
-        .output();
-    let version = match asked {
-        Ok(output) if output.status.success() => {
-            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let version = match version(&python) {
+        Ok(Some(version)) => version,
+        Ok(None) => return Finding::lacking(name, "python3 has no package fullpipe", install),
+        Err(error) => {
+            let path = python.display();
+            return Finding::lacking(name, format!("{path}: {error}"), install);
         }
-        _ => return Finding::lacking(name, "python3 cannot import fullpipe", install),
     };
     let own = env!("CARGO_PKG_VERSION");
     if version == own {
@@ -86,5 +97,64 @@ fn python() -> Finding {
             format!("fullpipe {version}, and this program is {own}"),
             install,
         )
+    }
+}
+
+/// The version of the Python package, if it is installed. The package itself does not run: Python looks up its metadata only, with
+/// no module from the working directory or from `PYTHONPATH`.
+fn version(python: &Path) -> io::Result<Option<String>> {
+    let mut asked = Command::new(python)
+        .args(["-E", "-B", "-c"])
+        .arg("import importlib.metadata as m; print(m.version('fullpipe'))")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let started = Instant::now();
+    // One that writes more than the pipe holds waits, and is ended.
+    let status = loop {
+        if let Some(status) = asked.try_wait()? {
+            break status;
+        }
+        if started.elapsed() > PYTHON_TIMEOUT {
+            asked.kill()?;
+            asked.wait()?;
+            return Err(io::Error::other("did not answer"));
+        }
+        thread::sleep(PYTHON_POLL);
+    };
+    let mut text = String::new();
+    if let Some(answer) = asked.stdout.take() {
+        answer.take(MAX_VERSION).read_to_string(&mut text)?;
+    }
+    Ok(status.success().then(|| text.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(directory: &Path, text: &str) -> PathBuf {
+        let file = directory.join("python3");
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        file
+    }
+
+    #[test]
+    fn the_working_directory_and_the_environment_give_no_module() {
+        let directory = tempfile::tempdir().unwrap();
+        let python = script(directory.path(), "#!/bin/sh\npwd\necho \"$1\"\n");
+        let version = version(&python).unwrap();
+        assert_eq!(version.as_deref(), Some("/\n-E"));
+    }
+
+    #[test]
+    fn a_python_that_goes_on_writing_is_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let python = script(directory.path(), "#!/bin/sh\nexec cat /dev/zero\n");
+        let error = version(&python).unwrap_err();
+        assert_eq!(error.to_string(), "did not answer");
     }
 }
