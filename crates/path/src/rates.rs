@@ -50,12 +50,13 @@ impl Rates {
     pub(crate) fn mean_rate(&self) -> Rate {
         let ends = self.steps.iter().skip(1).map(|step| step.at);
         let ends = ends.chain([self.period]);
-        let carried = self
-            .steps
-            .iter()
-            .zip(ends)
-            .map(|(step, end)| step.rate.bytes_in(end.saturating_sub(step.at)));
-        Rate::from_transfer(carried.sum(), self.period)
+        // A short step may carry less than a byte, so only the sum is rounded.
+        let carried = self.steps.iter().zip(ends).map(|(step, end)| {
+            let span = end.saturating_sub(step.at).as_nanos();
+            u128::from(step.rate.bytes_per_sec()) * u128::from(span)
+        });
+        let mean = carried.sum::<u128>() / u128::from(self.period.as_nanos());
+        Rate::from_bytes_per_sec(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
     fn step(&self, index: usize) -> Step {
@@ -190,6 +191,16 @@ mod tests {
             ..*step
         });
         assert_eq!(Rates::new(silent.collect(), Duration::from_secs(3)), None);
+    }
+
+    #[test]
+    fn short_steps_count_in_the_mean() {
+        let steps = (0..1_000).map(|at| Step {
+            at: Duration::from_millis(at),
+            rate: Rate::from_bytes_per_sec(874 + at % 2 * 2),
+        });
+        let rates = Rates::new(steps.collect(), Duration::from_secs(1)).unwrap();
+        assert_eq!(rates.mean_rate(), Rate::from_bytes_per_sec(875));
     }
 
     #[test]
