@@ -454,6 +454,14 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_change_nothing_are_no_steps_but_last() {
+        let text = "0,1\n1,1\n2,0\n3,0\n4,3\n4,0\n5,0\n5,7\n6,7\n8,7\n";
+        let expected = vec![(0, 1_000), (2_000, 0), (5_000, 7_000)];
+        assert_eq!(table(text), (expected, 10_000));
+        assert_eq!(refused("0,1\n2,1\n1,1\n"), (3, TraceReason::Backwards));
+    }
+
+    #[test]
     fn one_stamp_a_line_is_no_table() {
         for text in ["", "1\n2\n", "x", "1.5", "-1"] {
             assert!(!is_table(text), "{text}");
