@@ -157,7 +157,10 @@ impl Columns {
         }
         let names: Vec<Vec<String>> = first.iter().map(|cell| words(cell)).collect();
         let find = |is: &dyn Fn(&[String]) -> bool| names.iter().position(|words| is(words));
-        let has = |words: &[String], any: &[&str]| words.iter().any(|word| any.contains(&&**word));
+        let has = |words: &[String], any: &[&str]| {
+            let is_any = |word: &String| any.iter().any(|one| word.eq_ignore_ascii_case(one));
+            words.iter().any(is_any)
+        };
         let time_at = find(&|words| has(words, &TIMES)).ok_or(TraceReason::NoTimeColumn)?;
         let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
         let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
@@ -210,9 +213,14 @@ const RATES: [&str; 13] = [
     "tput",
 ];
 
-/// The words of a name, in small letters: `DL_bitrate (kbit/s)` has `dl`, `bitrate` and `kbit/s`.
+/// The words of a name: `DL_bitrate (kbit/s)` has `DL`, `bitrate` and `kbit/s`.
 fn words(name: &str) -> Vec<String> {
-    let name = name.to_ascii_lowercase().replace("bytes_sec", "bytes/s");
+    const BYTES: &str = "bytes";
+    let mut name = name.to_owned();
+    if let Some(at) = name.to_ascii_lowercase().find("bytes_sec") {
+        let at = at + BYTES.len();
+        name.replace_range(at..=at, "/");
+    }
     let is_between = |c: char| !(c.is_ascii_alphanumeric() || c == '/');
     let words = name.split(is_between).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()
@@ -234,13 +242,15 @@ impl Time {
     };
 
     fn named(words: &[String]) -> Time {
-        let mut units = words.iter().filter_map(|word| match word.as_str() {
-            "ns" | "nanoseconds" => Some(1),
-            "us" | "usec" | "microseconds" => Some(1_000),
-            "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
-            "s" | "sec" | "secs" | "seconds" => Some(ONE),
-            _ => None,
-        });
+        let mut units = words
+            .iter()
+            .filter_map(|word| match word.to_ascii_lowercase().as_str() {
+                "ns" | "nanoseconds" => Some(1),
+                "us" | "usec" | "microseconds" => Some(1_000),
+                "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
+                "s" | "sec" | "secs" | "seconds" => Some(ONE),
+                _ => None,
+            });
         units.next_back().map_or(Time::SECONDS, |unit| Time {
             unit,
             is_told: true,
@@ -269,17 +279,40 @@ impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
 
     fn named(words: &[String]) -> Option<PerSecond> {
-        words.iter().find_map(|word| {
-            let bits = match word.as_str() {
-                "bps" | "bit/s" | "bits/s" | "bit/sec" => 1,
-                "kbps" | "kbit/s" | "kbits/s" | "kb/s" | "kbit" => 1_000,
-                "mbps" | "mbit/s" | "mbits/s" | "mb/s" | "mbit" => 1_000_000,
-                "gbps" | "gbit/s" | "gbits/s" | "gb/s" | "gbit" => 1_000_000_000,
-                "bytes/s" | "byte/s" | "bytes/sec" => 8,
-                _ => return None,
-            };
-            Some(PerSecond(bits))
-        })
+        words.iter().find_map(|word| PerSecond::unit(word))
+    }
+
+    /// The unit that is written so: `kbit/s`, `Mbps`, `MB/s`, `KiB/s`, `bytes/sec`.
+    fn unit(word: &str) -> Option<PerSecond> {
+        let small = word.to_ascii_lowercase();
+        let mut ends = ["/sec", "/s", "ps"].into_iter();
+        let amount = ends.find_map(|end| small.strip_suffix(end));
+        // To tc, these alone are rates.
+        let is_tc = ["kbit", "mbit", "gbit"].contains(&&*small);
+        let amount = amount.or(is_tc.then_some(&*small))?;
+        // In `MBPS` all is capital, so that the B tells nothing.
+        let is_bytes = word.get(..amount.len())?.ends_with('B') && !word.ends_with('S');
+        let names = [
+            ("bits", 1),
+            ("bit", 1),
+            ("bytes", 8),
+            ("byte", 8),
+            ("b", if is_bytes { 8 } else { 1 }),
+        ];
+        let (prefix, bits) = names
+            .into_iter()
+            .find_map(|(name, bits)| Some((amount.strip_suffix(name)?, bits)))?;
+        let scale = match prefix {
+            "" => 1,
+            "k" => 1_000,
+            "m" => 1_000_000,
+            "g" => 1_000_000_000,
+            "ki" => 1 << 10,
+            "mi" => 1 << 20,
+            "gi" => 1 << 30,
+            _ => return None,
+        };
+        Some(PerSecond(bits * scale))
     }
 
     fn read(self, cell: &str, separator: Separator) -> Option<Rate> {
@@ -451,6 +484,49 @@ mod tests {
             refused("time,mbps\n2024-13-01T00:00:00Z,1\n"),
             (2, TraceReason::NotATime)
         );
+    }
+
+    #[test]
+    fn a_capital_b_is_bytes() {
+        for (name, kbits) in [
+            ("throughput (MB/s)", 8_000),
+            ("KB/s", 8),
+            ("kB/s", 8),
+            ("MBps", 8_000),
+            ("MByte/s", 8_000),
+            ("Speed MBytes/sec", 8_000),
+            ("Mb/s", 1_000),
+            ("Mbps", 1_000),
+            ("MBit/s", 1_000),
+            ("DL_MBPS", 1_000),
+            ("mb/s", 1_000),
+            ("Kbps", 1),
+            ("kbit", 1),
+            ("Gb/s", 1_000_000),
+        ] {
+            assert_eq!(
+                table(&format!("Time,{name}\n0,1\n")).0,
+                [(0, kbits)],
+                "{name}"
+            );
+        }
+        for (name, kbits) in [
+            ("rate_Bps", 8),
+            ("B/s", 8),
+            ("BYTES_SEC", 8),
+            ("rate_bps", 1),
+        ] {
+            assert_eq!(
+                table(&format!("Time,{name}\n0,1000\n")).0,
+                [(0, kbits)],
+                "{name}"
+            );
+        }
+        for name in ["byte", "bits", "MB", "ps", "/s", "maps"] {
+            let refusal = (1, TraceReason::NoRateColumn);
+            assert_eq!(refused(&format!("t,{name}\n0,1\n")), refusal, "{name}");
+        }
+        assert_eq!(table("t,KiB/s\n0,1000\n").0, [(0, 8_192)]);
     }
 
     #[test]
