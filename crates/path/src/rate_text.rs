@@ -14,8 +14,9 @@ const ALONE: Duration = Duration::from_secs(1);
 /// A shorter trace is one with the wrong unit, and each of its steps would be an event.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Seconds since 1970 have so few before the point; more is milliseconds. It is the year 5138.
-const MOST_SECONDS: u128 = 100_000_000_000;
+/// A number that is not smaller is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
+/// milliseconds in the year 1973.
+const LATEST: u128 = 100_000_000_000;
 
 /// Numbers are read as multiples of 10⁻⁹.
 const ONE: u128 = 1_000_000_000;
@@ -221,7 +222,7 @@ fn words(name: &str) -> Vec<String> {
         let at = at + BYTES.len();
         name.replace_range(at..=at, "/");
     }
-    let is_between = |c: char| !(c.is_ascii_alphanumeric() || c == '/');
+    let is_between = |c: char| !(c.is_ascii_alphanumeric() || "/\u{b5}\u{3bc}".contains(c));
     let words = name.split(is_between).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()
 }
@@ -246,7 +247,8 @@ impl Time {
             .iter()
             .filter_map(|word| match word.to_ascii_lowercase().as_str() {
                 "ns" | "nanoseconds" => Some(1),
-                "us" | "usec" | "microseconds" => Some(1_000),
+                // The micro sign, and the Greek letter.
+                "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microseconds" => Some(1_000),
                 "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
                 "s" | "sec" | "secs" | "seconds" => Some(ONE),
                 _ => None,
@@ -260,10 +262,11 @@ impl Time {
     /// A time in nanoseconds.
     fn read(self, cell: &str, separator: Separator) -> Option<u128> {
         if let Some(number) = number(cell, separator) {
-            let unit = if !self.is_told && number / ONE > MOST_SECONDS {
-                1_000_000
-            } else {
+            let unit = if self.is_told {
                 self.unit
+            } else {
+                let mut units = [ONE, 1_000_000, 1_000, 1].into_iter();
+                units.find(|unit| number / ONE < LATEST * (ONE / unit))?
             };
             return Some(number.checked_mul(unit)? / ONE);
         }
@@ -527,6 +530,22 @@ mod tests {
             assert_eq!(refused(&format!("t,{name}\n0,1\n")), refusal, "{name}");
         }
         assert_eq!(table("t,KiB/s\n0,1000\n").0, [(0, 8_192)]);
+    }
+
+    #[test]
+    fn the_size_of_a_clock_time_tells_its_unit() {
+        for zeros in ["", "000", "000000", "000000000"] {
+            let text = format!("time,mbps\n1700000000{zeros},1\n1700000002{zeros},2\n");
+            assert_eq!(
+                table(&text),
+                (vec![(0, 1_000), (2_000, 2_000)], 4_000),
+                "{text}"
+            );
+        }
+        let text = "time,mbps\n1e20,1\n";
+        assert_eq!(refused(text), (2, TraceReason::NotATime));
+        let told = "time (\u{b5}s),mbps\n0,1\n2000000,2\n";
+        assert_eq!(table(told), (vec![(0, 1_000), (2_000, 2_000)], 4_000));
     }
 
     #[test]
