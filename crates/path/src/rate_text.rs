@@ -377,11 +377,12 @@ fn date(cell: &str) -> Option<u128> {
     let (hours, minutes) = (digits(time.next()?)?, digits(time.next()?)?);
     let seconds = number(time.next()?, Separator::Semicolon)?;
     let is_sound = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
+        && (1970..=9999).contains(&year)
+        && (1..=days_of(year, month)).contains(&day)
         && hours < 24
         && minutes < 60
-        && seconds / ONE <= 60
-        && (1970..=9999).contains(&year);
+        // A leap second is the start of the next minute, so nothing is within it.
+        && seconds <= 60 * ONE;
     if !is_sound {
         return None;
     }
@@ -423,6 +424,10 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     let of_era = year.rem_euclid(400);
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    days(year + month / 12, month % 12 + 1, 1) - days(year, month, 1)
 }
 
 #[cfg(test)]
@@ -554,6 +559,26 @@ mod tests {
         let expected = vec![(0, 1_000), (2_000, 0), (5_000, 7_000)];
         assert_eq!(table(text), (expected, 10_000));
         assert_eq!(refused("0,1\n2,1\n1,1\n"), (3, TraceReason::Backwards));
+    }
+
+    #[test]
+    fn days_and_seconds_that_are_not_are_refused() {
+        for day in ["2024-02-29", "2000-02-29", "2023-04-30", "2023-12-31"] {
+            assert!(date(&format!("{day}T00:00:00Z")).is_some(), "{day}");
+        }
+        for day in [
+            "2024-02-30",
+            "2023-02-29",
+            "2100-02-29",
+            "2023-02-31",
+            "2023-04-31",
+            "2023-12-32",
+        ] {
+            assert_eq!(date(&format!("{day}T00:00:00Z")), None, "{day}");
+        }
+        let leap = date("2016-12-31T23:59:60Z");
+        assert!(leap.is_some() && leap == date("2017-01-01T00:00:00Z"));
+        assert_eq!(date("2016-12-31T23:59:60.9Z"), None);
     }
 
     #[test]
