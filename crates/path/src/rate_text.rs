@@ -14,8 +14,9 @@ const ALONE: Duration = Duration::from_secs(1);
 /// A shorter trace is one with the wrong unit, and each of its steps would be an event.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Seconds since 1970 have so few before the point; more is milliseconds. It is the year 5138.
-const MOST_SECONDS: u128 = 100_000_000_000;
+/// A number that is not smaller is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
+/// milliseconds in the year 1973.
+const LATEST: u128 = 100_000_000_000;
 
 /// Numbers are read as multiples of 10⁻⁹.
 const ONE: u128 = 1_000_000_000;
@@ -157,7 +158,10 @@ impl Columns {
         }
         let names: Vec<Vec<String>> = first.iter().map(|cell| words(cell)).collect();
         let find = |is: &dyn Fn(&[String]) -> bool| names.iter().position(|words| is(words));
-        let has = |words: &[String], any: &[&str]| words.iter().any(|word| any.contains(&&**word));
+        let has = |words: &[String], any: &[&str]| {
+            let is_any = |word: &String| any.iter().any(|one| word.eq_ignore_ascii_case(one));
+            words.iter().any(is_any)
+        };
         let time_at = find(&|words| has(words, &TIMES)).ok_or(TraceReason::NoTimeColumn)?;
         let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
         let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
@@ -210,10 +214,15 @@ const RATES: [&str; 13] = [
     "tput",
 ];
 
-/// The words of a name, in small letters: `DL_bitrate (kbit/s)` has `dl`, `bitrate` and `kbit/s`.
+/// The words of a name: `DL_bitrate (kbit/s)` has `DL`, `bitrate` and `kbit/s`.
 fn words(name: &str) -> Vec<String> {
-    let name = name.to_ascii_lowercase().replace("bytes_sec", "bytes/s");
-    let is_between = |c: char| !(c.is_ascii_alphanumeric() || c == '/');
+    const BYTES: &str = "bytes";
+    let mut name = name.to_owned();
+    if let Some(at) = name.to_ascii_lowercase().find("bytes_sec") {
+        let at = at + BYTES.len();
+        name.replace_range(at..=at, "/");
+    }
+    let is_between = |c: char| !(c.is_ascii_alphanumeric() || "/\u{b5}\u{3bc}".contains(c));
     let words = name.split(is_between).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()
 }
@@ -234,13 +243,16 @@ impl Time {
     };
 
     fn named(words: &[String]) -> Time {
-        let mut units = words.iter().filter_map(|word| match word.as_str() {
-            "ns" | "nanoseconds" => Some(1),
-            "us" | "usec" | "microseconds" => Some(1_000),
-            "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
-            "s" | "sec" | "secs" | "seconds" => Some(ONE),
-            _ => None,
-        });
+        let mut units = words
+            .iter()
+            .filter_map(|word| match word.to_ascii_lowercase().as_str() {
+                "ns" | "nanoseconds" => Some(1),
+                // The micro sign, and the Greek letter.
+                "us" | "\u{b5}s" | "\u{3bc}s" | "usec" | "microseconds" => Some(1_000),
+                "ms" | "msec" | "milliseconds" | "millis" => Some(1_000_000),
+                "s" | "sec" | "secs" | "seconds" => Some(ONE),
+                _ => None,
+            });
         units.next_back().map_or(Time::SECONDS, |unit| Time {
             unit,
             is_told: true,
@@ -250,10 +262,11 @@ impl Time {
     /// A time in nanoseconds.
     fn read(self, cell: &str, separator: Separator) -> Option<u128> {
         if let Some(number) = number(cell, separator) {
-            let unit = if !self.is_told && number / ONE > MOST_SECONDS {
-                1_000_000
-            } else {
+            let unit = if self.is_told {
                 self.unit
+            } else {
+                let mut units = [ONE, 1_000_000, 1_000, 1].into_iter();
+                units.find(|unit| number / ONE < LATEST * (ONE / unit))?
             };
             return Some(number.checked_mul(unit)? / ONE);
         }
@@ -269,17 +282,40 @@ impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
 
     fn named(words: &[String]) -> Option<PerSecond> {
-        words.iter().find_map(|word| {
-            let bits = match word.as_str() {
-                "bps" | "bit/s" | "bits/s" | "bit/sec" => 1,
-                "kbps" | "kbit/s" | "kbits/s" | "kb/s" | "kbit" => 1_000,
-                "mbps" | "mbit/s" | "mbits/s" | "mb/s" | "mbit" => 1_000_000,
-                "gbps" | "gbit/s" | "gbits/s" | "gb/s" | "gbit" => 1_000_000_000,
-                "bytes/s" | "byte/s" | "bytes/sec" => 8,
-                _ => return None,
-            };
-            Some(PerSecond(bits))
-        })
+        words.iter().find_map(|word| PerSecond::unit(word))
+    }
+
+    /// The unit that is written so: `kbit/s`, `Mbps`, `MB/s`, `KiB/s`, `bytes/sec`.
+    fn unit(word: &str) -> Option<PerSecond> {
+        let small = word.to_ascii_lowercase();
+        let mut ends = ["/sec", "/s", "ps"].into_iter();
+        let amount = ends.find_map(|end| small.strip_suffix(end));
+        // To tc, these alone are rates.
+        let is_tc = ["kbit", "mbit", "gbit"].contains(&&*small);
+        let amount = amount.or(is_tc.then_some(&*small))?;
+        // In `MBPS` all is capital, so that the B tells nothing.
+        let is_bytes = word.get(..amount.len())?.ends_with('B') && !word.ends_with('S');
+        let names = [
+            ("bits", 1),
+            ("bit", 1),
+            ("bytes", 8),
+            ("byte", 8),
+            ("b", if is_bytes { 8 } else { 1 }),
+        ];
+        let (prefix, bits) = names
+            .into_iter()
+            .find_map(|(name, bits)| Some((amount.strip_suffix(name)?, bits)))?;
+        let scale = match prefix {
+            "" => 1,
+            "k" => 1_000,
+            "m" => 1_000_000,
+            "g" => 1_000_000_000,
+            "ki" => 1 << 10,
+            "mi" => 1 << 20,
+            "gi" => 1 << 30,
+            _ => return None,
+        };
+        Some(PerSecond(bits * scale))
     }
 
     fn read(self, cell: &str, separator: Separator) -> Option<Rate> {
@@ -341,11 +377,12 @@ fn date(cell: &str) -> Option<u128> {
     let (hours, minutes) = (digits(time.next()?)?, digits(time.next()?)?);
     let seconds = number(time.next()?, Separator::Semicolon)?;
     let is_sound = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
+        && (1970..=9999).contains(&year)
+        && (1..=days_of(year, month)).contains(&day)
         && hours < 24
         && minutes < 60
-        && seconds / ONE <= 60
-        && (1970..=9999).contains(&year);
+        // A leap second is the start of the next minute, so nothing is within it.
+        && seconds <= 60 * ONE;
     if !is_sound {
         return None;
     }
@@ -387,6 +424,10 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     let of_era = year.rem_euclid(400);
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    days(year + month / 12, month % 12 + 1, 1) - days(year, month, 1)
 }
 
 #[cfg(test)]
@@ -451,6 +492,93 @@ mod tests {
             refused("time,mbps\n2024-13-01T00:00:00Z,1\n"),
             (2, TraceReason::NotATime)
         );
+    }
+
+    #[test]
+    fn a_capital_b_is_bytes() {
+        for (name, kbits) in [
+            ("throughput (MB/s)", 8_000),
+            ("KB/s", 8),
+            ("kB/s", 8),
+            ("MBps", 8_000),
+            ("MByte/s", 8_000),
+            ("Speed MBytes/sec", 8_000),
+            ("Mb/s", 1_000),
+            ("Mbps", 1_000),
+            ("MBit/s", 1_000),
+            ("DL_MBPS", 1_000),
+            ("mb/s", 1_000),
+            ("Kbps", 1),
+            ("kbit", 1),
+            ("Gb/s", 1_000_000),
+        ] {
+            assert_eq!(
+                table(&format!("Time,{name}\n0,1\n")).0,
+                [(0, kbits)],
+                "{name}"
+            );
+        }
+        for (name, kbits) in [
+            ("rate_Bps", 8),
+            ("B/s", 8),
+            ("BYTES_SEC", 8),
+            ("rate_bps", 1),
+        ] {
+            assert_eq!(
+                table(&format!("Time,{name}\n0,1000\n")).0,
+                [(0, kbits)],
+                "{name}"
+            );
+        }
+        for name in ["byte", "bits", "MB", "ps", "/s", "maps"] {
+            let refusal = (1, TraceReason::NoRateColumn);
+            assert_eq!(refused(&format!("t,{name}\n0,1\n")), refusal, "{name}");
+        }
+        assert_eq!(table("t,KiB/s\n0,1000\n").0, [(0, 8_192)]);
+    }
+
+    #[test]
+    fn the_size_of_a_clock_time_tells_its_unit() {
+        for zeros in ["", "000", "000000", "000000000"] {
+            let text = format!("time,mbps\n1700000000{zeros},1\n1700000002{zeros},2\n");
+            assert_eq!(
+                table(&text),
+                (vec![(0, 1_000), (2_000, 2_000)], 4_000),
+                "{text}"
+            );
+        }
+        let text = "time,mbps\n1e20,1\n";
+        assert_eq!(refused(text), (2, TraceReason::NotATime));
+        let told = "time (\u{b5}s),mbps\n0,1\n2000000,2\n";
+        assert_eq!(table(told), (vec![(0, 1_000), (2_000, 2_000)], 4_000));
+    }
+
+    #[test]
+    fn rows_that_change_nothing_are_no_steps_but_last() {
+        let text = "0,1\n1,1\n2,0\n3,0\n4,3\n4,0\n5,0\n5,7\n6,7\n8,7\n";
+        let expected = vec![(0, 1_000), (2_000, 0), (5_000, 7_000)];
+        assert_eq!(table(text), (expected, 10_000));
+        assert_eq!(refused("0,1\n2,1\n1,1\n"), (3, TraceReason::Backwards));
+    }
+
+    #[test]
+    fn days_and_seconds_that_are_not_are_refused() {
+        for day in ["2024-02-29", "2000-02-29", "2023-04-30", "2023-12-31"] {
+            assert!(date(&format!("{day}T00:00:00Z")).is_some(), "{day}");
+        }
+        for day in [
+            "2024-02-30",
+            "2023-02-29",
+            "2100-02-29",
+            "2023-02-31",
+            "2023-04-31",
+            "2023-12-32",
+        ] {
+            assert_eq!(date(&format!("{day}T00:00:00Z")), None, "{day}");
+        }
+        let leap = date("2016-12-31T23:59:60Z");
+        assert!(leap.is_some() && leap == date("2017-01-01T00:00:00Z"));
+        assert_eq!(date("2016-12-31T23:59:60.9Z"), None);
     }
 
     #[test]

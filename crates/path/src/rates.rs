@@ -25,7 +25,10 @@ pub(crate) struct Step {
 impl Rates {
     /// The steps, the first at zero, in the order of their times, all before the end of the period. Nothing if none of the
     /// rates is above zero: nothing would ever move.
-    pub(crate) fn new(steps: Vec<Step>, period: Duration) -> Option<Rates> {
+    ///
+    /// A step at the rate of the one before is left out, so that an outage is one step however finely it was recorded.
+    pub(crate) fn new(mut steps: Vec<Step>, period: Duration) -> Option<Rates> {
+        steps.dedup_by_key(|step| step.rate);
         let is_alive = steps.iter().any(|step| !step.rate.is_zero());
         (is_alive && !period.is_zero()).then(|| Rates {
             steps: steps.into(),
@@ -50,12 +53,13 @@ impl Rates {
     pub(crate) fn mean_rate(&self) -> Rate {
         let ends = self.steps.iter().skip(1).map(|step| step.at);
         let ends = ends.chain([self.period]);
-        let carried = self
-            .steps
-            .iter()
-            .zip(ends)
-            .map(|(step, end)| step.rate.bytes_in(end.saturating_sub(step.at)));
-        Rate::from_transfer(carried.sum(), self.period)
+        // A short step may carry less than a byte, so only the sum is rounded.
+        let carried = self.steps.iter().zip(ends).map(|(step, end)| {
+            let span = end.saturating_sub(step.at).as_nanos();
+            u128::from(step.rate.bytes_per_sec()) * u128::from(span)
+        });
+        let mean = carried.sum::<u128>() / u128::from(self.period.as_nanos());
+        Rate::from_bytes_per_sec(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
     fn step(&self, index: usize) -> Step {
@@ -190,6 +194,27 @@ mod tests {
             ..*step
         });
         assert_eq!(Rates::new(silent.collect(), Duration::from_secs(3)), None);
+    }
+
+    #[test]
+    fn short_steps_count_in_the_mean() {
+        let steps = (0..1_000).map(|at| Step {
+            at: Duration::from_millis(at),
+            rate: Rate::from_bytes_per_sec(874 + at % 2 * 2),
+        });
+        let rates = Rates::new(steps.collect(), Duration::from_secs(1)).unwrap();
+        assert_eq!(rates.mean_rate(), Rate::from_bytes_per_sec(875));
+    }
+
+    #[test]
+    fn an_outage_is_one_step_however_fine_its_rows() {
+        let steps = (0..200_002).map(|at| Step {
+            at: Duration::from_millis(at),
+            rate: Rate::from_bytes_per_sec(u64::from(at == 0 || at == 200_001)),
+        });
+        let rates = Rates::new(steps.collect(), Duration::from_millis(200_002)).unwrap();
+        assert_eq!(rates.len(), 3);
+        assert_eq!(rates.period(), Duration::from_millis(200_002));
     }
 
     #[test]
