@@ -297,7 +297,7 @@ impl Placed {
     }
 }
 
-/// A rule for groups in which one controller is better. They are either all networks or all systems.
+/// A rule for groups in which one controller is better. They are all of one kind.
 struct Groups {
     place: String,
     name: String,

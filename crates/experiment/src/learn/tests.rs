@@ -317,7 +317,7 @@ fn groups_of_one_controller_share_a_rule_that_a_person_can_read() {
         [
             ("no part", "cubic"),
             ("bbr for 3 networks", "bbr"),
-            (&*format!("bbr for {many} systems"), "bbr"),
+            (&*format!("bbr for {many} ASs"), "bbr"),
             ("rest", "cubic")
         ]
     );
@@ -460,7 +460,7 @@ fn where_more_is_retransmitted_than_gained_there_is_no_rule() {
         "{line}"
     );
     let cheap = text(0.5, [0.028, 0.115]);
-    assert!(cheap.contains("name = \"bbr for 2 systems\""), "{cheap}");
+    assert!(cheap.contains("name = \"bbr for 2 ASs\""), "{cheap}");
     assert!(cheap.contains("retransmitted packets 11."), "{cheap}");
 }
 
