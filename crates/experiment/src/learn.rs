@@ -481,19 +481,19 @@ fn learned<'f>(
 }
 
 /// The other effects in a group.
-struct Harm {
+pub(crate) struct Harm {
     /// The greatest significant harm, to be compared with the gain in throughput over 3 MB: the increase of the time of smaller
     /// objects, or of the share of retransmitted packets, in shares of all packets.
     ///
     /// The scales agree. Twice the time compares with twice the throughput, which is half the time. One per cent more of the
     /// packets is one per cent of the path that others cannot use, and may not cost more than the arm gains.
-    most: f64,
+    pub(crate) most: f64,
     /// All effects, in words.
     told: Vec<String>,
 }
 
 impl Harm {
-    fn of(rival: &Rival, group: &str, is_over: bool) -> Harm {
+    pub(crate) fn of(rival: &Rival, group: &str, is_over: bool) -> Harm {
         let rows = rival.small.iter().chain(&rival.resent);
         let mut rows: Vec<&GroupRow> = rows.filter(|row| row.group == group).collect();
         rows.sort_by_key(|row| row.measure);
