@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use crate::assignment::Unit;
 use crate::effect::DOUBT;
 use crate::findings::{Findings, GroupRow, Rival, is_clear};
 use crate::group::{Group, RttClass};
@@ -24,8 +25,9 @@ const EXPLORE: u64 = 20;
 /// has gone is not noticed in time.
 const LEAST_EXPLORE: u64 = 5;
 
-/// The most that exploring may cost, as a share of the mean time of objects, in thousandths. An object of a network that explores
-/// takes longer by the gain that the network goes without.
+/// What exploring should cost at most, as a share of the mean time of objects, in thousandths. An object of a network that explores
+/// takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs more: half a
+/// per cent of the gain.
 const COST: f64 = 10.0;
 
 /// The name of the rule for all other connections.
@@ -192,7 +194,14 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
     }
     for ((_, controller), mut groups) in rules {
         groups.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
-        let Groups { place, name, more } = Groups::of(&groups, &beside.regions);
+        let Groups {
+            mut place,
+            name,
+            more,
+        } = Groups::of(&groups, &beside.regions);
+        if matches!(groups[..], [(Place::Rtt(_), _), ..]) && plan.unit != Unit::Connection {
+            place += "# The study compared classes of the first handshake's RTT of each unit. The rule takes that of each connection.\n";
+        }
         rule(
             &format!("{controller} for {name}"),
             &place,
@@ -344,6 +353,12 @@ impl Groups {
         // In tenths of a per cent, rounded down.
         let expect = (expected(groups) * 1000.0).floor() / 10.0;
         let mut more = format!("{explore}evidence = {}\n", quoted(&evidence));
+        let sure = sure(groups);
+        if sure > 0.0 && sure.is_finite() {
+            let cost = explored as f64 * sure / 10.0;
+            more =
+                format!("# Exploring costs {cost:.1} % of the mean time of these objects.\n{more}");
+        }
         if expect > 0.0 {
             more = format!("expect = \"{expect:.1}%\"\n{more}");
         }
