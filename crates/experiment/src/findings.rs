@@ -13,7 +13,7 @@ use crate::observation::{Observation, Scope};
 use crate::percentile::percentile;
 use crate::strata::Cells;
 use crate::tally::{Level, Tally};
-use crate::verdict::{self, Decision, Reach};
+use crate::verdict::{self, Decision, Reach, joined};
 
 /// The least change that is worth a rule.
 const LEAST: f64 = 0.03;
@@ -85,6 +85,12 @@ impl Measured {
         let (tally, arms) = (self.tally(measure)?, [0, arm]);
         let within = Difference::within(tally, &self.cells, arms, measure.kind());
         within.map(|(difference, strata)| (difference.effect(self.doubt), strata))
+    }
+
+    /// The measures with too many units in groups for strata.
+    fn without_strata(&self) -> impl Iterator<Item = Measure> {
+        let all = Measure::ALL.iter().zip(&self.tallies);
+        all.filter_map(|(measure, tally)| tally.is_full().then_some(*measure))
     }
 
     /// The effect of an arm on a measure, against the first arm, without strata.
@@ -381,9 +387,15 @@ impl Gathered {
             self.observed.noun(),
             self.reach,
         );
-        let lacking = self.lacking.iter().map(|what| format!(" {what}"));
+        let without = self.measured.without_strata();
+        let without = joined(without.map(|measure| measure.title().to_owned()));
+        let without = (!without.is_empty()).then(|| {
+            format!("There are too many units to compare the arms within groups of clients in {without}.")
+        });
+        let notes = without.iter().chain(&self.lacking);
+        let notes: String = notes.map(|what| format!(" {what}")).collect();
         Findings {
-            verdict: format!("{decision}. {verdict}{}", lacking.collect::<String>()),
+            verdict: format!("{decision}. {verdict}{notes}"),
             rivals: self.rivals(&decision),
             decision,
             is_over: self.is_over(),

@@ -7,7 +7,7 @@ use crate::prefix::Prefix;
 /// What the name of a region's group begins with.
 const REGION: &str = "region ";
 
-/// What the name of a system's group begins with.
+/// What the name of an AS's group begins with.
 const SYSTEM: &str = "AS";
 
 /// The bounds of the classes of RTTs, in milliseconds: within a site, in the same city, country, continent, and beyond.
@@ -78,7 +78,7 @@ impl Group {
     pub fn noun(&self) -> &'static str {
         match self {
             Group::Region(_) => "region",
-            Group::System(_) => "system",
+            Group::System(_) => "AS",
             Group::Network(_) => "network",
             Group::Rtt(_) => "RTT",
         }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use crate::assignment::Unit;
 use crate::effect::DOUBT;
 use crate::findings::{Findings, GroupRow, Rival, is_clear};
 use crate::group::{Group, RttClass};
@@ -24,8 +25,9 @@ const EXPLORE: u64 = 20;
 /// has gone is not noticed in time.
 const LEAST_EXPLORE: u64 = 5;
 
-/// The most that exploring may cost, as a share of the mean time of objects, in thousandths. An object of a network that explores
-/// takes longer by the gain that the network goes without.
+/// What exploring should cost at most, as a share of the mean time of objects, in thousandths. An object of a network that explores
+/// takes longer by the gain that the network goes without. For a gain above 200 %, [`LEAST_EXPLORE`] costs more: half a
+/// per cent of the gain.
 const COST: f64 = 10.0;
 
 /// The name of the rule for all other connections.
@@ -192,7 +194,14 @@ pub fn policy(plan: &Plan, findings: &Findings, beside: &Beside<'_>) -> Result<S
     }
     for ((_, controller), mut groups) in rules {
         groups.sort_by(|one, other| one.1.p.total_cmp(&other.1.p));
-        let Groups { place, name, more } = Groups::of(&groups, &beside.regions);
+        let Groups {
+            mut place,
+            name,
+            more,
+        } = Groups::of(&groups, &beside.regions);
+        if matches!(groups[..], [(Place::Rtt(_), _), ..]) && plan.unit != Unit::Connection {
+            place += "# The study compared classes of the first handshake's RTT of each unit. The rule takes that of each connection.\n";
+        }
         rule(
             &format!("{controller} for {name}"),
             &place,
@@ -297,7 +306,7 @@ impl Placed {
     }
 }
 
-/// A rule for groups in which one controller is better. They are either all networks or all systems.
+/// A rule for groups in which one controller is better. They are all of one kind.
 struct Groups {
     place: String,
     name: String,
@@ -344,6 +353,12 @@ impl Groups {
         // In tenths of a per cent, rounded down.
         let expect = (expected(groups) * 1000.0).floor() / 10.0;
         let mut more = format!("{explore}evidence = {}\n", quoted(&evidence));
+        let sure = sure(groups);
+        if sure > 0.0 && sure.is_finite() {
+            let cost = explored as f64 * sure / 10.0;
+            more =
+                format!("# Exploring costs {cost:.1} % of the mean time of these objects.\n{more}");
+        }
         if expect > 0.0 {
             more = format!("expect = \"{expect:.1}%\"\n{more}");
         }
@@ -481,19 +496,19 @@ fn learned<'f>(
 }
 
 /// The other effects in a group.
-struct Harm {
+pub(crate) struct Harm {
     /// The greatest significant harm, to be compared with the gain in throughput over 3 MB: the increase of the time of smaller
     /// objects, or of the share of retransmitted packets, in shares of all packets.
     ///
     /// The scales agree. Twice the time compares with twice the throughput, which is half the time. One per cent more of the
     /// packets is one per cent of the path that others cannot use, and may not cost more than the arm gains.
-    most: f64,
+    pub(crate) most: f64,
     /// All effects, in words.
     told: Vec<String>,
 }
 
 impl Harm {
-    fn of(rival: &Rival, group: &str, is_over: bool) -> Harm {
+    pub(crate) fn of(rival: &Rival, group: &str, is_over: bool) -> Harm {
         let rows = rival.small.iter().chain(&rival.resent);
         let mut rows: Vec<&GroupRow> = rows.filter(|row| row.group == group).collect();
         rows.sort_by_key(|row| row.measure);

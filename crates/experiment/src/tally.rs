@@ -9,7 +9,8 @@ use crate::strata::{NO_CELL, Strata};
 /// taken for one larger unit of their arm, which keeps intervals valid.
 const BITS: u32 = 16;
 
-/// The most sums of an arm. A unit may be in several cells, and beyond this number only in the cell without groups.
+/// The most sums of an arm. A unit may be in several cells. As soon as an arm would have more, no arm has cells any more: if only
+/// the full arm lost them, the arm would decide the stratum.
 const MOST_SUMS: usize = 1 << 17;
 
 /// The sums of one unit.
@@ -32,6 +33,7 @@ impl Sum {
 #[derive(Debug, Clone)]
 pub struct Tally {
     arms: Vec<BTreeMap<(u32, u32), Sum>>,
+    is_full: bool,
 }
 
 /// The statistics of one arm.
@@ -59,6 +61,7 @@ impl Tally {
     pub fn new(arms: usize) -> Tally {
         Tally {
             arms: vec![BTreeMap::new(); arms],
+            is_full: false,
         }
     }
 
@@ -70,19 +73,34 @@ impl Tally {
     /// Adds a sample of a cell.
     #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
     pub(crate) fn add_in(&mut self, arm: usize, unit: u64, cell: u32, sample: Sample) {
-        let Some(sums) = self.arms.get_mut(arm) else {
+        let unit = unit as u32 & ((1 << BITS) - 1);
+        let Some(sums) = self.arms.get(arm) else {
             return;
         };
-        let unit = unit as u32 & ((1 << BITS) - 1);
-        let mut place = (unit, cell);
-        if sums.len() >= MOST_SUMS && !sums.contains_key(&place) {
-            place = (unit, NO_CELL);
+        if !self.is_full && sums.len() >= MOST_SUMS && !sums.contains_key(&(unit, cell)) {
+            self.drop_cells();
         }
-        sums.entry(place).or_default().merge(Sum {
+        let cell = if self.is_full { NO_CELL } else { cell };
+        self.arms[arm].entry((unit, cell)).or_default().merge(Sum {
             value: sample.value,
             weight: sample.weight,
             connections: 1,
         });
+    }
+
+    /// Merges the cells of each unit, in all arms alike.
+    fn drop_cells(&mut self) {
+        self.is_full = true;
+        for sums in &mut self.arms {
+            for ((unit, _), sum) in std::mem::take(sums) {
+                sums.entry((unit, NO_CELL)).or_default().merge(sum);
+            }
+        }
+    }
+
+    /// Whether there were too many sums for cells, so that all is in one stratum.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// The sums of each unit of an arm in each stratum, in the order of units.

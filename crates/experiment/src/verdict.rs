@@ -9,6 +9,7 @@ use crate::effect::{DOUBT, Effect, Interval};
 use crate::findings::{Comparison, GroupRow, Rival, Row};
 use crate::force::{CAUSES, InForce};
 use crate::group::Group;
+use crate::learn::Harm;
 use crate::measure::Measure;
 
 /// The verdict as a word.
@@ -201,7 +202,7 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         );
     }
     text.push('.');
-    let groups = Groups::of(&comparison.rival);
+    let groups = Groups::of(&comparison.rival, is_over);
     text.extend(groups.words(this));
     let worse = told(&comparison.measures, false);
     let better = told(&comparison.measures, true);
@@ -244,26 +245,34 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
 const NAMED: usize = 5;
 
 /// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, in which it is
-/// worse, and the others.
+/// better but does more harm than that, in which it is worse, and the others.
 #[derive(Default)]
 struct Groups<'r> {
     noun: &'static str,
     better: Vec<&'r GroupRow>,
+    harmed: Vec<&'r GroupRow>,
     worse: Vec<&'r GroupRow>,
     others: Vec<&'r GroupRow>,
 }
 
 impl<'r> Groups<'r> {
-    /// The groups of one kind: the first of regions, systems, networks and RTTs of which there are several.
-    fn of(rival: &'r Rival) -> Groups<'r> {
+    /// The groups of one kind: the first of regions, ASs, networks and RTTs of which there are several and one differs. Without
+    /// such a kind, there are none.
+    fn of(rival: &'r Rival, is_over: bool) -> Groups<'r> {
         let known = rival.groups.iter();
         let known = known.filter_map(|row| Some((Group::parse(&row.group)?, row)));
         let mut known: Vec<(Group, &GroupRow)> = known.collect();
         known.sort_by(|one, other| one.0.cmp(&other.0));
-        let mut kinds = known.chunk_by(|one, other| one.0.kind() == other.0.kind());
-        let Some(rows) = kinds.find(|rows| rows.len() > 1) else {
-            return Groups::default();
-        };
+        let kinds = known.chunk_by(|one, other| one.0.kind() == other.0.kind());
+        let mut kinds = kinds.filter(|rows| rows.len() > 1);
+        let differing = kinds.find_map(|rows| {
+            let groups = Groups::of_kind(rival, rows, is_over);
+            (groups.others.len() < rows.len()).then_some(groups)
+        });
+        differing.unwrap_or_default()
+    }
+
+    fn of_kind(rival: &Rival, rows: &[(Group, &'r GroupRow)], is_over: bool) -> Groups<'r> {
         let mut groups = Groups {
             noun: rows[0].0.noun(),
             ..Groups::default()
@@ -271,7 +280,15 @@ impl<'r> Groups<'r> {
         for (_, row) in rows {
             let is_sure = row.p_corrected < DOUBT;
             match row.effect.change {
-                change if is_sure && change >= SHOWN => groups.better.push(row),
+                change if is_sure && change >= SHOWN => {
+                    // As for a rule.
+                    let harm = Harm::of(rival, &row.group, is_over);
+                    if harm.most > change {
+                        groups.harmed.push(row);
+                    } else {
+                        groups.better.push(row);
+                    }
+                }
                 change if is_sure && change <= -SHOWN => groups.worse.push(row),
                 _ => groups.others.push(row),
             }
@@ -281,15 +298,20 @@ impl<'r> Groups<'r> {
 
     /// A sentence. `None` if no group differs significantly.
     fn words(&self, this: &str) -> Option<String> {
-        if self.better.is_empty() && self.worse.is_empty() {
+        let kinds = [
+            ("faster for", &self.better),
+            (
+                "faster, but with more harm to small objects or in retransmissions, for",
+                &self.harmed,
+            ),
+            ("slower for", &self.worse),
+        ];
+        let told = kinds.iter().filter(|(_, rows)| !rows.is_empty());
+        let parts: Vec<String> = told
+            .map(|(what, rows)| format!("{what} {}", names(rows, true)))
+            .collect();
+        if parts.is_empty() {
             return None;
-        }
-        let mut parts = Vec::new();
-        if !self.better.is_empty() {
-            parts.push(format!("faster for {}", names(&self.better, true)));
-        }
-        if !self.worse.is_empty() {
-            parts.push(format!("slower for {}", names(&self.worse, true)));
         }
         let mut text = format!(" By {}: {this} is {}", self.noun, joined(parts.into_iter()));
         if !self.others.is_empty() {
@@ -499,6 +521,21 @@ mod tests {
         assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
         let part = "By region: bbr is faster for lossy (+498.0 %) and site (+20.0 %); no significant difference for clean.";
         assert!(text.contains(part), "{text}");
+        // Regions without a difference do not hide other groups.
+        let mut alike = comparison.clone();
+        for row in &mut alike.rival.groups {
+            if row.group.starts_with("region") {
+                row.p_corrected = 0.5;
+            }
+        }
+        let systems = [("AS64501", 0.0, 0.9), ("AS64502", 0.4, 1e-4)];
+        let systems = systems.map(|(group, change, p)| in_group(group, change, p));
+        alike.rival.groups.extend(systems);
+        let (decision, text) = judged(&[alike], Reach::Over);
+        assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
+        let part =
+            "By AS: bbr is faster for AS64502 (+40.0 %); no significant difference for AS64501.";
+        assert!(text.contains(part), "{text}");
         // Where all groups are alike, there is nothing to say of them.
         comparison
             .rival
@@ -507,6 +544,40 @@ mod tests {
         let (decision, text) = judged(&[comparison], Reach::Over);
         assert_eq!(decision, Decision::Open);
         assert!(!text.contains("By "), "{text}");
+    }
+
+    #[test]
+    fn a_group_with_more_harm_than_gain_is_none_to_take_the_arm_for() {
+        let open = vec![row(Measure::Throughput, 0.0, [0.1, 0.2])];
+        let mut comparison = comparison("bbr", open);
+        comparison.rival.groups = vec![
+            in_group("AS64501", 0.2, 1e-9),
+            in_group("AS64502", 0.2, 1e-9),
+            in_group("AS64503", 0.2, 1e-9),
+        ];
+        let slower = |group, change, p| GroupRow {
+            measure: Measure::Time100k,
+            ..in_group(group, change, p)
+        };
+        comparison.rival.small = vec![
+            slower("AS64501", 0.3, 1e-9),
+            slower("AS64502", 0.1, 1e-9),
+            slower("AS64503", 0.3, 0.051),
+        ];
+        let (decision, text) = judged(&[comparison.clone()], Reach::Over);
+        assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
+        let part = "By AS: bbr is faster for AS64502 (+20.0 %) and AS64503 (+20.0 %) and faster, but with more harm to small \
+                    objects or in retransmissions, for AS64501 (+20.0 %).";
+        assert!(text.contains(part), "{text}");
+        // 30 percentage points more of the packets.
+        comparison.rival.resent = ["AS64502", "AS64503"]
+            .map(|group| GroupRow {
+                measure: Measure::Resent,
+                values: [0.1, 0.4],
+                ..in_group(group, 3.0, 1e-9)
+            })
+            .to_vec();
+        assert_eq!(judged(&[comparison], Reach::Over).0, Decision::Open);
     }
 
     #[test]

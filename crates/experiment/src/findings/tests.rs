@@ -1,4 +1,5 @@
 use super::*;
+use crate::assignment::{Key, Shares};
 use crate::simulated::{Model, Units};
 
 #[test]
@@ -233,4 +234,43 @@ fn a_connection_is_in_the_class_of_its_share_of_retransmissions() {
         gathered.findings().arms[0].resent_classes,
         [0.4, 0.2, 0.2, 0.2]
     );
+}
+
+#[test]
+fn a_full_arm_does_not_decide_the_strata() {
+    // Twelve networks, half of them ten times slower, and one controller in both arms. The first arm has more units in
+    // networks than it may have sums, and the second one far fewer.
+    let change = |seed: u64| {
+        let mut gathered = Gathered::new(&["cubic", "bbr"], &[0.9, 0.1]);
+        let (key, shares) = (Key::of_seed("full"), Shares::of(&[0.9, 0.1]));
+        for number in 0..200_000 {
+            let unit = key.draw([0, number, 0, seed]);
+            let network = key.draw([1, number, 0, seed]) % 12;
+            let busy = if network % 2 == 0 { 1000 } else { 10_000 };
+            gathered.add(&Observation {
+                scope: Scope::Connection,
+                unit,
+                arm: shares.arm(unit),
+                acknowledged: 4_000_000,
+                busy: units::Duration::from_millis(busy),
+                packets: 3000,
+                resent: 0,
+                rtt: None,
+                groups: vec![format!("AS{}", 64_500 + network)],
+            });
+        }
+        let findings = gathered.findings();
+        let row = &findings.comparisons[0].measures[0];
+        let effect = row.effect.unwrap();
+        assert!(effect.always.has(0.0), "{effect:?}");
+        assert_eq!((row.strata, row.unadjusted), (1, row.effect));
+        let part =
+            "too many units to compare the arms within groups of clients in throughput over 3 MB";
+        assert!(findings.verdict.contains(part), "{}", findings.verdict);
+        effect.change
+    };
+    let changes: Vec<f64> = (0..5).map(change).collect();
+    // One has a standard error of 0.9 %.
+    let mean = changes.iter().sum::<f64>() / 5.0;
+    assert!(mean.abs() < 0.012, "{changes:?}");
 }

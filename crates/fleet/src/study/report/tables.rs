@@ -160,10 +160,10 @@ pub fn hints(read: &Read, findings: &Findings) -> Option<String> {
         return None;
     }
     Some(match read.place.plan.address {
-        Kept::Full | Kept::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name operators with --as FILE, and regions \
+        Kept::Full | Kept::Prefix => "No group of clients has a name. `fullpipe study report` and `fullpipe steer learn` name ASs with --as FILE, and regions \
                                       with --region FILE, from what is stored of clients' addresses."
             .to_owned(),
-        Kept::Hashed | Kept::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name operators with --as FILE, and \
+        Kept::Hashed | Kept::None => "No group of clients has a name, and no address is stored. Only `fullpipe study` itself can name ASs with --as FILE, and \
                                       regions with --region FILE."
             .to_owned(),
     })
