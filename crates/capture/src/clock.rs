@@ -53,7 +53,8 @@ impl Clock {
         if let Some(latest) = self.latest.filter(|latest| at < *latest) {
             self.backward += 1;
             let back = latest.since(at);
-            is_step = back > STEP && self.steps < MOST;
+            // A second step would hide that the first was late packets.
+            is_step = back > STEP && self.steps < MOST && self.step.is_none();
             if is_step {
                 self.steps += 1;
                 self.set_back += 1;
@@ -114,6 +115,15 @@ mod tests {
         assert_eq!(times(&mut clock, &late)[4..], [5_002, 5_100, 5_050]);
         assert_eq!((clock.set_back, clock.backward), (0, 2));
         assert_eq!(clock.most, Duration::from_millis(1_001));
+    }
+
+    #[test]
+    fn two_bursts_of_late_packets_do_not_set_the_clock() {
+        let mut clock = Clock::default();
+        let late = [5_000, 4_000, 4_001, 3_500, 3_501, 5_002, 4_002, 5_003];
+        let told = times(&mut clock, &late);
+        assert_eq!((told[5], told[7]), (5_002, 5_003));
+        assert_eq!(clock.set_back, 0);
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub enum Meaning {
     /// The handshake was not captured, or tells nothing.
     #[default]
     Unknown,
+    /// The SYN offers RFC 9768, and no answer was captured that tells.
+    Offered,
     /// RFC 3168.
     Classic,
     /// RFC 9768.
@@ -29,7 +31,7 @@ impl Meaning {
     pub fn on_segment(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             *self = self.at_syn(segment);
-        } else if *self == Meaning::Unknown
+        } else if matches!(self, Meaning::Unknown | Meaning::Offered)
             && (segment.has_accurate_ecn || segment.flags.has(Flags::AE.with(Flags::ACK)))
         {
             // No other protocol uses AE. The counter begins with 5, so AE is among the first that are set.
@@ -39,10 +41,14 @@ impl Meaning {
 
     fn at_syn(self, segment: &Segment) -> Meaning {
         // The server's answer decides. With Accurate ECN, it has the ECN field of the SYN (RFC 9768, section 3.1.1). With RFC
-        // 3168, it has ECE alone.
-        match (segment.flags.has(Flags::ACK), bits(segment)) {
-            (true, 0b010 | 0b011 | 0b100 | 0b110) => Meaning::Accurate,
-            (true, 0b001) => Meaning::Classic,
+        // 3168, it has ECE alone. A SYN with CWR and ECE alone offers RFC 3168 only. 101 is reserved, and enables Accurate ECN
+        // if the SYN offers it (section 3.1.3).
+        match (segment.flags.has(Flags::ACK), bits(segment), self) {
+            (false, 0b111, Meaning::Unknown) => Meaning::Offered,
+            (false, 0b011, Meaning::Unknown) => Meaning::Classic,
+            (true, 0b010 | 0b011 | 0b100 | 0b110, Meaning::Unknown | Meaning::Offered)
+            | (true, 0b101, Meaning::Offered) => Meaning::Accurate,
+            (true, 0b001, _) => Meaning::Classic,
             _ => self,
         }
     }
@@ -74,7 +80,7 @@ impl Reductions {
         }
         match meaning {
             Meaning::Classic => has_cwr.then(reduction),
-            Meaning::Unknown if !self.is_counter => {
+            Meaning::Unknown | Meaning::Offered if !self.is_counter => {
                 self.is_counter = has_cwr && self.waiting.is_some();
                 let waiting = self.waiting.take();
                 if has_cwr && !self.is_counter {
@@ -82,7 +88,7 @@ impl Reductions {
                 }
                 waiting.filter(|_| !has_cwr)
             }
-            Meaning::Unknown | Meaning::Accurate => {
+            Meaning::Unknown | Meaning::Offered | Meaning::Accurate => {
                 self.waiting = None;
                 None
             }
@@ -109,17 +115,21 @@ mod tests {
     #[test]
     fn the_handshake_tells_the_meaning() {
         let answer = Flags::SYN.with(Flags::ACK);
-        for (syn, reply, meaning) in [
-            (0b111, 0b010, Meaning::Accurate),
-            (0b111, 0b011, Meaning::Accurate),
-            (0b111, 0b100, Meaning::Accurate),
-            (0b111, 0b110, Meaning::Accurate),
-            (0b111, 0b001, Meaning::Classic),
-            (0b011, 0b001, Meaning::Classic),
-            (0b111, 0b000, Meaning::Unknown),
+        for (syn, reply, meaning, alone) in [
+            (0b111, 0b010, Meaning::Accurate, Meaning::Accurate),
+            (0b111, 0b011, Meaning::Accurate, Meaning::Accurate),
+            (0b111, 0b100, Meaning::Accurate, Meaning::Accurate),
+            (0b111, 0b110, Meaning::Accurate, Meaning::Accurate),
+            (0b111, 0b101, Meaning::Accurate, Meaning::Unknown),
+            (0b111, 0b001, Meaning::Classic, Meaning::Classic),
+            (0b011, 0b001, Meaning::Classic, Meaning::Classic),
+            (0b011, 0b011, Meaning::Classic, Meaning::Accurate),
+            (0b011, 0b101, Meaning::Classic, Meaning::Unknown),
+            (0b111, 0b000, Meaning::Offered, Meaning::Unknown),
             // A server that reflects the flags (RFC 9768, section 3.1.2).
-            (0b111, 0b111, Meaning::Unknown),
-            (0b000, 0b000, Meaning::Unknown),
+            (0b111, 0b111, Meaning::Offered, Meaning::Unknown),
+            (0b000, 0b000, Meaning::Unknown, Meaning::Unknown),
+            (0b000, 0b101, Meaning::Unknown, Meaning::Unknown),
         ] {
             let mut ecn = Meaning::default();
             ecn.on_segment(&with(syn, Flags::SYN));
@@ -127,13 +137,13 @@ mod tests {
             assert_eq!(ecn, meaning, "{syn:b} {reply:b}");
             let mut ecn = Meaning::default();
             ecn.on_segment(&with(reply, answer));
-            assert_eq!(ecn, meaning, "{reply:b}");
+            assert_eq!(ecn, alone, "{reply:b}");
         }
         let mut ecn = Meaning::default();
         ecn.on_segment(&with(0b111, Flags::SYN));
-        assert_eq!(ecn, Meaning::Unknown);
+        assert_eq!(ecn, Meaning::Offered);
         ecn.on_segment(&with(0b010, Flags::ACK));
-        assert_eq!(ecn, Meaning::Unknown);
+        assert_eq!(ecn, Meaning::Offered);
         ecn.on_segment(&with(0b101, Flags::ACK));
         assert_eq!(ecn, Meaning::Accurate);
         let mut ecn = Meaning::default();
