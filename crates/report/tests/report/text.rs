@@ -156,7 +156,7 @@ fn a_run_that_is_not_to_be_trusted_says_so() {
         generated: std::time::UNIX_EPOCH,
     };
     let page = report::html(std::slice::from_ref(&late), &origin);
-    assert!(page.contains(&format!("<p class=\"partial\">{line}</p>")));
+    assert!(page.contains(&format!("<p class=\"partial\">{line}; run it again ")));
     assert_eq!(page.matches(&line).count(), 1);
     let json: serde_json::Value = serde_json::to_value(&late.summary).unwrap();
     assert_eq!(json["validity"]["trusted"], false);
