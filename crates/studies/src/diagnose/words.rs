@@ -1,12 +1,12 @@
 //! A diagnosis in sentences.
 
-use capture::{Direction, FlowSummary, LimitedBy, Summary};
+use capture::{Direction, FlowSummary, Guess, LimitedBy, Summary};
 use report::{bits_per_sec, count, percent, size, span};
 use units::Bytes;
 
 use super::Diagnosis;
 use crate::advise::words as advice;
-use crate::advise::{Choice, Rival};
+use crate::advise::{Choice, Goal, Rival};
 
 /// So many directions that are not used are named.
 const NAMED: usize = 3;
@@ -16,6 +16,9 @@ const USUAL: &str = "cubic";
 
 /// Above this share of the time, another controller changes little, because the connection did not wait for congestion control.
 const IDLE: f64 = 0.5;
+
+/// If the bottleneck limited the connection for at least this share of the time, the pipe was full, also if other traffic had part of it.
+const FULL: f64 = 0.5;
 
 /// What is to be said, a sentence each.
 pub(super) fn sentences(of: &Diagnosis<'_>) -> Vec<String> {
@@ -49,8 +52,13 @@ fn path(flow: &FlowSummary) -> String {
     }
     if let Some(rate) = flow.btl_bw_ip_bps {
         let rate = bits_per_sec(rate as f64);
+        let by = flow.limited_by.as_ref().and_then(|by| by.bottleneck);
         parts.push(if flow.is_pipe_filled {
             format!("BtlBw {rate}")
+        } else if by.is_some_and(|share| share >= FULL) {
+            format!(
+                "BtlBw {rate} or more (other traffic had part of the bottleneck, so the capture does not show all of it)"
+            )
         } else {
             format!("BtlBw {rate} or more (the connection did not fill the pipe, so the advice is broad)")
         });
@@ -105,7 +113,7 @@ fn gain(flow: &FlowSummary, choice: &Choice) -> String {
     let idle = idle(flow.limited_by.as_ref());
     let over = choice.rivals.iter().find(|rival| rival.controller == now);
     match over {
-        _ if now == name => format!("nothing; {name} is best for {}, {has}{idle}", choice.goal),
+        _ if now == name => nothing(guess, choice) + &idle,
         None => format!("{name} is best for {}{idle}", choice.goal),
         Some(Rival { gain, .. }) => {
             let interval = gain
@@ -127,6 +135,24 @@ fn gain(flow: &FlowSummary, choice: &Choice) -> String {
                 gain.paths,
             )
         }
+    }
+}
+
+/// That the connection has the choice already.
+fn nothing(guess: Option<&Guess>, choice: &Choice) -> String {
+    let name = choice.choice;
+    let best = match choice.goal {
+        Goal::Throughput => "has the most goodput".to_owned(),
+        goal => format!("is best for {goal}"),
+    };
+    match guess {
+        Some(Guess { probability, .. }) => format!(
+            "nothing: the connection probably has {name} already ({:.0} %), which {best}",
+            probability * 100.0
+        ),
+        None => format!(
+            "nothing: {name} {best}. Nothing shows the connection's own controller; {name} is the usual default"
+        ),
     }
 }
 
@@ -305,6 +331,65 @@ mod tests {
                 .all(|line| !line.contains(&named(direction.flow))),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn a_shared_bottleneck_is_not_a_pipe_that_was_not_filled() {
+        let mut flow = captured(true).connections[0].flows[0].clone();
+        flow.btl_bw_ip_bps = Some(96_100_000);
+        for (is_pipe_filled, share, part) in [
+            (true, Some(0.9), "BtlBw 96.1 Mbit/s,"),
+            (false, Some(0.5), "other traffic had part"),
+            (false, Some(0.4), "did not fill the pipe"),
+            (false, None, "did not fill the pipe"),
+        ] {
+            flow.is_pipe_filled = is_pipe_filled;
+            flow.limited_by = Some(LimitedBy {
+                application: 0.0,
+                receiver: 0.0,
+                congestion: 1.0,
+                slow_start: None,
+                window: None,
+                bottleneck: share,
+                buffer: None,
+            });
+            let line = path(&flow);
+            assert!(line.contains(part), "{line}");
+        }
+    }
+
+    #[test]
+    fn who_has_the_best_controller_gains_nothing() {
+        let mut flow = captured(true).connections[0].flows[0].clone();
+        flow.limited_by = None;
+        let mut choice = Choice {
+            goal: Goal::Throughput,
+            choice: "cubic",
+            place: 0,
+            is_met: true,
+            met_on: 1,
+            neighbour_goodput: None,
+            neighbour_rtt_p95: None,
+            rivals: Vec::new(),
+        };
+        flow.controller = None;
+        assert_eq!(
+            gain(&flow, &choice),
+            "nothing: cubic has the most goodput. Nothing shows the connection's own controller; cubic is the usual default"
+        );
+        flow.controller = Some(Guess {
+            controller: "cubic",
+            probability: 0.97,
+            probabilities: Vec::new(),
+            signs: Vec::new(),
+        });
+        assert_eq!(
+            gain(&flow, &choice),
+            "nothing: the connection probably has cubic already (97 %), which has the most goodput"
+        );
+        flow.controller = None;
+        choice.goal = Goal::Latency;
+        assert!(gain(&flow, &choice).starts_with("nothing: cubic is best for latency. "));
     }
 
     #[test]
