@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use capture::{Direction, FlowSummary, Summary};
 use clap::Args;
 use congestion::ControllerKind;
-use lab::{Cancel, EngineKind};
+use lab::EngineKind;
 use studies::advise::{self, Advice, Goal, Outcomes, Question, RangedPath};
 use studies::diagnose::{Diagnosis, not_used, untellable};
 
@@ -88,7 +88,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let question = question(&direction.ranges())?;
     let sampling = question.sampling().map_err(Failure::failed)?;
     let cases = sampling.cases(&question.controllers);
-    let plan = sampling.plan("diagnose", &cases, &Cancel::new());
+    let plan = sampling.plan("diagnose", &cases, &cancel);
     if !options.quiet {
         output::note(&sampling.path);
         output::note(advise::describe_runs(&sampling, plan.runs.len()));
