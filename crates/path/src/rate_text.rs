@@ -165,19 +165,28 @@ impl Columns {
         let time_at = find(&|words| has(words, &TIMES)).ok_or(TraceReason::NoTimeColumn)?;
         let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
         let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
+        let is_down = |words: &[String]| has(words, &DOWN);
+        // A rate may be one of samples or of losses, and a speed that of a vehicle.
+        let is_plain = |words: &[String]| has(words, &RATES) && !has(words, &["rate", "speed"]);
         // Of both directions, the one to the user.
-        let rate_at = find(&|words| is_rate(words) && !is_up(words));
-        let rate_at = rate_at.or_else(|| find(&is_rate));
-        let rate_at = rate_at
-            .filter(|at| *at != time_at)
-            .ok_or(TraceReason::NoRateColumn)?;
+        let rank = |words: &[String]| {
+            let has_unit = PerSecond::named(words).is_some();
+            (!is_up(words), is_down(words), has_unit, is_plain(words))
+        };
+        let rates = names.iter().enumerate();
+        let rates = rates.filter(|(at, words)| *at != time_at && is_rate(words));
+        let ranks: Vec<_> = rates.map(|(at, words)| (rank(words), at)).collect();
+        let (best, rate_at) = *ranks.iter().max().ok_or(TraceReason::NoRateColumn)?;
+        if ranks.iter().filter(|(rank, _)| *rank == best).count() > 1 {
+            return Err(TraceReason::ManyRateColumns);
+        }
         let named = |at: usize| names.get(at).map_or(&[][..], Vec::as_slice);
         Ok(Columns {
             are_named: true,
             time_at,
             time: Time::named(named(time_at)),
             rate_at,
-            rate: PerSecond::named(named(rate_at)).unwrap_or(PerSecond::MEGABITS),
+            rate: PerSecond::of(named(rate_at)),
         })
     }
 }
@@ -196,6 +205,9 @@ const TIMES: [&str; 11] = [
     "dtime",
     "ts",
 ];
+
+/// Words for the direction to the user.
+const DOWN: [&str; 4] = ["dl", "downlink", "download", "down"];
 
 /// Words that columns of rates are called by, with or without a unit.
 const RATES: [&str; 13] = [
@@ -280,6 +292,16 @@ struct PerSecond(u128);
 
 impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
+    const KILOBITS: PerSecond = PerSecond(1_000);
+
+    /// The unit of a column. The sets of Raca and others ("Beyond Throughput", MMSys 2018 and 2020) have `DL_bitrate` in
+    /// kbit/s, and do not say so in the file.
+    fn of(words: &[String]) -> PerSecond {
+        PerSecond::named(words).unwrap_or(match words {
+            [down, bitrate] if down == "DL" && bitrate == "bitrate" => PerSecond::KILOBITS,
+            _ => PerSecond::MEGABITS,
+        })
+    }
 
     fn named(words: &[String]) -> Option<PerSecond> {
         words.iter().find_map(|word| PerSecond::unit(word))
@@ -471,6 +493,21 @@ mod tests {
             assert_eq!(table(text), expected, "{text}");
         }
         assert_eq!(table("3 5"), (vec![(0, 5_000)], 1_000));
+    }
+
+    #[test]
+    fn of_several_rates_the_one_of_the_network_to_the_user_is_taken() {
+        for text in [
+            "Timestamp,Speed,CQI,DL_bitrate,UL_bitrate\n0,37,11,5000,1200\n",
+            "time,loss rate,throughput mbps\n0,0.01,5\n",
+            "time,sample rate,mbps\n0,94,5\n",
+            "time,speed,throughput\n0,94,5\n",
+        ] {
+            assert_eq!(table(text).0, [(0, 5_000)], "{text}");
+        }
+        let refusal = (1, TraceReason::ManyRateColumns);
+        assert_eq!(refused("time,mbps,kbps\n0,1,2\n"), refusal);
+        assert_eq!(refused("time,speed,rate\n0,1,2\n"), refusal);
     }
 
     #[test]

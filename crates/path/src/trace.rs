@@ -171,6 +171,8 @@ pub enum TraceReason {
     NoTimeColumn,
     /// No column of the table is called a rate.
     NoRateColumn,
+    /// Several columns of the table are called a rate, and none of them more clearly than the others.
+    ManyRateColumns,
     /// The cell is no time.
     NotATime,
     /// The cell is no rate.
@@ -210,6 +212,9 @@ impl fmt::Display for TraceError {
             ),
             TraceReason::NoRateColumn => f.write_str(
                 "no column is called a rate; name the columns in a first line such as time,mbps",
+            ),
+            TraceReason::ManyRateColumns => f.write_str(
+                "several columns are called a rate; keep one, or give the unit in the name of one, such as mbps",
             ),
             TraceReason::NotATime => f.write_str(
                 "not a time; give seconds, milliseconds in a column such as time_ms, or 2024-05-01T12:30:00Z",
