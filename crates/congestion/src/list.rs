@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_known_ones() {
-        for name in ["", "vegas", "reno "] {
+        for name in ["", "vegas", "renos"] {
             let error = name.parse::<ControllerKind>().unwrap_err().to_string();
             for kind in ControllerKind::ALL {
                 assert!(error.contains(kind.name()), "{error}");

@@ -41,6 +41,8 @@ class Path(_Entries):
     """The bottleneck's rate; unlimited if not given."""
     rtt: Time | None = None
     """RTprop, the two-way propagation delay."""
+    forward_delay: Time | None = None
+    """The part of ``rtt`` on the direction of data; half of it if not given."""
     buffer: Size | None = None
     """The bottleneck's buffer: ``"100kb"``, ``"100p"`` (packets), ``"4bdp"`` or ``"1s"``; unlimited if not given."""
     queue: str | Table | None = None
@@ -64,7 +66,7 @@ class Path(_Entries):
     aggregation: Table | None = None
     """ACKs that are held and released together: ``{"interval": "4ms"}``."""
     trace: str | os.PathLike[str] | None = None
-    """A file of delivery opportunities instead of a rate, in Mahimahi's format."""
+    """A file instead of a rate: delivery opportunities in Mahimahi's format, or a table of times and rates."""
     uplink: Table | None = None
     """The direction of ACKs."""
     change: Sequence[Table] | None = None

@@ -120,7 +120,7 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None, 
     if column in record.queue.column_names:
         hops = _groups(record.queue["hop"])
         for hop, rows in hops:
-            looks = {
+            looks: dict[str, object] = {
                 "label": "bottleneck" if len(hops) == 1 else f"bottleneck {hop + 1}",
                 "color": "#787878",
                 "linestyle": _DASHES[hop % len(_DASHES)],
