@@ -1,4 +1,4 @@
-//! A scenario's ways as routes between two hosts' addresses.
+//! A scenario's ways as routes between the addresses of two hosts.
 
 use std::net::IpAddr;
 
@@ -10,21 +10,21 @@ use scenario::{Scenario, ScenarioError};
 
 use crate::ways::{self, Ways};
 
-/// The most pairs of addresses that two hosts have.
+/// The most pairs of addresses between two hosts.
 pub(super) const MAX_GROUPS: usize = 200;
 
-/// The pairs of addresses that the flows of a scenario have: one for each way through the network.
+/// The pairs of addresses that a scenario's flows use: one for each distinct way through the network.
 #[derive(Debug)]
 pub(super) struct AddressGroups {
     ways: Ways,
-    /// The different ones.
+    /// The distinct ways.
     different: Vec<ways::Way>,
 }
 
 impl AddressGroups {
     /// # Errors
     ///
-    /// A trace cannot be read, or the scenario asks for what cannot be.
+    /// A trace cannot be read, or the scenario asks for something impossible.
     pub fn of(scenario: &Scenario) -> Result<AddressGroups, ScenarioError> {
         let ways = Ways::of(scenario)?;
         let mut different: Vec<ways::Way> = Vec::new();
@@ -36,7 +36,7 @@ impl AddressGroups {
         Ok(AddressGroups { ways, different })
     }
 
-    /// How many there are.
+    /// The number of pairs.
     pub fn count(&self) -> usize {
         self.different.len()
     }
@@ -49,8 +49,8 @@ impl AddressGroups {
         u16::try_from(place).expect("no more than MAX_GROUPS")
     }
 
-    /// What lies between the hosts: forward, to the addresses `far`, and back, to the addresses `near`. The links of data
-    /// and of ACKs come first, in the order of the hops; then those that are nothing but a way's own delay.
+    /// The links between the hosts: forward to the addresses `far`, and back to the addresses `near`. The links of
+    /// data and of ACKs come first, in the order of the hops; links that add a way's own delay follow.
     pub fn between(&self, near: impl Fn(u16) -> IpAddr, far: impl Fn(u16) -> IpAddr) -> (Way, Way) {
         let hops = &self.ways.hops;
         let mut forward = Way {
@@ -71,7 +71,7 @@ impl AddressGroups {
     }
 }
 
-/// Adds a route to `destination`, over a delay of its own and these links.
+/// Adds a route to `destination`: over a link with this delay, then over `links`.
 fn add_route(
     way: &mut Way,
     destination: IpAddr,
