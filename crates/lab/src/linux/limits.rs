@@ -10,7 +10,7 @@ use super::network::{self, MAX_GROUPS};
 use crate::engine_kind::EngineKind;
 use crate::limits::Limits;
 
-const KERNEL_DECIDES: &str = "the kernel decides by itself";
+const KERNEL_DECIDES: &str = "the kernel itself sets it";
 
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
@@ -22,12 +22,12 @@ pub(crate) const LIMITS: Limits = Limits {
                 host.scheduler
                     .is_some_and(|pacing| pacing != Pacing::PerConnection)
             },
-            "TCP paces by itself, which is \"pacing\"",
+            "TCP itself paces: \"pacing\" is its only scheduler",
         ),
         (
             "nic",
             |host| host.nic.is_some(),
-            "its network card takes no time",
+            "its network card has no rate",
         ),
         (
             "delayed_ack",
@@ -78,7 +78,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "controller",
             |flow| matches!(flow.controller, Controller::Python(_)),
-            "only the simulator runs a class of Python's",
+            "only engine sim runs controllers written in Python",
         ),
         (
             "bbr1",
@@ -88,7 +88,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "cubic",
             |flow| flow.has_own(ControllerKind::Cubic),
-            "its CUBIC is the kernel's, whose settings are those of the whole machine",
+            "its CUBIC is the kernel's, whose settings are machine-wide",
         ),
         (
             "bbr3",
@@ -137,14 +137,14 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
         let differs = |(_, of): &&HostWide| of(&host) != of(&first);
         if let Some((field, of)) = HOST_WIDE.iter().find(differs) {
             let culprit = if of(&group.host).is_some() { index } else { 0 };
-            let why = "the kernel has it once for a host, and all flows have the same hosts";
+            let why = "the kernel has one value for each host, and all flows share the hosts";
             let beyond = scenario.flow_error(culprit, &format!("host.{field}"), why);
             return Err(LIMITS.refuse(scenario, beyond));
         }
     }
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
-        let why = format!("{groups} different ways through the network are more than {MAX_GROUPS}");
+        let why = format!("{groups} distinct ways through the network are more than {MAX_GROUPS}");
         return Err(LIMITS.refuse(scenario, ScenarioError::new("flow.rtt", why)));
     }
     Ok(())

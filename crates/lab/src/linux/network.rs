@@ -18,7 +18,7 @@ pub(super) const MAX_GROUPS: usize = 200;
 pub(super) struct AddressGroups {
     ways: Ways,
     /// The distinct ways.
-    different: Vec<ways::Way>,
+    distinct: Vec<ways::Way>,
 }
 
 impl AddressGroups {
@@ -27,25 +27,25 @@ impl AddressGroups {
     /// A trace cannot be read, or the scenario asks for something impossible.
     pub fn of(scenario: &Scenario) -> Result<AddressGroups, ScenarioError> {
         let ways = Ways::of(scenario)?;
-        let mut different: Vec<ways::Way> = Vec::new();
+        let mut distinct: Vec<ways::Way> = Vec::new();
         for way in &ways.groups {
-            if !different.contains(way) {
-                different.push(way.clone());
+            if !distinct.contains(way) {
+                distinct.push(way.clone());
             }
         }
-        Ok(AddressGroups { ways, different })
+        Ok(AddressGroups { ways, distinct })
     }
 
     /// The number of pairs.
     pub fn count(&self) -> usize {
-        self.different.len()
+        self.distinct.len()
     }
 
     /// The pair of addresses of this group of flows.
     pub fn of_flows(&self, group: usize) -> u16 {
         let way = &self.ways.groups[group];
-        let place = self.different.iter().position(|other| other == way);
-        let place = place.expect("every way is among the different ones");
+        let place = self.distinct.iter().position(|other| other == way);
+        let place = place.expect("every way is among the distinct ones");
         u16::try_from(place).expect("no more than MAX_GROUPS")
     }
 
@@ -61,7 +61,7 @@ impl AddressGroups {
             links: hops.iter().map(|hop| hop.reverse.clone()).collect(),
             routes: Vec::new(),
         };
-        for (group, way) in (0..).zip(&self.different) {
+        for (group, way) in (0..).zip(&self.distinct) {
             let half = way.access / 2;
             let other_half = way.access.saturating_sub(half);
             add_route(&mut forward, far(group), half, way.hops.clone());

@@ -9,7 +9,7 @@ use crate::ways;
 use scenario::{FlowSpec, HostSpec, Scenario};
 
 /// The size of the timestamp option in each segment. `TCP_MAXSEG` counts it as payload, scenarios count it as header.
-const TIMESTAMPS: u64 = 12;
+const TIMESTAMP_BYTES: u64 = 12;
 
 /// The MTU of Ethernet.
 const MTU: Bytes = Bytes::new(1500);
@@ -45,7 +45,7 @@ pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16>
         .flows
         .iter()
         .all(|group| ways::mss(scenario, group) == MSS);
-    u16::try_from(mss.get() + TIMESTAMPS)
+    u16::try_from(mss.get() + TIMESTAMP_BYTES)
         .ok()
         .filter(|_| !is_usual)
 }

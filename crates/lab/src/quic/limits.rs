@@ -21,7 +21,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "fast_open",
             |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
-            "it is TCP's; QUIC would have 0-RTT, which is another handshake",
+            "it is a feature of TCP; QUIC's 0-RTT is another handshake",
         ),
         ("", is_unlike_quics, "its hosts are those of a QUIC stack"),
     ],

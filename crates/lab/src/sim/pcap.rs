@@ -31,7 +31,7 @@ const FIRST_PORT: u32 = 32_768;
 const PORTS: u32 = 28_232;
 
 /// The size of the timestamp option, which the MSS option does not subtract (RFC 6691).
-const TIMESTAMP: u64 = 12;
+const TIMESTAMP_BYTES: u64 = 12;
 
 /// Writes the packets at both ends.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<W: Write> Pcap<W> {
 }
 
 impl<W: Write> Tap for Pcap<W> {
-    const IS_THERE: bool = true;
+    const WANTS_SEGMENTS: bool = true;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         if self.failed.is_some() {
@@ -151,7 +151,7 @@ fn write<W: Write>(
         options: &[],
         len: 0,
     };
-    let mss = TcpOption::MaximumSegmentSize((mss.get() + TIMESTAMP) as u16);
+    let mss = TcpOption::MaximumSegmentSize((mss.get() + TIMESTAMP_BYTES) as u16);
     let open = [
         mss,
         TcpOption::SelectiveAcknowledgementPermitted,

@@ -30,7 +30,7 @@ pub(super) struct Watch<T> {
 /// Receives packets.
 pub(super) trait Tap {
     /// Whether the tap wants packets.
-    const IS_THERE: bool;
+    const WANTS_SEGMENTS: bool;
 
     /// Handles a segment that leaves an end of a connection, or reaches it.
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>);
@@ -38,7 +38,7 @@ pub(super) trait Tap {
 
 /// The tap that wants no packets.
 impl Tap for () {
-    const IS_THERE: bool = false;
+    const WANTS_SEGMENTS: bool = false;
 
     fn on_segment(&mut self, _: Time, _: &Passing<'_>) {}
 }
@@ -162,7 +162,7 @@ fn span(burst: &Burst, rate: Rate) -> Duration {
 }
 
 impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
-    const WATCHES_SEGMENTS: bool = T::IS_THERE;
+    const WATCHES_SEGMENTS: bool = T::WANTS_SEGMENTS;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         self.tap.on_segment(now, passing);
