@@ -34,7 +34,7 @@ impl Distribution {
     fn with_digits(digits: u8) -> Distribution {
         Distribution {
             micros: Histogram::new(digits)
-                .expect("so many digits are within the histogram's bounds"),
+                .expect("the number of digits is within the histogram's bounds"),
             min: Duration::MAX,
             max: Duration::ZERO,
             sum_nanos: 0,
