@@ -15,11 +15,11 @@ pub const HEADERS: Bytes = Bytes::new(20 + 20 + 12);
 pub const MSS: Bytes = Bytes::new(1500 - HEADERS.get());
 
 /// The size of a SYN's options beside the timestamp: MSS, window scale, SACK permitted.
-const SYN_OPTIONS: u64 = 8;
+const SYN_OPTIONS_BYTES: u64 = 8;
 
 /// The size of the option with a cookie of 8 bytes (Linux's size), padded (RFC 7413, section 4.1.1). The options that
 /// request and deliver a cookie are left out.
-const COOKIE: u64 = 12;
+const COOKIE_BYTES: u64 = 12;
 
 /// The most SACK blocks beside the timestamp option (RFC 2018, section 3).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -172,8 +172,8 @@ impl Segment {
     pub const fn wire_size(&self) -> Bytes {
         let beside = match &self.body {
             Body::Data(data) => data.len as u64,
-            Body::Syn { .. } | Body::SynAck { .. } => SYN_OPTIONS,
-            Body::FastOpen(data) => SYN_OPTIONS + COOKIE + data.len as u64,
+            Body::Syn { .. } | Body::SynAck { .. } => SYN_OPTIONS_BYTES,
+            Body::FastOpen(data) => SYN_OPTIONS_BYTES + COOKIE_BYTES + data.len as u64,
             Body::Ack(ack) if ack.sacks.is_empty() => 0,
             Body::Ack(ack) => 4 + 8 * ack.sacks.len() as u64,
         };

@@ -3,7 +3,7 @@
 //! ```text
 //!  application ──► stream ──► transmit ──► bursts, to the packet scheduler
 //!                               ▲  ▲
-//!       controller: cwnd, rate ─┘  └── what is to be repeated
+//!       controller: cwnd, rate ─┘  └── packets to retransmit
 //!          ▲                                 ▲
 //!          │ rate samples     losses, ends   │
 //!          └── delivery ◄── scoreboard ──► recovery ◄── rack, tlp, rto
