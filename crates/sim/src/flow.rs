@@ -98,7 +98,7 @@ impl<C: Controller> Flow<C> {
     /// The flow's own application, starting now.
     pub(crate) fn app(&self, now: Time) -> App {
         let seed = application_seed(self.seed, self.index.into());
-        App::new(&self.config.app, seed, now).expect("was checked when the flow was made")
+        App::new(&self.config.app, seed, now).expect("checked when the flow was created")
     }
 
     /// The next object that has arrived by now and has a connection of its own.
