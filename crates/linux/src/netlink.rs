@@ -155,7 +155,7 @@ impl Netlink {
                 return Ok(all);
             }
         }
-        Err(io::Error::other("it changes faster than it can be read"))
+        Err(io::Error::other("it kept changing while it was read"))
     }
 
     /// Tries to list all objects; returns `None` if they changed meanwhile.

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::error::Context;
 
 /// The capabilities that [`Network::create`](crate::Network::create) takes.
-const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
+const NEEDED_CAPABILITIES: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
 
 /// Whether [`acquire`] created a user namespace, whose contents belong to this process.
 static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
@@ -31,7 +31,7 @@ static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
 /// The kernel or a sandbox forbids it; the error says in one line which, and what would allow it.
 pub fn acquire() -> Result<(), Error> {
     let held = capabilities(None).context("cannot read this process's capabilities")?;
-    if held.effective.contains(NEEDED) {
+    if held.effective.contains(NEEDED_CAPABILITIES) {
         return Ok(());
     }
     let (user, group) = (geteuid(), getegid());
@@ -92,7 +92,7 @@ fn reads(file: &str, text: &str) -> bool {
 
 /// The capabilities that a command keeps over this process's own namespaces: it may choose any congestion controller,
 /// configure the network, capture packets, and serve on any port.
-const NETWORK: [CapabilitySet; 3] = [
+const NETWORK_CAPABILITIES: [CapabilitySet; 3] = [
     CapabilitySet::NET_ADMIN,
     CapabilitySet::NET_RAW,
     CapabilitySet::NET_BIND_SERVICE,
@@ -106,7 +106,7 @@ pub(crate) fn bequeath() -> Result<(), Error> {
         return Ok(());
     }
     let network = if OWN_NAMESPACE.load(Ordering::Relaxed) {
-        NETWORK.as_slice()
+        NETWORK_CAPABILITIES.as_slice()
     } else {
         &[]
     };

@@ -14,10 +14,10 @@ use crate::namespace::enter;
 use crate::network::on_a_thread;
 
 /// The directory of the names that `ip netns` gives to namespaces.
-const NAMED: &str = "/run/netns";
+const NAMED_DIRECTORY: &str = "/run/netns";
 
 /// The calling thread's own namespace.
-const OWN: &str = "/proc/thread-self/ns/net";
+const OWN_FILE: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace of this machine.
 #[derive(Debug)]
@@ -52,14 +52,15 @@ impl Visible {
 ///
 /// `/proc` is not mounted.
 pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
-    let own = File::open(OWN)
+    let own = File::open(OWN_FILE)
         .context("cannot open /proc/thread-self/ns/net; this takes a mounted /proc")?;
     let mut seen = BTreeSet::from([number(&own)?]);
     let mut all = vec![Visible {
         namespace: own,
         name: "this namespace".to_owned(),
     }];
-    let named = entries(Path::new(NAMED)).map(|(name, path)| (format!("namespace {name}"), path));
+    let named =
+        entries(Path::new(NAMED_DIRECTORY)).map(|(name, path)| (format!("namespace {name}"), path));
     let processes = entries(Path::new("/proc"))
         .filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
         .map(|(id, path)| {

@@ -35,7 +35,7 @@ pub struct Ends {
 
 /// The multicast groups for IPv4 and IPv6 sockets (`SKNLGRP_INET_TCP_DESTROY`, `SKNLGRP_INET6_TCP_DESTROY` of
 /// linux/sock_diag.h).
-const GROUPS: [u32; 2] = [1, 3];
+const MULTICAST_GROUPS: [u32; 2] = [1, 3];
 
 /// The size of the receive buffer, in bytes: room for some ten thousand messages of about a kilobyte.
 const RECEIVE_BUFFER_BYTES: usize = 16 << 20;
@@ -55,7 +55,7 @@ impl Ends {
             socket.bind_auto()?;
             // Without the permission, the buffer has the system's default size.
             let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES);
-            for group in GROUPS {
+            for group in MULTICAST_GROUPS {
                 socket.add_membership(group)?;
             }
             socket.set_non_blocking(true)?;

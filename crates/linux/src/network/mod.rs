@@ -29,7 +29,7 @@ use crate::namespace::Namespace;
 use address::Side;
 
 /// The number of address groups, bounded by the addresses of a subnet.
-const GROUPS: RangeInclusive<u16> = 1..=200;
+const GROUP_RANGE: RangeInclusive<u16> = 1..=200;
 
 /// The number of entries in a host's table of connections. The machine's table, which it would share otherwise, has
 /// many times as many, and each dump of the host's sockets walks all of them.
@@ -73,7 +73,7 @@ impl Network {
     /// Something is missing; the error says what in one line. Call [`privilege::acquire`](crate::privilege::acquire)
     /// first.
     pub fn create(config: &NetworkConfig) -> Result<Network, Error> {
-        if !GROUPS.contains(&config.groups) {
+        if !GROUP_RANGE.contains(&config.groups) {
             let source = io::Error::from(io::ErrorKind::InvalidInput);
             return Err(Error::system(
                 format!("{} address groups, not 1 to 200", config.groups),

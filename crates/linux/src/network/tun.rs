@@ -84,7 +84,7 @@ fn make(file: &File, request: &mut InterfaceRequest, offload: libc::c_int) -> ni
 fn cannot_open(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::ENOENT) => {
-            "no /dev/net/tun; `modprobe tun` brings it, in a container `--device /dev/net/tun`"
+            "no /dev/net/tun; load it with `modprobe tun`, in a container use `--device /dev/net/tun`"
         }
         Some(libc::ENXIO | libc::ENODEV) => {
             "/dev/net/tun has no driver; `modprobe tun`, or a kernel with CONFIG_TUN"
