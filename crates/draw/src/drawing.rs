@@ -30,7 +30,7 @@ pub struct Node {
 }
 
 /// The distance between lines, and the length and half the width of an arrowhead, in pixels.
-const LINE: f64 = 16.0;
+const LINE_HEIGHT: f64 = 16.0;
 const TIP: (f64, f64) = (7.0, 4.0);
 
 impl Paint for Drawing {
@@ -55,11 +55,11 @@ impl Node {
         let (ground, outline) = (lighter(self.colour, 0.85), Stroke::hairline(self.colour));
         canvas.framed(&Rect::between(one, other), ground, outline);
         let (x, y) = area.at(self.at);
-        let mut row = y - LINE * (self.lines.len() as f64 - 1.0) / 2.0;
+        let mut row = y - LINE_HEIGHT * (self.lines.len() as f64 - 1.0) / 2.0;
         let mut letters = Letters::new(11.5, INK).bold();
         for line in &self.lines {
             canvas.text(line, (x, row), [Anchor::Middle; 2], letters);
-            row += LINE;
+            row += LINE_HEIGHT;
             letters = Letters::new(11.5, INK);
         }
     }

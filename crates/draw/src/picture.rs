@@ -15,8 +15,8 @@ use super::table;
 const WIDTH: f64 = 860.0;
 const MARGIN: f64 = 14.0;
 const TITLE: f64 = 32.0;
-const TITLE_LINE: f64 = 22.0;
-const LINE: f64 = 16.0;
+const TITLE_LINE_HEIGHT: f64 = 22.0;
+const LINE_HEIGHT: f64 = 16.0;
 /// The distance between the charts and the caption, in pixels.
 const GAP: f64 = 12.0;
 
@@ -174,10 +174,10 @@ impl Picture {
         let caption = self.caption.iter();
         let caption: Vec<String> = caption.flat_map(|line| small.broken(line, inner)).collect();
         let rows = self.charts.len().div_ceil(layout.columns) as f64;
-        let legend_top = MARGIN + TITLE + TITLE_LINE * (title.len() as f64 - 1.0);
+        let legend_top = MARGIN + TITLE + TITLE_LINE_HEIGHT * (title.len() as f64 - 1.0);
         let charts_top = legend_top + legend.height();
         let caption_top = charts_top + rows * row_height + GAP;
-        let height = caption_top + caption.len() as f64 * LINE + MARGIN;
+        let height = caption_top + caption.len() as f64 * LINE_HEIGHT + MARGIN;
         let mut canvas = Canvas {
             size: (layout.width, height),
             label: self.label(),
@@ -185,7 +185,13 @@ impl Picture {
         };
         let sheet = Rect::between((0.0, 0.0), canvas.size);
         canvas.fill(sheet.corners(), WHITE);
-        write(&mut canvas, &title, (MARGIN, MARGIN), heading, TITLE_LINE);
+        write(
+            &mut canvas,
+            &title,
+            (MARGIN, MARGIN),
+            heading,
+            TITLE_LINE_HEIGHT,
+        );
         legend.paint(&mut canvas, (MARGIN, legend_top));
         let left = self.left(layout.label);
         let wide = inner / layout.columns as f64;
@@ -199,7 +205,13 @@ impl Picture {
             };
             chart.paint(&mut canvas, &sheet, left, layout.label);
         }
-        write(&mut canvas, &caption, (MARGIN, caption_top), small, LINE);
+        write(
+            &mut canvas,
+            &caption,
+            (MARGIN, caption_top),
+            small,
+            LINE_HEIGHT,
+        );
         canvas
     }
 }
