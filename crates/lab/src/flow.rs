@@ -199,7 +199,7 @@ impl Flow {
     }
 
     /// The whole flow as one transfer, if it has an end.
-    pub fn whole(&self) -> Option<Transfer> {
+    pub fn as_transfer(&self) -> Option<Transfer> {
         let start = Time::ZERO + self.span.start;
         Some(self.transfer(start, self.bytes?, self.span.completed))
     }

@@ -72,8 +72,8 @@ impl Flows {
     }
 
     /// Records each flow's bytes as one transfer, at the end of the run.
-    pub fn transfer_whole(&mut self) {
-        for transfer in self.flows.iter().filter_map(Flow::whole) {
+    pub fn note_whole_transfers(&mut self) {
+        for transfer in self.flows.iter().filter_map(Flow::as_transfer) {
             self.transfers.note(transfer);
         }
     }
@@ -85,7 +85,7 @@ impl Flows {
     }
 
     /// Reports the progress of every flow at `at`.
-    pub fn tell(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
+    pub fn report_progress(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
         self.flows.iter().for_each(|flow| watch(flow.progress(at)));
     }
 }

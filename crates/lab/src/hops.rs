@@ -24,21 +24,21 @@ impl Hops {
     }
 
     /// Records the queue of each hop.
-    pub fn look(&mut self, at: Duration, mut see: impl FnMut(usize) -> Queued) {
+    pub fn sample(&mut self, at: Duration, mut queued: impl FnMut(usize) -> Queued) {
         for (hop, recorder) in self.0.iter_mut().enumerate() {
-            let queued = see(hop);
+            let queue = queued(hop);
             recorder.sample(PathSample {
                 at,
-                queue: queued.bytes,
-                delay: queued.delay,
+                queue: queue.bytes,
+                delay: queue.delay,
             });
         }
     }
 
     /// Records the counters of each hop's link at `at`. Call it at least at the end of the warmup and of the run.
-    pub fn note(&mut self, at: Duration, see: impl Fn(usize) -> PathTotals) {
+    pub fn note(&mut self, at: Duration, totals_of: impl Fn(usize) -> PathTotals) {
         for (hop, recorder) in self.0.iter_mut().enumerate() {
-            recorder.totals(at, see(hop));
+            recorder.totals(at, totals_of(hop));
         }
     }
 

@@ -31,7 +31,7 @@ impl Outcome<'_> {
     pub fn record(self, watch: &(dyn Fn(Progress) + Sync)) -> Record {
         let completed = self.flows.completed().filter(|_| !self.is_partial);
         let end = completed.unwrap_or(self.at);
-        self.flows.tell(end, watch);
+        self.flows.report_progress(end, watch);
         let (path, next) = self.hops.finish(end, self.payload_share);
         let flows = self.flows.flows.into_iter();
         let recorded = Recorded {

@@ -281,15 +281,15 @@ impl Run<'_> {
             let at = if is_warm_now { warmup } else { now };
             let is_partial = cancel.is_cancelled();
             let is_done = is_over || at >= last;
-            self.look(at);
+            self.sample(at);
             if is_partial || is_done || is_warm_now || at >= next_dump {
                 let begin = Instant::now();
-                self.watched.look(at)?;
+                self.watched.sample(at)?;
                 let took = Duration::from(begin.elapsed());
                 next_dump = at + took * SOCKET_SAMPLE_SPACING;
             }
             if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
-                self.watched.flows.tell(at, watch);
+                self.watched.flows.report_progress(at, watch);
             }
             if is_partial || is_done {
                 let is_partial = is_partial && !is_done;
@@ -314,10 +314,10 @@ impl Run<'_> {
     }
 
     /// Records the queue and counters of each hop.
-    fn look(&mut self, at: Duration) {
+    fn sample(&mut self, at: Duration) {
         let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
         self.hops
-            .look(at, |hop| tunnel.queued(Direction::Forward, hop));
+            .sample(at, |hop| tunnel.queued(Direction::Forward, hop));
         self.hops.note(at, |hop| totals(&counters, hop));
     }
 

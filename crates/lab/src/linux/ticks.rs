@@ -74,8 +74,8 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    /// A write every 20 ms takes 2.5 ms to be sent. The kernel's clock ticks every 4 ms, always `phase` microseconds after a
-    /// write has begun.
+    /// A write every 20 ms takes 2.5 ms to be sent. The kernel's clock ticks every 4 ms, always `phase` microseconds
+    /// after a write has begun.
     fn share_of_congestion(phase: u64) -> f64 {
         let (look, tick) = (1_930, 4_000);
         let mut ticks = Ticks::default();

@@ -140,7 +140,7 @@ impl Watch {
     /// # Errors
     ///
     /// The kernel reports nothing about its sockets.
-    pub fn look(&mut self, at: Duration) -> Result<(), EngineError> {
+    pub fn sample(&mut self, at: Duration) -> Result<(), EngineError> {
         // For connections that were over before this sample, it is the last one.
         let is_over = |live: &&Live| live.shared.is_over();
         let over: Vec<SocketAddr> = self

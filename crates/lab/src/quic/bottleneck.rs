@@ -47,13 +47,13 @@ impl Bottleneck {
 
     /// Records queue and counters. Nothing is recorded after the end of the run, when flows may still wait for their
     /// receiver.
-    pub fn look(&mut self, at: Duration) {
+    pub fn sample(&mut self, at: Duration) {
         let Some(relay) = &self.relay else { return };
         if self.end.is_some_and(|end| at > end) {
             return;
         }
         let (queued, totals) = (relay.queued(), totals(&relay.counters()));
-        self.hops.look(at, |_| queued);
+        self.hops.sample(at, |_| queued);
         self.hops.note(at, |_| totals);
     }
 

@@ -135,7 +135,7 @@ impl Quic {
                 },
                 _ = polls.tick() => {
                     check(server.is_running())?;
-                    bottleneck.look(begin.elapsed().into());
+                    bottleneck.sample(begin.elapsed().into());
                     count += 1;
                     if count.is_multiple_of(POLLS_PER_PROGRESS) {
                         tell();
@@ -146,7 +146,7 @@ impl Quic {
         running.abort_all();
         check(server.is_running())?;
         let now = Duration::from(begin.elapsed());
-        bottleneck.look(now);
+        bottleneck.sample(now);
         let seen: Vec<Observation> = sendings
             .iter()
             .map(|sending| sending.observation())
@@ -159,7 +159,7 @@ impl Quic {
             .unwrap_or(0);
         let flows = seen.into_iter().map(|seen| seen.flow).collect();
         let mut flows = Flows::of(scenario, flows);
-        flows.transfer_whole();
+        flows.note_whole_transfers();
         let outcome = Outcome {
             scenario,
             engine: self.kind(),

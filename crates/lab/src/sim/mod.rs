@@ -232,13 +232,13 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
     ) -> Result<bool, EngineError> {
         let end = self.scenario.duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
-        self.look(at);
+        self.sample(at);
         let mut is_cancelled = cancel.is_cancelled();
         while at < end && self.simulation.has_flows() && !is_cancelled {
             at = self.next_sample(at).min(end);
             // An idle link stays idle until the next event.
             if self.is_idle && self.simulation.next_at() > Time::ZERO + at {
-                self.hops.look(at, |_| Queued::default());
+                self.hops.sample(at, |_| Queued::default());
             } else {
                 while !self
                     .simulation
@@ -250,7 +250,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
                         break;
                     }
                 }
-                self.look(at);
+                self.sample(at);
             }
             if at.as_nanos().is_multiple_of(COUNTER_INTERVAL.as_nanos())
                 || at == self.scenario.warmup
@@ -269,7 +269,7 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
             is_cancelled |= cancel.is_cancelled();
             if self.last_report.elapsed() >= PROGRESS_INTERVAL {
                 self.last_report = Instant::now();
-                self.simulation.observer().flows.tell(at, watch);
+                self.simulation.observer().flows.report_progress(at, watch);
             }
         }
         self.note(at);
@@ -288,10 +288,10 @@ impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
     }
 
     /// Records the queue of each hop.
-    fn look(&mut self, at: Duration) {
+    fn sample(&mut self, at: Duration) {
         let simulation = &self.simulation;
         let mut is_idle = true;
-        self.hops.look(at, |hop| {
+        self.hops.sample(at, |hop| {
             let link = link(simulation, hop);
             is_idle &= link.is_idle();
             link.queued()

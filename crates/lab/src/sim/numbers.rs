@@ -9,7 +9,8 @@ use transport::segment::Body;
 /// The most numbers that are kept. Fewer packets than this are in transit at once.
 const MAX_NUMBERS: usize = 1 << 20;
 
-/// One end of one connection: the connection's serial number, whether it carries requests, and whether the end has the data.
+/// One end of one connection: the connection's serial number, whether it carries requests, and whether the end has the
+/// data.
 type Source = (u32, bool, bool);
 
 /// The numbers of packets that may still be in transit.

@@ -90,8 +90,8 @@ impl Sent {
     }
 }
 
-/// A round trip in which congestion control limited the flow: its length, and the parts of it in which the bottleneck sent,
-/// and in which the controller repaired losses.
+/// A round trip in which congestion control limited the flow: its length, and the parts of it in which the bottleneck
+/// sent, and in which the controller repaired losses.
 #[derive(Default)]
 struct Round {
     length: f64,
