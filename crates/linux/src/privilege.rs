@@ -20,9 +20,9 @@ const NEEDED_CAPABILITIES: CapabilitySet = CapabilitySet::SYS_ADMIN.union(Capabi
 /// Whether [`acquire`] created a user namespace, whose contents belong to this process.
 static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
 
-/// Makes sure that this process may create and configure network namespaces. With CAP_SYS_ADMIN and CAP_NET_ADMIN there is
-/// nothing to do. Otherwise the process enters a user namespace of its own. There it has every capability over what it
-/// creates itself and none over the machine, and it keeps its user and group.
+/// Makes sure that this process may create and configure network namespaces. With CAP_SYS_ADMIN and CAP_NET_ADMIN there
+/// is nothing to do. Otherwise the process enters a user namespace of its own. There it has every capability over what
+/// it creates itself and none over the machine, and it keeps its user and group.
 ///
 /// Call it before the process has a second thread.
 ///
@@ -98,10 +98,10 @@ const NETWORK_CAPABILITIES: [CapabilitySet; 3] = [
     CapabilitySet::NET_BIND_SERVICE,
 ];
 
-/// Makes sure that a program started by the calling thread may still mount, even if its user has no privileges. In a user
-/// namespace of ours, it may administer the network too. A program inherits the capabilities of the ambient set
+/// Makes sure that a program started by the calling thread may still mount, even if its user has no privileges. In a
+/// user namespace of ours, it may administer the network too. A program inherits the capabilities of the ambient set
 /// (capabilities(7)).
-pub(crate) fn bequeath() -> Result<(), Error> {
+pub(crate) fn pass_to_child() -> Result<(), Error> {
     if geteuid().is_root() {
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub(crate) fn bequeath() -> Result<(), Error> {
 }
 
 /// Drops the capability that only the init needs. Root remains root.
-pub(crate) fn renounce() -> Result<(), Error> {
+pub(crate) fn drop_init_capability() -> Result<(), Error> {
     if geteuid().is_root() {
         return Ok(());
     }

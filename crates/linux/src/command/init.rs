@@ -65,7 +65,7 @@ fn prepare(parent: &OsStr) -> Result<(), Error> {
     mount_own("proc", "/proc", "the processes outside");
     mount_own("sysfs", "/sys", "the network devices outside");
     reset_signals()?;
-    privilege::renounce()
+    privilege::drop_init_capability()
 }
 
 /// No source, file system or data.

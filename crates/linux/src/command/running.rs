@@ -40,13 +40,13 @@ impl Running {
             .try_clone_to_owned()
             .context("cannot keep the network namespace open")?;
         let process = Arc::new(Mutex::new(None));
-        let (tell_started, started) = sync_channel(1);
-        let (tell_ended, ended) = sync_channel(1);
+        let (started_sender, started) = sync_channel(1);
+        let (ended_sender, ended) = sync_channel(1);
         let keeper = thread::Builder::new()
             .name("command".to_owned())
             .spawn({
                 let process = Arc::clone(&process);
-                move || keep(&namespace, init, &process, &tell_started, &tell_ended)
+                move || keep(&namespace, init, &process, &started_sender, &ended_sender)
             })
             .context("cannot start a thread")?;
         match started.recv() {
@@ -160,11 +160,11 @@ fn keep(
     match launch(namespace, init) {
         Ok((child, pid)) => {
             *lock(process) = Some(pid);
-            let _told = started.send(Ok(()));
-            let _told = ended.send(wait_for_init(child, pid, process));
+            let _sent = started.send(Ok(()));
+            let _sent = ended.send(wait_for_init(child, pid, process));
         }
         Err(error) => {
-            let _told = started.send(Err(error));
+            let _sent = started.send(Err(error));
         }
     }
 }
@@ -173,7 +173,7 @@ fn keep(
 fn launch(namespace: &OwnedFd, mut init: Command) -> Result<(Child, Pid), Error> {
     enter(namespace)?;
     Namespace::Pid.unshare()?;
-    privilege::bequeath()?;
+    privilege::pass_to_child()?;
     let program = init.get_program().to_owned();
     let child = init
         .spawn()

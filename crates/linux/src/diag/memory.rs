@@ -29,7 +29,8 @@ native! {
         pub options: Bytes = 24 => size,
         /// Packets that arrived while the application held the socket's lock (`SK_MEMINFO_BACKLOG`).
         pub backlog: Bytes = 28 => size,
-        /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a count).
+        /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a
+        /// count).
         pub drops: u32 = 32 => u32_at,
     }
 }

@@ -42,8 +42,8 @@ pub struct SocketState {
     pub user: u32,
     /// The inode of the socket in `/proc/PID/fd`; zero if no program holds it any more (`idiag_inode`).
     pub inode: u32,
-    /// The control group of the socket: the inode of its directory in the cgroup2 file system (`INET_DIAG_CGROUP_ID`). Since
-    /// Linux 5.9.
+    /// The control group of the socket: the inode of its directory in the cgroup2 file system (`INET_DIAG_CGROUP_ID`).
+    /// Since Linux 5.9.
     pub cgroup: Option<u64>,
     /// The congestion controller's name (`INET_DIAG_CONG`).
     pub controller: ControllerName,

@@ -45,7 +45,8 @@ native! {
 
         /// Packets sent and not yet acknowledged cumulatively (`packets_out`); SACKed and lost ones count.
         pub unacked: u32 = 24 => u32_at,
-        /// Packets of these that the other side has SACKed (`sacked_out`); without SACK, duplicate ACKs stand in for them.
+        /// Packets of these that the other side has SACKed (`sacked_out`); without SACK, duplicate ACKs stand in for
+        /// them.
         pub sacked: u32 = 28 => u32_at,
         /// Packets of these that are marked lost (`lost_out`).
         pub lost: u32 = 32 => u32_at,
