@@ -216,8 +216,8 @@ impl Picture {
     }
 }
 
-/// A picture for a page: its SVG gets the class `wide`, and its SVG for narrow screens the class `narrow`. The style of the page
-/// shows one of them.
+/// A picture for a page: its SVG gets the class `wide`, and its SVG for narrow screens the class `narrow`. The style of
+/// the page shows one of them.
 pub fn html(wide: &str, narrow: Option<&str>) -> String {
     let class = |svg: &str, class| svg.replacen("<svg", &format!("<svg class=\"{class}\""), 1);
     let narrow = narrow.map(|narrow| class(narrow, "narrow"));

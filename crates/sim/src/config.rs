@@ -19,8 +19,8 @@ pub struct Config<C = AnyController> {
     pub hosts: Vec<HostConfig>,
     /// The flows over the links.
     pub flows: Vec<FlowConfig<C>>,
-    /// The latest end of the simulation. Without it, the simulation ends when every flow is done. A flow without an end,
-    /// such as a bulk transfer, is then an error.
+    /// The latest end of the simulation. Without it, the simulation ends when every flow is done. A flow without an
+    /// end, such as a bulk transfer, is then an error.
     pub end: Option<Time>,
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Connection<C> {
     pub(crate) backward: Way,
     /// Whether its data packets are ECN-capable.
     pub(crate) ecn: Ecn,
-    /// The other connection of the same application. For a connection that carries data, it is the one for the requests, as
-    /// long as there may be any. For a connection that carries requests, it is the one for the data.
+    /// The other connection of the same application. For a connection that carries data, it is the one for the
+    /// requests, as long as there may be any. For a connection that carries requests, it is the one for the data.
     pub(crate) peer: Option<Slot>,
     /// The number of its bursts that wait in its host.
     pub(crate) queued: u32,

@@ -10,9 +10,9 @@ use crate::millionths::optional_millionths;
 /// takes that for bandwidth. `docs/records.md` has the measurements.
 pub const MAX_LATE_SHARE: f64 = 0.02;
 
-/// The longest RTprop, in milliseconds, for which [`MAX_LATE_SHARE`] applies. On longer paths, a millisecond is less than
-/// 1 % of RTprop, and so of the packets of a round trip. A delivery rate over a round trip is then at most that much
-/// too high, whatever the controller.
+/// The longest RTprop, in milliseconds, for which [`MAX_LATE_SHARE`] applies. On longer paths, a millisecond is less
+/// than 1 % of RTprop, and so of the packets of a round trip. A delivery rate over a round trip is then at most that
+/// much too high, whatever the controller.
 pub const MAX_RTPROP_FOR_LATE_MS: f64 = 100.0;
 
 /// The maximum mean lateness of packets, as a share of RTprop; measured together with [`MAX_LATE_SHARE`].

@@ -315,7 +315,8 @@ impl<C: Controller> Observer<C> for Departures {
     }
 }
 
-/// The longest silence in each of the rounds five to seven, as a share of the RTT; the pipe is not full before the ninth.
+/// The longest silence in each of the rounds five to seven, as a share of the RTT; the pipe is not full before the
+/// ninth.
 fn silences(kind: ControllerKind, pacing: Pacing) -> Vec<f64> {
     let (rate, rtt) = (mbit(1_000), millis(100));
     let mut flow = FlowConfig::new(kind);
