@@ -20,8 +20,7 @@ pub trait Engine {
     ///
     /// # Errors
     ///
-    /// The scenario is invalid, or asks for something that this engine cannot do. The error names the field to
-    /// change.
+    /// The scenario is invalid, or asks for something that this engine cannot do. The error names the field to change.
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
 
     /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may block. The engine's threads

@@ -23,8 +23,7 @@ impl Processors {
     }
 
     /// Parses the first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal.
-    /// Time taken by another machine on the same hardware counts as busy. The time of guests is part of the first
-    /// two.
+    /// Time taken by another machine on the same hardware counts as busy. The time of guests is part of the first two.
     fn parse(text: &str) -> Option<Processors> {
         let mut words = text.lines().next()?.split_whitespace();
         if words.next()? != "cpu" {

@@ -1,6 +1,5 @@
-//! The privileges of this process. Creating namespaces and network devices takes CAP_SYS_ADMIN and CAP_NET_ADMIN.
-//! Root has them, and so has every user in a user namespace of their own (user_namespaces(7)), where the kernel
-//! allows one.
+//! The privileges of this process. Creating namespaces and network devices takes CAP_SYS_ADMIN and CAP_NET_ADMIN. Root
+//! has them, and so has every user in a user namespace of their own (user_namespaces(7)), where the kernel allows one.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};

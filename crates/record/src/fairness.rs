@@ -222,8 +222,7 @@ impl<'f> Lifetimes<'f> {
         Some(from.max(self.first)..until)
     }
 
-    /// The time from which all flows were first even for a while, and the time from which they were even until the
-    /// end.
+    /// The time from which all flows were first even for a while, and the time from which they were even until the end.
     fn convergence(&self) -> (Option<Convergence>, Option<Convergence>) {
         let start = self.flows.iter().map(|life| life.flow.start).max();
         let (Some(start), Some(common), 2..) = (start, self.common(), self.flows.len()) else {

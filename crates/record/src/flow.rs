@@ -259,9 +259,8 @@ pub struct FlowRecorder {
 }
 
 impl FlowRecorder {
-    /// Creates a recorder for a flow of a scenario with this warmup and this number of flows. The more flows, the
-    /// fewer samples each of them keeps; with more than a thousand, percentiles of RTTs are
-    /// [coarse](Distribution::coarse).
+    /// Creates a recorder for a flow of a scenario with this warmup and this number of flows. The more flows, the fewer
+    /// samples each of them keeps; with more than a thousand, percentiles of RTTs are [coarse](Distribution::coarse).
     pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
         FlowRecorder {
             warmup,

@@ -23,8 +23,7 @@ impl Throughput {
         Duration::from_secs(self.interval_s)
     }
 
-    /// The payload bytes in each interval, from the run's start to the last interval in which something was
-    /// delivered.
+    /// The payload bytes in each interval, from the run's start to the last interval in which something was delivered.
     pub fn bytes(&self) -> &[u64] {
         &self.bytes
     }

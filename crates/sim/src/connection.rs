@@ -59,8 +59,7 @@ impl<C: Controller> Connection<C> {
         timer.unwrap_or(Time::MAX)
     }
 
-    /// Writes as much of the application's data as the send buffer takes. Requests are written by
-    /// [`Connection::ask`].
+    /// Writes as much of the application's data as the send buffer takes. Requests are written by [`Connection::ask`].
     pub(crate) fn write(&mut self) {
         let Some(app) = &mut self.app else {
             return;

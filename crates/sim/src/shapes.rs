@@ -8,8 +8,7 @@ use path::PathConfig;
 use crate::config::{Config, FlowConfig, HostConfig};
 
 /// One shared path: every flow goes from host 0 over link 0 and back over link 1, the defaults of
-/// [`FlowConfig::new`](crate::FlowConfig::new). A [`reversed`](FlowConfig::reversed) flow sends in the other
-/// direction.
+/// [`FlowConfig::new`](crate::FlowConfig::new). A [`reversed`](FlowConfig::reversed) flow sends in the other direction.
 ///
 /// ```text
 ///  sender 1 ── access ──┐                            ┌── receiver 1

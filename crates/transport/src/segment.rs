@@ -1,8 +1,7 @@
 //! TCP's segments between two hosts, as plain data.
 //!
 //! Sequence numbers are 64-bit positions in the byte stream and never wrap. Everything else is as in TCP with
-//! timestamps (RFC 7323), SACK (RFC 2018), D-SACK (RFC 2883) and ECN (RFC 3168). Payload has a length and no
-//! contents.
+//! timestamps (RFC 7323), SACK (RFC 2018), D-SACK (RFC 2883) and ECN (RFC 3168). Payload has a length and no contents.
 
 use core::ops::Range;
 
@@ -97,8 +96,7 @@ pub struct Ack {
     pub sent: Time,
     /// TSecr (RFC 7323): the `sent` of the segment from which to measure the RTT.
     pub echo: Time,
-    /// The ranges that have arrived beyond `next`, newest first. The first may be a D-SACK (see
-    /// [`SackBlocks::dsack`]).
+    /// The ranges that have arrived beyond `next`, newest first. The first may be a D-SACK (see [`SackBlocks::dsack`]).
     pub sacks: SackBlocks,
     /// ECE (RFC 3168): the network has marked data, and the sender has not yet reported a reduction.
     pub ecn_echo: bool,

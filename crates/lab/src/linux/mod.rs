@@ -176,8 +176,7 @@ impl Linux {
     }
 }
 
-/// Stops the sockets' loop when dropped, also if the observer panics; else the scope would wait for the loop for
-/// ever.
+/// Stops the sockets' loop when dropped, also if the observer panics; else the scope would wait for the loop for ever.
 struct Stop<'s>(&'s AtomicBool);
 
 impl Drop for Stop<'_> {

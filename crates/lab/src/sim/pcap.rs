@@ -45,8 +45,7 @@ pub(super) struct Pcap<W> {
 }
 
 impl<W: Write> Pcap<W> {
-    /// Creates captures of the sending end and of the receiving end; `mss` has the payload of each flow's full
-    /// packets.
+    /// Creates captures of the sending end and of the receiving end; `mss` has the payload of each flow's full packets.
     pub fn new([sending, receiving]: [W; 2], mss: Vec<Bytes>) -> io::Result<Pcap<W>> {
         Ok(Pcap {
             ends: [

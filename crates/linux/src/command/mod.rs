@@ -1,9 +1,8 @@
 //! Foreign commands inside a [`Host`].
 //!
 //! A command runs under an init of ours in a PID namespace of its own (pid_namespaces(7)). When the init ends, the
-//! kernel ends everything in the namespace. The init itself ends with this process, by a signal that nothing can
-//! block. A command and all its descendants, including daemons, therefore end with us, even if nobody is left to
-//! clean up.
+//! kernel ends everything in the namespace. The init itself ends with this process, by a signal that nothing can block.
+//! A command and all its descendants, including daemons, therefore end with us, even if nobody is left to clean up.
 //!
 //! The init is this program, started again: it calls [`init_main`] in a subcommand that [`Init`] names.
 //!

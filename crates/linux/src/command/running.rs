@@ -79,8 +79,7 @@ impl Running {
         }
     }
 
-    /// Waits as [`wait`](Running::wait) does, but no longer than `span`; returns `None` if the command still runs
-    /// then.
+    /// Waits as [`wait`](Running::wait) does, but no longer than `span`; returns `None` if the command still runs then.
     ///
     /// # Errors
     ///

@@ -4,8 +4,7 @@ use units::{Duration, Rate, Ratio};
 
 use super::native::{min_rtt, native, two_words, u32_at};
 
-/// The unit of the kernel's gains: fixed-point numbers with eight fraction bits (`BBR_SCALE` in
-/// `net/ipv4/tcp_bbr.c`).
+/// The unit of the kernel's gains: fixed-point numbers with eight fraction bits (`BBR_SCALE` in `net/ipv4/tcp_bbr.c`).
 const GAIN_UNIT: u32 = 1 << 8;
 
 native! {

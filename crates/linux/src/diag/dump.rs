@@ -71,8 +71,7 @@ impl Diag {
         })
     }
 
-    /// Opens a connection about the calling thread's namespace. It stays with that namespace, whichever thread uses
-    /// it.
+    /// Opens a connection about the calling thread's namespace. It stays with that namespace, whichever thread uses it.
     ///
     /// # Errors
     ///

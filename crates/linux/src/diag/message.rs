@@ -35,8 +35,7 @@ pub struct SocketState {
     pub state: TcpState,
     /// Payload that has arrived in order and that the application has not read (`idiag_rqueue`).
     pub unread: Bytes,
-    /// Payload that the application has written and the other side has not acknowledged, sent or not
-    /// (`idiag_wqueue`).
+    /// Payload that the application has written and the other side has not acknowledged, sent or not (`idiag_wqueue`).
     pub unacknowledged: Bytes,
     /// The user who created the socket (`idiag_uid`).
     pub user: u32,
@@ -184,8 +183,7 @@ pub(super) mod tests {
     use super::*;
     use crate::diag::{AccEcn, BbrInfo, CaState, Negotiated, RtoCounts};
 
-    /// The message of Linux 6.18.44 on x86-64 about a BBR connection over loopback whose receiver had stopped
-    /// reading.
+    /// The message of Linux 6.18.44 on x86-64 about a BBR connection over loopback whose receiver had stopped reading.
     const CAPTURED: &str = "0a010400badc8c3500000000000000000000000000000001000000000000000000000000000000010000000001100000\
          00000000c400000000000000b0ef390000000000bad00d00050008000000000008000f00000000000c00150001000000\
          000000000600160012000000280007000000000000000200000000000000400010070000f0a83a000000000000000000\

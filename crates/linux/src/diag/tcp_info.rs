@@ -182,8 +182,7 @@ native! {
         pub timeouts: u16 = 0 => u16_at,
         /// Recoveries that began with a timeout; consecutive timeouts are one recovery (`tcpi_total_rto_recoveries`).
         pub recoveries: u16 = 2 => u16_at,
-        /// Time spent in such recoveries, without the current one; milliseconds in the kernel
-        /// (`tcpi_total_rto_time`).
+        /// Time spent in such recoveries, without the current one; milliseconds in the kernel (`tcpi_total_rto_time`).
         pub time: Duration = 4 => millis,
     }
 }

@@ -69,10 +69,9 @@ impl Host {
         })
     }
 
-    /// The packet side of the TUN device: packets that the host sends are read from it, and packets written to it
-    /// reach the host. It is nonblocking. Each packet follows a `virtio_net_hdr` of ten bytes (`IFF_VNET_HDR`), and
-    /// large TCP segments are not cut. `try_clone` gives a descriptor to keep: the device lives as long as any of
-    /// them.
+    /// The packet side of the TUN device: packets that the host sends are read from it, and packets written to it reach
+    /// the host. It is nonblocking. Each packet follows a `virtio_net_hdr` of ten bytes (`IFF_VNET_HDR`), and large TCP
+    /// segments are not cut. `try_clone` gives a descriptor to keep: the device lives as long as any of them.
     pub fn tun(&self) -> &OwnedFd {
         &self.tun
     }

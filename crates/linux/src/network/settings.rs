@@ -23,8 +23,7 @@ pub struct Settings {
     pub min_rto: Option<Duration>,
     /// Whether connections negotiate ECN (`tcp_ecn`).
     pub ecn: bool,
-    /// Further sysctls of the namespace by name and value, such as `net.ipv4.tcp_sack` and `0`. They are written
-    /// last.
+    /// Further sysctls of the namespace by name and value, such as `net.ipv4.tcp_sack` and `0`. They are written last.
     pub sysctls: Vec<(String, String)>,
 }
 

@@ -1,5 +1,4 @@
-//! The packets that a host sends and receives, as tcpdump captures them: a packet socket in its namespace
-//! (packet(7)).
+//! The packets that a host sends and receives, as tcpdump captures them: a packet socket in its namespace (packet(7)).
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

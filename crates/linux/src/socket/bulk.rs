@@ -59,8 +59,7 @@ pub fn discard(stream: &TcpStream, most: usize) -> io::Result<usize> {
 }
 
 /// Repeats `call`, which moves up to the given number of bytes and never more than `at_once`, until `most` bytes are
-/// moved or a call moved fewer than it could. An error is returned only if nothing was moved; otherwise it will
-/// recur.
+/// moved or a call moved fewer than it could. An error is returned only if nothing was moved; otherwise it will recur.
 fn until_blocked(
     most: usize,
     at_once: usize,

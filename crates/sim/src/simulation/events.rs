@@ -336,8 +336,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// The connection for the data that a connection for requests belongs to, if it is live: it was opened just
-    /// before.
+    /// The connection for the data that a connection for requests belongs to, if it is live: it was opened just before.
     fn data_of(&mut self, requests: Slot) -> Option<Slot> {
         let connection = &self.connections[requests];
         let (data, serial) = (connection.peer?, connection.id.connection.wrapping_sub(1));

@@ -365,8 +365,7 @@ impl<C: Controller> Observer<C> for Beliefs {
 }
 
 /// The paper on competition: whatever part of the buffer CUBIC fills, ProbeBW moves BtlBw towards the flow's fair
-/// share: from above in a buffer of 2 BDP, and a little too far in deeper ones. In a buffer of 1 BDP, little moves
-/// it.
+/// share: from above in a buffer of 2 BDP, and a little too far in deeper ones. In a buffer of 1 BDP, little moves it.
 #[test]
 fn beside_cubic_btl_bw_moves_towards_the_fair_share() {
     let (rate, rtt) = (mbit(20), millis(40));

@@ -99,8 +99,7 @@ fn the_same_seed_gives_the_same_run() {
     assert_ne!(first, fingerprint(2));
 }
 
-/// The run of seed 1, as any machine must produce it. After an intended change of behaviour, the new value replaces
-/// it.
+/// The run of seed 1, as any machine must produce it. After an intended change of behaviour, the new value replaces it.
 #[test]
 fn the_run_is_the_same_on_any_machine() {
     let fingerprint = fingerprint(1);

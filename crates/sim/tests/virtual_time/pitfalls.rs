@@ -240,10 +240,9 @@ fn aggregation_costs_little() {
 }
 
 /// BBRv1 reaches the rate late if ACKs are merged for five round trips, and then keeps it. It has no room for that
-/// before the pipe is full (Linux `bbr_set_cwnd`), and takes the rate of a window in each burst for the path's:
-/// Startup ends at a sixth of it. Then it grows by a quarter in a cycle, which is of eight bursts. A receive window
-/// as large as the receiver's shortest round trip demands delays it once more, so it has a large one here
-/// (`docs/choose.md`).
+/// before the pipe is full (Linux `bbr_set_cwnd`), and takes the rate of a window in each burst for the path's: Startup
+/// ends at a sixth of it. Then it grows by a quarter in a cycle, which is of eight bursts. A receive window as large as
+/// the receiver's shortest round trip demands delays it once more, so it has a large one here (`docs/choose.md`).
 #[test]
 fn bbr1_comes_late_to_the_rate_where_acks_come_together() {
     let (rate, rtt) = (mbit(50), millis(10));

@@ -6,8 +6,7 @@ use units::{Duration, Time};
 
 use super::Config;
 
-/// The number of ACKs about a hole that are sent at once: they start the sender's recovery
-/// (`TCP_FASTRETRANS_THRESH`).
+/// The number of ACKs about a hole that are sent at once: they start the sender's recovery (`TCP_FASTRETRANS_THRESH`).
 const DUP_THRESHOLD: u32 = 3;
 
 /// The longest delay (`tcp_comp_sack_delay_ns`).

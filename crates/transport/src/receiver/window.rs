@@ -18,11 +18,10 @@ const INITIAL_SPACE: u64 = 10 * MSS.get();
 /// The minimum payload of a segment that opens the window, in bytes (`tcp_event_data_recv`).
 const MIN_PAYLOAD: u32 = 128;
 
-/// Dynamic right-sizing (Fisk and Feng, 2001) as in Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`). The
-/// buffer is twice the bytes that the application read in the last RTT, so that the receiver does not limit a sender
-/// that doubles its window each RTT. Data beyond a hole occupy the buffer and are not offered again
-/// (`tcp_select_window`). Where much is lost, the window therefore is the limit, and grows by the bytes that are read
-/// between the holes.
+/// Dynamic right-sizing (Fisk and Feng, 2001) as in Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`). The buffer
+/// is twice the bytes that the application read in the last RTT, so that the receiver does not limit a sender that
+/// doubles its window each RTT. Data beyond a hole occupy the buffer and are not offered again (`tcp_select_window`).
+/// Where much is lost, the window therefore is the limit, and grows by the bytes that are read between the holes.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
     /// The size of the buffer.

@@ -20,8 +20,7 @@ struct State {
     /// Bytes delivered and sent since (`prr_delivered`, `prr_out`).
     delivered: Bytes,
     out: Bytes,
-    /// The window until the next ACK: the bytes in flight at the last one, and those that could leave then
-    /// (`SndCnt`).
+    /// The window until the next ACK: the bytes in flight at the last one, and those that could leave then (`SndCnt`).
     cwnd: Bytes,
 }
 

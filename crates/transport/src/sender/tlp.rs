@@ -1,6 +1,5 @@
-//! The tail loss probe. When the last packets of a flight are lost, no later packet arrives to show it. After two
-//! round trips of silence, the sender sends one packet whose acknowledgement does (RFC 8985, "TLP Algorithm
-//! Details").
+//! The tail loss probe. When the last packets of a flight are lost, no later packet arrives to show it. After two round
+//! trips of silence, the sender sends one packet whose acknowledgement does (RFC 8985, "TLP Algorithm Details").
 
 use congestion::{Duration, Time};
 

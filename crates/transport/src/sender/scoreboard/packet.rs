@@ -43,8 +43,7 @@ pub struct Packet {
     pub status: Status,
     /// Whether it was sent more than once.
     pub is_retransmitted: bool,
-    /// Whether it was declared lost and, retransmitted or not, is not known to have arrived since (Linux
-    /// `TCPCB_LOST`).
+    /// Whether it was declared lost and, retransmitted or not, is not known to have arrived since (Linux `TCPCB_LOST`).
     pub is_lost: bool,
 }
 
