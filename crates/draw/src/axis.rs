@@ -1,24 +1,24 @@
-//! Where values lie along a side of a chart, and which of them are written there.
+//! The axes of a chart, and the positions of their values.
 
 use super::font::Letters;
 use super::unit::Unit;
 
-/// About so many values are written along a linear axis.
-const TICKS: f64 = 6.0;
+/// The approximate number of labelled values along a linear axis.
+const TICKS_PER_AXIS: f64 = 6.0;
 
-/// Fewer values along a logarithmic axis do not show its scale.
-const FEWEST: usize = 3;
+/// The minimum number of labels of a logarithmic axis; fewer do not show its scale.
+const MIN_LOG_LABELS: usize = 3;
 
-/// Between what is written at two values beside each other, in pixels.
-const APART: f64 = 6.0;
+/// The minimum distance between adjacent labels, in pixels.
+const MIN_LABEL_GAP: f64 = 6.0;
 
-/// What a power of ten is multiplied with for the fine lines of a logarithmic axis.
-const DIGITS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+/// The factors of powers of ten for the fine lines of a logarithmic axis.
+const FINE_FACTORS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
 
 /// A side of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What is measured: `RTT`.
+    /// The measured quantity: `RTT`.
     name: String,
     unit: Unit,
     scale: Scale,
@@ -29,20 +29,20 @@ pub struct Axis {
     minor: Vec<f64>,
 }
 
-/// What equal distances along an axis mean.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
-    /// Equal differences.
+    /// Equal distances are equal differences.
     Linear,
-    /// Equal ratios.
+    /// Equal distances are equal ratios.
     Log,
-    /// The next thing.
+    /// Each step is the next category.
     Kinds,
-    /// Nothing: it is not drawn.
+    /// The axis is not drawn.
     Blank,
 }
 
-/// A value that is written at an axis.
+/// A labelled value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 struct Tick {
     at: f64,
@@ -62,7 +62,7 @@ impl Axis {
         }
     }
 
-    /// Equal distances are equal differences. The ends are what is given, whichever values lie between them.
+    /// Creates a linear axis. Its ends are exactly those given, whichever labelled values lie between them.
     pub fn linear(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let to = if to > from { to } else { from + 1.0 };
         let step = step(to - from);
@@ -79,7 +79,8 @@ impl Axis {
         }
     }
 
-    /// From zero to a round number that is not below any of `values`, with a little room above them.
+    /// Creates a linear axis from zero to a round number that is not below any of `values`, with a little room above
+    /// them.
     pub fn from_zero(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let highest = finite.fold(0.0, f64::max) * 1.06;
@@ -88,9 +89,9 @@ impl Axis {
         Axis::linear(name, unit, 0.0, (highest / step).ceil() * step)
     }
 
-    /// Equal distances are equal ratios; both ends are above zero. Powers of ten are written, and twice and five times
-    /// them if there are few; with the prefixes of the unit, if it has any. Of multiples of the BDP, powers of two are
-    /// written. Between ends that are near each other, round numbers at equal differences are.
+    /// Creates a logarithmic axis; both ends are above zero. Labels are at powers of ten, and at twice and five times
+    /// these if there are few; they have the prefixes of the unit, if it has any. For multiples of the BDP, labels
+    /// are at powers of two. If the ends are close to each other, labels are at round numbers with equal differences.
     pub fn log(name: &str, unit: Unit, from: f64, to: f64) -> Axis {
         let axis = Axis::new(name, unit, Scale::Log, (from, to));
         let is_within = |value: &f64| *value >= from * (1.0 - 1e-9) && *value <= to * (1.0 + 1e-9);
@@ -105,9 +106,9 @@ impl Axis {
             (multiples(&[1.0], 2.0), Vec::new())
         } else {
             let written: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
-            (multiples(written, 10.0), multiples(&DIGITS, 10.0))
+            (multiples(written, 10.0), multiples(&FINE_FACTORS, 10.0))
         };
-        if written.len() < FEWEST {
+        if written.len() < MIN_LOG_LABELS {
             let linear = Axis::linear(name, unit, from, to);
             return axis.with_ticks(linear.ticks.iter().map(|tick| tick.at));
         }
@@ -117,7 +118,7 @@ impl Axis {
         }
     }
 
-    /// Things without an order, at 0, 1, 2 …; there is room for half a thing at both ends.
+    /// Creates an axis of categories without an order, at 0, 1, 2 …, with room for half a category at both ends.
     pub fn of_kinds(name: &str, kinds: impl IntoIterator<Item = impl Into<String>>) -> Axis {
         let tick = |(at, kind): (u32, _)| Tick {
             at: f64::from(at),
@@ -131,12 +132,12 @@ impl Axis {
         }
     }
 
-    /// From 0 to 1, of a chart that is a drawing and has no axes.
+    /// An axis from 0 to 1, for a chart that is a drawing and has no axes.
     pub fn blank() -> Axis {
         Axis::new("", Unit::NONE, Scale::Blank, (0.0, 1.0))
     }
 
-    /// With these values written, and no others.
+    /// Sets the labelled values.
     pub fn with_ticks(mut self, ticks: impl IntoIterator<Item = f64>) -> Axis {
         let tick = |at| Tick {
             at,
@@ -147,7 +148,7 @@ impl Axis {
         self
     }
 
-    /// What is written beside it.
+    /// The title beside the axis.
     pub(super) fn title(&self) -> String {
         match self.scale {
             Scale::Log if self.unit.has_prefixes() => format!("{}, log scale", self.name),
@@ -156,12 +157,12 @@ impl Axis {
         }
     }
 
-    /// The name of a column with its values.
+    /// The name of a column with values of this axis.
     pub(super) fn column(&self) -> String {
         self.unit.column(&self.name)
     }
 
-    /// A value in such a column: a number, or the nearest kind.
+    /// A value in such a column: a number, or the nearest category.
     pub(super) fn value(&self, value: f64) -> String {
         match self.scale {
             Scale::Kinds => {
@@ -182,8 +183,8 @@ impl Axis {
         self.scale == Scale::Blank
     }
 
-    /// Where a value lies: 0 is the axis's beginning, 1 its end. What has no place on a logarithmic axis is far before
-    /// its beginning.
+    /// The position of a value: 0 is the axis's start, 1 its end. A value that a logarithmic axis cannot show is far
+    /// before its start.
     pub(super) fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Log if value <= 0.0 => -1e3,
@@ -194,17 +195,17 @@ impl Axis {
         }
     }
 
-    /// The places of the values that are written, and what is written there.
+    /// The positions of the labelled values, and their labels.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         let ticks = self.ticks.iter();
         ticks.map(|tick| (self.place(tick.at), tick.label.as_str()))
     }
 
-    /// What is written below an axis that is so wide, in pixels, in lines: kinds in lines that do not touch each other, and
-    /// of the numbers as many as have room beside each other.
+    /// The labels below an axis of width `wide`, in pixels, in lines. Categories are broken into lines that do not
+    /// touch each other; of the numbers, as many are shown as have room.
     pub(super) fn below(&self, wide: f64, letters: Letters) -> Vec<(f64, Vec<String>)> {
         if self.scale == Scale::Kinds {
-            let room = wide / self.ticks.len().max(1) as f64 - APART;
+            let room = wide / self.ticks.len().max(1) as f64 - MIN_LABEL_GAP;
             let lines = |label| letters.broken(label, room);
             return self.ticks().map(|(at, label)| (at, lines(label))).collect();
         }
@@ -222,10 +223,10 @@ impl Axis {
             ticks.windows(2).all(|pair| {
                 let far = (self.place(pair[1].at) - self.place(pair[0].at)) * wide;
                 let [one, other] = [0, 1].map(|side| letters.room(&pair[side].label));
-                far >= (one + other) / 2.0 + APART
+                far >= (one + other) / 2.0 + MIN_LABEL_GAP
             })
         };
-        let is_enough = |ticks: &Vec<&Tick>| ticks.len() >= FEWEST.min(within.len());
+        let is_enough = |ticks: &Vec<&Tick>| ticks.len() >= MIN_LOG_LABELS.min(within.len());
         let chosen = choices.find(|ticks| is_enough(ticks) && have_room(ticks));
         let chosen = chosen.unwrap_or_else(|| within.iter().copied().take(1).collect());
         let written = chosen.into_iter();
@@ -234,7 +235,7 @@ impl Axis {
             .collect()
     }
 
-    /// The places of the fine lines.
+    /// The positions of the fine lines.
     pub(super) fn minor(&self) -> impl Iterator<Item = f64> {
         self.minor.iter().map(|at| self.place(*at))
     }
@@ -247,7 +248,7 @@ fn is_power_of_ten(value: f64) -> bool {
 
 /// A round distance between ticks over `span`.
 fn step(span: f64) -> f64 {
-    let rough = span / TICKS;
+    let rough = span / TICKS_PER_AXIS;
     let power = 10f64.powf(rough.log10().floor());
     let digit = match rough / power {
         digit if digit <= 1.0 => 1.0,

@@ -1,4 +1,4 @@
-//! Parts of a chart with a name.
+//! Named parts of a chart.
 
 use super::canvas::{Anchor, Canvas};
 use super::colours::{BLACK, SHADE};
@@ -7,21 +7,21 @@ use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};
 
-/// A part of a chart, from one value of x to another.
+/// A part of a chart between two values of x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
-    /// Where it begins.
+    /// Its start.
     pub from: f64,
-    /// Where it ends.
+    /// Its end.
     pub to: f64,
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// Whether it has a ground of its own, to be told from its neighbours.
+    /// Whether it has a background of its own, to distinguish it from its neighbours.
     pub is_shaded: bool,
 }
 
 /// The height of the name, and its distance from the frame, in pixels.
-const HIGH: f64 = 15.0;
+const NAME_HEIGHT: f64 = 15.0;
 const GAP: f64 = 5.0;
 
 impl Band {
@@ -43,15 +43,15 @@ impl Paint for Band {
         }
     }
 
-    /// Its name, in its middle, as high as nothing is covered.
+    /// Draws its name in the middle of its width, as high as it covers nothing.
     fn name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         let letters = Letters::new(11.0, BLACK).bold();
         let (wide, middle) = (letters.room(&self.name), self.rect(plot).at((0.5, 0.5)).0);
         let spots = [0.0, 1.0, 0.2, 0.4, 0.6, 0.8].map(|row| Rect {
             left: middle - wide / 2.0,
-            top: plot.area.top + GAP + row * (plot.area.high - HIGH - 2.0 * GAP),
+            top: plot.area.top + GAP + row * (plot.area.high - NAME_HEIGHT - 2.0 * GAP),
             wide,
-            high: HIGH,
+            high: NAME_HEIGHT,
         });
         if let Some(spot) = taken.take(spots) {
             let at = (spot.left, spot.top + 1.5);

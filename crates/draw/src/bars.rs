@@ -8,23 +8,23 @@ use super::names::Taken;
 use super::place::Rect;
 use super::plot::{Paint, Plot};
 
-/// Bars of one kind: full if the look's line is solid, else with a light heart.
+/// Bars of one kind: filled if the look's line is solid, else light inside.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// What the legend calls them.
+    /// Its name in the legend.
     pub name: String,
-    /// What they look like.
+    /// Its look.
     pub look: Look,
-    /// How wide each of them is, in units of x.
+    /// The width of each bar, in units of x.
     pub width: f64,
     /// Their middles and heights.
     pub bars: Vec<(f64, f64)>,
-    /// How a bar's height is written at its end, if it is.
+    /// The formatter of the label at a bar's end, if there is one.
     pub label: Option<fn(f64) -> String>,
 }
 
-/// From a bar's end to its label, as a share of the chart's height.
-const AWAY: f64 = 0.008;
+/// The distance between a bar's end and its label, as a share of the chart's height.
+const LABEL_GAP_SHARE: f64 = 0.008;
 
 impl Paint for Bars {
     fn paint(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
@@ -37,7 +37,7 @@ impl Paint for Bars {
             canvas.line(outline, Stroke::new(self.look.colour, 1.2));
             taken.rect(Rect::between((left, base), (right, end)));
             let Some(label) = self.label else { continue };
-            let away = AWAY * plot.area.high;
+            let away = LABEL_GAP_SHARE * plot.area.high;
             let (side, y) = if end <= base {
                 (Anchor::End, end - away)
             } else {

@@ -1,16 +1,16 @@
-//! What a picture is made of: shapes on top of each other, in pixels.
+//! The elements of a picture: stacked shapes, in pixels.
 
 use super::colours::Colour;
 use super::font::Letters;
 use super::look::{Dash, Look};
 use super::place::{Point, Rect};
 
-/// A sheet, and what is on it, the lowest first.
+/// A sheet with its shapes, the lowest first.
 #[derive(Debug, Clone, Default)]
 pub struct Canvas {
-    /// What those are told who do not see it.
+    /// The description for people who cannot see it.
     pub label: String,
-    /// How wide and how high it is.
+    /// Its width and height.
     pub size: (f64, f64),
     pub shapes: Vec<Shape>,
 }
@@ -18,19 +18,19 @@ pub struct Canvas {
 #[derive(Debug, Clone)]
 pub enum Shape {
     Lines(Vec<Vec<Point>>, Stroke),
-    /// What is between these corners; 1 is opaque.
+    /// The area between these corners, with this opacity; 1 is opaque.
     Area(Vec<Point>, Colour, f64),
-    /// Its middle and its radius.
+    /// A circle with this centre and radius.
     Circle(Point, f64, Colour),
     Text(Text),
 }
 
-/// How lines are drawn.
+/// The style of lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// Lengths of strokes and of the gaps between them, if it is no unbroken line.
+    /// The lengths of strokes and gaps; `None` for a solid line.
     pub dashes: Option<[f64; 2]>,
 }
 
@@ -38,14 +38,14 @@ pub struct Stroke {
 pub struct Text {
     pub text: String,
     pub letters: Letters,
-    /// The place that it is anchored at, and which side of it is there: of its width, and of its height.
+    /// The anchor point, and the side of the text that is there: of its width, and of its height.
     pub at: Point,
     pub anchor: [Anchor; 2],
-    /// Whether it is turned to the left about its place, to be read from below.
+    /// Whether it is rotated to the left about its anchor point, to be read from below.
     pub is_upright: bool,
 }
 
-/// Which end of something is at its place: its beginning is at the left, or above.
+/// The end of a text that is at its anchor point; the start is on the left, or above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -54,7 +54,7 @@ pub enum Anchor {
 }
 
 impl Stroke {
-    /// An unbroken line.
+    /// A solid line.
     pub fn new(colour: Colour, width: f64) -> Stroke {
         Stroke {
             colour,
@@ -63,12 +63,12 @@ impl Stroke {
         }
     }
 
-    /// An unbroken line that is as fine as can be.
+    /// The finest solid line.
     pub fn hairline(colour: Colour) -> Stroke {
         Stroke::new(colour, 0.25)
     }
 
-    /// The line of such a curve, if it has any.
+    /// The stroke of a curve with this look, if it has a line.
     pub fn of(look: Look) -> Option<Stroke> {
         let dashes = match look.dash {
             Dash::Solid => None,
@@ -82,7 +82,7 @@ impl Stroke {
 }
 
 impl Text {
-    /// Where its baseline begins, or where its middle or its end is on it, before it is turned.
+    /// The anchor point on its baseline, before rotation.
     pub fn baseline(&self) -> Point {
         let down = match self.anchor[1] {
             Anchor::Start => 0.76,
@@ -98,7 +98,7 @@ impl Canvas {
         self.lines(vec![points.into()], stroke);
     }
 
-    /// Lines that look the same.
+    /// Adds lines of the same style.
     pub fn lines(&mut self, lines: Vec<Vec<Point>>, stroke: Stroke) {
         if !lines.is_empty() {
             self.shapes.push(Shape::Lines(lines, stroke));
@@ -109,7 +109,7 @@ impl Canvas {
         self.shapes.push(Shape::Area(corners.into(), colour, 1.0));
     }
 
-    /// A rectangle with an outline.
+    /// Adds a rectangle with an outline.
     pub fn framed(&mut self, rect: &Rect, ground: Colour, outline: Stroke) {
         let [first, rest @ ..] = rect.corners();
         self.fill(rect.corners(), ground);
@@ -120,7 +120,7 @@ impl Canvas {
         self.shapes.push(Shape::Circle(middle, radius, colour));
     }
 
-    /// Lines of text below each other, so far apart, about this place.
+    /// Adds lines of text below each other, at the distance `apart`, at this anchor point.
     pub fn stack(
         &mut self,
         lines: &[String],

@@ -11,22 +11,22 @@ use super::unit::Unit;
 /// A rectangle with a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// From where to where it reaches in x.
+    /// Its range in x.
     pub x: (f64, f64),
-    /// And in y.
+    /// Its range in y.
     pub y: (f64, f64),
-    /// What there is in it.
+    /// Its amount.
     pub amount: f64,
-    /// Its colour: between vermillion (−1), white (0) and blue (1).
+    /// The value of its colour: between vermillion (−1), white (0) and blue (1).
     pub shade: f64,
-    /// What is written in it.
+    /// Its label.
     pub label: String,
 }
 
-/// Cells with colours between vermillion, white and blue, which all kinds of colour vision tell apart.
+/// Cells with colours between vermillion, white and blue, which people with any colour vision can distinguish.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells {
-    /// What their amounts are: `Requests`.
+    /// The name of the amounts: `Requests`.
     pub name: String,
     /// The unit of the amounts.
     pub unit: Unit,
@@ -49,8 +49,8 @@ impl Paint for Cells {
     }
 }
 
-/// The colour of a value between −1 and 1. The ends are light enough for dark letters. The middle is not quite white, because
-/// `WHITE`, the ground of a page, becomes dark in the dark.
+/// The colour of a value between −1 and 1. The ends are light enough for dark letters. The middle is not quite white,
+/// because `WHITE`, the background of a page, becomes dark in the dark theme.
 fn colour(value: f64) -> Colour {
     let end = if value < 0.0 { VERMILLION } else { BLUE };
     lighter(end, (1.0 - 0.75 * value.abs()).clamp(0.25, 0.98))

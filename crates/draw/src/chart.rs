@@ -1,4 +1,4 @@
-//! Two axes, and what is drawn between them.
+//! Two axes, and the layers between them.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Stroke};
@@ -10,32 +10,32 @@ use super::names::Taken;
 use super::place::Rect;
 use super::plot::Plot;
 
-/// Two axes, and what is drawn between them.
+/// Two axes, and the layers between them.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// What is above it, if it is one of several.
+    /// The title above it, if it is one of several.
     pub title: String,
-    /// The axis below.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis on the left.
+    /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, the lowest first.
+    /// The layers, the lowest first.
     pub layers: Vec<Layer>,
     /// A smaller chart within it.
     pub inset: Option<Box<Chart>>,
 }
 
-/// Room for the axes' values and names in pixels, and how large these are.
+/// The room for the labels and titles of the axes in pixels, and their size.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     left: f64,
     below: f64,
     above: f64,
     right: f64,
-    /// Of the title above the middle, if names of lines upwards stand between it and the chart.
+    /// The room for the title, if names of vertical lines are between it and the chart.
     title: f64,
     letters: f64,
-    /// The most that what is written at the values of the axis on the left takes before it is broken into lines.
+    /// The maximum width of a label of the vertical axis before it is broken into lines.
     label: f64,
 }
 
@@ -59,10 +59,10 @@ const INSET: Frame = Frame {
     label: f64::INFINITY,
 };
 
-/// Room on the left for ticks, gaps and the name of the axis, beside its values.
-const BESIDE: f64 = 34.0;
+/// The room on the left for ticks, gaps and the title of the axis, beside its labels.
+const AXIS_ROOM: f64 = 34.0;
 
-/// A drawing needs no room for axes.
+/// The frame of a drawing, which needs no room for axes.
 const DRAWING: Frame = Frame {
     left: 0.0,
     below: 0.0,
@@ -70,19 +70,19 @@ const DRAWING: Frame = Frame {
     ..WHOLE
 };
 
-/// The share of a chart's width and height that its inset has, and its distance from the edges in pixels.
-const OF_CHART: (f64, f64) = (0.42, 0.5);
+/// The size of an inset as shares of its chart's width and height, and its distance from the edges in pixels.
+const INSET_SHARE: (f64, f64) = (0.42, 0.5);
 const INSET_GAP: f64 = 8.0;
 
-/// The length of a tick, and from the axis to what is written there, in pixels.
+/// The length of a tick, and the distance between the axis and its labels, in pixels.
 const TICK: f64 = 4.0;
-const TO_LABEL: f64 = 8.0;
+const LABEL_GAP: f64 = 8.0;
 
-/// From line to line of what is written at a value, in sizes of its letters.
-const LINE: f64 = 1.1;
+/// The distance between lines of a label, in sizes of its letters.
+const LINE_SPACING: f64 = 1.1;
 
 impl Chart {
-    /// A chart without anything in it.
+    /// Creates an empty chart.
     pub fn new(x: Axis, y: Axis) -> Chart {
         Chart {
             title: String::new(),
@@ -93,31 +93,31 @@ impl Chart {
         }
     }
 
-    /// With a smaller chart in it, where it covers as little as can be.
+    /// Adds a smaller chart, placed where it covers the least.
     pub fn with_inset(mut self, inset: Chart) -> Chart {
         self.inset = Some(Box::new(inset));
         self
     }
 
-    /// With this above it.
+    /// Sets the title.
     pub fn titled(mut self, title: impl Into<String>) -> Chart {
         self.title = title.into();
         self
     }
 
-    /// With this on top of what it has.
+    /// Adds a layer on top.
     pub fn with(mut self, layer: impl Into<Layer>) -> Chart {
         self.layers.push(layer.into());
         self
     }
 
-    /// With all of these on top of what it has.
+    /// Adds layers on top.
     pub fn with_all(mut self, layers: impl IntoIterator<Item = impl Into<Layer>>) -> Chart {
         self.layers.extend(layers.into_iter().map(Into::into));
         self
     }
 
-    /// The curves with points above or below it.
+    /// The curves with points above or below the chart.
     pub(super) fn cut_off(&self) -> impl Iterator<Item = &Curve> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Curve(curve) => {
@@ -132,8 +132,8 @@ impl Chart {
         })
     }
 
-    /// The room on its left that the values of its axis and their name need, in pixels. What is written at a value is broken
-    /// into lines of this width, `label`.
+    /// The room on its left for the labels and title of its axis, in pixels. Labels are broken into lines of the
+    /// width `label`.
     pub(super) fn left(&self, label: f64) -> f64 {
         self.left_of(&Frame { label, ..WHOLE })
     }
@@ -142,13 +142,14 @@ impl Chart {
         let letters = frame.of_values();
         let lines = self.y.ticks();
         let lines = lines.flat_map(|(_, label)| letters.broken(label, frame.label));
-        let beside = BESIDE * frame.letters;
+        let beside = AXIS_ROOM * frame.letters;
         lines.fold(frame.left, |left, line| {
             left.max(letters.room(&line) + beside)
         })
     }
 
-    /// Whether it is legible where it is only so wide, in pixels: a drawing needs its room, and a cell that for its label.
+    /// Whether it is legible at the width `wide`, in pixels: a drawing needs its full width, and a cell enough for
+    /// its label.
     pub(super) fn is_legible_in(&self, wide: f64) -> bool {
         self.layers.iter().all(|layer| match layer {
             Layer::Drawing(_) => false,
@@ -160,7 +161,7 @@ impl Chart {
         })
     }
 
-    /// Draws it with so much room on its left, in pixels, and with what is written at a value in lines of this width, `label`.
+    /// Draws it with the room `left` on its left, in pixels, and labels in lines of the width `label`.
     pub(super) fn paint(&self, canvas: &mut Canvas, sheet: &Rect, left: f64, label: f64) {
         let mut frame = Frame {
             left,
@@ -179,7 +180,7 @@ impl Chart {
         let lines = written.iter().map(|(_, lines)| lines.len()).max();
         let more = lines.unwrap_or(1).saturating_sub(1) as f64;
         let frame = &Frame {
-            below: frame.below + more * LINE * frame.of_values().size,
+            below: frame.below + more * LINE_SPACING * frame.of_values().size,
             ..*frame
         };
         let plot = Plot {
@@ -199,7 +200,7 @@ impl Chart {
         if let Some(inset) = &self.inset {
             inset.paint_inset(canvas, &plot.area, &mut taken);
         }
-        // Names are on top of all that might cross them.
+        // Names are above everything that might cross them.
         layers().for_each(|layer| layer.name(canvas, &plot, &mut taken));
     }
 
@@ -218,9 +219,9 @@ impl Chart {
         canvas.text(&self.title, at, [Anchor::Middle; 2], letters);
     }
 
-    /// Draws it within another chart, on a ground of its own.
+    /// Draws it within another chart, on a background of its own.
     fn paint_inset(&self, canvas: &mut Canvas, chart: &Rect, taken: &mut Taken) {
-        let (wide, high) = (chart.wide * OF_CHART.0, chart.high * OF_CHART.1);
+        let (wide, high) = (chart.wide * INSET_SHARE.0, chart.high * INSET_SHARE.1);
         let steps = |room: f64| {
             [1.0, 0.0, 0.75, 0.25, 0.5].map(|at| INSET_GAP + at * (room - 2.0 * INSET_GAP))
         };
@@ -242,13 +243,13 @@ impl Chart {
 }
 
 impl Frame {
-    /// What is written at the values of the axes.
+    /// The letters of the axes' labels.
     fn of_values(&self) -> Letters {
         Letters::new(11.5 * self.letters, BLACK)
     }
 }
 
-/// Lines at the values that are written, and fine ones at those in between.
+/// Draws lines at the labelled values, and fine ones between them.
 fn paint_grid(canvas: &mut Canvas, plot: &Plot<'_>) {
     let mut lines = |x: &mut dyn Iterator<Item = f64>, y: &mut dyn Iterator<Item = f64>, stroke| {
         let up = x.map(|x| [(x, 0.0), (x, 1.0)]);
@@ -265,11 +266,11 @@ fn paint_grid(canvas: &mut Canvas, plot: &Plot<'_>) {
     lines(&mut x, &mut y, Stroke::new(GRID, 1.0));
 }
 
-/// The lines below and on the left, their values, with what is written below, and their names.
+/// Draws the axes with their labels and titles; `below` has the labels of the horizontal axis.
 fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame, below: &[(f64, Vec<String>)]) {
     let area = &plot.area;
     let letters = frame.of_values();
-    let apart = LINE * letters.size;
+    let apart = LINE_SPACING * letters.size;
     let [corner, above, _, beside] = area.corners();
     let mut lines = vec![vec![above, corner, beside]];
     for (place, _) in plot.x.ticks() {
@@ -280,7 +281,7 @@ fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame, below: &[(f64
     }
     for (place, label) in below {
         let (x, y) = area.at((*place, 0.0));
-        let (at, anchor) = ((x, y + TO_LABEL), [Anchor::Middle, Anchor::Start]);
+        let (at, anchor) = ((x, y + LABEL_GAP), [Anchor::Middle, Anchor::Start]);
         canvas.stack(label, at, anchor, (letters, apart));
     }
     for (place, label) in plot.y.ticks() {
@@ -288,7 +289,7 @@ fn paint_axes(canvas: &mut Canvas, plot: &Plot<'_>, frame: &Frame, below: &[(f64
         if area.holds((x, y)) {
             lines.push(vec![(x, y), (x - TICK, y)]);
             let label = letters.broken(label, frame.label);
-            let (at, anchor) = ((x - TO_LABEL, y), [Anchor::End, Anchor::Middle]);
+            let (at, anchor) = ((x - LABEL_GAP, y), [Anchor::End, Anchor::Middle]);
             canvas.stack(&label, at, anchor, (letters, apart));
         }
     }

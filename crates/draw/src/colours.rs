@@ -1,4 +1,4 @@
-//! The colours, and what they are in the dark.
+//! The colours, and their equivalents in the dark theme.
 
 /// A colour: red, green, blue.
 pub type Colour = (u8, u8, u8);
@@ -14,34 +14,35 @@ pub const BLUE: Colour = (0, 114, 178);
 pub const ORANGE: Colour = (230, 159, 0);
 #[allow(missing_docs)]
 pub const PURPLE: Colour = (204, 121, 167);
-/// For what is known rather than measured.
+/// The colour of known rather than measured values.
 pub const BLACK: Colour = (20, 20, 20);
-/// For what is only there to compare with.
+/// The colour of references for comparison.
 pub const GREY: Colour = (120, 120, 120);
 
-/// The colours of curves by their places: the first two are BBR's and CUBIC's in the paper's figures. They keep their distance
-/// for all kinds of colour vision, and are at least 3:1 to the ground.
+/// The colours of curves by index. The first two are BBR's and CUBIC's in the paper's figures. People with any colour
+/// vision can distinguish them, and their contrast to the background is at least 3:1.
 pub const PALETTE: [Colour; 6] = [GREEN, VERMILLION, BLUE, VIOLET, WINE, NAVY];
 const VIOLET: Colour = (156, 79, 214);
 const WINE: Colour = (122, 31, 61);
 const NAVY: Colour = (43, 43, 107);
 
 pub const WHITE: Colour = (255, 255, 255);
-/// Letters on a ground of their own, which stays light in the dark.
+/// The colour of letters on a background that stays light in the dark theme.
 pub const INK: Colour = (21, 20, 20);
-/// Captions.
+/// The colour of captions.
 pub const FAINT: Colour = (80, 86, 94);
-/// Names of lines for reference.
+/// The colour of names of reference lines.
 pub const NAME: Colour = (85, 90, 98);
 pub const AXIS: Colour = (90, 90, 90);
 pub const GRID: Colour = (222, 224, 228);
 pub const FINE_GRID: Colour = (238, 240, 242);
-/// The ground of every second band.
+/// The background of every second band.
 pub const SHADE: Colour = (243, 245, 247);
-/// Between cells.
+/// The colour between cells.
 pub const EDGE: Colour = (254, 255, 255);
 
-/// What each colour is in the dark. What is not here stays as it is, such as the grounds of dark letters.
+/// The equivalent of each colour in the dark theme. Other colours stay as they are, such as the backgrounds of dark
+/// letters.
 const DARK: [(Colour, Colour); 18] = [
     (WHITE, (20, 23, 27)),
     (BLACK, (228, 232, 236)),
@@ -63,7 +64,7 @@ const DARK: [(Colour, Colour); 18] = [
     (EDGE, (20, 23, 28)),
 ];
 
-/// The colour in the dark, if it is another one there.
+/// The colour in the dark theme, if it differs.
 pub fn in_the_dark(colour: Colour) -> Option<Colour> {
     let mut pairs = DARK.iter();
     pairs
@@ -71,7 +72,7 @@ pub fn in_the_dark(colour: Colour) -> Option<Colour> {
         .map(|(_, dark)| *dark)
 }
 
-/// The colours of [`Look::of_place`](crate::Look::of_place), each as it is on a light ground and on a dark one: `#009E73`.
+/// The colours of [`Look::of_place`](crate::Look::of_place), each for a light and a dark background: `#009E73`.
 pub fn palette() -> impl ExactSizeIterator<Item = (String, String)> {
     let dark = |light| in_the_dark(light).unwrap_or(light);
     PALETTE
@@ -79,12 +80,12 @@ pub fn palette() -> impl ExactSizeIterator<Item = (String, String)> {
         .map(move |light| (hex(light), hex(dark(light))))
 }
 
-/// A colour as HTML writes it.
+/// A colour in HTML's notation.
 pub fn hex((red, green, blue): Colour) -> String {
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
 
-/// A colour, so much lighter: 0 is the colour, 1 white.
+/// A colour made lighter: by 0 it stays the same, by 1 it is white.
 pub fn lighter(colour: Colour, by: f64) -> Colour {
     let part = |part: u8| (f64::from(part) + (255.0 - f64::from(part)) * by).round() as u8;
     (part(colour.0), part(colour.1), part(colour.2))

@@ -9,32 +9,34 @@ use super::names::Taken;
 use super::place::{Point, Rect};
 use super::plot::{Paint, Plot};
 
-/// A curve has at most so many columns of points: more than are seen apart, few enough for a picture that opens at once.
-const COLUMNS: f64 = 360.0;
+/// The maximum number of columns of points in a curve: more than can be distinguished, and few enough for a picture
+/// that opens at once.
+const MAX_COLUMNS: f64 = 360.0;
 
-/// A curve with more points than this has marks at some of them only, so far apart in pixels: in between its line is seen.
-const MARKS: usize = 30;
-const BETWEEN_MARKS: f64 = 70.0;
+/// The maximum number of points that all have marks, and the distance between marks on longer curves, in pixels: the
+/// line is visible between them.
+const MAX_FULLY_MARKED: usize = 30;
+const MIN_MARK_GAP: f64 = 70.0;
 
 /// A line through points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What the legend calls it; curves of the same name have one entry.
+    /// Its name in the legend; curves with the same name share one entry.
     pub name: String,
-    /// Which of the curves of this name it is, if there are several. The legend has an entry for what all of that name
-    /// have in common, and one for what all of this variant have: six curves of two controllers and three loss rates are
-    /// five entries.
+    /// The variant among the curves of this name, if there are several. The legend has an entry for what all curves
+    /// of a name have in common, and one for what all curves of a variant have: six curves of two controllers and
+    /// three loss rates have five entries.
     pub variant: String,
-    /// x and y, in the order in which they are joined.
+    /// The points (x, y), in the order in which they are joined.
     pub points: Vec<(f64, f64)>,
-    /// What it looks like.
+    /// Its look.
     pub look: Look,
-    /// Whether a tip says that it goes on where the chart ends it, and stands for a point beyond the chart.
+    /// Whether an arrowhead shows that it continues beyond the chart, also in place of a point beyond it.
     pub is_open: bool,
 }
 
 impl Curve {
-    /// A curve through these points, as far as they are numbers.
+    /// Creates a curve through these points; those that are not finite are left out.
     pub fn new(
         name: impl Into<String>,
         look: Look,
@@ -52,19 +54,19 @@ impl Curve {
         }
     }
 
-    /// As one that may reach beyond the chart, such as an interval: a tip says where it goes on.
+    /// Marks it as one that may extend beyond the chart, such as an interval: an arrowhead shows where.
     pub fn open(self) -> Curve {
         let is_open = true;
         Curve { is_open, ..self }
     }
 
-    /// As one of several of its name.
+    /// Makes it one of several curves of its name.
     pub fn variant(mut self, variant: impl Into<String>) -> Curve {
         self.variant = variant.into();
         self
     }
 
-    /// What tells it from all others: its name, and its variant.
+    /// Its name and its variant, which identify it.
     pub fn full_name(&self) -> String {
         match self.variant.as_str() {
             "" => self.name.clone(),
@@ -72,7 +74,7 @@ impl Curve {
         }
     }
 
-    /// As steps: each value lasts until the next one.
+    /// Makes it a step curve: each value lasts until the next one.
     pub fn stepped(mut self) -> Curve {
         let mut before: Option<f64> = None;
         let steps = self.points.iter().flat_map(|(x, y)| {
@@ -100,7 +102,7 @@ impl Paint for Curve {
             let size = mark::tip_size(look.width);
             let draw = |(at, beyond)| mark::tip(canvas, at, beyond, (look.colour, size));
             tips.into_iter().for_each(draw);
-            // What is alone has no line.
+            // A single point has no line.
             if let ([one], None) = (&points[..], look.mark)
                 && plot.area.holds(*one)
             {
@@ -116,7 +118,7 @@ impl Paint for Curve {
         }
         let mut marked = points;
         marked.retain(|point| plot.area.holds(*point));
-        if marked.len() > MARKS {
+        if marked.len() > MAX_FULLY_MARKED {
             marked = apart(&marked);
         }
         for point in marked {
@@ -125,7 +127,7 @@ impl Paint for Curve {
     }
 }
 
-/// Where the chart ends a line that goes on, and towards where.
+/// The points where the chart's edge cuts a line, and the directions in which it continues.
 fn tips(points: &[Point], lines: &[Vec<Point>], area: &Rect) -> Vec<(Point, Point)> {
     let inside = lines.first().and_then(|line| line.first());
     let inside = [inside, lines.last().and_then(|line| line.last())];
@@ -134,13 +136,13 @@ fn tips(points: &[Point], lines: &[Vec<Point>], area: &Rect) -> Vec<(Point, Poin
     ends.filter(|(_, end)| !area.holds(*end)).collect()
 }
 
-/// The points that can be seen apart: of each narrow column of a long curve, the first and the last, the lowest and the
-/// highest.
+/// The points that can be distinguished: in each narrow column of a long curve, the first and the last, the lowest
+/// and the highest.
 fn thin(points: &[Point], area: &Rect) -> Vec<Point> {
-    if (points.len() as f64) < 3.0 * COLUMNS {
+    if (points.len() as f64) < 3.0 * MAX_COLUMNS {
         return points.to_vec();
     }
-    let column = |point: &Point| ((point.0 - area.left) / area.wide * COLUMNS).floor();
+    let column = |point: &Point| ((point.0 - area.left) / area.wide * MAX_COLUMNS).floor();
     let columns = points.chunk_by(|one, other| column(one) == column(other));
     let seen = columns.flat_map(|column| {
         let by_height = |one: &usize, other: &usize| column[*one].1.total_cmp(&column[*other].1);
@@ -152,11 +154,11 @@ fn thin(points: &[Point], area: &Rect) -> Vec<Point> {
     seen.collect()
 }
 
-/// Those of the points that are far enough from each other.
+/// The points that are far enough from each other.
 fn apart(points: &[Point]) -> Vec<Point> {
     let mut chosen: Vec<Point> = Vec::new();
     for (x, y) in points {
-        let is_far = |last: &Point| (x - last.0).hypot(y - last.1) >= BETWEEN_MARKS;
+        let is_far = |last: &Point| (x - last.0).hypot(y - last.1) >= MIN_MARK_GAP;
         if chosen.last().is_none_or(is_far) {
             chosen.push((*x, *y));
         }
@@ -164,7 +166,7 @@ fn apart(points: &[Point]) -> Vec<Point> {
     chosen
 }
 
-/// The points of the distribution of `values`: which share of them is at most x.
+/// The points of the cumulative distribution of `values`: the share of them that is at most x.
 pub fn cdf(values: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
     let mut values: Vec<f64> = values
         .into_iter()
@@ -193,7 +195,11 @@ mod tests {
             .collect();
         let area = Rect::between((0.0, 0.0), (1.0, 1.0));
         let thinned = thin(&points, &area);
-        assert!(thinned.len() < 4 * COLUMNS as usize, "{}", thinned.len());
+        assert!(
+            thinned.len() < 4 * MAX_COLUMNS as usize,
+            "{}",
+            thinned.len()
+        );
         assert_eq!(thinned.first(), points.first());
         assert_eq!(thinned.last(), points.last());
         assert!(thinned.contains(&points[54_321]));
@@ -229,7 +235,7 @@ mod tests {
         let (inside, _) = drawn(&[(2.0, 5.0), (8.0, 5.0)], line);
         assert_eq!(drawn(&[(2.0, 5.0), (80.0, 5.0)], line), (inside + 1, 0));
         assert_eq!(drawn(&[(-20.0, 5.0), (80.0, 5.0)], line), (inside + 2, 0));
-        // A point beyond it is a tip, and no mark.
+        // A point beyond the chart is drawn as an arrowhead, without a mark.
         let mark = Look::line(line.colour, Dash::None).marked(Mark::Circle);
         assert_eq!(drawn(&[(80.0, 5.0)], mark), (inside + 1, 0));
         assert_eq!(drawn(&[(8.0, 5.0)], mark), (inside, 0));

@@ -1,4 +1,4 @@
-//! Boxes, and lines between them: how things are connected.
+//! Diagrams: boxes, and lines between them.
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::colours::{Colour, GREY, INK, lighter};
@@ -12,25 +12,25 @@ use super::plot::{Paint, Plot};
 pub struct Drawing {
     /// The boxes.
     pub nodes: Vec<Node>,
-    /// Lines with an arrow at their end, below the boxes: from where to where, as places of boxes are.
+    /// Lines with an arrowhead at their end, below the boxes, in the coordinates of the boxes.
     pub arrows: Vec<((f64, f64), (f64, f64))>,
 }
 
 /// A box with text in it.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Its middle: 0 is left or below, 1 right or above.
+    /// Its centre: 0 is left or below, 1 right or above.
     pub at: (f64, f64),
-    /// How wide and how high it is, as shares of the chart.
+    /// Its width and height, as shares of the chart.
     pub size: (f64, f64),
-    /// What is in it, line by line; the first line is its name.
+    /// Its text, line by line; the first line is its name.
     pub lines: Vec<String>,
     /// Its colour.
     pub colour: Colour,
 }
 
-/// From line to line, and the length of an arrow's tip and half its width, in pixels.
-const LINE: f64 = 16.0;
+/// The distance between lines, and the length and half the width of an arrowhead, in pixels.
+const LINE_HEIGHT: f64 = 16.0;
 const TIP: (f64, f64) = (7.0, 4.0);
 
 impl Paint for Drawing {
@@ -55,11 +55,11 @@ impl Node {
         let (ground, outline) = (lighter(self.colour, 0.85), Stroke::hairline(self.colour));
         canvas.framed(&Rect::between(one, other), ground, outline);
         let (x, y) = area.at(self.at);
-        let mut row = y - LINE * (self.lines.len() as f64 - 1.0) / 2.0;
+        let mut row = y - LINE_HEIGHT * (self.lines.len() as f64 - 1.0) / 2.0;
         let mut letters = Letters::new(11.5, INK).bold();
         for line in &self.lines {
             canvas.text(line, (x, row), [Anchor::Middle; 2], letters);
-            row += LINE;
+            row += LINE_HEIGHT;
             letters = Letters::new(11.5, INK);
         }
     }

@@ -1,4 +1,4 @@
-//! The letters: fonts that are part of the program, so that a picture looks the same on any machine.
+//! The letters. The fonts are part of the program, so that a picture looks the same on any machine.
 
 use std::sync::LazyLock;
 
@@ -7,8 +7,8 @@ use ttf_parser::{Face, GlyphId};
 
 use super::colours::Colour;
 
-/// Text has so much more room than it takes in our fonts: others are wider.
-const ROOM: f64 = 1.065;
+/// The ratio of the room for text to its width in our fonts: others are wider.
+const ROOM_FACTOR: f64 = 1.065;
 
 static FACES: LazyLock<[Face<'static>; 2]> = LazyLock::new(|| {
     let fonts: [&'static [u8]; 2] = [
@@ -18,17 +18,17 @@ static FACES: LazyLock<[Face<'static>; 2]> = LazyLock::new(|| {
     fonts.map(|font| Face::parse(font, 0).expect("a font that is part of the program"))
 });
 
-/// How heavy letters are.
+/// The weight of letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     Regular,
     Bold,
 }
 
-/// What letters look like.
+/// The style of letters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Letters {
-    /// In pixels.
+    /// The size in pixels.
     pub size: f64,
     pub weight: Weight,
     pub colour: Colour,
@@ -56,7 +56,7 @@ impl Letters {
         }
     }
 
-    /// Pixels for each unit of the font.
+    /// The pixels of one font unit.
     pub fn scale(&self) -> f64 {
         self.size / f64::from(self.face().units_per_em())
     }
@@ -65,10 +65,10 @@ impl Letters {
     pub fn room(&self, text: &str) -> f64 {
         let glyphs = text.chars().map(|letter| self.glyph(letter));
         let advances = glyphs.filter_map(|glyph| self.face().glyph_hor_advance(glyph));
-        advances.map(f64::from).sum::<f64>() * self.scale() * ROOM
+        advances.map(f64::from).sum::<f64>() * self.scale() * ROOM_FACTOR
     }
 
-    /// The line in parts that are no wider than `width`, in pixels, where words allow it; at least one.
+    /// Breaks the line into parts no wider than `width`, in pixels, as far as words allow; at least one part.
     pub fn broken(&self, line: &str, width: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in line.split(' ') {
@@ -84,7 +84,7 @@ impl Letters {
         lines
     }
 
-    /// The glyphs of a line of text, each with where it begins, and where the line ends, in pixels.
+    /// The glyphs of a line of text with their positions, and the end of the line, in pixels.
     pub fn set(&self, text: &str) -> (Vec<(GlyphId, f64)>, f64) {
         let (mut glyphs, mut end) = (Vec::new(), 0.0);
         let mut before = None;
@@ -99,13 +99,13 @@ impl Letters {
         (glyphs, end)
     }
 
-    /// Glyph 0 is the box of a letter that the font does not have.
+    /// The glyph of a letter; glyph 0 is the box for letters that the font does not have.
     fn glyph(&self, letter: char) -> GlyphId {
         self.face().glyph_index(letter).unwrap_or_default()
     }
 }
 
-/// How much further apart two glyphs stand than their widths say, in units of the font (OpenType, GPOS, lookup type 2).
+/// The kerning between two glyphs, in font units (OpenType, GPOS, lookup type 2).
 fn kerning(face: &Face<'_>, first: GlyphId, second: GlyphId) -> i16 {
     let lookups = face.tables().gpos.map(|gpos| gpos.lookups);
     let lookups = lookups.into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What is drawn in a chart, on top of each other.
+//! The layers of a chart.
 
 use super::band::Band;
 use super::bars::Bars;
@@ -10,7 +10,7 @@ use super::rule::Rule;
 
 macro_rules! layers {
     ($($layer:ident),*) => {
-        /// Something that is drawn in a chart.
+        /// A layer of a chart.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
         pub enum Layer {

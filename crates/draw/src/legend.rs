@@ -1,4 +1,4 @@
-//! What is what, above the charts, where it covers nothing.
+//! The legend, above the charts, where it covers nothing.
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::chart::Chart;
@@ -9,22 +9,23 @@ use super::look::{Dash, Look, Mark};
 use super::mark;
 use super::place::{Point, Rect};
 
-/// The height of a row, and what an entry has in it, in pixels.
-const ROW: f64 = 22.0;
+/// The height of a row, and the widths of an entry's parts, in pixels.
+const ROW_HEIGHT: f64 = 22.0;
 const SAMPLE: f64 = 34.0;
 const GAP: f64 = 8.0;
-const BETWEEN: f64 = 24.0;
+const ENTRY_GAP: f64 = 24.0;
 
-/// An entry of a legend: a name, and what all that have it have in common. What differs among them is none.
+/// An entry of a legend: a name, and the common style of everything with that name. A property that differs among
+/// them is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The colour of all of them.
+    /// The common colour.
     pub colour: Option<Colour>,
-    /// The strokes of all of them.
+    /// The common line style.
     pub dash: Option<Dash>,
-    /// The marks of all of them, or that none has any.
+    /// The common mark, or `Some(None)` if none has a mark.
     pub mark: Option<Option<Mark>>,
     /// Whether they are bars.
     pub is_bar: bool,
@@ -43,7 +44,7 @@ impl Key {
         }
     }
 
-    /// With what it has not in common with this one taken away.
+    /// Keeps only what this entry has in common with `look`.
     fn and(&mut self, look: Look) {
         self.colour = self.colour.filter(|colour| *colour == look.colour);
         self.dash = self.dash.filter(|dash| *dash == look.dash);
@@ -51,7 +52,8 @@ impl Key {
     }
 }
 
-/// The entries of the legend of these charts: first the names, then the variants, each once, in the order of the charts.
+/// The entries of the legend of these charts: first the names, then the variants, each once, in the order of the
+/// charts.
 pub fn keys(charts: &[Chart]) -> Vec<Key> {
     let (mut names, mut variants) = (Vec::new(), Vec::new());
     let add = |keys: &mut Vec<Key>, name: &str, look: Look, is_bar: bool| match keys
@@ -80,7 +82,7 @@ pub fn keys(charts: &[Chart]) -> Vec<Key> {
     names
 }
 
-/// The names of all charts, each once, in rows.
+/// The entries of all charts, each once, in rows.
 #[derive(Debug, Clone, Default)]
 pub struct Legend {
     rows: Vec<Vec<(Key, f64)>>,
@@ -96,7 +98,7 @@ impl Legend {
         let mut rows: Vec<Vec<(Key, f64)>> = Vec::new();
         let mut end = f64::INFINITY;
         for key in keys(charts) {
-            let wide = SAMPLE + GAP + letters().room(&key.name) + BETWEEN;
+            let wide = SAMPLE + GAP + letters().room(&key.name) + ENTRY_GAP;
             if end + wide > width {
                 rows.push(Vec::new());
                 end = 0.0;
@@ -111,17 +113,17 @@ impl Legend {
 
     /// Its height in pixels.
     pub fn height(&self) -> f64 {
-        self.rows.len() as f64 * ROW
+        self.rows.len() as f64 * ROW_HEIGHT
     }
 
     /// Draws it from this corner on.
     pub fn paint(&self, canvas: &mut Canvas, (left, top): Point) {
-        let mut y = top + ROW / 2.0;
+        let mut y = top + ROW_HEIGHT / 2.0;
         for row in &self.rows {
             for (key, x) in row {
                 key.paint(canvas, (left + x, y));
             }
-            y += ROW;
+            y += ROW_HEIGHT;
         }
     }
 }
@@ -130,7 +132,7 @@ impl Key {
     fn paint(&self, canvas: &mut Canvas, (x, y): Point) {
         let (end, middle) = (x + SAMPLE, x + SAMPLE / 2.0);
         let colour = self.colour.unwrap_or(GREY);
-        // What is in common, as a look.
+        // The common properties, as a look.
         let look = Look {
             colour,
             dash: self.dash.unwrap_or(Dash::None),
@@ -144,7 +146,7 @@ impl Key {
         } else if let Some(stroke) = Stroke::of(look) {
             canvas.line([(x, y), (end, y)], stroke);
         } else if self.dash.is_none() && self.colour.is_some() {
-            // Lines of several kinds: the colour is what they share.
+            // Lines of several styles have only their colour in common.
             canvas.fill(rect(SAMPLE / 2.0, 3.5).corners(), lighter(colour, 0.45));
         }
         if let Some(shape) = self.mark.flatten().filter(|_| !self.is_bar) {

@@ -1,13 +1,13 @@
 //! Charts as pictures, from numbers: SVG for papers and pages, PNG for slides.
 //!
-//! A [`Picture`] has a title, a legend, one or more [`Chart`]s and a caption. A chart has two axes ([`Axis`]), and
-//! [`Layer`]s on top of each other: curves, bars, cells of a heat map, lines and bands for reference. Everything has its
-//! [`Look`] from a palette that people with any colour vision can read, and never differs by colour alone. Names within a
-//! chart, and a smaller chart in it, go where they cover no curve.
+//! A [`Picture`] has a title, a legend, one or more [`Chart`]s and a caption. A chart has two axes ([`Axis`]) and
+//! stacked [`Layer`]s: curves, bars, cells of a heat map, reference lines and bands. Every [`Look`] is from a palette
+//! that people with any colour vision can read, and never differs by colour alone. Names within a chart, and insets,
+//! are placed where they cover no curve.
 //!
-//! On a dark background the colours change with the theme of the system, or with that of the page.
+//! On a dark background the colours follow the theme of the system, or that of the page.
 //!
-//! The same picture is the same text of SVG, byte for byte: nothing is asked of the system, its fonts included.
+//! The same picture gives the same SVG, byte for byte: it depends on nothing in the system, not even its fonts.
 //!
 //! ```
 //! use draw::{Axis, Chart, Curve, Look, Picture, Unit};

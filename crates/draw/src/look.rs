@@ -1,21 +1,21 @@
-//! What curves look like. Never by colour alone: also by strokes or marks.
+//! The looks of curves. They never differ by colour alone, but also by line style or marks.
 
 use super::colours::{BLACK, Colour, PALETTE, lighter};
 
-/// How a line is stroked.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dash {
-    /// Without a gap.
+    /// A solid line.
     Solid,
-    /// In long strokes.
+    /// A dashed line.
     Dashed,
-    /// In points.
+    /// A dotted line.
     Dotted,
-    /// Not at all: only its marks are drawn.
+    /// No line: only marks are drawn.
     None,
 }
 
-/// What is drawn at a curve's points.
+/// The mark at a curve's points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Mark {
@@ -26,21 +26,21 @@ pub enum Mark {
     Cross,
 }
 
-/// How a curve is drawn.
+/// The look of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// Its colour.
     pub colour: Colour,
-    /// Its line.
+    /// Its line style.
     pub dash: Dash,
-    /// Its points, if they are drawn.
+    /// The mark at its points, if there is one.
     pub mark: Option<Mark>,
-    /// How wide its line is, in pixels.
+    /// The width of its line, in pixels.
     pub width: f64,
 }
 
 impl Look {
-    /// A line without marks.
+    /// A look with a line and without marks.
     pub const fn line(colour: Colour, dash: Dash) -> Look {
         Look {
             colour,
@@ -50,7 +50,7 @@ impl Look {
         }
     }
 
-    /// With a mark at each point.
+    /// Adds a mark at each point.
     pub const fn marked(self, mark: Mark) -> Look {
         Look {
             mark: Some(mark),
@@ -58,12 +58,12 @@ impl Look {
         }
     }
 
-    /// With a line of another width.
+    /// Sets the width of the line.
     pub const fn wide(self, width: f64) -> Look {
         Look { width, ..self }
     }
 
-    /// The ground of bars: full if the line is, else light.
+    /// The fill of bars: full colour if the line is solid, else light.
     pub(super) fn ground(self) -> Colour {
         match self.dash {
             Dash::Solid => self.colour,
@@ -71,13 +71,14 @@ impl Look {
         }
     }
 
-    /// The look of the curve at this place among several of one kind, such as those of controllers, or the flows of one.
+    /// The look of the curve with this index among several of one kind, such as those of controllers, or the flows of
+    /// one.
     pub fn of_place(place: usize) -> Look {
         const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
         let colour = PALETTE.get(place % PALETTE.len()).copied();
         let dash = DASHES.get(place % DASHES.len()).copied();
         let look = Look::line(colour.unwrap_or(BLACK), dash.unwrap_or(Dash::Solid));
-        // The fourth has the strokes of the first again.
+        // The fourth has the line style of the first again, so marks distinguish them.
         match (place / DASHES.len()).checked_sub(1) {
             None => look,
             Some(again) => look.marked(Mark::of_place(again)),
@@ -86,7 +87,7 @@ impl Look {
 }
 
 impl Mark {
-    /// The mark of the curve at this place among several.
+    /// The mark of the curve with this index among several.
     pub fn of_place(place: usize) -> Mark {
         const MARKS: [Mark; 4] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond];
         MARKS.get(place).copied().unwrap_or(Mark::Cross)

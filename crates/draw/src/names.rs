@@ -1,17 +1,17 @@
-//! Where names go in a chart, so that they cover as little as can be.
+//! The placement of names in a chart, so that they cover the least.
 
 use super::place::{Point, Rect};
 
-/// What a chart has drawn already.
+/// The parts of a chart that are already drawn.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
-    /// Lines, and what a pixel of them weighs.
+    /// Lines, with the weight of one of their pixels.
     lines: Vec<(Point, Point, f64)>,
     spots: Vec<Rect>,
 }
 
 impl Taken {
-    /// Takes a line through these places. What covers a pixel of it weighs so much.
+    /// Adds a line through these points, with the weight of one of its pixels.
     pub fn line(&mut self, points: &[Point], weight: f64) {
         let pairs = points.iter().zip(points.iter().skip(1));
         self.lines
@@ -22,7 +22,7 @@ impl Taken {
         self.spots.push(rect);
     }
 
-    /// Takes the first of these spots that covers nothing, else the one that covers least.
+    /// Takes the first of these spots that covers nothing, else the one that covers the least.
     pub fn take(&mut self, spots: impl IntoIterator<Item = Rect>) -> Option<Rect> {
         let mut best: Option<(Rect, f64)> = None;
         for spot in spots {
@@ -39,7 +39,7 @@ impl Taken {
         Some(spot)
     }
 
-    /// How much a spot covers: a pixel of a line is as much as a row of pixels of what is not a line.
+    /// The weight of what a spot covers: a pixel of a line counts as much as a row of pixels of anything else.
     fn covered(&self, spot: &Rect) -> f64 {
         let lines = self.lines.iter().filter_map(|(from, to, weight)| {
             let (enters, leaves) = spot.section(*from, *to)?;

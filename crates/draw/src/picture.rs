@@ -1,4 +1,4 @@
-//! Charts with a title above, and what they come from below.
+//! Charts with a title above and a caption below.
 
 use super::canvas::{Anchor, Canvas};
 use super::chart::Chart;
@@ -15,53 +15,53 @@ use super::table;
 const WIDTH: f64 = 860.0;
 const MARGIN: f64 = 14.0;
 const TITLE: f64 = 32.0;
-const TITLE_LINE: f64 = 22.0;
-const LINE: f64 = 16.0;
-/// Between the charts and the caption.
+const TITLE_LINE_HEIGHT: f64 = 22.0;
+const LINE_HEIGHT: f64 = 16.0;
+/// The distance between the charts and the caption, in pixels.
 const GAP: f64 = 12.0;
 
-/// A picture on a narrow screen has its charts below each other, none higher than this, in pixels.
-const NARROW: Form = Form {
+/// The layout for a narrow screen: charts below each other, none higher than this, in pixels.
+const NARROW: Layout = Layout {
     width: 390.0,
     columns: 1,
-    highest: 300.0,
+    max_height: 300.0,
     label: 110.0,
 };
 
-/// How a picture is laid out, in pixels.
+/// The layout of a picture, in pixels.
 #[derive(Debug, Clone, Copy)]
-struct Form {
+struct Layout {
     width: f64,
-    /// How many charts are side by side.
+    /// The number of charts side by side.
     columns: usize,
-    /// No chart is higher, unless each of its values needs a row.
-    highest: f64,
-    /// What is written at a value on the left is no wider.
+    /// The maximum height of a chart, unless each of its values needs a row.
+    max_height: f64,
+    /// The maximum width of a label on the left.
     label: f64,
 }
 
-/// Charts with a title above, and what they come from below.
+/// Charts with a title above and a caption below.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// What is seen.
+    /// The title.
     pub title: String,
     /// The charts, row by row.
     pub charts: Vec<Chart>,
-    /// How many of them are side by side.
+    /// The number of charts side by side.
     pub columns: usize,
     /// The height of each row in pixels.
     pub height: f64,
-    /// Lines below: what is shown, where it is from, how it is made again. Long lines are broken.
+    /// The caption: what is shown, where it is from, how to reproduce it. Long lines are broken.
     pub caption: Vec<String>,
 }
 
 impl Picture {
-    /// One chart.
+    /// Creates a picture of one chart.
     pub fn new(title: impl Into<String>, chart: Chart) -> Picture {
         Picture::of(title, 1, 420.0, [chart])
     }
 
-    /// Several charts, so many side by side, in rows of this height in pixels.
+    /// Creates a picture of several charts, with `columns` side by side, in rows of this height in pixels.
     pub fn of(
         title: impl Into<String>,
         columns: usize,
@@ -77,18 +77,18 @@ impl Picture {
         }
     }
 
-    /// With a line below that says what is shown.
+    /// Adds a line to the caption.
     pub fn explained(mut self, text: impl Into<String>) -> Picture {
         self.caption.push(text.into());
         self
     }
 
-    /// The picture as SVG: text, so that it can be searched and copied.
+    /// The picture as SVG, with text that can be searched and copied.
     pub fn svg(&self) -> String {
         svg::svg(&self.paint(self.wide()))
     }
 
-    /// The picture for a narrow screen as SVG, with its charts below each other; nothing if it would not be legible.
+    /// The picture for a narrow screen as SVG, with its charts below each other; `None` if it would not be legible.
     pub fn narrow_svg(&self) -> Option<String> {
         let room = NARROW.width - 2.0 * MARGIN - self.left(NARROW.label);
         let mut charts = self.charts.iter();
@@ -96,7 +96,7 @@ impl Picture {
         is_legible.then(|| svg::svg(&self.paint(NARROW)))
     }
 
-    /// The picture for a page, as it is, and for narrow screens: [`html`].
+    /// The picture for a page, in its full layout and for narrow screens: [`html`].
     pub fn html(&self) -> String {
         html(&self.svg(), self.narrow_svg().as_deref())
     }
@@ -105,7 +105,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// It has no size that fits into memory.
+    /// The picture is too large for the memory, or empty.
     pub fn png(&self) -> Result<Vec<u8>, PngError> {
         png::png(&self.paint(self.wide()))
     }
@@ -116,33 +116,33 @@ impl Picture {
         table::csv(&self.charts)
     }
 
-    /// The names of curves that leave their chart above or below.
+    /// The names of curves that extend above or below their chart.
     pub fn cut_off(&self) -> Vec<String> {
         let curves = self.charts.iter().flat_map(Chart::cut_off);
         curves.map(Curve::full_name).collect()
     }
 
-    /// What its legend tells apart.
+    /// The entries of its legend.
     pub fn keys(&self) -> Vec<Key> {
         legend::keys(&self.charts)
     }
 
-    fn wide(&self) -> Form {
-        Form {
+    fn wide(&self) -> Layout {
+        Layout {
             width: WIDTH,
             columns: self.columns,
-            highest: f64::INFINITY,
+            max_height: f64::INFINITY,
             label: f64::INFINITY,
         }
     }
 
-    /// The room on the left that all charts need.
+    /// The room on the left that suffices for all charts.
     fn left(&self, label: f64) -> f64 {
         let lefts = self.charts.iter().map(|chart| chart.left(label));
         lefts.fold(0.0, f64::max)
     }
 
-    /// What those are told who do not see it: its title, what each chart shows over what, and of what.
+    /// The description for people who cannot see it: its title, the axes of each chart, and the legend.
     fn label(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for chart in self.charts.iter().filter(|chart| !chart.x.is_blank()) {
@@ -157,13 +157,13 @@ impl Picture {
         parts.join(". ")
     }
 
-    fn paint(&self, form: Form) -> Canvas {
-        let inner = form.width - 2.0 * MARGIN;
+    fn paint(&self, layout: Layout) -> Canvas {
+        let inner = layout.width - 2.0 * MARGIN;
         let heights = self.charts.iter().map(|chart| {
             if chart.y.has_rows() {
                 self.height
             } else {
-                self.height.min(form.highest)
+                self.height.min(layout.max_height)
             }
         });
         let row_height = heights.fold(0.0, f64::max);
@@ -173,46 +173,58 @@ impl Picture {
         let legend = Legend::new(&self.charts, inner);
         let caption = self.caption.iter();
         let caption: Vec<String> = caption.flat_map(|line| small.broken(line, inner)).collect();
-        let rows = self.charts.len().div_ceil(form.columns) as f64;
-        let legend_top = MARGIN + TITLE + TITLE_LINE * (title.len() as f64 - 1.0);
+        let rows = self.charts.len().div_ceil(layout.columns) as f64;
+        let legend_top = MARGIN + TITLE + TITLE_LINE_HEIGHT * (title.len() as f64 - 1.0);
         let charts_top = legend_top + legend.height();
         let caption_top = charts_top + rows * row_height + GAP;
-        let height = caption_top + caption.len() as f64 * LINE + MARGIN;
+        let height = caption_top + caption.len() as f64 * LINE_HEIGHT + MARGIN;
         let mut canvas = Canvas {
-            size: (form.width, height),
+            size: (layout.width, height),
             label: self.label(),
             shapes: Vec::new(),
         };
         let sheet = Rect::between((0.0, 0.0), canvas.size);
         canvas.fill(sheet.corners(), WHITE);
-        write(&mut canvas, &title, (MARGIN, MARGIN), heading, TITLE_LINE);
+        write(
+            &mut canvas,
+            &title,
+            (MARGIN, MARGIN),
+            heading,
+            TITLE_LINE_HEIGHT,
+        );
         legend.paint(&mut canvas, (MARGIN, legend_top));
-        let left = self.left(form.label);
-        let wide = inner / form.columns as f64;
+        let left = self.left(layout.label);
+        let wide = inner / layout.columns as f64;
         for (place, chart) in self.charts.iter().enumerate() {
-            let (row, column) = (place / form.columns, place % form.columns);
+            let (row, column) = (place / layout.columns, place % layout.columns);
             let sheet = Rect {
                 left: MARGIN + column as f64 * wide,
                 top: charts_top + row as f64 * row_height,
                 wide,
                 high: row_height,
             };
-            chart.paint(&mut canvas, &sheet, left, form.label);
+            chart.paint(&mut canvas, &sheet, left, layout.label);
         }
-        write(&mut canvas, &caption, (MARGIN, caption_top), small, LINE);
+        write(
+            &mut canvas,
+            &caption,
+            (MARGIN, caption_top),
+            small,
+            LINE_HEIGHT,
+        );
         canvas
     }
 }
 
-/// A picture for a page: its SVG gets the class `wide`, and its SVG for narrow screens the class `narrow`. The style of the page
-/// shows one of them.
+/// A picture for a page: its SVG gets the class `wide`, and its SVG for narrow screens the class `narrow`. The style of
+/// the page shows one of them.
 pub fn html(wide: &str, narrow: Option<&str>) -> String {
     let class = |svg: &str, class| svg.replacen("<svg", &format!("<svg class=\"{class}\""), 1);
     let narrow = narrow.map(|narrow| class(narrow, "narrow"));
     class(wide, "wide") + &narrow.unwrap_or_default()
 }
 
-/// Writes lines, so far from each other, from this corner on.
+/// Writes lines at the distance `apart`, from this corner on.
 fn write(canvas: &mut Canvas, lines: &[String], (x, y): Point, letters: Letters, apart: f64) {
     for (place, line) in lines.iter().enumerate() {
         let at = (x, y + place as f64 * apart);
@@ -288,8 +300,8 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_outside() {
-        for (form, width) in [(picture().wide(), WIDTH), (NARROW, NARROW.width)] {
-            is_within(&svg::svg(&picture().paint(form)), 4.0 * width);
+        for (layout, width) in [(picture().wide(), WIDTH), (NARROW, NARROW.width)] {
+            is_within(&svg::svg(&picture().paint(layout)), 4.0 * width);
         }
     }
 

@@ -1,10 +1,10 @@
-//! Places on the sheet, in pixels from its upper left corner.
+//! Points and rectangles on the sheet, in pixels from its upper left corner.
 
-/// So far to the right, and so far down.
+/// The distances to the right and down.
 pub type Point = (f64, f64);
 
-/// What is so close to an edge is still inside.
-const CLOSE: f64 = 1e-6;
+/// The distance from an edge within which a point still counts as inside.
+const EDGE_TOLERANCE: f64 = 1e-6;
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ impl Rect {
         self.top + self.high
     }
 
-    /// A place in it: 0 is left or below, 1 right or above.
+    /// A point in it: 0 is left or below, 1 right or above.
     pub fn at(&self, (x, y): Point) -> Point {
         (self.left + x * self.wide, self.bottom() - y * self.high)
     }
@@ -43,7 +43,7 @@ impl Rect {
         [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)].map(|corner| self.at(corner))
     }
 
-    /// Without margins of these widths: on the left, above, on the right, below.
+    /// The rectangle without margins of these widths: on the left, above, on the right, below.
     pub fn without(&self, [left, top, right, bottom]: [f64; 4]) -> Rect {
         Rect {
             left: self.left + left,
@@ -53,7 +53,7 @@ impl Rect {
         }
     }
 
-    /// The nearest place in it.
+    /// The nearest point in it.
     pub fn nearest(&self, (x, y): Point) -> Point {
         (
             x.clamp(self.left, self.right()),
@@ -62,7 +62,9 @@ impl Rect {
     }
 
     pub fn holds(&self, (x, y): Point) -> bool {
-        let is_between = |at: f64, from: f64, to: f64| (from - CLOSE..=to + CLOSE).contains(&at);
+        let is_between = |at: f64, from: f64, to: f64| {
+            (from - EDGE_TOLERANCE..=to + EDGE_TOLERANCE).contains(&at)
+        };
         is_between(x, self.left, self.right()) && is_between(y, self.top, self.bottom())
     }
 
@@ -70,7 +72,7 @@ impl Rect {
         other.corners().iter().all(|corner| self.holds(*corner))
     }
 
-    /// How much of it the other one covers, as an area.
+    /// The area that it shares with the other one.
     pub fn shared(&self, other: &Rect) -> f64 {
         let along = |from: f64, to: f64, other_from: f64, other_to: f64| {
             (to.min(other_to) - from.max(other_from)).max(0.0)
@@ -79,7 +81,7 @@ impl Rect {
             * along(self.top, self.bottom(), other.top, other.bottom())
     }
 
-    /// The part of the line between two places that is in it (Liang and Barsky, 1984).
+    /// The part of the line between two points that is in it (Liang and Barsky, 1984).
     pub fn section(&self, from: Point, to: Point) -> Option<(Point, Point)> {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let (mut first, mut last) = (0.0f64, 1.0f64);
@@ -105,7 +107,7 @@ impl Rect {
         (first <= last).then(|| (at(first), at(last)))
     }
 
-    /// The parts of a line through these places that are in it.
+    /// The parts of a line through these points that are in it.
     pub fn clip(&self, points: &[Point]) -> Vec<Vec<Point>> {
         let mut lines: Vec<Vec<Point>> = Vec::new();
         for (from, to) in points.iter().zip(points.iter().skip(1)) {

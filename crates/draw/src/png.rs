@@ -8,17 +8,17 @@ use ttf_parser::OutlineBuilder;
 use super::canvas::{Anchor, Canvas, Shape, Stroke, Text};
 use super::colours::Colour;
 
-/// Pixels of the PNG for each of the picture: sharp on slides and on screens of twice the density.
+/// The pixels of the PNG for each of the picture: sharp on slides and on screens of twice the density.
 const SCALE: f64 = 2.0;
 
-/// Why there is no PNG.
+/// Errors of PNG output.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PngError {
-    /// It is too large, or empty.
+    /// The picture is too large, or empty.
     #[error("a picture of this size cannot be drawn")]
     Size,
-    /// The encoder gave up.
+    /// The encoder failed.
     #[error("cannot encode the picture: {0}")]
     Encoding(String),
 }
@@ -105,7 +105,7 @@ fn write(pixels: &mut Pixmap, text: &Text, scaled: Transform) {
     let (paint, size) = (paint(letters.colour, 1.0), letters.scale() as f32);
     for (glyph, at) in glyphs {
         let mut outline = Outline(PathBuilder::new());
-        // A space has no outline. Those of fonts go up.
+        // A space has no outline. In fonts, the vertical axis points up.
         let _ = letters.face().outline_glyph(glyph, &mut outline);
         let placed = scaled.pre_concat(turn);
         let placed = placed.pre_translate((left + at) as f32, y as f32);

@@ -1,4 +1,4 @@
-//! Lines for reference.
+//! Reference lines.
 
 use super::canvas::{Anchor, Canvas, Shape, Stroke};
 use super::colours::{GREY, NAME, WHITE};
@@ -7,28 +7,28 @@ use super::names::Taken;
 use super::place::{Point, Rect};
 use super::plot::{Paint, Plot};
 
-/// The height of a name, its distance from the line, and how far it may stand out beside the chart, in pixels.
-const HIGH: f64 = 15.0;
+/// The height of a name, its distance from the line, and the most that it may extend beyond the chart, in pixels.
+const NAME_HEIGHT: f64 = 15.0;
 const GAP: f64 = 4.0;
-const BEYOND: f64 = 20.0;
-/// From row to row of the places for a name that are not beside its line, in pixels.
-const ROW: f64 = 14.0;
-/// A line for reference may be covered rather than a curve.
-const WEIGHT: f64 = 0.02;
+const MAX_OVERHANG: f64 = 20.0;
+/// The distance between rows of positions for a name that are not beside its line, in pixels.
+const ROW_HEIGHT: f64 = 14.0;
+/// The weight of a reference line: it may be covered rather than a curve.
+const LINE_WEIGHT: f64 = 0.02;
 
 /// A line across the chart, with its name beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// The value of x for a line upwards, else that of y.
+    /// The value of x for a vertical line, else that of y.
     pub at: f64,
-    /// Whether it goes upwards.
+    /// Whether it is vertical.
     pub is_vertical: bool,
-    /// What it is.
+    /// Its name.
     pub name: String,
 }
 
 impl Rule {
-    /// At a value of x.
+    /// Creates a vertical line at a value of x.
     pub fn vertical(at: f64, name: impl Into<String>) -> Rule {
         Rule {
             at,
@@ -37,7 +37,7 @@ impl Rule {
         }
     }
 
-    /// At a value of y.
+    /// Creates a horizontal line at a value of y.
     pub fn horizontal(at: f64, name: impl Into<String>) -> Rule {
         Rule {
             is_vertical: false,
@@ -65,11 +65,11 @@ impl Paint for Rule {
             let line = Stroke::new(GREY, 1.2);
             let dashes = Some([3.0, 3.0]);
             canvas.line(ends, Stroke { dashes, ..line });
-            taken.line(&ends, WEIGHT);
+            taken.line(&ends, LINE_WEIGHT);
         }
     }
 
-    /// Its name, on a ground of its own, where it covers as little as can be.
+    /// Draws its name, on a background of its own, where it covers the least.
     fn name(&self, canvas: &mut Canvas, plot: &Plot<'_>, taken: &mut Taken) {
         let Some([(x, y), _]) = self.ends(plot) else {
             return;
@@ -95,7 +95,7 @@ impl Paint for Rule {
     }
 }
 
-/// A line from a name to the level line that it belongs to, if there was no room beside it.
+/// Draws a line from a name to its horizontal line, if there was no room beside it.
 fn paint_leader(canvas: &mut Canvas, y: f64, spot: &Rect) {
     let edge = if spot.top > y {
         spot.top
@@ -108,34 +108,34 @@ fn paint_leader(canvas: &mut Canvas, y: f64, spot: &Rect) {
     }
 }
 
-/// Where the name of a line upwards may be: above the chart, else along the line.
+/// The candidate positions for the name of a vertical line: above the chart, else along the line.
 fn beside_upright(x: f64, wide: f64, area: &Rect) -> Vec<Rect> {
     let spot = |left, top| Rect {
         left,
         top,
         wide,
-        high: HIGH,
+        high: NAME_HEIGHT,
     };
     let above = [x - GAP, x - wide / 2.0, x + GAP - wide];
-    let above = above.map(|left| spot(left, area.top - HIGH - GAP / 2.0));
-    let around = area.without([-BEYOND, -BEYOND, -BEYOND, 0.0]);
+    let above = above.map(|left| spot(left, area.top - NAME_HEIGHT - GAP / 2.0));
+    let around = area.without([-MAX_OVERHANG, -MAX_OVERHANG, -MAX_OVERHANG, 0.0]);
     let mut spots: Vec<Rect> = above.into();
     spots.retain(|spot| around.surrounds(spot));
     let along = (0..8).flat_map(|row| {
-        let top = area.top + GAP + f64::from(row) * (area.high - HIGH - 2.0 * GAP) / 7.0;
+        let top = area.top + GAP + f64::from(row) * (area.high - NAME_HEIGHT - 2.0 * GAP) / 7.0;
         [x + 2.0 * GAP, x - wide - 2.0 * GAP].map(|left| spot(left, top))
     });
     spots.extend(along.filter(|spot| area.surrounds(spot)));
     spots
 }
 
-/// Where the name of a level line may be: at its right end, else at its left one or in between, below it or above; else
-/// farther off.
+/// The candidate positions for the name of a horizontal line: at its right end, else at its left one or in between,
+/// below it or above; else farther away.
 fn beside_level(y: f64, wide: f64, area: &Rect) -> Vec<Rect> {
     let room = area.wide - wide - 2.0 * GAP;
-    let near = [y + GAP / 2.0, y - HIGH - GAP / 2.0];
+    let near = [y + GAP / 2.0, y - NAME_HEIGHT - GAP / 2.0];
     let far = (1..=6).flat_map(|step| {
-        let off = ROW * f64::from(step);
+        let off = ROW_HEIGHT * f64::from(step);
         [near[0] + off, near[1] - off]
     });
     let columns = [1.0, 0.0, 0.8, 0.2, 0.6, 0.4, 0.9, 0.1, 0.7, 0.3, 0.5];
@@ -143,7 +143,7 @@ fn beside_level(y: f64, wide: f64, area: &Rect) -> Vec<Rect> {
         left: area.left + GAP + column * room,
         top,
         wide,
-        high: HIGH,
+        high: NAME_HEIGHT,
     };
     let beside = columns
         .into_iter()

@@ -5,15 +5,15 @@ use super::colours::{Colour, hex, in_the_dark};
 use super::font::Weight;
 use super::place::Point;
 
-/// Coordinates are whole numbers, so many to a pixel: curves stay smooth however closely a reader looks.
-const FINE: f64 = 4.0;
+/// The units of coordinates in a pixel. Coordinates are whole numbers, and curves stay smooth at any zoom.
+const UNITS_PER_PIXEL: f64 = 4.0;
 
-/// The letters that an SVG asks for: Verdana, which more machines have, is as wide as ours. It has them in its first tag, by
-/// which our pictures can be told from others.
+/// The fonts that an SVG requests: Verdana, which more machines have, is as wide as ours. Its first tag contains this
+/// text, by which our pictures can be recognized.
 pub const MARK: &str = "font-family=\"DejaVu Sans, Verdana, sans-serif\"";
 
-/// The canvas as SVG, with a style for dark backgrounds: those of the system, if it is a picture alone, and those of the
-/// page that it is a part of, if that has a theme of its own (`data-theme`). Paper is white.
+/// The canvas as SVG, with a style for dark backgrounds: by the system's theme if it stands alone, and by the page's
+/// if that has one of its own (`data-theme`). Print is on white.
 pub fn svg(canvas: &Canvas) -> String {
     let (wide, high) = canvas.size;
     let style = style(&canvas.shapes);
@@ -26,7 +26,7 @@ pub fn svg(canvas: &Canvas) -> String {
 }
 
 fn fine(pixels: f64) -> i64 {
-    (pixels * FINE).round() as i64
+    (pixels * UNITS_PER_PIXEL).round() as i64
 }
 
 fn element(shape: &Shape) -> String {
@@ -91,7 +91,7 @@ fn text_element(text: &Text) -> String {
     )
 }
 
-/// Text as XML takes it. What XML 1.0 has no room for ("Characters") is replaced.
+/// Text escaped for XML. Characters that XML 1.0 does not allow ("Characters") are replaced.
 fn escaped(text: &str) -> String {
     let shown = text.chars().map(|c| match c {
         '\t' | '\n' => c,

@@ -4,8 +4,8 @@ use super::axis::Axis;
 use super::chart::Chart;
 use super::layer::Layer;
 
-/// The numbers of what these charts show as CSV, a row for each point, bar or cell: of which chart and curve it is, and a
-/// column for what each axis shows, with its unit. Axes of other charts leave theirs empty.
+/// The numbers of these charts as CSV, with a row for each point, bar or cell: its chart and curve, and a column for
+/// each axis, with its unit. Columns of other charts' axes stay empty.
 pub fn csv(charts: &[Chart]) -> String {
     let rows: Vec<Row> = charts.iter().flat_map(rows).collect();
     let mut columns: Vec<&str> = Vec::new();
@@ -26,7 +26,7 @@ pub fn csv(charts: &[Chart]) -> String {
     text
 }
 
-/// Values by their columns.
+/// Values with the names of their columns.
 type Row = Vec<(String, String)>;
 
 fn rows(chart: &Chart) -> Vec<Row> {
@@ -73,7 +73,7 @@ fn rows(chart: &Chart) -> Vec<Row> {
     rows
 }
 
-/// A value of an axis, in the axis's column.
+/// A value of an axis with its column.
 fn cell(axis: &Axis, end: &str, value: f64) -> (String, String) {
     let value = axis.value(value);
     let is_number = value.parse::<f64>().is_ok();

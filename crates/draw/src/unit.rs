@@ -1,13 +1,13 @@
-//! What the numbers of an axis count.
+//! The units of axes.
 
-/// The unit of what an axis shows.
+/// The unit of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    /// As it is written beside a number.
+    /// The symbol beside a number.
     symbol: &'static str,
-    /// As the name of a column ends that has such numbers.
+    /// The suffix of a column's name.
     column: &'static str,
-    /// Those that it has of the SI's prefixes: `10 kB` and `1 MB` beside each other on a logarithmic axis.
+    /// The SI prefixes in use: `10 kB` and `1 MB` on the same logarithmic axis.
     prefixes: &'static [(f64, &'static str)],
 }
 
@@ -20,11 +20,11 @@ const PREFIXES: &[(f64, &str)] = &[
     (1e-3, "m"),
     (1e-6, "µ"),
 ];
-/// Nobody speaks of kiloseconds.
-const OF_PARTS: &[(f64, &str)] = &[(1.0, ""), (1e-3, "m"), (1e-6, "µ")];
+/// Only prefixes for small numbers: kiloseconds are not in use.
+const SMALL_PREFIXES: &[(f64, &str)] = &[(1.0, ""), (1e-3, "m"), (1e-6, "µ")];
 
 impl Unit {
-    /// Ratios, shares of one, and things without an order.
+    /// Ratios, shares of one, and categories.
     pub const NONE: Unit = Unit::plain("", "");
     #[allow(missing_docs)]
     pub const PERCENT: Unit = Unit::plain("%", "percent");
@@ -40,7 +40,7 @@ impl Unit {
     pub const MEGABITS_PER_SECOND: Unit = Unit::plain("Mbit/s", "mbit_per_s");
     #[allow(missing_docs)]
     pub const SECONDS: Unit = Unit {
-        prefixes: OF_PARTS,
+        prefixes: SMALL_PREFIXES,
         ..Unit::plain("s", "s")
     };
     #[allow(missing_docs)]
@@ -57,7 +57,7 @@ impl Unit {
         }
     }
 
-    /// The name of an axis with all its numbers in this unit: `RTT (ms)`.
+    /// The title of an axis with all its numbers in this unit: `RTT (ms)`.
     pub(super) fn beside(self, name: &str) -> String {
         match self.symbol {
             "" => name.into(),
@@ -65,12 +65,12 @@ impl Unit {
         }
     }
 
-    /// Whether numbers that are far apart are written with different prefixes.
+    /// Whether numbers of different magnitude have different prefixes.
     pub(super) fn has_prefixes(self) -> bool {
         !self.prefixes.is_empty()
     }
 
-    /// A number as people write it: `10 kB`, `500 ms`; without prefixes only the number, since the axis names the unit.
+    /// A formatted number: `10 kB`, `500 ms`. Without prefixes it is only the number, since the axis names the unit.
     pub(super) fn written(self, value: f64) -> String {
         if !self.has_prefixes() {
             return digits(value);
@@ -85,8 +85,7 @@ impl Unit {
         format!("{} {prefix}{}", digits(value / scale), self.symbol)
     }
 
-    /// The name of a column with what the axis of this name shows: `rtt_ms`. What follows a comma explains, and names
-    /// nothing.
+    /// The name of the column for an axis of this name: `rtt_ms`. Text after a comma is an explanation, and left out.
     pub(super) fn column(self, name: &str) -> String {
         let name = name.split([',', '(']).next().unwrap_or_default();
         let name = name.replace(['\'', '’'], "").to_lowercase();
@@ -96,7 +95,7 @@ impl Unit {
     }
 }
 
-/// A number without zeros at its end: `0.001`, `20`.
+/// A number without trailing zeros: `0.001`, `20`.
 fn digits(value: f64) -> String {
     let text = format!("{value:.9}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()

@@ -1,4 +1,4 @@
-//! A scenario, run in the simulator and shown as `fullpipe run` shows it; then a field is changed and it runs again.
+//! Runs a scenario in the simulator and prints it as `fullpipe run` does; then changes a field and runs it again.
 //! `cargo run -p fullpipe-lab --example run`
 
 use lab::{Cancel, Engine, Sim};
@@ -24,14 +24,14 @@ controller = "cubic"
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut draft = Draft::parse(SCENARIO, ".".as_ref())?;
     for loss in ["0.1%", "2%"] {
-        // As `--set path.loss=2%` does.
+        // The same as `--set path.loss=2%`.
         draft.set("path.loss", loss)?;
         let scenario = draft.read()?;
         // Another engine runs the same scenario: `lab::Quic`, `lab::Linux`.
         let record = Sim::new().run(&scenario, &|_progress| (), &Cancel::new())?;
         println!("with {loss} of loss:");
         print!("{}", report::table(std::slice::from_ref(&record), None));
-        // The numbers are in the record's summary, and all that was observed beside it, sample by sample.
+        // The numbers are in the record's summary, and all observations beside it, sample by sample.
         for flow in &record.summary.flows {
             let resent = flow.retransmitted_bytes.unwrap_or(0);
             println!("{}: {resent} bytes sent again", flow.controller);

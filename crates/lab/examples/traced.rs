@@ -1,6 +1,6 @@
-//! Compares the parts of congestion control's share that a capture shows with the simulation's. `bench/trace/run` prints the result. The
-//! kernel has no statistics of these parts.
-//! `cargo run --release -p fullpipe-lab --example traced`
+//! Compares the parts of congestion control's share that a capture shows with the simulation's. `bench/trace/run`
+//! prints the result. The kernel has no statistics of these parts. `cargo run --release -p fullpipe-lab --example
+//! traced`
 
 #[path = "../tests/captures/parts.rs"]
 mod parts;

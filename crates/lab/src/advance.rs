@@ -1,4 +1,4 @@
-//! How much of a run is done, from what its engine tells meanwhile.
+//! The completed share of a run, computed from the progress that its engine reports.
 
 use units::{Bytes, Duration};
 
@@ -6,20 +6,20 @@ use scenario::Scenario;
 
 use crate::engine::Progress;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone)]
 pub struct Advance {
     duration: Option<Duration>,
     at: Duration,
-    /// What all flows have to transfer together; nothing if one of them sends until the end of the run.
+    /// The bytes that all flows together have to transfer; `None` if one of them sends until the end of the run.
     total: Option<Bytes>,
-    /// What each flow has delivered, and all of them together.
+    /// The bytes that each flow has delivered, followed by their sum.
     delivered: Vec<Bytes>,
     sum: Bytes,
 }
 
 impl Advance {
-    /// At the start of the scenario.
+    /// Creates the progress of a run that has just started.
     pub fn new(scenario: &Scenario) -> Advance {
         let bytes = scenario.each_flow().map(|(flow, _)| flow.bytes);
         let delivered = vec![Bytes::ZERO; scenario.each_flow().count()];
@@ -32,7 +32,7 @@ impl Advance {
         }
     }
 
-    /// Notes how far a flow has come.
+    /// Records the progress of one flow.
     pub fn note(&mut self, progress: &Progress) {
         self.at = self.at.max(progress.at);
         if let Some(delivered) = self.delivered.get_mut(progress.flow) {
@@ -41,12 +41,12 @@ impl Advance {
         }
     }
 
-    /// When it is in the scenario's time.
+    /// The latest reported time, in the scenario's time.
     pub fn at(&self) -> Duration {
         self.at
     }
 
-    /// The share of the run that is done: of its time, or of what is to be transferred if that ends it sooner.
+    /// The completed share of the run: of its time or of its bytes, whichever is larger.
     pub fn share(&self) -> f64 {
         let of_time = self.duration.map_or(0.0, |duration| {
             self.at.as_secs_f64() / duration.as_secs_f64()

@@ -1,4 +1,4 @@
-//! What an engine is.
+//! The interface of an engine.
 
 use congestion::State;
 use record::Record;
@@ -8,31 +8,30 @@ use units::{Bytes, Duration, Rate};
 use crate::engine_kind::EngineKind;
 use crate::error::EngineError;
 
-/// Ends a run before its time. Clones are of the same token: keep one for a Ctrl-C handler and give the other to the
-/// run.
+/// Ends a run early. Clones share one token: keep one for a Ctrl-C handler and give the other to the run.
 pub type Cancel = tokio_util::sync::CancellationToken;
 
 /// Runs scenarios.
 pub trait Engine {
-    /// Which engine it is.
+    /// Returns the kind of this engine.
     fn kind(&self) -> EngineKind;
 
-    /// Whether this engine can run the scenario.
+    /// Checks that this engine can run the scenario.
     ///
     /// # Errors
     ///
-    /// The scenario makes no sense, or asks for what this engine cannot do; the error's field is the one to mend.
+    /// The scenario is invalid, or asks for something that this engine cannot do. The error names the field to change.
     fn check(&self, scenario: &Scenario) -> Result<(), EngineError>;
 
-    /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may be blocked. `watch` is told about
-    /// every flow some twenty times a second, from threads of the engine, and must return soon.
+    /// Runs a scenario to its end and blocks meanwhile; call it from a thread that may block. The engine's threads
+    /// call `watch` for every flow about twenty times a second; it must return soon.
     ///
-    /// Once `cancel` is cancelled, the run ends within a moment, and its record is of what happened until then
+    /// Once `cancel` is cancelled, the run ends within a moment. Its record then covers the time until that moment
     /// ([`Summary::is_partial`](record::Summary)).
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::check`]; or the run failed.
+    /// Those of [`Engine::check`], or the run failed.
     fn run(
         &self,
         scenario: &Scenario,
@@ -40,8 +39,8 @@ pub trait Engine {
         cancel: &Cancel,
     ) -> Result<Record, EngineError>;
 
-    /// As [`Engine::run`], for those who look at no samples over time. The record has none, and is the same in all else. It
-    /// takes less memory, and of a simulation less time.
+    /// Runs a scenario as [`Engine::run`] does, but records no samples over time; the record is otherwise the same.
+    /// This takes less memory, and a simulation takes less time.
     ///
     /// # Errors
     ///
@@ -58,24 +57,24 @@ pub trait Engine {
     }
 }
 
-/// How far a flow has come.
+/// The progress of one flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Which of the scenario's flows.
+    /// The index of the flow among the scenario's flows.
     pub flow: usize,
     /// Its controller.
     pub controller: Controller,
-    /// When, from the start of the run.
+    /// The time since the start of the run.
     pub at: Duration,
-    /// Payload delivered, as far as the sender knows; exact at the end.
+    /// The delivered payload, as far as the sender knows; exact at the end.
     pub delivered: Bytes,
-    /// Payload to deliver; `None` if the flow sends until the end of the run.
+    /// The payload to deliver; `None` if the flow sends until the end of the run.
     pub total: Option<Bytes>,
-    /// Payload delivered per second, of late; at the end, over the flow's whole life.
+    /// The recent goodput; at the end, the goodput over the flow's whole life.
     pub rate: Rate,
     /// The last measured round-trip time.
     pub rtt: Option<Duration>,
-    /// The controller's state; none before the first ACK.
+    /// The controller's state; `None` before the first ACK.
     pub state: Option<State>,
     /// Whether the flow has ended.
     pub is_done: bool,

@@ -1,7 +1,7 @@
 //! The engines by name.
 
 units::named! {
-    /// The engines that there are.
+    /// The available engines.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum EngineKind, "engine" {
         /// Packets in virtual time.
@@ -17,7 +17,8 @@ units::named! {
 units::as_text!(EngineKind);
 
 impl EngineKind {
-    /// Whether a run takes as long as it says, and shares the machine with others that run at the same time.
+    /// Whether a run takes as long in real time as its scenario says, and therefore competes for the machine with
+    /// runs at the same time.
     pub const fn is_real_time(self) -> bool {
         !matches!(self, EngineKind::Sim)
     }

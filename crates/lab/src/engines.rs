@@ -1,4 +1,4 @@
-//! From an engine's name to the engine.
+//! Engines by their kind.
 
 use crate::engine::Engine;
 use crate::engine_kind::EngineKind;
@@ -9,12 +9,11 @@ use crate::quic::Quic;
 use crate::sim::Sim;
 
 impl EngineKind {
-    /// Sees to what the engine needs of the system, for the whole process. To be called before the process has a second
-    /// thread.
+    /// Prepares the whole process for this engine. Call it before the process starts a second thread.
     ///
     /// # Errors
     ///
-    /// What this process may not do, and what would allow it.
+    /// The process lacks a privilege; the error says which, and how to get it.
     pub fn prepare(self) -> Result<(), EngineError> {
         if self == EngineKind::Linux {
             ::linux::privilege::acquire()?;
@@ -22,7 +21,7 @@ impl EngineKind {
         Ok(())
     }
 
-    /// What the engine cannot do; nothing if it can do all that a scenario may ask for.
+    /// The engine's limits; `None` if it can do everything that a scenario may ask for.
     pub(crate) const fn limits(self) -> Option<&'static Limits> {
         match self {
             EngineKind::Sim => None,
@@ -31,7 +30,7 @@ impl EngineKind {
         }
     }
 
-    /// The engine.
+    /// Creates the engine.
     pub fn engine(self) -> Box<dyn Engine + Send + Sync> {
         match self {
             EngineKind::Sim => Box::new(Sim::new()),

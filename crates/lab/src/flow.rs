@@ -1,4 +1,4 @@
-//! What is seen of one flow.
+//! The observed state of one flow.
 
 use std::collections::VecDeque;
 
@@ -13,13 +13,13 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::engine::Progress;
 
-/// The rate that progress tells is a mean over what was noted in so long.
-const RECENT: Duration = Duration::from_secs(1);
+/// The time over which the reported rate is a mean.
+const RATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// The least time between two notes that it is made from.
-const APART: Duration = Duration::from_millis(50);
+/// The minimum time between two points from which the reported rate is computed.
+const MIN_POINT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// No time in any limit, where pacing's is not told apart.
+/// No time in any limit, for engines that do not distinguish pacing.
 pub(crate) const NO_LIMITS: Limits = Limits {
     busy: Duration::ZERO,
     application: Duration::ZERO,
@@ -29,8 +29,8 @@ pub(crate) const NO_LIMITS: Limits = Limits {
     pacing: None,
 };
 
-/// What a flow has done that has done nothing, of what TCP's hosts count.
-pub(crate) const NOTHING: FlowTotals = FlowTotals {
+/// The counters of a flow that has sent nothing yet, for engines that count as TCP hosts do.
+pub(crate) const NOTHING_SENT: FlowTotals = FlowTotals {
     payload: Bytes::ZERO,
     sent: Some(Bytes::ZERO),
     retransmitted: Some(Bytes::ZERO),
@@ -43,36 +43,37 @@ pub(crate) const NOTHING: FlowTotals = FlowTotals {
     opens: None,
 };
 
-/// A flow, watched.
+/// The observed state of one flow.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     span: FlowSpan,
-    /// What its `bytes` are.
+    /// The flow's `bytes` in the scenario.
     bytes: Option<Bytes>,
-    /// What its application is called, unless it is bulk data.
+    /// The name of its application's kind; `None` for bulk data.
     app_kind: Option<&'static str>,
-    /// What its application has counted; of many, nothing but their objects.
+    /// The counters of its application. With a connection for each object, only the objects are counted.
     app: app::Stats,
-    /// How many objects its application delivers in all, if that can be told.
+    /// The number of objects that its application delivers in all, if it is known.
     objects: Option<u64>,
     opens_many: bool,
     recorder: FlowRecorder,
     delivered_objects: u64,
     last_object: Duration,
-    /// Whether nothing more comes of it, complete or not.
+    /// Whether the flow has ended, complete or not.
     is_over: bool,
-    /// What its connections that are over have done, and what all of them had when it was last noted.
+    /// The counters of its closed connections.
     pub over: FlowTotals,
+    /// The counters of all its connections, as last recorded.
     pub totals: FlowTotals,
     noted: Option<Duration>,
     rtt: Option<Duration>,
     state: Option<State>,
-    /// Times and payloads of the last notes.
+    /// The times and payloads of recent calls of [`Flow::note`].
     recent: VecDeque<(Duration, Bytes)>,
 }
 
 impl Flow {
-    /// Every flow of the scenario; `nothing` is what an engine counts of one that has done nothing.
+    /// Creates every flow of the scenario; `nothing` has the counters of a flow that has sent nothing yet.
     pub fn all(scenario: &Scenario, nothing: FlowTotals) -> Vec<Flow> {
         let count = scenario.each_flow().count();
         let flows = scenario.each_flow().enumerate();
@@ -102,7 +103,7 @@ impl Flow {
         flows.map(flow).collect()
     }
 
-    /// Keeps no samples of it.
+    /// Records no samples of this flow.
     pub fn without_samples(self) -> Flow {
         Flow {
             recorder: self.recorder.without_samples(),
@@ -110,7 +111,7 @@ impl Flow {
         }
     }
 
-    /// Which it is, and when it lives.
+    /// The flow's identity and its time span.
     pub fn span(&self) -> FlowSpan {
         self.span
     }
@@ -120,39 +121,40 @@ impl Flow {
         self.opens_many
     }
 
-    /// Whether nothing more comes of it.
+    /// Whether the flow has ended, complete or not.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether anything has come back from its receiver.
+    /// Whether anything has arrived from its receiver.
     pub fn has_heard(&self) -> bool {
         self.rtt.is_some()
     }
 
-    /// It starts, maybe not quite when it should.
+    /// Records the actual start, which may be later than the planned one.
     pub fn start(&mut self, at: Duration) {
         self.span.start = at;
     }
 
-    /// Notes what it has done by `at`.
+    /// Records the counters at `at`.
     pub fn note(&mut self, at: Duration, totals: FlowTotals) {
-        // What had arrived when a second ends, arrived within it.
+        // Data that have arrived when a second ends belong to that second.
         let within = at.saturating_sub(Duration::from_nanos(1));
         self.recorder.totals(within, totals);
         self.totals = totals;
         self.noted = Some(at);
-        let is_old = |(noted, _): &(Duration, Bytes)| at.saturating_sub(*noted) > RECENT;
+        let is_old = |(noted, _): &(Duration, Bytes)| at.saturating_sub(*noted) > RATE_WINDOW;
         while self.recent.front().is_some_and(is_old) {
             self.recent.pop_front();
         }
         let last = self.recent.back();
-        if last.is_none_or(|(noted, _)| at.saturating_sub(*noted) >= APART) {
+        if last.is_none_or(|(noted, _)| at.saturating_sub(*noted) >= MIN_POINT_INTERVAL) {
             self.recent.push_back((at, totals.payload));
         }
     }
 
-    /// Notes a sample, which is of one of its connections if it opens many: they have no state in common.
+    /// Records a sample. If the flow opens many connections, the sample is of one of them and has no state: the
+    /// connections share none.
     pub fn sample(&mut self, mut sample: FlowSample) {
         self.rtt = sample.rtt.or(self.rtt);
         self.state = sample.state;
@@ -162,7 +164,7 @@ impl Flow {
         self.recorder.sample(sample);
     }
 
-    /// Notes an object that was delivered.
+    /// Records a delivered object.
     pub fn deliver(&mut self, object: &app::Transfer) -> Transfer {
         let end = object.end.since(Time::ZERO);
         self.delivered_objects = self.delivered_objects.saturating_add(1);
@@ -177,15 +179,15 @@ impl Flow {
         self.transfer(object.start, object.size, Some(end))
     }
 
-    /// Notes what its application has counted. Those of many connections are counted object by object.
+    /// Records the counters of its application. With many connections, objects are counted one by one instead.
     pub fn count(&mut self, app: &app::App) {
         if !self.opens_many {
             self.app = app.stats();
         }
     }
 
-    /// Notes the application of a connection that is not over, once, at the end of the run: what it has begun and not
-    /// delivered is a transfer that is not complete.
+    /// Records, at the end of the run, the application of a connection that is still open. The objects that it has
+    /// begun become incomplete transfers.
     pub fn cut_off(&mut self, app: &app::App) -> Vec<Transfer> {
         self.count(app);
         let begun: Vec<(Bytes, Time)> = app.under_way().collect();
@@ -196,8 +198,8 @@ impl Flow {
         begun.into_iter().map(transfer).collect()
     }
 
-    /// All that it has to deliver, as one transfer, if it has an end.
-    pub fn whole(&self) -> Option<Transfer> {
+    /// The whole flow as one transfer, if it has an end.
+    pub fn as_transfer(&self) -> Option<Transfer> {
         let start = Time::ZERO + self.span.start;
         Some(self.transfer(start, self.bytes?, self.span.completed))
     }
@@ -212,29 +214,28 @@ impl Flow {
         }
     }
 
-    /// Notes what its host did with it, once, at the end.
+    /// Records its host's summary, at the end of the run.
     pub fn host(&mut self, host: HostSummary) {
         self.recorder.host(host);
     }
 
-    /// Its only connection is over: everything that was accepted has been delivered. An object that was refused never
-    /// is.
+    /// Records the end of its only connection: everything accepted has been delivered. A refused object never is.
     pub fn end(&mut self) {
         self.complete(self.last_object);
     }
 
-    /// Everything has been delivered by `at`.
+    /// Records that everything has been delivered by `at`.
     pub fn complete(&mut self, at: Duration) {
         self.span.completed = self.span.completed.or(Some(at));
         self.is_over = true;
     }
 
-    /// Nothing more comes of it.
+    /// Records that the flow has ended without completing.
     pub fn give_up(&mut self) {
         self.is_over = true;
     }
 
-    /// How far it has come by `at`.
+    /// The progress at `at`.
     pub fn progress(&self, at: Duration) -> Progress {
         let FlowSpan {
             id: flow,
@@ -260,7 +261,7 @@ impl Flow {
         }
     }
 
-    /// Its summary and samples after a run that ended at `end`.
+    /// Returns the flow's summary and samples after a run that ended at `end`.
     pub fn finish(mut self, end: Duration) -> (FlowSummary, FlowRecord) {
         if let Some(kind) = self.app_kind {
             self.recorder.app(summary(kind, &self.app));
@@ -269,7 +270,7 @@ impl Flow {
     }
 }
 
-/// What one of our controllers shows of itself, without what only its transport knows.
+/// A sample from one of our controllers, without the values that only its transport knows.
 pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
     FlowSample {
         at,
@@ -294,7 +295,7 @@ pub(crate) fn sample(at: Duration, snapshot: &Snapshot) -> FlowSample {
     }
 }
 
-/// What the application of this kind has counted.
+/// The summary of an application of this kind.
 fn summary(kind: &str, app: &app::Stats) -> AppSummary {
     AppSummary {
         kind: kind.to_string(),

@@ -1,4 +1,4 @@
-//! What is seen of all flows.
+//! The observed state of all flows.
 
 use std::ops::{Index, IndexMut};
 
@@ -10,11 +10,11 @@ use units::Duration;
 use crate::engine::Progress;
 use crate::flow::Flow;
 
-/// One of a run's flows, by its place among the scenario's.
+/// The index of a flow among the scenario's flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FlowId(pub usize);
 
-/// All flows, watched.
+/// The observed state of all flows.
 #[derive(Debug)]
 pub(crate) struct Flows {
     pub flows: Vec<Flow>,
@@ -22,12 +22,12 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Every flow of the scenario; `nothing` is what an engine counts of one that has done nothing.
+    /// Creates every flow of the scenario; `nothing` has the counters of a flow that has sent nothing yet.
     pub fn new(scenario: &Scenario, nothing: FlowTotals) -> Flows {
         Flows::of(scenario, Flow::all(scenario, nothing))
     }
 
-    /// These flows, which are all of the scenario.
+    /// Wraps the scenario's flows.
     pub fn of(scenario: &Scenario, flows: Vec<Flow>) -> Flows {
         Flows {
             flows,
@@ -35,7 +35,7 @@ impl Flows {
         }
     }
 
-    /// Keeps no samples of any.
+    /// Records no samples of any flow.
     pub fn without_samples(self) -> Flows {
         let flows = self.flows.into_iter().map(Flow::without_samples);
         Flows {
@@ -44,7 +44,7 @@ impl Flows {
         }
     }
 
-    /// Notes what all flows have done by `at`; `live` is what their connections that are not over have done.
+    /// Records the counters of all flows at `at`; `live` has those of their open connections.
     pub fn note(&mut self, at: Duration, live: impl IntoIterator<Item = (FlowId, FlowTotals)>) {
         for flow in &mut self.flows {
             flow.totals = flow.over;
@@ -58,34 +58,34 @@ impl Flows {
         }
     }
 
-    /// Notes an object that was delivered.
+    /// Records a delivered object.
     pub fn deliver(&mut self, id: FlowId, object: &app::Transfer) {
         let transfer = self[id].deliver(object);
         self.transfers.note(transfer);
     }
 
-    /// Notes the application of a connection that has not delivered everything, once it will not any more.
+    /// Records the application of a connection that will never deliver everything.
     pub fn cut_off(&mut self, id: FlowId, app: &App) {
         for transfer in self[id].cut_off(app) {
             self.transfers.note(transfer);
         }
     }
 
-    /// Notes all that each flow has to deliver as one transfer, at the end of the run.
-    pub fn transfer_whole(&mut self) {
-        for transfer in self.flows.iter().filter_map(Flow::whole) {
+    /// Records each flow's bytes as one transfer, at the end of the run.
+    pub fn note_whole_transfers(&mut self) {
+        for transfer in self.flows.iter().filter_map(Flow::as_transfer) {
             self.transfers.note(transfer);
         }
     }
 
-    /// When the last flow was complete, if all are.
+    /// The completion time of the last flow, if all are complete.
     pub fn completed(&self) -> Option<Duration> {
         let completed = self.flows.iter().map(|flow| flow.span().completed);
         completed.collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
-    /// Tells how far the flows have come by `at`.
-    pub fn tell(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
+    /// Reports the progress of every flow at `at`.
+    pub fn report_progress(&self, at: Duration, watch: &(dyn Fn(Progress) + Sync)) {
         self.flows.iter().for_each(|flow| watch(flow.progress(at)));
     }
 }

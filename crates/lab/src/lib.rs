@@ -1,9 +1,9 @@
 //! Scenario × engine → record.
 //!
-//! - A [`Scenario`](scenario::Scenario) says what the path is and who sends over it: plain data.
-//! - An [`Engine`] runs it: [`Sim`], packets in virtual time; [`Quic`], real UDP packets and our controllers; [`Linux`],
-//!   the kernel's own TCP.
-//! - A [`Record`](record::Record) is what was observed, in one schema whatever the engine.
+//! - A [`Scenario`](scenario::Scenario) describes the path and its senders: plain data.
+//! - An [`Engine`] runs it: [`Sim`] with packets in virtual time, [`Quic`] with real UDP packets and our controllers,
+//!   [`Linux`] with the kernel's own TCP.
+//! - A [`Record`](record::Record) holds the observations, in one schema for every engine.
 //!
 //! ```
 //! use lab::{Cancel, Engine, Sim};

@@ -1,27 +1,27 @@
-//! What an engine cannot do, field by field.
+//! The limits of an engine, field by field.
 
 use scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
 
 use crate::engine_kind::EngineKind;
 
-/// What a scenario may ask for that an engine cannot do.
+/// The settings of a scenario that an engine cannot follow.
 pub(crate) struct Limits {
     pub engine: EngineKind,
     pub scenario: &'static [Limit<Scenario>],
-    /// Of `host`, and of each group's own.
+    /// Limits of `host` and of each group's own `host`.
     pub host: &'static [Limit<HostSpec>],
-    /// Of each group of flows.
+    /// Limits of each group of flows.
     pub flow: &'static [Limit<FlowSpec>],
     pub most_flows: usize,
 }
 
-/// The field, what of it is beyond the engine, and why.
+/// A field, a test whether its value is beyond the engine, and the reason.
 pub(crate) type Limit<T> = (&'static str, fn(&T) -> bool, &'static str);
 
 impl Limits {
     /// # Errors
     ///
-    /// The first thing that the engine cannot do; the error's field is the one to leave out.
+    /// The first setting that the engine cannot follow; the error names the field to leave out.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
         match self.first_beyond(scenario) {
             Some(beyond) => Err(self.refuse(scenario, beyond)),
@@ -29,7 +29,7 @@ impl Limits {
         }
     }
 
-    /// The engine cannot do what the error's field says; its reason is why.
+    /// Completes an error about a setting that the engine cannot follow.
     pub fn refuse(&self, scenario: &Scenario, beyond: ScenarioError) -> ScenarioError {
         let (engine, why) = (self.engine, &beyond.reason);
         let others = EngineKind::ALL.iter().filter(|other| {
@@ -43,7 +43,7 @@ impl Limits {
         ScenarioError::new(beyond.field, reason)
     }
 
-    /// The first thing that the engine cannot do, and why.
+    /// The first setting that the engine cannot follow, and the reason.
     fn first_beyond(&self, scenario: &Scenario) -> Option<ScenarioError> {
         if let Some((field, why)) = beyond(self.host, &scenario.host) {
             return Some(ScenarioError::new(join("host", field), why));
@@ -65,14 +65,14 @@ impl Limits {
     }
 }
 
-/// The first of these limits that it is beyond.
+/// The first of these limits that `asked` exceeds.
 fn beyond<T>(limits: &[Limit<T>], asked: &T) -> Option<(&'static str, &'static str)> {
     let mut limits = limits.iter();
     let limit = limits.find(|(_, is_beyond, _)| is_beyond(asked))?;
     Some((limit.0, limit.2))
 }
 
-/// The field of a table; without a name, the table.
+/// The path of a field in a table; an empty name stands for the table itself.
 fn join(table: &str, field: &str) -> String {
     match field {
         "" => table.to_string(),

@@ -1,4 +1,4 @@
-//! How a run ends: in a record.
+//! The end of a run: its record.
 
 use std::time::Instant;
 
@@ -15,23 +15,23 @@ use crate::hops::Hops;
 pub(crate) struct Outcome<'s> {
     pub scenario: &'s Scenario,
     pub engine: EngineKind,
-    /// When it began, in the time of the person who waits for it.
+    /// The real time at which it began.
     pub begin: Instant,
-    /// When it ended, in the scenario's time, unless all flows were complete before.
+    /// The end in the scenario's time, unless all flows were complete before.
     pub at: Duration,
     pub is_partial: bool,
-    /// The share of payload in a full packet, the largest of all flows.
+    /// The share of payload in the largest full packet of all flows.
     pub payload_share: f64,
     pub hops: Hops,
     pub flows: Flows,
 }
 
 impl Outcome<'_> {
-    /// The record, after a last word about every flow.
+    /// Reports the final progress of every flow and returns the record.
     pub fn record(self, watch: &(dyn Fn(Progress) + Sync)) -> Record {
         let completed = self.flows.completed().filter(|_| !self.is_partial);
         let end = completed.unwrap_or(self.at);
-        self.flows.tell(end, watch);
+        self.flows.report_progress(end, watch);
         let (path, next) = self.hops.finish(end, self.payload_share);
         let flows = self.flows.flows.into_iter();
         let recorded = Recorded {

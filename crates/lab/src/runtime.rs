@@ -1,4 +1,4 @@
-//! Threads on which connections in real time are driven.
+//! Threads that drive connections in real time.
 
 use std::io;
 use std::sync::Mutex;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A runtime with so many threads.
+/// Creates a runtime with this number of threads.
 ///
 /// # Errors
 ///
-/// The system does not grant them. tokio itself panics then, and may leave what it has started behind.
+/// The system does not grant them. tokio itself would panic then, and might leave started threads behind.
 pub fn runtime(threads: usize) -> io::Result<Runtime> {
-    // One more than its workers: for what blocks.
+    // The workers, and one thread for blocking calls.
     are_granted(threads + 1)?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(threads)
@@ -21,16 +21,16 @@ pub fn runtime(threads: usize) -> io::Result<Runtime> {
         .thread_keep_alive(Duration::MAX)
         .enable_all()
         .build()?;
-    // tokio panics where it has no thread yet for what blocks and gets none. With one, it waits for that.
+    // tokio panics if it has no thread for blocking calls and cannot start one. With one thread, it waits for that.
     runtime.spawn_blocking(|| ());
     Ok(runtime)
 }
 
-/// Asks whether the process may have so many more threads at once.
+/// Checks that the process may start this many more threads at once.
 ///
 /// # Errors
 ///
-/// It may not.
+/// It may not start them.
 pub fn are_granted(threads: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {

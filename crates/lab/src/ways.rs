@@ -1,4 +1,4 @@
-//! A scenario's links, and each group's way over them.
+//! A scenario's links, and the way of each group of flows over them.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use scenario::{FlowSpec, Scenario, ScenarioError};
 /// The links of all hops, and the ways over them.
 #[derive(Debug)]
 pub(super) struct Ways {
-    /// The links of each hop: of data, and of ACKs.
+    /// The links of each hop: one for data, one for ACKs.
     pub hops: Vec<PathConfig>,
     /// The way of each group of flows.
     pub groups: Vec<Way>,
@@ -20,16 +20,16 @@ pub(super) struct Ways {
 /// A group's way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Way {
-    /// The hops that it crosses, there and back.
+    /// The hops that it crosses, in both directions.
     pub hops: RangeInclusive<usize>,
-    /// The propagation delay that is not in their links, both ways together.
+    /// The propagation delay that is not in those links, both directions together.
     pub access: Duration,
 }
 
 impl Ways {
     /// # Errors
     ///
-    /// A trace cannot be read, or the scenario asks for what cannot be.
+    /// A trace cannot be read, or the scenario asks for something impossible.
     pub fn of(scenario: &Scenario) -> Result<Ways, ScenarioError> {
         let delays = scenario.link_delays();
         let hops = scenario.hops().zip(&delays).enumerate();
@@ -55,7 +55,7 @@ pub(super) fn mss(scenario: &Scenario, group: &FlowSpec) -> Bytes {
     host.mss.map_or(MSS, Bytes::new)
 }
 
-/// The share of payload in the packets of the group with the largest ones.
+/// The share of payload in full packets of the group with the largest ones.
 pub(super) fn payload_share(scenario: &Scenario) -> f64 {
     let sizes = scenario.flows.iter().map(|group| mss(scenario, group));
     let mss = sizes.max().unwrap_or_default();

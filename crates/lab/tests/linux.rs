@@ -1,4 +1,4 @@
-//! Engine `linux`, wherever this machine lets it run: in real time, so that what is expected is little.
+//! Engine `linux`, where this machine supports it. It runs in real time, so the expectations are loose.
 
 use std::io::{Write, stderr};
 use std::thread;
@@ -12,7 +12,7 @@ fn scenario(text: &str) -> Scenario {
     format!("name = \"test\"\n{text}").parse().unwrap()
 }
 
-/// Whether this machine lets this process make networks. If not, it is said where nobody captures it.
+/// Whether this machine lets this process create networks. If not, a message says so on the uncaptured output.
 fn is_possible() -> bool {
     let made = linux::Network::create(&linux::NetworkConfig::default());
     if let Err(error) = &made {
@@ -37,7 +37,7 @@ fn goodput(flow: &FlowSummary) -> f64 {
     flow.goodput_bps as f64
 }
 
-/// Whether this program and this machine can give the kernel Fullpipe's controllers.
+/// Whether this program and this machine can load Fullpipe's controllers into the kernel.
 fn has_ours() -> bool {
     let lack = kernel::check()
         .into_iter()
@@ -61,7 +61,7 @@ fn our_controllers_are_loaded_for_a_run_and_seen_at_it() {
                  [[flow]]\ncontroller = \"kernel:{name}\"\n"
             )
         };
-        // The first run to end leaves it to the other, which opens a connection after that.
+        // The first run to end leaves the controller to the other, which opens a connection after that.
         let later = format!("[[flow]]\ncontroller = \"kernel:{name}\"\nstart = \"1500ms\"\n");
         let (long, short) = thread::scope(|scope| {
             let short = scope.spawn(|| run(&text("500ms")));
@@ -246,7 +246,7 @@ fn what_limits_a_flow_is_told_in_shares_that_add_up() {
         };
         assert_eq!(largest, "send buffer", "{controller}: {limits:?}");
     }
-    // BBR's pacing would have a part of this.
+    // BBR's pacing would have a part of this time.
     let told = bulk("cubic", "[host]\nreceive_buffer = \"60kb\"\n");
     let (largest, limits) = told.expect("as before");
     assert_eq!(largest, "receiver", "{limits:?}");
@@ -336,7 +336,7 @@ fn a_controller_that_the_kernel_has_not_is_answered_with_those_that_it_has() {
     assert_eq!(error.lines().count(), 1, "{error}");
 }
 
-/// Who watches may panic: the run ends with that, and does not wait for ever.
+/// If the observer panics, the run ends with that panic, and does not wait for ever.
 #[test]
 fn a_panic_of_who_watches_ends_the_run() {
     if !is_possible() {

@@ -1,4 +1,4 @@
-//! Real packets: what must hold of their records on any machine, however busy it is.
+//! Real packets: properties of their records that must hold on any machine, however busy it is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,11 +10,11 @@ use scenario::Scenario;
 const SCENARIO: &str = "name = \"shared\"\nduration = \"2s\"\n[path]\nrate = \"20mbit\"\nrtt = \"40ms\"\nbuffer = \"4bdp\"\n\
                         [[flow]]\ncontroller = \"bbr1\"\ncount = 2\n[[flow]]\ncontroller = \"cubic\"\ncount = 2\n";
 
-/// How much older than it is an ACK may be taken to be: clocks that are set while they are read.
+/// The most by which an ACK may seem older than it is, because clocks are set while they are read.
 const TOLERANCE_MS: f64 = 0.1;
 
-/// No packet is faster than the path, also when threads lose their processors all the time. Where ACKs had the time at which
-/// the reading began, RTTs of 37.5 ms were seen on a path of 40 ms.
+/// No packet is faster than the path, even if threads lose their processors all the time. When ACKs were stamped with
+/// the time at which reading began, RTTs of 37.5 ms were measured on a path of 40 ms.
 #[test]
 fn no_round_trip_is_shorter_than_the_path_and_the_extremes_are_among_the_samples() {
     let scenario: Scenario = SCENARIO.parse().unwrap();

@@ -66,13 +66,13 @@ prop_compose! {
     }
 }
 
-/// Sums over the flows' own lives, which say more than the path can do.
+/// The sum over the flows' own lives, which may exceed the path's limit.
 fn over_own_lives(record: &Record) -> f64 {
     let flows = record.summary.flows.iter();
     flows.map(|flow| flow.limit_share.unwrap_or(0.0)).sum()
 }
 
-/// How long all flows together lived after the warmup, in seconds.
+/// The time in which flows lived after the warmup, in seconds.
 fn span(record: &Record) -> f64 {
     let summary = &record.summary;
     let starts = summary.flows.iter().map(|flow| flow.start_s);
@@ -94,13 +94,13 @@ proptest! {
         let all = &summary.together;
         let own = summary.flows.iter().map(|flow| flow.limit_share);
         prop_assert!(own.flatten().all(|share| share <= 1.0), "{:?} of {text}", summary.flows);
-        // Nobody lived on after the warmup: no time, and no share of it.
+        // No flow lived on after the warmup: there is no time, and no share of it.
         prop_assert_eq!(all.limit_share.is_none(), span(&record) <= 0.0, "{}", text);
         let share = all.limit_share.unwrap_or(0.0);
         prop_assert!(share <= 1.0, "{share} of {text}");
         let sum: f64 = summary.controllers.iter().filter_map(|one| one.together.limit_share).sum();
         prop_assert!((sum - share).abs() < 1e-4, "{sum} and {share} of {text}");
-        // What is said is what arrived.
+        // The reported goodput is that of the delivered bytes.
         let delivered: u64 = summary.flows.iter().map(|flow| flow.delivered_bytes).sum();
         let said = all.goodput_bps as f64 / 8.0 * span(&record);
         // A rate is a whole number of bytes per second.
@@ -180,7 +180,7 @@ fn equal_transfers_that_end_apart_are_told_by_the_time_in_which_all_live() {
          [[flow]]\ncontroller = 'bbr1'\nbytes = '8mb'\n[[flow]]\ncontroller = 'cubic'\nbytes = '8mb'\n\
          [[flow]]\ncontroller = 'reno'\nbytes = '8mb'\n",
     );
-    // Over the whole time, all of them have the same, whatever they did to each other.
+    // Over the whole time, all of them have equal shares, whatever they did to each other.
     let whole = |one: &record::OfController| one.together.goodput_bps;
     let shares: Vec<u64> = record.summary.controllers.iter().map(whole).collect();
     assert!(shares.iter().all(|share| *share == shares[0]), "{shares:?}");
@@ -200,7 +200,7 @@ fn equal_transfers_that_end_apart_are_told_by_the_time_in_which_all_live() {
     let text = report::table(&[record], None);
     assert!(text.contains("\nwhile all flows lived, 0 to "), "{text}");
     assert!(!text.contains("over the same time"), "{text}");
-    // Nobody lived at the same time: nothing to compare.
+    // No flows lived at the same time, so there is nothing to compare.
     let text = report::table(&[run(IN_TURN)], None);
     assert!(!text.contains("all flows"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! The documented format is the one that is read: keys, examples, and the scenarios that come along.
+//! The documented format is the one that is read: keys, examples, and the included scenarios.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ fn the_first_example_is_a_scenario_that_comes_along() {
     assert_eq!(first, file);
 }
 
-/// The part of the documentation that is about a table.
+/// The section of the documentation about a table.
 fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
     let heading = match table {
         "" => "## The top".to_string(),
@@ -38,7 +38,7 @@ fn section<'d>(documentation: &'d str, table: &str) -> &'d str {
     &section[..end.unwrap_or(section.len())]
 }
 
-/// The headings of the documentation's tables, each with a scenario in which an unknown key stands in that table.
+/// The headings of the documentation's tables, each with a scenario that has an unknown key in that table.
 const TABLES: [(&str, &str); 24] = [
     ("", "KEY"),
     ("[path]", "path = { KEY }"),
@@ -81,7 +81,7 @@ const TABLES: [(&str, &str); 24] = [
     ),
 ];
 
-/// The keys that a table has: an unknown one is answered with them.
+/// The keys of a table: the error about an unknown one lists them.
 fn keys(text: &str) -> BTreeSet<String> {
     let error = text
         .replace("KEY", "zzzzzzzzzzzz = 1")
@@ -139,7 +139,7 @@ fn every_scenario_that_comes_along_can_be_run() {
     let mut count = 0;
     for file in files {
         let file = file.unwrap().path();
-        // A population and a CDN are what scenarios are drawn from.
+        // Scenarios are drawn from a population and a CDN, which are no scenarios themselves.
         let others = ["population.toml", "cdn.toml", "cdn-linux.toml"];
         let is_other = others.iter().any(|name| file.ends_with(name));
         if file.extension().is_none_or(|extension| extension != "toml") || is_other {

@@ -1,4 +1,4 @@
-//! What the engine `sim` makes of scenarios, in virtual time.
+//! The engine `sim`: scenarios in virtual time.
 
 use congestion::ControllerKind;
 use std::thread;
@@ -24,7 +24,7 @@ fn refusal(text: &str) -> String {
 
 const PLAIN: &str = "duration = \"20s\"\nwarmup = \"5s\"\n[path]\nrate = \"10mbit\"\nrtt = \"40ms\"\nbuffer = \"2bdp\"\n";
 
-/// Everything in a record but how long it took.
+/// Everything in a record except the elapsed real time.
 fn text(mut record: Record) -> String {
     record.summary.wall_s = 0.0;
     format!("{record:?}")
@@ -48,7 +48,7 @@ fn a_plain_scenario_in_numbers() {
     assert!(path.drops.unwrap() > 0);
     assert_eq!((path.random_losses, path.late_packets), (Some(0), None));
     let flow = &summary.flows[0];
-    // CUBIC fills the buffer, and after the warmup it does not empty it any more.
+    // CUBIC fills the buffer, and does not empty it again after the warmup.
     assert!(flow.rtt_ms.min.unwrap() > 60.0, "{:?}", flow.rtt_ms);
     assert!(flow.rtt_ms.max.unwrap() > 118.0 && flow.rtt_ms.max.unwrap() < 124.0);
     assert!(flow.limit_share.unwrap() > 0.98 && flow.limit_share.unwrap() < 1.01);
@@ -87,9 +87,10 @@ fn what_limits_a_flow_is_told_in_shares_that_add_up() {
 
 #[test]
 fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
-    // 20 segments of 1448 bytes at most, and the next are written when a third has room, seven segments. ACKs are for two,
-    // and for one where a burst is odd, as its end is pushed: so writes of seven and eight follow each other, 14, 15
-    // and 15 segments in three round trips. The RTT is RTprop, as the path takes no time to serialize.
+    // At most 20 segments of 1448 bytes fit; the next are written when a third has room, seven segments. ACKs are for
+    // two segments, and for one at the end of an odd burst, because it is pushed. So writes of seven and eight
+    // alternate: 14, 15 and 15 segments in three round trips. The RTT is RTprop, as the path takes no time to
+    // serialize.
     let record = run(
         "duration = \"20s\"\nwarmup = \"2s\"\n[path]\nrtt = \"100ms\"\n\
          [host]\nsend_buffer = \"28960b\"\nscheduler = \"none\"\n[[flow]]\ncontroller = \"reno\"\n",
@@ -100,7 +101,7 @@ fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     assert!((share - 1.0).abs() < 0.01, "{share}");
     let median = flow.rtt_ms.p50.unwrap();
     assert!((100.0..100.1).contains(&median), "{median}");
-    // Nothing limits it but its host: the buffer, but for the moments in which it is written again.
+    // Only its host limits it: the buffer, except for the moments in which it is refilled.
     let limits = flow.limited_by.unwrap();
     assert!(limits.send_buffer > 0.99, "{limits:?}");
     assert_eq!(
@@ -109,7 +110,7 @@ fn a_flow_limited_by_its_send_buffer_has_three_quarters_of_it_a_round_trip() {
     );
 }
 
-/// A flow with room for 100 Mbit/s in its receive window, behind a card that is a hundred times as fast.
+/// A flow with room for 100 Mbit/s in its receive window, behind a network card that is a hundred times as fast.
 fn hosted(scheduler: &str) -> Record {
     run(&format!(
         "duration = \"3s\"\nwarmup = \"1s\"\n[path]\nrate = \"1gbit\"\nrtt = \"40ms\"\nbuffer = \"1bdp\"\n\
@@ -125,10 +126,10 @@ fn bursts_are_small_and_spread_and_few_wait_below_tcp() {
     let of = |record: &Record| record.summary.flows[0].host.unwrap();
     let (fq, none) = (of(&paced), of(&unpaced));
     assert!(fq.burst_ms < 1.0, "{fq:?}");
-    // A late burst is made up for by half of one at most.
+    // A late burst is made up for by at most half of one.
     assert!(fq.ahead_mean_ms <= fq.burst_ms / 2.0, "{fq:?}");
     assert!(fq.pace.unwrap() <= 1.0, "{fq:?}");
-    // The window leaves as it was opened, far more than a burst at a time.
+    // The window leaves as it opens, far more than a burst at a time.
     assert!(none.ahead_mean_ms > none.burst_ms * 10.0, "{none:?}");
     for (record, host) in [(&paced, fq), (&unpaced, none)] {
         assert!((0.0..=1.5).contains(&host.below_tcp_max_share), "{host:?}");
@@ -149,7 +150,7 @@ fn bursts_are_small_and_spread_and_few_wait_below_tcp() {
 
 #[test]
 fn a_transfer_completes_at_the_exact_time() {
-    // A SYN of 60 bytes one way, the SYN-ACK back, and 10 segments of one initial window, one behind the other.
+    // A SYN of 60 bytes one way, the SYN-ACK back, and 10 consecutive segments of one initial window.
     let record = run(
         "[path]\nrate = \"12mbit\"\nrtt = \"50ms\"\n[host]\nscheduler = \"none\"\n\
          [[flow]]\ncontroller = \"reno\"\nstart = \"1s\"\nbytes = \"14480b\"\n",
@@ -253,7 +254,7 @@ fn a_video_plays() {
     let video = flow.app.as_ref().unwrap();
     assert_eq!((video.started, video.completed), (10, 10));
     assert!(video.playback.unwrap().startup_s.unwrap() < 2.0);
-    // The last chunk is asked for when it fits: with 40 s of video and 8 s of buffer, 28 s and more after the start.
+    // The last chunk is requested when it fits: with 40 s of video and 8 s of buffer, at least 28 s after the start.
     assert!(flow.completed_s.unwrap() > 28.0, "{:?}", flow.completed_s);
 }
 
@@ -301,7 +302,7 @@ fn each_hop_is_a_bottleneck_of_its_own() {
         .iter()
         .map(|flow| flow.limit_share.unwrap())
         .collect();
-    // The second has its hop for itself; the other two send against each other, and ACKs take their share.
+    // The second flow has its hop for itself; the other two send in opposite directions, and ACKs take their share.
     assert!(shares[1] > 0.97 && shares[1] < 1.01, "{shares:?}");
     assert!(shares[0] > 0.5 && shares[0] < 1.0, "{shares:?}");
     assert!(shares[2] > 0.5 && shares[2] < 1.0, "{shares:?}");

@@ -1,7 +1,7 @@
-//! What one dump of a host's connections costs, by how many there are.
+//! The cost of one dump of a host's connections, by their number.
 //!
-//! The kernel walks the namespace's whole table of connections for each dump, so that the first connection costs most; how
-//! long the table is stands in front of the results.
+//! The kernel walks the namespace's whole table of connections for each dump, so the first connection costs the most.
+//! The size of the table is printed before the results.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};

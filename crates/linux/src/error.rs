@@ -1,34 +1,34 @@
-//! What can go wrong between this process and the kernel.
+//! Errors between this process and the kernel.
 
 use std::io;
 
-/// Why the kernel did not do what was asked of it.
+/// A reason why the kernel did not do something.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed; the text says what for, and what would mend it.
+    /// A system call failed; the text names its purpose and a remedy.
     #[error("{what}: {source}")]
     System {
-        /// What was attempted, and what it takes.
+        /// The attempted action, and the privilege or feature that it takes.
         what: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel has no congestion controller of that name.
     #[error("the kernel has no congestion controller {asked}; it offers {offered}")]
     UnknownController {
-        /// The name that was asked for.
+        /// The requested name.
         asked: String,
-        /// Those that there are, with commas.
+        /// The available names, separated by commas.
         offered: String,
     },
-    /// The kernel said something that makes no sense.
-    #[error("the kernel's answer is not understood: {0}")]
+    /// The kernel's answer is invalid.
+    #[error("cannot parse the kernel's answer: {0}")]
     Answer(&'static str),
 }
 
 impl Error {
-    /// The system call that was to do `what` failed with `source`.
+    /// A failure of a system call that was to do `what`.
     pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Error {
         Error::System {
             what: what.into(),
@@ -37,9 +37,9 @@ impl Error {
     }
 }
 
-/// Says what was attempted.
+/// Adds the attempted action to an error.
 pub(crate) trait Context<T> {
-    /// What failed was to do `what`.
+    /// Converts an error of an attempt to do `what`.
     fn context(self, what: impl Into<String>) -> Result<T, Error>;
 }
 

@@ -1,5 +1,5 @@
-//! The Linux kernel's own TCP: network namespaces that only this process knows, sockets in them, and what the kernel
-//! tells of these sockets.
+//! The Linux kernel's own TCP: network namespaces that only this process knows, sockets in them, and the kernel's
+//! information about these sockets.
 //!
 //! ```no_run
 //! use linux::diag::{Diag, Filter};

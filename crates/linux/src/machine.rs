@@ -1,14 +1,15 @@
-//! How busy the machine is: what works beside a measurement in real time shows in it.
+//! The load of the machine: other work affects a measurement in real time.
 
 use std::fs;
 
-/// The load average over one minute: how many processes ran or wanted to. Nothing where the system does not tell.
+/// The load average over one minute: the number of processes that ran or were ready to. `None` if the system does not
+/// report it.
 pub fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// What the processors have done since the machine was started, in ticks of all of them together.
+/// The time of all processors since the machine was started, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processors {
     busy: u64,
@@ -16,13 +17,13 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// Until now; nothing where the system does not tell.
+    /// The times until now; `None` if the system does not report them.
     pub fn now() -> Option<Processors> {
         Processors::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal. What another machine on the same
-    /// hardware has taken is as good as busy. The time of guests is in the first two.
+    /// Parses the first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal.
+    /// Time taken by another machine on the same hardware counts as busy. The time of guests is part of the first two.
     fn parse(text: &str) -> Option<Processors> {
         let mut words = text.lines().next()?.split_whitespace();
         if words.next()? != "cpu" {
@@ -38,10 +39,10 @@ impl Processors {
         })
     }
 
-    /// The share of the time since then in which they were busy; nothing if that was no time.
+    /// The share of the time since `then` in which the processors were busy; `None` if no time has passed.
     pub fn busy_since(self, then: Processors) -> Option<f64> {
         let all = self.all.checked_sub(then.all).filter(|all| *all > 0)?;
-        // The kernel's idle time may go back a little.
+        // The kernel's idle time may decrease a little.
         Some(self.busy.saturating_sub(then.busy) as f64 / all as f64)
     }
 }

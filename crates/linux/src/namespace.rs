@@ -12,7 +12,7 @@ use crate::error::Context;
 pub(crate) enum Namespace {
     Network,
     Mount,
-    /// For the thread's children, not for itself (pid_namespaces(7)).
+    /// A PID namespace, which applies to the thread's children, not to itself (pid_namespaces(7)).
     Pid,
 }
 
@@ -21,7 +21,7 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// One line: without CAP_SYS_ADMIN, or when the kernel allows no more of them.
+    /// The process lacks CAP_SYS_ADMIN, or the kernel allows no further namespace. The error is one line.
     pub(crate) fn unshare(self) -> Result<(), Error> {
         let (flag, name, short) = match self {
             Namespace::Network => (CloneFlags::CLONE_NEWNET, "network", "net"),
@@ -44,7 +44,7 @@ impl Namespace {
 ///
 /// # Errors
 ///
-/// Without CAP_SYS_ADMIN.
+/// The process lacks CAP_SYS_ADMIN.
 pub(crate) fn enter(network: impl AsFd) -> Result<(), Error> {
     setns(network, CloneFlags::CLONE_NEWNET)
         .context("cannot enter the network namespace; this takes CAP_SYS_ADMIN")

@@ -1,4 +1,4 @@
-//! Devices, addresses and routes of the namespace that the calling thread is in (rtnetlink(7)).
+//! Devices, addresses and routes of the calling thread's namespace (rtnetlink(7)).
 
 use std::io;
 use std::net::IpAddr;
@@ -20,8 +20,8 @@ use netlink_sys::{Socket, SocketAddr};
 /// The table of the host's own addresses (linux/rtnetlink.h, RT_TABLE_LOCAL).
 const TABLE_LOCAL: u8 = 255;
 
-/// So often a dump is tried that a change has spoilt.
-const DUMPS: usize = 5;
+/// The most attempts at a dump that is interrupted by changes.
+const MAX_DUMP_ATTEMPTS: usize = 5;
 
 /// A socket to the kernel's routing tables.
 pub(crate) struct Netlink {
@@ -41,12 +41,13 @@ impl Netlink {
         })
     }
 
-    /// Sets `attributes` of the device, and switches it on.
+    /// Sets `attributes` of the device, and switches the device on.
     pub(crate) fn up(&mut self, device: u32, attributes: Vec<LinkAttribute>) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = device;
         message.header.flags = LinkFlags::Up;
-        // No multicast, on which IPv6 would tell a network that is not there who listens to what (RFC 3810).
+        // Multicast is switched off: IPv6 would use it to report its listeners (RFC 3810) to a network that does not
+        // exist.
         message.header.change_mask = LinkFlags::Up | LinkFlags::Multicast;
         message.attributes = attributes;
         self.request(RouteNetlinkMessage::SetLink(message), 0)
@@ -61,7 +62,7 @@ impl Netlink {
         message.attributes = vec![
             AddressAttribute::Local(address),
             AddressAttribute::Address(address),
-            // Nobody else has it: no duplicate address detection (RFC 4862, section 5.4).
+            // The address is unique, so there is no duplicate address detection (RFC 4862, section 5.4).
             AddressAttribute::Flags(AddressFlags::Nodad),
         ];
         self.request(
@@ -70,7 +71,7 @@ impl Netlink {
         )
     }
 
-    /// Sends everything of the family of `source` through the device, from `source` unless a socket says otherwise.
+    /// Routes everything of the family of `source` through the device, with `source` as the default source address.
     pub(crate) fn add_default_route(
         &mut self,
         device: u32,
@@ -100,8 +101,8 @@ impl Netlink {
         )
     }
 
-    /// Makes every address of a network this host's own, without one entry each: the kernel takes packets to it, and lets
-    /// sockets bind to it.
+    /// Makes every address of a network local to this host, without one entry each: the kernel accepts packets to it,
+    /// and lets sockets bind to it.
     pub(crate) fn add_own_network(
         &mut self,
         device: u32,
@@ -125,12 +126,12 @@ impl Netlink {
         )
     }
 
-    /// Has the kernel heed what a question for a dump is about, and refuse what it does not know. Since Linux 4.20.
+    /// Makes the kernel apply the filter of a dump request, and refuse unknown fields. Since Linux 4.20.
     pub(crate) fn be_strict(&self) -> io::Result<()> {
         self.socket.set_netlink_get_strict_chk(true)
     }
 
-    /// Sends one request and waits for the kernel's word on it.
+    /// Sends one request and waits for the kernel's acknowledgement.
     pub(crate) fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_REQUEST | NLM_F_ACK | flags)?;
         let answer = self.receive()?;
@@ -144,27 +145,27 @@ impl Netlink {
         }
     }
 
-    /// Asks for all that there is of something.
+    /// Lists all objects that match a request.
     pub(crate) fn dump(
         &mut self,
         message: &RouteNetlinkMessage,
     ) -> io::Result<Vec<RouteNetlinkMessage>> {
-        for _ in 0..DUMPS {
+        for _ in 0..MAX_DUMP_ATTEMPTS {
             if let Some(all) = self.try_dump(message.clone())? {
                 return Ok(all);
             }
         }
-        Err(io::Error::other("it changes faster than it can be read"))
+        Err(io::Error::other("it kept changing while it was read"))
     }
 
-    /// The same; nothing if there was a change meanwhile.
+    /// Tries to list all objects; returns `None` if they changed meanwhile.
     fn try_dump(
         &mut self,
         message: RouteNetlinkMessage,
     ) -> io::Result<Option<Vec<RouteNetlinkMessage>>> {
         self.send(message, NLM_F_REQUEST | NLM_F_DUMP)?;
         let (mut all, mut is_whole) = (Ok(Vec::new()), true);
-        // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
+        // An invalid message does not end the reading: the rest of this answer would be taken for the next one.
         loop {
             let datagram = self.receive()?;
             let mut rest = datagram.as_slice();
@@ -192,8 +193,8 @@ impl Netlink {
         }
     }
 
-    /// The next datagram that answers the last request. An answer to an earlier request, which was not read to its end, is
-    /// skipped.
+    /// The next datagram that answers the last request. Answers to earlier requests, which were not read to the end,
+    /// are skipped.
     fn receive(&self) -> io::Result<Vec<u8>> {
         loop {
             let datagram = match self.socket.recv_from_full() {

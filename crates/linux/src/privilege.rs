@@ -1,5 +1,5 @@
-//! What this process may do. Making namespaces and network devices takes CAP_SYS_ADMIN and CAP_NET_ADMIN. Root has them, and
-//! so has everybody in a user namespace of their own (user_namespaces(7)), where the kernel allows one.
+//! The privileges of this process. Creating namespaces and network devices takes CAP_SYS_ADMIN and CAP_NET_ADMIN. Root
+//! has them, and so has every user in a user namespace of their own (user_namespaces(7)), where the kernel allows one.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,24 +13,24 @@ use rustix::thread::{
 use crate::Error;
 use crate::error::Context;
 
-/// What [`Network::create`](crate::Network::create) takes.
-const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
+/// The capabilities that [`Network::create`](crate::Network::create) takes.
+const NEEDED_CAPABILITIES: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN);
 
-/// Whether [`acquire`] made a user namespace, whose contents belong to this process.
+/// Whether [`acquire`] created a user namespace, whose contents belong to this process.
 static OWN_NAMESPACE: AtomicBool = AtomicBool::new(false);
 
-/// Makes sure that this process may create and configure network namespaces. With CAP_SYS_ADMIN and CAP_NET_ADMIN there is
-/// nothing to do. Otherwise the process enters a user namespace of its own. There it has every capability over what it
-/// creates itself and none over the machine, and it keeps its user and group.
+/// Makes sure that this process may create and configure network namespaces. With CAP_SYS_ADMIN and CAP_NET_ADMIN there
+/// is nothing to do. Otherwise the process enters a user namespace of its own. There it has every capability over what
+/// it creates itself and none over the machine, and it keeps its user and group.
 ///
-/// To be called before the process has a second thread.
+/// Call it before the process has a second thread.
 ///
 /// # Errors
 ///
-/// One line that says what the kernel or a sandbox forbids, and what allows it.
+/// The kernel or a sandbox forbids it; the error says in one line which, and what would allow it.
 pub fn acquire() -> Result<(), Error> {
     let held = capabilities(None).context("cannot read this process's capabilities")?;
-    if held.effective.contains(NEEDED) {
+    if held.effective.contains(NEEDED_CAPABILITIES) {
         return Ok(());
     }
     let (user, group) = (geteuid(), getegid());
@@ -44,7 +44,7 @@ pub fn acquire() -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes one of the files that say who is who in the new namespace.
+/// Writes one of the files that map users and groups in the new namespace.
 fn map(file: &str, text: &str) -> Result<(), Error> {
     fs::write(format!("/proc/self/{file}"), text).map_err(|source| {
         let why = if reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
@@ -56,7 +56,7 @@ fn map(file: &str, text: &str) -> Result<(), Error> {
     })
 }
 
-/// What it means that the kernel makes no user namespace.
+/// The explanation of a failure to create a user namespace.
 fn no_user_namespace(error: nix::Error) -> String {
     let threads = fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     let why = match error {
@@ -75,7 +75,7 @@ fn no_user_namespace(error: nix::Error) -> String {
     format!("{}; no user namespace: {why}", missing())
 }
 
-/// What is missing first of all, and who has it.
+/// The missing capabilities, and who has them.
 fn missing() -> &'static str {
     if geteuid().is_root() {
         "root without CAP_SYS_ADMIN and CAP_NET_ADMIN (in a container: `--cap-add SYS_ADMIN --cap-add NET_ADMIN`)"
@@ -84,28 +84,28 @@ fn missing() -> &'static str {
     }
 }
 
-/// Whether a file has a line that is `text`.
+/// Whether a file has the line `text`.
 fn reads(file: &str, text: &str) -> bool {
     fs::read_to_string(file).is_ok_and(|content| content.lines().any(|line| line.trim() == text))
 }
 
 /// The capabilities that a command keeps over this process's own namespaces: it may choose any congestion controller,
 /// configure the network, capture packets, and serve on any port.
-const NETWORK: [CapabilitySet; 3] = [
+const NETWORK_CAPABILITIES: [CapabilitySet; 3] = [
     CapabilitySet::NET_ADMIN,
     CapabilitySet::NET_RAW,
     CapabilitySet::NET_BIND_SERVICE,
 ];
 
-/// Makes sure that a program started by the calling thread may still mount, even if its user has no privileges. In a user
-/// namespace of ours, it may administer the network too. A program inherits the capabilities of the ambient set
+/// Makes sure that a program started by the calling thread may still mount, even if its user has no privileges. In a
+/// user namespace of ours, it may administer the network too. A program inherits the capabilities of the ambient set
 /// (capabilities(7)).
-pub(crate) fn bequeath() -> Result<(), Error> {
+pub(crate) fn pass_to_child() -> Result<(), Error> {
     if geteuid().is_root() {
         return Ok(());
     }
     let network = if OWN_NAMESPACE.load(Ordering::Relaxed) {
-        NETWORK.as_slice()
+        NETWORK_CAPABILITIES.as_slice()
     } else {
         &[]
     };
@@ -119,8 +119,8 @@ pub(crate) fn bequeath() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives up what only the init needs. Root remains root.
-pub(crate) fn renounce() -> Result<(), Error> {
+/// Drops the capability that only the init needs. Root remains root.
+pub(crate) fn drop_init_capability() -> Result<(), Error> {
     if geteuid().is_root() {
         return Ok(());
     }

@@ -13,11 +13,11 @@ use crate::error::Context;
 use crate::namespace::enter;
 use crate::network::on_a_thread;
 
-/// Where `ip netns` gives namespaces their names.
-const NAMED: &str = "/run/netns";
+/// The directory of the names that `ip netns` gives to namespaces.
+const NAMED_DIRECTORY: &str = "/run/netns";
 
-/// The calling thread's own.
-const OWN: &str = "/proc/thread-self/ns/net";
+/// The calling thread's own namespace.
+const OWN_FILE: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace of this machine.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Visible {
 }
 
 impl Visible {
-    /// What to call it: `this namespace`, the name that `ip netns` knows, or else a process in it.
+    /// Its display name: `this namespace`, the name from `ip netns`, or else a process in it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -36,7 +36,7 @@ impl Visible {
     ///
     /// # Errors
     ///
-    /// When the thread may not enter the namespace (CAP_SYS_ADMIN).
+    /// The thread may not enter the namespace (CAP_SYS_ADMIN).
     pub fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
         on_a_thread(|| {
             enter(&self.namespace)?;
@@ -45,21 +45,22 @@ impl Visible {
     }
 }
 
-/// All that can be seen, each once: this one first. What another user's processes are in is not seen without permission, and
-/// what nobody is in has no name but what somebody gave it.
+/// All visible namespaces, each once, starting with this one. Those of other users' processes need permission, and
+/// one without processes is visible only if it has a name.
 ///
 /// # Errors
 ///
-/// Without a mounted `/proc`.
+/// `/proc` is not mounted.
 pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
-    let own = File::open(OWN)
+    let own = File::open(OWN_FILE)
         .context("cannot open /proc/thread-self/ns/net; this takes a mounted /proc")?;
     let mut seen = BTreeSet::from([number(&own)?]);
     let mut all = vec![Visible {
         namespace: own,
         name: "this namespace".to_owned(),
     }];
-    let named = entries(Path::new(NAMED)).map(|(name, path)| (format!("namespace {name}"), path));
+    let named =
+        entries(Path::new(NAMED_DIRECTORY)).map(|(name, path)| (format!("namespace {name}"), path));
     let processes = entries(Path::new("/proc"))
         .filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
         .map(|(id, path)| {
@@ -69,7 +70,7 @@ pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
             )
         });
     for (name, path) in named.chain(processes) {
-        // Processes end meanwhile, and a name may be left of a namespace that is gone.
+        // Processes may end meanwhile, and a name may remain of a namespace that is gone.
         let Some(namespace) = open(&path) else {
             continue;
         };
@@ -80,7 +81,8 @@ pub fn network_namespaces() -> Result<Vec<Visible>, Error> {
     Ok(all)
 }
 
-/// The file of a network namespace; any other at its place, which may be a pipe that nobody writes to, is none.
+/// Opens the file of a network namespace; `None` if the path is another file, which may be a pipe that nobody writes
+/// to.
 fn open(path: &Path) -> Option<File> {
     let options = OpenOptions::new()
         .read(true)
@@ -91,7 +93,7 @@ fn open(path: &Path) -> Option<File> {
     is_namespace.then_some(file)
 }
 
-/// The inode of a namespace is its identity (namespaces(7)).
+/// The inode of a namespace, which is its identity (namespaces(7)).
 fn number(namespace: &File) -> Result<u64, Error> {
     let about = namespace.metadata().context("cannot look at a namespace")?;
     Ok(about.ino())

@@ -1,4 +1,4 @@
-//! Kernel TCP over the loopback device of a host: what was asked for is what sock_diag tells.
+//! Kernel TCP over the loopback device of a host: sock_diag reports what was set.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Write, stderr};
@@ -21,7 +21,7 @@ const RENO: ConnectOptions = ConnectOptions {
     mss: None,
 };
 
-/// Runs `test` in a namespace of its own; in the current one, and says so, where none can be had.
+/// Runs `test` in a namespace of its own; if none is possible, in the current one, with a message.
 fn in_a_namespace(test: impl FnOnce() + Send) {
     match Network::create(&NetworkConfig::default()) {
         Ok(network) => network.near.inside(test).expect("the namespace was made"),
@@ -32,7 +32,7 @@ fn in_a_namespace(test: impl FnOnce() + Send) {
     }
 }
 
-/// The loopback addresses of both IP versions; of IPv4 only, and says so, where there is no IPv6.
+/// The loopback addresses of both IP versions; only that of IPv4, with a message, if there is no IPv6.
 fn loopback() -> Vec<IpAddr> {
     let both = [LOCALHOST, Ipv6Addr::LOCALHOST.into()];
     let listens = |address: &IpAddr| {
@@ -90,7 +90,7 @@ fn offered() -> Vec<String> {
         .collect()
 }
 
-/// Those of them that this user may choose: all of them in a namespace of its own. The others are named.
+/// The controllers that this user may choose: all of them in a namespace of its own. The others are named.
 fn permitted() -> Vec<String> {
     let socket = listener(LOCALHOST);
     let chosen = |name: &String| {
@@ -101,7 +101,7 @@ fn permitted() -> Vec<String> {
     offered().into_iter().filter(chosen).collect()
 }
 
-/// Sends `bytes` from one end to the other, both by turns.
+/// Sends `bytes` from one end to the other, by turns.
 fn transfer(near: &TcpStream, far: &TcpStream, bytes: usize) {
     let (mut sent, mut received) = (0, 0);
     while received < bytes {
@@ -318,7 +318,7 @@ fn what_was_opened_in_a_host_tells_of_that_host_from_anywhere() {
     let network = match Network::create(&NetworkConfig::default()) {
         Ok(network) => network,
         Err(error) => {
-            // Where nobody captures it.
+            // Written to the uncaptured output.
             let _ = writeln!(
                 stderr(),
                 "SKIPPED sockets of other hosts: no namespaces: {error}"
@@ -391,7 +391,7 @@ fn a_connection_that_goes_is_told_with_what_it_carried() {
                 thread::sleep(Duration::from_millis(5));
             }
             assert_eq!(Some(found[0].cookie), cookie);
-            // With the SYN, which its side has sent, and a FIN perhaps.
+            // Includes the SYN, which its side has sent, and possibly a FIN.
             let acknowledged = found[0].info.bytes_acked.get();
             assert!((10_000..=10_002).contains(&acknowledged), "{acknowledged}");
         }

@@ -1,9 +1,9 @@
-//! What numbers count.
+//! The dimensions of numbers.
 
-/// What a number counts, and what it is kept in.
+/// The dimension of a number, and the unit in which it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
-    /// Nothing: `4`.
+    /// A plain number: `4`.
     Plain,
     /// `1%`, kept as a share of one.
     Share,
@@ -15,14 +15,14 @@ pub enum Dimension {
     Seconds,
     /// `250kb`, kept in bytes.
     Size,
-    /// `4bdp`.
+    /// A multiple of the BDP: `4bdp`.
     Bdp,
-    /// `100p`.
+    /// A number of packets: `100p`.
     Packets,
 }
 
 impl Dimension {
-    /// What the name of a column with such numbers ends with.
+    /// The suffix of the name of a column with such numbers.
     pub const fn suffix(self) -> &'static str {
         match self {
             Dimension::Plain | Dimension::Share => "",

@@ -3,14 +3,14 @@
 use hdrhistogram::Histogram;
 use units::Duration;
 
-/// The longest time that percentiles tell apart from longer ones: an hour, in microseconds.
-const LONGEST_MICROS: u64 = 3_600_000_000;
+/// The longest distinguishable time, in microseconds: an hour.
+const MAX_MICROS: u64 = 3_600_000_000;
 
 /// The distribution of a time, such as the RTT over all ACKs. Smallest, largest and mean are exact; percentiles are
 /// good to a microsecond or three significant digits, whichever is coarser.
 ///
-/// Some 45 kB for times below a second, however many they are; 90 kB at most. A [coarse](Distribution::coarse) one has
-/// two significant digits, and an eighth of that.
+/// It takes some 45 kB for times below a second, however many there are, and 90 kB at most. A
+/// [coarse](Distribution::coarse) one has two significant digits, and takes an eighth of that.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     micros: Histogram<u32>,
@@ -26,7 +26,7 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    /// One whose percentiles are good to two significant digits, for where there are very many.
+    /// Creates a distribution whose percentiles are good to two significant digits, for use in large numbers.
     pub fn coarse() -> Distribution {
         Distribution::with_digits(2)
     }
@@ -34,7 +34,7 @@ impl Distribution {
     fn with_digits(digits: u8) -> Distribution {
         Distribution {
             micros: Histogram::new(digits)
-                .expect("so many digits are within the histogram's bounds"),
+                .expect("the number of digits is within the histogram's bounds"),
             min: Duration::MAX,
             max: Duration::ZERO,
             sum_nanos: 0,
@@ -43,7 +43,7 @@ impl Distribution {
 
     /// Adds one observation.
     pub fn record(&mut self, span: Duration) {
-        let micros = span.as_nanos().div_ceil(1000).min(LONGEST_MICROS);
+        let micros = span.as_nanos().div_ceil(1000).min(MAX_MICROS);
         let recorded = self.micros.record(micros);
         debug_assert!(recorded.is_ok(), "the histogram grows as far as the limit");
         self.min = self.min.min(span);
@@ -51,7 +51,7 @@ impl Distribution {
         self.sum_nanos = self.sum_nanos.saturating_add(span.as_nanos().into());
     }
 
-    /// How many observations there were.
+    /// The number of observations.
     pub fn count(&self) -> u64 {
         self.micros.len()
     }

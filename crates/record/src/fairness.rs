@@ -1,4 +1,4 @@
-//! How evenly flows shared a path: over their lives, second by second, and how soon.
+//! The evenness of flows that share a path: over their lifetimes, by second, and the time until they are even.
 
 use std::ops::Range;
 
@@ -9,48 +9,47 @@ use super::flow::FlowRecord;
 use super::millionths::optional_millionths;
 use super::statistics::{Sorted, mean};
 
-/// How evenly flows shared a path.
+/// The evenness of flows that share a path.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fairness {
     /// Jain's index of the goodputs, each over its flow's life; null if nothing was delivered.
     #[serde(serialize_with = "optional_millionths")]
     pub jain: Option<f64>,
-    /// Jain's index of each second, over the flows that lived through all of it, for seconds with two of them or more.
+    /// Jain's index of each second with two or more flows that lived through all of it.
     pub jain_per_s: JainPerSecond,
-    /// The same from the convergence on.
+    /// Jain's index of each second after the convergence.
     pub jain_per_s_converged: JainPerSecond,
-    /// How long it took from the start of the last flow until the flows were even for ten seconds: Jain's index of
-    /// what they delivered in any five of these seconds is at least 0.95. They may be uneven again later.
-    /// Null if that never happened, or if there are fewer than two flows.
+    /// The time from the start of the last flow until the flows were even for ten seconds: Jain's index of their
+    /// deliveries in any five of these seconds is at least 0.95. They may be uneven again later. Null if that never
+    /// happened, or if there are fewer than two flows.
     #[serde(serialize_with = "optional_millionths")]
     pub even_s: Option<f64>,
-    /// How long it took from the start of the last flow until the flows had converged: the first whole second from
-    /// which on, until the first of the flows ends, Jain's index of what they delivered in any 5 seconds is at least
-    /// 0.95. Null if that never happened, if it did not last for 10 seconds or more, or if there are fewer than two
-    /// flows.
+    /// The time from the start of the last flow until the flows had converged. That is the first whole second after
+    /// which, until the first of the flows ends, Jain's index of their deliveries in any 5 seconds is at least 0.95.
+    /// Null if there is none, if it lasted for less than 10 seconds, or if there are fewer than two flows.
     #[serde(serialize_with = "optional_millionths")]
     pub convergence_s: Option<f64>,
 }
 
 /// The sliding window of the convergence time, in seconds: longer than a cycle of BBR's gains on any usual path, and
-/// than ProbeRTT.
+/// longer than ProbeRTT.
 const WINDOW_S: u64 = 5;
-/// How long flows must stay converged, in seconds: a period of ProbeRTT.
-const HELD_S: u64 = 10;
-/// The index of flows that have converged.
-const CONVERGED: f64 = 0.95;
+/// The time for which flows must stay converged, in seconds: a period of ProbeRTT.
+const MIN_CONVERGED_S: u64 = 10;
+/// The minimum of Jain's index for flows that have converged.
+const MIN_CONVERGED_JAIN: f64 = 0.95;
 
 /// Jain's index of each second.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JainPerSecond {
-    /// How many seconds (of runs longer than an hour: intervals) there were.
+    /// The number of seconds (in runs longer than an hour: of intervals).
     pub seconds: u64,
     /// The least fair second.
     #[serde(serialize_with = "optional_millionths")]
     pub min: Option<f64>,
-    /// What 5 % of the seconds did not exceed.
+    /// 5th percentile.
     #[serde(serialize_with = "optional_millionths")]
     pub p5: Option<f64>,
     /// Median.
@@ -74,9 +73,9 @@ impl JainPerSecond {
     }
 }
 
-/// Jain's index of fairness, (Σx)² / (n Σx²): 1 if all have the same, 1/n if one has everything; nothing if nobody has
-/// anything (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource
-/// Allocation in Shared Computer Systems", 1984).
+/// Jain's index of fairness, (Σx)² / (n Σx²): 1 if all shares are equal, 1/n if one has everything, `None` if all are
+/// zero (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
+/// Shared Computer Systems", 1984).
 pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {
@@ -88,21 +87,21 @@ pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 impl Fairness {
-    /// The fairness of a run that ended at `end`, seconds of the warmup left out. `goodputs` and `flows` are of the same
-    /// flows.
+    /// The fairness of a run that ended at `end`, without the seconds of the warmup. `goodputs` and `flows` are of
+    /// the same flows.
     pub(super) fn of(
         goodputs: impl IntoIterator<Item = f64>,
         flows: &[FlowRecord],
         warmup: Duration,
         end: Duration,
     ) -> Fairness {
-        let lives = Lives::new(flows, warmup, end);
-        let (even, converged) = lives.convergence();
+        let lifetimes = Lifetimes::new(flows, warmup, end);
+        let (even, converged) = lifetimes.convergence();
         Fairness {
             jain: jain_index(goodputs),
-            jain_per_s: lives.jain_from(lives.first),
+            jain_per_s: lifetimes.jain_from(lifetimes.first),
             jain_per_s_converged: converged
-                .map(|converged| lives.jain_from(converged.interval))
+                .map(|converged| lifetimes.jain_from(converged.interval))
                 .unwrap_or_default(),
             even_s: even.map(|even| even.after.as_secs_f64()),
             convergence_s: converged.map(|converged| converged.after.as_secs_f64()),
@@ -110,51 +109,55 @@ impl Fairness {
     }
 }
 
-/// What each of several flows delivered while all of them lived.
+/// The deliveries of several flows while all of them lived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhileAllLive {
     /// The start of that time, a whole second.
     pub from: Duration,
-    /// Its end, a whole second too.
+    /// The end of that time, also a whole second.
     pub to: Duration,
-    /// What each flow delivered per second of it, in the order of the flows.
+    /// The goodput of each flow in that time, in the order of the flows.
     pub goodputs: Vec<Rate>,
 }
 
 impl WhileAllLive {
-    /// Of flows in a run that ended at `end`; nothing if there is no whole second after the warmup in which all live.
+    /// The deliveries of flows in a run that ended at `end`; `None` if there is no whole second after the warmup in
+    /// which all live.
     pub(super) fn of(
         flows: &[FlowRecord],
         warmup: Duration,
         end: Duration,
     ) -> Option<WhileAllLive> {
-        let lives = Lives::new(flows, warmup, end);
-        let common = lives.common().filter(|common| !common.is_empty())?;
-        let (from, to) = (lives.interval * common.start, lives.interval * common.end);
-        let goodput = |life: &Life<'_>| {
-            let bytes = common.clone().map(|at| lives.delivered(life, at)).sum();
+        let lifetimes = Lifetimes::new(flows, warmup, end);
+        let common = lifetimes.common().filter(|common| !common.is_empty())?;
+        let (from, to) = (
+            lifetimes.interval * common.start,
+            lifetimes.interval * common.end,
+        );
+        let goodput = |life: &Lifetime<'_>| {
+            let bytes = common.clone().map(|at| lifetimes.delivered(life, at)).sum();
             Rate::from_transfer(Bytes::new(bytes), to.saturating_sub(from))
         };
         Some(WhileAllLive {
             from,
             to,
-            goodputs: lives.flows.iter().map(goodput).collect(),
+            goodputs: lifetimes.flows.iter().map(goodput).collect(),
         })
     }
 }
 
-/// The flows over the intervals of their throughput.
-struct Lives<'f> {
-    flows: Vec<Life<'f>>,
+/// The flows, with their lifetimes in intervals of throughput.
+struct Lifetimes<'f> {
+    flows: Vec<Lifetime<'f>>,
     interval: Duration,
     /// The first interval after the warmup.
     first: u64,
-    /// The first interval that is not whole any more.
+    /// The first interval that is not complete.
     last: u64,
 }
 
-/// A flow, the first interval that it lived through and the first that it did not.
-struct Life<'f> {
+/// A flow, the first interval that it lived through, and the first that it did not.
+struct Lifetime<'f> {
     flow: &'f FlowRecord,
     from: u64,
     until: u64,
@@ -167,18 +170,18 @@ struct Convergence {
     after: Duration,
 }
 
-impl<'f> Lives<'f> {
-    fn new(flows: &'f [FlowRecord], warmup: Duration, end: Duration) -> Lives<'f> {
+impl<'f> Lifetimes<'f> {
+    fn new(flows: &'f [FlowRecord], warmup: Duration, end: Duration) -> Lifetimes<'f> {
         let intervals = flows.iter().map(|flow| flow.throughput.interval());
         let interval = intervals.max().unwrap_or(Duration::from_secs(1));
         let whole = |at: Duration| at.as_nanos() / interval.as_nanos();
         let started = |at: Duration| at.as_nanos().div_ceil(interval.as_nanos());
-        let flows = flows.iter().map(|flow| Life {
+        let flows = flows.iter().map(|flow| Lifetime {
             flow,
             from: started(flow.start),
             until: whole(flow.completed.unwrap_or(end)),
         });
-        Lives {
+        Lifetimes {
             flows: flows.collect(),
             interval,
             first: started(warmup),
@@ -186,10 +189,10 @@ impl<'f> Lives<'f> {
         }
     }
 
-    /// What a flow delivered in an interval.
-    fn delivered(&self, life: &Life<'_>, interval: u64) -> u64 {
+    /// The bytes that a flow delivered in an interval.
+    fn delivered(&self, life: &Lifetime<'_>, interval: u64) -> u64 {
         let throughput = &life.flow.throughput;
-        // A flow that delivered nothing late in a long run has shorter intervals than the others; both are powers of
+        // A flow that delivered nothing late in a long run has shorter intervals than the others. Both are powers of
         // two of a second.
         let parts = self.interval.as_nanos() / throughput.interval().as_nanos();
         let parts = interval * parts..(interval + 1) * parts;
@@ -197,7 +200,7 @@ impl<'f> Lives<'f> {
         bytes.sum()
     }
 
-    /// The index of each interval from this one on.
+    /// Jain's index of each interval from this one on.
     fn jain_from(&self, from: u64) -> JainPerSecond {
         let indices = (from..self.last).filter_map(|interval| {
             let live = self
@@ -212,21 +215,24 @@ impl<'f> Lives<'f> {
         JainPerSecond::of(indices.collect())
     }
 
-    /// The intervals after the warmup that all of them lived through; possibly none.
+    /// The intervals after the warmup that all flows lived through; possibly none.
     fn common(&self) -> Option<Range<u64>> {
         let from = self.flows.iter().map(|life| life.from).max()?;
         let until = self.flows.iter().map(|life| life.until).min()?;
         Some(from.max(self.first)..until)
     }
 
-    /// When all of them first had about the same for a while, and from when on they had until the end.
+    /// The time from which all flows were first even for a while, and the time from which they were even until the end.
     fn convergence(&self) -> (Option<Convergence>, Option<Convergence>) {
         let start = self.flows.iter().map(|life| life.flow.start).max();
         let (Some(start), Some(common), 2..) = (start, self.common(), self.flows.len()) else {
             return (None, None);
         };
         let seconds = self.interval.as_nanos() / 1_000_000_000;
-        let (window, held) = (WINDOW_S.div_ceil(seconds), HELD_S.div_ceil(seconds));
+        let (window, held) = (
+            WINDOW_S.div_ceil(seconds),
+            MIN_CONVERGED_S.div_ceil(seconds),
+        );
         let is_fair = |first: u64| {
             let shares = self.flows.iter().map(|life| {
                 let intervals = first..first + window;
@@ -234,7 +240,7 @@ impl<'f> Lives<'f> {
                     .map(|at| self.delivered(life, at) as f64)
                     .sum::<f64>()
             });
-            jain_index(shares).is_some_and(|index| index >= CONVERGED)
+            jain_index(shares).is_some_and(|index| index >= MIN_CONVERGED_JAIN)
         };
         let windows = common.start..(common.end + 1).saturating_sub(window);
         let (mut first, mut since) = (None, None);
@@ -259,7 +265,7 @@ mod tests {
     use congestion::ControllerKind;
     use units::Bytes;
 
-    /// A flow that starts at a second and delivers so many bytes in each of the next ones.
+    /// A flow that starts at a second and delivers these bytes in each of the next ones.
     fn flow(start: u64, bytes: &[u64]) -> FlowRecord {
         let mut throughput = Throughput::default();
         let mut total = Bytes::ZERO;
@@ -300,7 +306,7 @@ mod tests {
         );
         assert_eq!(seen.convergence_s, Some(0.0));
         assert_eq!(seen.jain_per_s_converged.seconds, 16);
-        // A second flow that is there for less than a whole second changes nothing.
+        // A second flow that lifetimes for less than a whole second changes nothing.
         let mut short = flow(0, &[90]);
         short.completed = Some(Duration::from_millis(900));
         let seen = fairness(&[flow(0, &[90; 20]), short], 20);
@@ -310,13 +316,15 @@ mod tests {
 
     #[test]
     fn convergence_is_from_the_last_start_to_the_last_unfair_window() {
-        // From second 10 on both have 50; until then the second, which starts at 4, has nothing.
+        // From second 10 on both deliver 50; until then the second flow, which starts at 4, delivers nothing.
         let first = [vec![100; 10], vec![50; 20]].concat();
         let second = [vec![0; 6], vec![50; 20]].concat();
         let seen = fairness(&[flow(0, &first), flow(4, &second)], 30);
         // In 5 s, 4 : 6 has an index of 0.96, and 3 : 7 one of 0.86: one second of the window may be unfair.
         let window = jain_index([300.0, 200.0]).unwrap();
-        assert!(window > CONVERGED && jain_index([350.0, 150.0]).unwrap() < CONVERGED);
+        assert!(
+            window > MIN_CONVERGED_JAIN && jain_index([350.0, 150.0]).unwrap() < MIN_CONVERGED_JAIN
+        );
         assert_eq!(seen.convergence_s, Some(5.0));
         assert_eq!(seen.jain_per_s_converged.seconds, 21);
         assert_eq!(seen.jain_per_s_converged.min, Some(0.5));

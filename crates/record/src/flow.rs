@@ -15,18 +15,18 @@ use scenario::Controller;
 /// A flow at one moment, usually right after an ACK. Times are from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowSample {
-    /// When.
+    /// The time of the sample.
     pub at: Duration,
-    /// The round-trip time that was just measured, if one was.
+    /// The round-trip time measured by this ACK, if any.
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time, if the engine sees it.
     pub srtt: Option<Duration>,
-    /// The delivery-rate sample, if there was a valid one.
+    /// The delivery-rate sample, if it was valid.
     pub delivery_rate: Option<Rate>,
     /// Bytes in flight.
     pub inflight: Bytes,
-    /// Those of them that wait below the transport in the sender's own host, in its packet scheduler and network card, if
-    /// the engine sees it.
+    /// The bytes in flight that wait below the transport in the sender's own host, in its packet scheduler and
+    /// network card, if the engine sees it.
     pub below_tcp: Option<Bytes>,
     /// The congestion window.
     pub cwnd: Bytes,
@@ -38,46 +38,46 @@ pub struct FlowSample {
     pub btl_bw: Option<Rate>,
     /// BBR's estimate of the propagation delay.
     pub rt_prop: Option<Duration>,
-    /// BBRv3's bound on the bandwidth from the losses since it last probed, if there is one.
+    /// BBRv3's bound on the bandwidth from the losses since it last probed, if set.
     pub short_term_bw: Option<Rate>,
-    /// Its bound on what is in flight from the same losses.
+    /// BBRv3's bound on inflight from the same losses.
     pub short_term_inflight: Option<Bytes>,
-    /// Its bound on what is in flight from the losses of its probes.
+    /// BBRv3's bound on inflight from the losses of its probes.
     pub long_term_inflight: Option<Bytes>,
-    /// The controller's state; none if there are several controllers, of many connections.
+    /// The controller's state; `None` if many connections have a controller each.
     pub state: Option<State>,
     /// Bytes delivered so far, as congestion control counts them.
     pub delivered: Bytes,
     /// Bytes declared lost so far.
     pub lost: Bytes,
-    /// Whether the application had too little to send when the last acknowledged packet left, if the engine sees it: the
-    /// path may be able to do more than the delivery rate says.
+    /// Whether the application had too little to send when the last acknowledged packet left, if the engine sees it.
+    /// If so, the path's rate may be higher than the delivery rate.
     pub is_app_limited: Option<bool>,
-    /// What has limited it so far, if the engine sees it.
+    /// The time in each limit so far, if the engine sees it.
     pub limits: Option<Limits>,
 }
 
-/// How long what has limited a flow's open connections, all of them together. [`application`](Limits::application),
-/// [`receiver`](Limits::receiver), [`send_buffer`](Limits::send_buffer) and [`congestion`](Limits::congestion) exclude each
-/// other and add up to the time that the connections were open.
+/// The time in each limit, summed over a flow's open connections. [`application`](Limits::application),
+/// [`receiver`](Limits::receiver), [`send_buffer`](Limits::send_buffer) and [`congestion`](Limits::congestion)
+/// exclude each other and add up to the time that the connections were open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// The time with something to send or unacknowledged (Linux `tcpi_busy_time`).
+    /// The time with data to send or unacknowledged (Linux `tcpi_busy_time`).
     pub busy: Duration,
-    /// The application had nothing to send.
+    /// The time in which the application had nothing to send.
     pub application: Duration,
-    /// The receive window was full.
+    /// The time in which the receive window was full.
     pub receiver: Duration,
-    /// The send buffer was too small: full, with everything in it sent.
+    /// The time in which the send buffer was too small: full, with everything in it sent.
     pub send_buffer: Duration,
-    /// The congestion window was full, or the pacing rate did not yet allow more.
+    /// The time in which the congestion window was full, or the pacing rate did not yet allow more.
     pub congestion: Duration,
-    /// The part of [`congestion`](Limits::congestion) that was pacing's, if the engine tells it apart.
+    /// The part of [`congestion`](Limits::congestion) that is due to pacing, if the engine distinguishes it.
     pub pacing: Option<Duration>,
 }
 
 impl Limits {
-    /// Every time of both by `with`; what one does not tell is not told.
+    /// Combines every time of both by `with`. A time that is missing in one is missing in the result.
     fn zip(self, other: Limits, with: impl Fn(Duration, Duration) -> Duration) -> Limits {
         let pacing = self.pacing.zip(other.pacing);
         Limits {
@@ -90,7 +90,7 @@ impl Limits {
         }
     }
 
-    /// What share of the time since `before` was whose, but for so much of it in which the application was idle.
+    /// The shares of the time since `before`, without `idle`, which is idle time of the application.
     pub fn shares_since(&self, before: Option<&Limits>, idle: Duration) -> Option<LimitShares> {
         let mut since = match before {
             Some(before) => self.zip(*before, Duration::saturating_sub),
@@ -100,7 +100,7 @@ impl Limits {
         since.shares()
     }
 
-    /// What share of the time was whose; nothing if there was no time.
+    /// The share of each limit in the time; `None` if there was no time.
     fn shares(&self) -> Option<LimitShares> {
         let open = self.application + self.receiver + self.send_buffer + self.congestion;
         let share = |part: Duration| part.as_secs_f64() / open.as_secs_f64();
@@ -114,19 +114,19 @@ impl Limits {
     }
 }
 
-/// How the opening of connections went.
+/// The results of opening connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Opens {
     /// Connections that were opened.
     pub done: u64,
-    /// How long their handshakes took, all together.
+    /// The sum of the times of their handshakes.
     pub took: Duration,
-    /// Connections that were not, as nobody answered in time.
+    /// Connections that failed, because nobody answered in time.
     pub failed: u64,
 }
 
 impl FlowSample {
-    /// What the controller's state is for.
+    /// The phase of the controller's state.
     pub fn phase(&self) -> Option<Phase> {
         Some(self.state?.phase)
     }
@@ -151,7 +151,7 @@ impl Point for FlowSample {
     }
 }
 
-/// What a flow has done since its start; `None` is what the engine cannot see.
+/// The counters of a flow since its start; `None` where the engine does not see one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlowTotals {
     /// Payload bytes that arrived, each counted once.
@@ -170,13 +170,13 @@ pub struct FlowTotals {
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
-    /// What limited it.
+    /// The time in each limit.
     pub limits: Option<Limits>,
-    /// How its connections were opened.
+    /// The results of opening its connections.
     pub opens: Option<Opens>,
 }
 
-/// What two connections have done together; what is not seen of one is not seen of both.
+/// The counters of two connections together. A counter that is missing in one is missing in the sum.
 impl Add for FlowTotals {
     type Output = FlowTotals;
 
@@ -206,47 +206,48 @@ impl Add for FlowTotals {
     }
 }
 
-/// Which flow it was, and when it lived.
+/// The identity of a flow and its time span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowSpan {
-    /// Its place among the scenario's flows.
+    /// The index of the flow among the scenario's flows.
     pub id: usize,
     /// Its controller.
     pub controller: Controller,
-    /// When it started.
+    /// The time of its start.
     pub start: Duration,
-    /// When its transfer was complete, if it was.
+    /// The time at which its transfer was complete, if it was.
     pub completed: Option<Duration>,
 }
 
 /// One flow over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowRecord {
-    /// Its place among the scenario's flows.
+    /// The index of the flow among the scenario's flows.
     pub id: usize,
     /// Its controller.
     pub controller: Controller,
-    /// When it started.
+    /// The time of its start.
     pub start: Duration,
-    /// When its transfer was complete, if it was.
+    /// The time at which its transfer was complete, if it was.
     pub completed: Option<Duration>,
-    /// What it delivered in each second.
+    /// The payload delivered in each second.
     pub throughput: Throughput,
-    /// The samples, in the order of their times; see [`Series`] for how close they are.
+    /// The samples, in the order of time; see [`Series`] for their density.
     pub samples: Vec<FlowSample>,
 }
 
-/// The most samples that all flows of a run keep together, unless each has only the fewest that a [`Series`] keeps.
-const ALL_SAMPLES: usize = 1_000_000;
+/// The most samples that all flows of a run keep together, unless that is less than the minimum of a [`Series`] for
+/// each.
+const MAX_SAMPLES_OF_ALL_FLOWS: usize = 1_000_000;
 
-/// With more flows than this, their distributions are coarse.
-const MANY: usize = 1_000;
+/// The most flows whose distributions are fine; with more, they are coarse.
+const MAX_FINE_FLOWS: usize = 1_000;
 
-/// Makes a flow's record and summary from what an engine sees of it.
+/// Builds a flow's record and summary from an engine's observations.
 #[derive(Debug, Clone)]
 pub struct FlowRecorder {
     warmup: Duration,
-    /// Nothing if no samples are kept.
+    /// `None` if no samples are kept.
     series: Option<Series<FlowSample>>,
     rtts: Distribution,
     throughput: Throughput,
@@ -258,13 +259,15 @@ pub struct FlowRecorder {
 }
 
 impl FlowRecorder {
-    /// A recorder for a flow of a scenario with this warmup and so many flows: the more there are, the fewer samples
-    /// each of them keeps; with more than a thousand, percentiles of RTTs are [coarse](Distribution::coarse).
+    /// Creates a recorder for a flow of a scenario with this warmup and this number of flows. The more flows, the fewer
+    /// samples each of them keeps; with more than a thousand, percentiles of RTTs are [coarse](Distribution::coarse).
     pub fn new(warmup: Duration, flows: usize) -> FlowRecorder {
         FlowRecorder {
             warmup,
-            series: Some(Series::with_capacity(ALL_SAMPLES / flows.max(1))),
-            rtts: if flows > MANY {
+            series: Some(Series::with_capacity(
+                MAX_SAMPLES_OF_ALL_FLOWS / flows.max(1),
+            )),
+            rtts: if flows > MAX_FINE_FLOWS {
                 Distribution::coarse()
             } else {
                 Distribution::default()
@@ -286,19 +289,19 @@ impl FlowRecorder {
         }
     }
 
-    /// Notes a sample; every one, since percentiles are of all.
+    /// Records a sample. Percentiles are over all samples, so record every one.
     pub fn sample(&mut self, sample: FlowSample) {
         if let Some(rtt) = sample.rtt.filter(|_| sample.at >= self.warmup) {
             self.rtts.record(rtt);
         }
-        self.startup.see(&sample);
+        self.startup.observe(&sample);
         if let Some(series) = &mut self.series {
             series.push(sample);
         }
     }
 
-    /// Notes the totals at a time: several times a second, since what is new counts for the second of `at`, and for the
-    /// time after the warmup if `at` is later than that.
+    /// Records the totals at a time. Call it several times a second: new bytes count for the second of `at`, and for
+    /// the time after the warmup if `at` is later than that.
     pub fn totals(&mut self, at: Duration, totals: FlowTotals) {
         if at <= self.warmup {
             self.before = totals;
@@ -307,17 +310,17 @@ impl FlowRecorder {
         self.now = totals;
     }
 
-    /// Notes what the application says of itself, once, at the end.
+    /// Records the application's summary, at the end of the run.
     pub fn app(&mut self, app: AppSummary) {
         self.app = Some(app);
     }
 
-    /// Notes what the flow's host did with it, once, at the end.
+    /// Records the host's summary, at the end of the run.
     pub fn host(&mut self, host: HostSummary) {
         self.host = Some(host);
     }
 
-    /// The flow's summary and samples, after a run that ended at `end`.
+    /// Returns the flow's summary and samples, after a run that ended at `end`.
     pub fn finish(self, span: FlowSpan, end: Duration) -> (FlowSummary, FlowRecord) {
         let (before, now) = (self.before, self.now);
         let life = span
@@ -374,7 +377,7 @@ impl FlowRecorder {
     }
 }
 
-/// The mean time of the handshakes that ended between, in milliseconds.
+/// The mean time of the handshakes that ended between the two, in milliseconds.
 fn connect(before: &FlowTotals, now: &FlowTotals) -> Option<f64> {
     let (before, now) = (before.opens.unwrap_or_default(), now.opens?);
     let took = now.took.saturating_sub(before.took).as_millis_f64();
@@ -382,7 +385,7 @@ fn connect(before: &FlowTotals, now: &FlowTotals) -> Option<f64> {
     (done > 0).then(|| took / done as f64)
 }
 
-/// The first time that a flow searches for the bandwidth, and what it had found when that ended.
+/// The first search of a flow for the bandwidth, and the bandwidth found when it ended.
 #[derive(Debug, Clone, Copy)]
 enum Startup {
     NotYet,
@@ -391,7 +394,7 @@ enum Startup {
 }
 
 impl Startup {
-    fn see(&mut self, sample: &FlowSample) {
+    fn observe(&mut self, sample: &FlowSample) {
         let is_start = sample.is_searching();
         let highest = match *self {
             Startup::Over { .. } => return,

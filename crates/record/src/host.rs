@@ -1,4 +1,4 @@
-//! What a sending host does with a flow between TCP and the wire.
+//! A sending host's treatment of a flow between TCP and the wire.
 
 use std::collections::VecDeque;
 
@@ -7,32 +7,32 @@ use units::{Bytes, Duration};
 
 use super::millionths::{millionths, optional_millionths};
 
-/// What a host did with a flow between TCP and the wire: TSO autosizing makes bursts, pacing spreads them, TCP small
-/// queues bound what waits. Over everything after the warmup.
+/// A host's treatment of a flow between TCP and the wire, after the warmup. TSO autosizing makes bursts, pacing
+/// spreads them, and TCP small queues bound the waiting bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostSummary {
-    /// Bursts that have left: what TCP handed down in one piece.
+    /// Bursts that have left. A burst is handed down by TCP in one piece.
     pub bursts: u64,
-    /// The payload of a burst: the mean.
+    /// The mean payload of a burst.
     #[serde(serialize_with = "millionths")]
     pub burst_bytes: f64,
-    /// How long a burst takes at the pacing rate that it was made at: the mean.
+    /// The mean time that a burst takes at the pacing rate at which it was made.
     #[serde(serialize_with = "millionths")]
     pub burst_ms: f64,
-    /// How long before its turn at the pacing rate a burst left: the mean.
+    /// The mean time by which a burst left before its turn at the pacing rate.
     #[serde(serialize_with = "millionths")]
     pub ahead_mean_ms: f64,
-    /// The longest.
+    /// The longest time by which a burst left before its turn.
     #[serde(serialize_with = "millionths")]
     pub ahead_max_ms: f64,
-    /// How long what left takes at the pacing rate, as a share of the time in which it left; null with fewer than two
-    /// bursts.
+    /// The time that the departed bursts take at the pacing rate, as a share of the time in which they left; null
+    /// with fewer than two bursts.
     #[serde(serialize_with = "optional_millionths")]
     pub pace: Option<f64>,
     /// The most payload that waited below TCP, in the packet scheduler and the network card.
     pub below_tcp_max_bytes: u64,
-    /// The most that waited there, as a share of what small queues let wait before the next burst has to.
+    /// The most payload that waited there, as a share of the limit of small queues.
     #[serde(serialize_with = "millionths")]
     pub below_tcp_max_share: f64,
 }
@@ -40,32 +40,32 @@ pub struct HostSummary {
 /// A burst that TCP has handed to the packet scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandedDown {
-    /// When.
+    /// The time.
     pub at: Duration,
     /// The stream position of its first byte.
     pub seq: u64,
     /// Its payload.
     pub bytes: Bytes,
-    /// How long it takes at the pacing rate; zero without one.
+    /// The time that it takes at the pacing rate; zero without one.
     pub span: Duration,
-    /// What waits below TCP now, this burst included.
+    /// The bytes that wait below TCP now, including this burst.
     pub below_tcp: Bytes,
-    /// What small queues let wait there before a burst such as this one has to.
+    /// The limit of small queues: the bytes that may wait there before a burst such as this one has to.
     pub limit: Bytes,
 }
 
-/// Makes a [`HostSummary`] of the bursts of a connection.
+/// Builds a [`HostSummary`] from the bursts of a connection.
 ///
-/// Whether a burst leaves before its turn is told by the virtual scheduling algorithm of ITU-T I.371: each burst pushes the
-/// turn of the next one on by its own span, from its own turn or from when it left, whichever is later.
+/// The virtual scheduling algorithm of ITU-T I.371 decides whether a burst leaves before its turn. Each burst delays
+/// the turn of the next one by its own span, counted from its own turn or from its departure, whichever is later.
 #[derive(Debug, Clone, Default)]
 pub struct HostRecorder {
     warmup: Duration,
-    /// The bursts that have not left, in their order.
+    /// The bursts that have not left, in order.
     waiting: VecDeque<Waiting>,
-    /// When the next burst has its turn.
+    /// The turn of the next burst.
     turn: Duration,
-    /// When the first and the last burst after the warmup left, and the last one's span.
+    /// The times at which the first and the last burst after the warmup left, and the last one's span.
     first: Duration,
     last: Duration,
     last_span: Duration,
@@ -87,7 +87,7 @@ struct Waiting {
 }
 
 impl HostRecorder {
-    /// A recorder for a flow of a scenario with this warmup.
+    /// Creates a recorder for a flow of a scenario with this warmup.
     pub fn new(warmup: Duration) -> HostRecorder {
         HostRecorder {
             warmup,
@@ -95,7 +95,7 @@ impl HostRecorder {
         }
     }
 
-    /// Notes a burst that TCP has handed down.
+    /// Records a burst that TCP has handed down.
     pub fn handed_down(&mut self, burst: HandedDown) {
         self.waiting.push_back(Waiting {
             seq: burst.seq,
@@ -109,8 +109,8 @@ impl HostRecorder {
         }
     }
 
-    /// Notes that the burst with this stream position has left. Those handed down before it that have not were refused by
-    /// the scheduler: bursts of a connection do not overtake each other.
+    /// Records the departure of the burst with this stream position. Earlier bursts that have not left were refused
+    /// by the scheduler: bursts of a connection do not overtake each other.
     pub fn departed(&mut self, at: Duration, seq: u64) {
         let mut passed = std::iter::from_fn(|| self.waiting.pop_front());
         let Some(Waiting { bytes, span, .. }) = passed.find(|waiting| waiting.seq == seq) else {
@@ -133,11 +133,11 @@ impl HostRecorder {
         self.ahead_max = self.ahead_max.max(ahead);
     }
 
-    /// What was seen, if a burst has left since the warmup.
+    /// Returns the summary, if a burst has left since the warmup.
     pub fn finish(self) -> Option<HostSummary> {
         let mean = |sum: Duration| sum.as_millis_f64() / self.bursts as f64;
         let took = self.last.saturating_sub(self.first);
-        // What the last burst takes comes after it.
+        // The last burst's span lies after its departure.
         let paced = self.spans.saturating_sub(self.last_span);
         (self.bursts > 0).then(|| HostSummary {
             bursts: self.bursts,

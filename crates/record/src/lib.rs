@@ -1,15 +1,15 @@
-//! What was observed in one run, in one schema whatever the engine: samples over time, and a summary.
+//! The observations of one run, in one schema for every engine: samples over time, and a summary.
 //!
-//! An engine feeds a [`FlowRecorder`] for each flow, a [`PathRecorder`] for each bottleneck and a [`TransferRecorder`],
-//! and puts what they return into a [`Record`] with [`Record::new`]. Memory is bounded however long the run: see
-//! [`Series`], [`Throughput`], [`Transfers`] and [`Distribution`]. The summary leaves out the scenario's warmup; samples
-//! and transfers keep it.
+//! An engine feeds a [`FlowRecorder`] for each flow, a [`PathRecorder`] for each bottleneck and a
+//! [`TransferRecorder`], and builds a [`Record`] from their results with [`Record::new`]. Memory is bounded however
+//! long the run: see [`Series`], [`Throughput`], [`Transfers`] and [`Distribution`]. The summary leaves out the
+//! scenario's warmup; samples and transfers keep it.
 //!
-//! A [`Measure`] is a number of a run by its name. All sides of Fullpipe that compare runs have them from one list; see
-//! also [`statistics`].
+//! A [`Measure`] is a named number of a run. Everything in Fullpipe that compares runs uses the same list; see also
+//! [`statistics`].
 //!
-//! What recorders are told determines what they return: from an engine in virtual time, the same scenario and seed give
-//! the same record, but for [`Summary::wall_s`].
+//! The input of recorders determines their output. From an engine in virtual time, the same scenario and seed
+//! therefore give the same record, except for [`Summary::wall_s`].
 //!
 //! ```
 //! use record::{Record, jain_index};

@@ -1,8 +1,8 @@
-//! Numbers as summaries are written: rounded, so that the same run is the same text.
+//! Rounding of numbers in summaries, so that the same run gives the same text.
 
 use serde::Serializer;
 
-/// Six decimals: a nanosecond of a millisecond, and enough of a second.
+/// Rounds to six decimals: a nanosecond of a millisecond, and enough of a second.
 pub fn millionths<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((value * 1e6).round() / 1e6)
 }

@@ -10,11 +10,11 @@ use scenario::PathSpec;
 /// The bottleneck at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathSample {
-    /// When, from the start of the run.
+    /// The time since the start of the run.
     pub at: Duration,
-    /// What waits in its buffer.
+    /// The bytes in its buffer.
     pub queue: Bytes,
-    /// How long a packet that came now would wait for it.
+    /// The time that a packet arriving now would wait.
     pub delay: Duration,
 }
 
@@ -32,10 +32,10 @@ impl Point for PathSample {
     }
 }
 
-/// What the bottleneck has done since the start of the run; `None` is what the engine cannot see.
+/// The counters of the bottleneck since the start of the run; `None` where the engine does not see one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathTotals {
-    /// Bytes transmitted, packets that were lost after it included.
+    /// Bytes transmitted, including packets that were lost behind the bottleneck.
     pub transmitted: Bytes,
     /// Packets dropped by buffer, queue discipline and policer.
     pub drops: Option<u64>,
@@ -43,38 +43,38 @@ pub struct PathTotals {
     pub marks: Option<u64>,
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
-    /// Packets that the machine delivered noticeably after the path's time, where real time is involved.
+    /// Packets that the machine delivered noticeably late, in real time.
     pub late_packets: Option<u64>,
-    /// All packets that it delivered in both directions, and how late they were, all together.
+    /// All packets that the machine delivered in both directions.
     pub released_packets: Option<u64>,
-    /// See `released_packets`.
+    /// The summed lateness of the `released_packets`.
     pub lateness: Option<Duration>,
-    /// Packets that were lost before the path or after it since the machine was too slow to take them.
+    /// Packets that were lost before or after the path because the machine was too slow to take them.
     pub overflows: Option<u64>,
 }
 
 /// Samples of the bottleneck.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathRecord {
-    /// The samples, in the order of their times; none if the engine saw no path.
+    /// The samples, in the order of time; none if the engine saw no path.
     pub samples: Vec<PathSample>,
 }
 
-/// Makes the path's record and summary from what an engine sees of it.
+/// Builds the path's record and summary from an engine's observations.
 #[derive(Debug, Clone)]
 pub struct PathRecorder {
     spec: PathSpec,
     warmup: Duration,
-    /// Nothing if no samples are kept.
+    /// `None` if no samples are kept.
     series: Option<Series<PathSample>>,
     queue: Distribution,
-    /// Totals at the end of the warmup and at the latest, each with the time at which they were noted.
+    /// The totals at the end of the warmup and the latest ones, each with its time.
     before: (Duration, PathTotals),
     now: Option<(Duration, PathTotals)>,
 }
 
 impl PathRecorder {
-    /// A recorder for a path of a scenario with this warmup.
+    /// Creates a recorder for a path of a scenario with this warmup.
     pub fn new(spec: PathSpec, warmup: Duration) -> PathRecorder {
         PathRecorder {
             spec,
@@ -94,7 +94,7 @@ impl PathRecorder {
         }
     }
 
-    /// Notes a sample; at regular intervals, since percentiles are over time.
+    /// Records a sample. Percentiles are over time, so record at regular intervals.
     pub fn sample(&mut self, sample: PathSample) {
         if let Some(series) = &mut self.series {
             series.push(sample);
@@ -104,7 +104,7 @@ impl PathRecorder {
         }
     }
 
-    /// Notes the totals at a time: at least when the warmup ends and when the run does.
+    /// Records the totals at a time: at least at the end of the warmup and of the run.
     pub fn totals(&mut self, at: Duration, totals: PathTotals) {
         if at <= self.warmup {
             self.before = (at, totals);
@@ -112,15 +112,15 @@ impl PathRecorder {
         self.now = Some((at, totals));
     }
 
-    /// Notes the overflows if they are known only once the path was taken down.
+    /// Records the overflows if they are known only once the path was taken down.
     pub fn overflows(&mut self, packets: u64) {
         if let Some((_, now)) = &mut self.now {
             now.overflows = Some(packets);
         }
     }
 
-    /// The path's summary and samples, after a run that ended at `end` and whose packets carried `payload_share`
-    /// payload.
+    /// Returns the path's summary and samples, after a run that ended at `end` and whose packets carried
+    /// `payload_share` payload.
     pub fn finish(self, end: Duration, payload_share: f64) -> (PathSummary, PathRecord) {
         let span = end.saturating_sub(self.warmup).as_secs_f64();
         let seen = |count: fn(&PathTotals) -> Option<u64>| {
@@ -136,7 +136,7 @@ impl PathRecorder {
             let passed = self.spec.data.passed_behind();
             admitted.get() as f64 * 8.0 / span * passed * payload_share
         });
-        // Between the times of the totals, which need not be quite those of the summary.
+        // Between the times of the totals, which may differ slightly from those of the summary.
         let capacity = self
             .now
             .and_then(|(until, _)| self.spec.data.capacity(self.before.0, until));

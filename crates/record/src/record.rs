@@ -1,4 +1,4 @@
-//! All that was observed in one run.
+//! The observations of one run.
 
 use scenario::{FlowSpec, Limits, Scenario};
 use units::Duration;
@@ -10,10 +10,10 @@ use super::summary::{Departures, FlowSummary, PathSummary, Summary, Validity};
 use super::together::{OfController, Together, Window};
 use super::transfer::{Completions, Transfers};
 
-/// What was observed in one run of a scenario.
+/// The observations of one run of a scenario.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// What was run.
+    /// The scenario.
     pub scenario: Scenario,
     /// The run in numbers.
     pub summary: Summary,
@@ -23,33 +23,33 @@ pub struct Record {
     pub paths: Vec<PathRecord>,
     /// The transfers.
     pub transfers: Transfers,
-    /// The share of payload in a full packet: the one that the limits count with.
+    /// The share of payload in a full packet, as used in the limits.
     pub payload_share: f64,
 }
 
-/// The run of a record.
+/// The facts of a run that recorders do not know.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFacts<'r> {
-    /// What was run.
+    /// The scenario.
     pub scenario: &'r Scenario,
     /// The engine's name.
     pub engine: &'static str,
-    /// When it ended, in the scenario's time.
+    /// The end, in the scenario's time.
     pub end: Duration,
-    /// How long it took, in the time of the person who waited for it.
+    /// The elapsed real time.
     pub wall: std::time::Duration,
-    /// Whether it was ended before its time.
+    /// Whether the run was ended early.
     pub is_partial: bool,
     /// The share of payload in a full packet, the largest of all flows.
     pub payload_share: f64,
 }
 
-/// What the recorders of a run returned.
+/// The results of a run's recorders.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     /// The first bottleneck.
     pub path: (PathSummary, PathRecord),
-    /// Those behind it.
+    /// The bottlenecks behind it.
     pub next: Vec<(PathSummary, PathRecord)>,
     /// The flows, in the scenario's order.
     pub flows: Vec<(FlowSummary, FlowRecord)>,
@@ -58,7 +58,7 @@ pub struct Recorded {
 }
 
 impl Record {
-    /// Puts a record together, and adds what concerns several of its parts: shares of the limit, fairness.
+    /// Builds a record, and adds what concerns several of its parts: shares of the limit, fairness.
     pub fn new(run: RunFacts<'_>, recorded: Recorded) -> Record {
         let RunFacts {
             scenario,
@@ -112,7 +112,7 @@ impl Record {
         }
     }
 
-    /// The same with how late the senders were, for an engine that sees them.
+    /// Adds the lateness of the senders, for an engine that sees it.
     pub fn with_senders(mut self, senders: &Departures) -> Record {
         let rtprop_ms = least_rtprop(&self.scenario).as_millis_f64();
         let validity = std::mem::take(&mut self.summary.validity);
@@ -120,14 +120,14 @@ impl Record {
         self
     }
 
-    /// What the first bottleneck lets through of a sender that never sends more than its rate, in bits per second:
-    /// `limit_bps`, less what is lost before the bottleneck. The BBR paper's figure 8 calls it ideal.
+    /// The rate that the first bottleneck lets through of a sender that never sends faster than its rate, in bits per
+    /// second: `limit_bps`, less the losses before the bottleneck. The BBR paper's figure 8 calls it ideal.
     pub fn paced_limit_bps(&self) -> Option<f64> {
         let limit = self.summary.path.limit_bps? as f64;
         Some(limit * self.scenario.path.data.passed_before())
     }
 
-    /// Leaves out the samples over time of flows and bottlenecks, which are nearly all that a record is.
+    /// Drops the samples over time of flows and bottlenecks, which take nearly all of a record's memory.
     pub fn drop_samples(&mut self) {
         for flow in &mut self.flows {
             flow.samples = Vec::new();
@@ -137,8 +137,8 @@ impl Record {
         }
     }
 
-    /// What the chosen flows delivered together, from the first start to the last end of all flows of the run; nothing of
-    /// the warmup. The same time for every choice, so that the goodputs of several add up.
+    /// The deliveries of the chosen flows together, from the first start to the last end of all flows of the run,
+    /// without the warmup. The time is the same for every choice, so the goodputs of several choices add up.
     pub fn together(&self, is_chosen: impl Fn(&FlowSummary) -> bool) -> Together {
         let window = Window::of(&self.flows, self.scenario.warmup, self.summary.end());
         let chosen = self.summary.flows.iter().filter(|flow| is_chosen(flow));
@@ -150,7 +150,7 @@ impl Record {
         )
     }
 
-    /// What each flow delivered while all of them lived; nothing if they never all did for a whole second.
+    /// The deliveries of each flow while all of them lived; `None` if they never all lived for a whole second.
     pub fn while_all_live(&self) -> Option<WhileAllLive> {
         WhileAllLive::of(&self.flows, self.scenario.warmup, self.summary.end())
     }
@@ -163,7 +163,8 @@ fn groups(scenario: &Scenario) -> Vec<usize> {
     groups.flat_map(of).collect()
 }
 
-/// An RTprop that no flow's is ever less than: the changes of different hops need not come together.
+/// A lower bound on every flow's RTprop. It may be below all of them, because different hops need not change at the
+/// same time.
 fn least_rtprop(scenario: &Scenario) -> Duration {
     let delays = scenario.link_delays();
     let hops = scenario.hops().zip(&delays);

@@ -2,28 +2,27 @@
 
 use units::Duration;
 
-/// Something observed at a point in time.
+/// An observation at a point in time.
 pub trait Point: Copy {
-    /// When, from the start of the run.
+    /// The time since the start of the run.
     fn at(&self) -> Duration;
 
-    /// Whether it must be kept although `previous` was kept shortly before: a state has changed.
+    /// Whether it must be kept even if `previous` was kept shortly before, because a state has changed.
     fn is_news(&self, previous: &Self) -> bool;
 
-    /// What has peaks and dips that are not to be lost, if this point has it.
+    /// The value whose peaks and dips must be kept, if this point has one.
     fn level(&self) -> Option<Duration>;
 }
 
-/// Points over time: every change of state and, between them, at most one point an interval, and the highest and the
-/// lowest of those between two such points if they are above or below both. The interval starts at a millisecond and
-/// doubles whenever there are as many points as the series has room for. The highest and the lowest point of all are
-/// always kept.
+/// Points over time: every change of state and, between them, at most one point an interval. The highest and the
+/// lowest point between two such points are kept if they are above or below both. The interval starts at a
+/// millisecond and doubles whenever the series is full. The highest and the lowest point of all are always kept.
 #[derive(Debug, Clone)]
 pub struct Series<P> {
     capacity: usize,
     interval: Duration,
     kept: Vec<P>,
-    /// The extremes since the last point that was kept.
+    /// The extremes since the last kept point.
     between: Extremes<P>,
     /// The extremes of all points.
     overall: Extremes<P>,
@@ -48,7 +47,7 @@ impl<P> Default for Extremes<P> {
 
 impl<P: Point> Extremes<P> {
     #[inline]
-    fn see(&mut self, point: &P) {
+    fn observe(&mut self, point: &P) {
         let Some(level) = point.level() else {
             return;
         };
@@ -82,15 +81,15 @@ impl<P: Point> Extremes<P> {
 impl<P: Point> Series<P> {
     /// The most points that are kept, unless there are many series.
     pub const CAPACITY: usize = 20_000;
-    /// The fewest points that a series has room for: enough for a shape, however many series there are.
+    /// The minimum capacity of a series: enough to show a shape, however many series there are.
     pub const MIN_CAPACITY: usize = 100;
 
-    /// No points yet, and room for [`CAPACITY`](Series::CAPACITY).
+    /// Creates a series with room for [`CAPACITY`](Series::CAPACITY) points.
     pub fn new() -> Series<P> {
         Series::with_capacity(Self::CAPACITY)
     }
 
-    /// No points yet, and room for `points` of them, within [`MIN_CAPACITY`](Series::MIN_CAPACITY) and
+    /// Creates a series with room for `points` points, within [`MIN_CAPACITY`](Series::MIN_CAPACITY) and
     /// [`CAPACITY`](Series::CAPACITY).
     pub fn with_capacity(points: usize) -> Series<P> {
         Series {
@@ -103,10 +102,10 @@ impl<P: Point> Series<P> {
         }
     }
 
-    /// Adds the next point; times do not run backwards.
+    /// Adds the next point; times do not decrease.
     #[inline]
     pub fn push(&mut self, point: P) {
-        self.overall.see(&point);
+        self.overall.observe(&point);
         self.add(&point);
         self.latest = Some(point);
         if self.kept.len() >= self.capacity {
@@ -114,7 +113,7 @@ impl<P: Point> Series<P> {
         }
     }
 
-    /// The points, the latest of all included.
+    /// Returns the points, always including the latest.
     pub fn finish(mut self) -> Vec<P> {
         if let (Some(latest), Some(last)) = (self.latest, self.kept.last())
             && latest.at() > last.at()
@@ -142,14 +141,14 @@ impl<P: Point> Series<P> {
         if is_kept {
             self.keep(point);
         } else {
-            self.between.see(point);
+            self.between.observe(point);
         }
     }
 
     /// Keeps the point, and before it the peak and the dip between it and the previous one, if there are any.
     fn keep(&mut self, point: &P) {
         if self.kept.len() + 3 > self.kept.capacity() {
-            // Doubled, but with no more room than will be used: a peak and a dip may come on top.
+            // The capacity doubles, but never beyond the points that will be used: a peak and a dip may come on top.
             let room = (self.kept.len() * 2).clamp(4, self.capacity + 3);
             self.kept
                 .reserve_exact(room.saturating_sub(self.kept.len()).max(3));
@@ -160,7 +159,7 @@ impl<P: Point> Series<P> {
         self.kept.push(*point);
     }
 
-    /// Keeps the extremes since the last point that was kept, if they are beyond it and this one.
+    /// Keeps the extremes since the last kept point, if they are beyond it and this one.
     fn keep_extremes(&mut self, point: &P) {
         let levels = [self.kept.last().and_then(P::level), point.level()];
         let levels = || levels.into_iter().flatten();
@@ -306,7 +305,7 @@ mod tests {
         }
     }
 
-    /// A point with a level, and another state than the one before.
+    /// A point with a level, and a state that differs from the previous one.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Restless(Level, bool);
 

@@ -1,4 +1,4 @@
-//! Many values in few numbers.
+//! Statistics of many values.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ impl FromIterator<f64> for Sorted {
 }
 
 impl Sorted {
-    /// All of them.
+    /// All values.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
@@ -63,14 +63,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standard deviation of what they are a sample of; not of fewer than two.
+/// The standard deviation of the population from which the values are a sample; `None` for fewer than two.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The median of some values, and how far they are apart.
+/// The median of some values, and their range.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The middle value, or the mean of the two in the middle.

@@ -1,16 +1,16 @@
-//! What a flow delivered, second by second.
+//! The deliveries of a flow, by second.
 
 use units::{Bytes, Duration, Rate};
 
-/// The payload that a flow delivered in each second of the run, from the run's start.
+/// The payload that a flow delivered in each second since the run's start.
 ///
-/// Bounded: a run with more seconds than [`CAPACITY`](Throughput::CAPACITY) has intervals of two seconds, then of
-/// four, and so on.
+/// Its size is bounded: a run with more seconds than [`CAPACITY`](Throughput::CAPACITY) has intervals of two seconds,
+/// then of four, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Throughput {
     interval_s: u64,
     bytes: Vec<u64>,
-    /// What had been delivered when it was last told.
+    /// The total at the last note.
     delivered: Bytes,
 }
 
@@ -23,18 +23,18 @@ impl Throughput {
         Duration::from_secs(self.interval_s)
     }
 
-    /// Payload bytes in each interval, from the run's start to the last one in which something was delivered.
+    /// The payload bytes in each interval, from the run's start to the last interval in which something was delivered.
     pub fn bytes(&self) -> &[u64] {
         &self.bytes
     }
 
-    /// Payload bytes in the interval with this index; nothing was delivered in intervals that are not kept.
+    /// The payload bytes in the interval with this index; zero for intervals that are not kept.
     pub fn at(&self, index: usize) -> u64 {
         self.bytes.get(index).copied().unwrap_or(0)
     }
 
-    /// Notes that by `at`, `delivered` bytes have arrived in all. What is new counts for the interval that ends with
-    /// `at`, or that `at` is in.
+    /// Records that by `at`, `delivered` bytes have arrived in all. New bytes count for the interval that contains
+    /// `at` or ends with it.
     pub(super) fn note(&mut self, at: Duration, delivered: Bytes) {
         let new = (delivered - self.delivered).get();
         if new == 0 {
@@ -56,7 +56,7 @@ impl Throughput {
         }
     }
 
-    /// Makes one interval of each two.
+    /// Merges intervals in pairs.
     fn coarsen(&mut self) {
         self.interval_s = self.interval_s.saturating_mul(2);
         self.bytes = self
@@ -80,7 +80,7 @@ impl Default for Throughput {
     }
 }
 
-/// The mean rate of what was delivered in this time; nothing in no time.
+/// The mean rate of these bytes over this time; zero if there was no time.
 pub(super) fn goodput(delivered: Bytes, span: Duration) -> Rate {
     if span.is_zero() {
         Rate::ZERO
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(throughput.interval(), Duration::from_secs(4));
         assert_eq!(throughput.bytes().len(), 2_500);
         assert!(throughput.bytes().iter().all(|bytes| *bytes == 28));
-        // However far away, it is one more interval.
+        // However late, it is one more interval.
         throughput.note(Duration::MAX, Bytes::new(70_001));
         assert!(throughput.bytes().len() <= Throughput::CAPACITY);
         assert_eq!(throughput.bytes().iter().sum::<u64>(), 70_001);

@@ -1,4 +1,4 @@
-//! Flows that need not live equally long, over the same time.
+//! The deliveries of flows that need not live equally long, over the same time.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -9,33 +9,33 @@ use super::summary::FlowSummary;
 use super::throughput::goodput;
 use scenario::{FlowSpec, Limits};
 
-/// What flows delivered together, over one time.
+/// The deliveries of flows together, over one time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Together {
-    /// Payload delivered, once, per second of that time.
+    /// The payload delivered, each byte counted once, per second of that time.
     pub goodput_bps: u64,
-    /// The same, as a share of what the path allows in that time; null without a limit, and if the flows cross bottlenecks
-    /// of which they share only some.
+    /// The goodput as a share of what the path allows in that time; null without a limit, and if the flows cross
+    /// bottlenecks of which they share only some.
     #[serde(serialize_with = "optional_millionths")]
     pub limit_share: Option<f64>,
 }
 
-/// What the flows of one controller delivered together.
+/// The deliveries of one controller's flows together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OfController {
     /// The controller's name.
     pub controller: String,
-    /// How many flows have it.
+    /// The number of its flows.
     pub flows: u64,
-    /// What they delivered, over the time of all flows of the run.
+    /// Their deliveries, over the time of all flows of the run.
     #[serde(flatten)]
     pub together: Together,
 }
 
 impl Together {
-    /// What these flows delivered in a window that they all lived within.
+    /// The deliveries of these flows in a window that contains their lives.
     pub(super) fn of<'f>(
         flows: impl Iterator<Item = &'f FlowSummary> + Clone,
         limits: &Limits<'_>,
@@ -87,12 +87,12 @@ impl OfController {
 pub(super) struct Window {
     from: Duration,
     to: Duration,
-    /// Whether flows were under way when it began.
+    /// Whether flows were active at its start.
     is_cut: bool,
 }
 
 impl Window {
-    /// From the first start of the flows to their last end, in a run that ended at `end`; the warmup is left out.
+    /// The window from the flows' first start to their last end, without the warmup, in a run that ended at `end`.
     pub(super) fn of(flows: &[FlowRecord], warmup: Duration, end: Duration) -> Window {
         let start = flows.iter().map(|flow| flow.start).min();
         let start = start.unwrap_or_default();
@@ -104,8 +104,8 @@ impl Window {
         }
     }
 
-    /// What can arrive of a flow in this time if it is alone, in bits per second: what its way allows, and the whole of the
-    /// packet whose transmission had begun before. Nothing if nothing limits it.
+    /// The most that a flow can deliver in this time if it is alone, in bits per second: what its way allows, plus
+    /// the packet whose transmission had begun before. `None` if nothing limits it.
     pub(super) fn limit(
         &self,
         limits: &Limits<'_>,
@@ -123,15 +123,15 @@ impl Window {
     }
 }
 
-/// What the path allows the flows of these groups together, in bits per second: what each of their ways allows, if no two
-/// of them have a bottleneck in common.
+/// The most that the path allows the flows of these groups together, in bits per second: the sum over their ways, if
+/// no two of them share a bottleneck.
 fn limit<'g>(
     limits: &Limits<'_>,
     groups: impl Iterator<Item = &'g FlowSpec>,
     window: Window,
     payload_share: f64,
 ) -> Option<f64> {
-    // Each way once: whether it is against the others, its hops, and a group on it.
+    // Each way once: its direction, its hops, and a group on it.
     let mut ways: Vec<(bool, Vec<usize>, &FlowSpec)> = Vec::new();
     for group in groups {
         let hops: Vec<usize> = limits

@@ -1,4 +1,4 @@
-//! Transfers: objects that an application asked for, and how long each took.
+//! Transfers: objects that an application requested, and their times.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
@@ -10,33 +10,33 @@ use scenario::Controller;
 /// One object. Times are from the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// The flow that carried it: its place among the scenario's flows.
+    /// The index of its flow among the scenario's flows.
     pub flow: usize,
     /// The flow's controller.
     pub controller: Controller,
-    /// When it was asked for; with a connection of its own, before the handshake.
+    /// The time of the request; with a connection of its own, before the handshake.
     pub start: Duration,
     /// Its size.
     pub bytes: Bytes,
-    /// When its last byte had been delivered in order; nothing if the run ended before.
+    /// The time at which its last byte was delivered in order; `None` if the run ended before.
     pub completed: Option<Duration>,
 }
 
-/// The transfers of a run, in the order in which they were noted: of their completion, the unfinished ones at the end.
+/// The transfers of a run, in the order of their completion; unfinished ones are at the end.
 ///
-/// Bounded: when there are [`CAPACITY`](Transfers::CAPACITY) of them, every second one is left out, and from then on
-/// one of [`every`](Transfers::every).
+/// Their number is bounded: when there are [`CAPACITY`](Transfers::CAPACITY) of them, every second one is dropped,
+/// and from then on one of [`every`](Transfers::every) is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfers {
-    /// What is kept of them.
+    /// The transfers that are kept.
     pub rows: Vec<Transfer>,
-    /// One of so many transfers is kept; 1 if all are.
+    /// One of this many transfers is kept; 1 if all are.
     pub every: u64,
     noted: u64,
 }
 
 impl Transfers {
-    /// The most that are kept, 48 bytes each.
+    /// The most transfers that are kept, 48 bytes each.
     pub const CAPACITY: usize = 500_000;
 
     fn push(&mut self, transfer: Transfer) {
@@ -67,11 +67,11 @@ impl Default for Transfers {
     }
 }
 
-/// The largest transfer of each size class, in bytes. The first is what an initial window of ten packets of 1448 bytes
-/// carries: one round trip suffices for it. What is larger than the last is a class of its own.
+/// The largest transfer of each size class, in bytes. The first is the payload of an initial window of ten packets of
+/// 1448 bytes, which takes one round trip. Transfers larger than the last are a class of their own.
 pub(crate) const SIZE_CLASSES: [u64; 5] = [14_480, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// How long transfers of one controller and one size class took, over all that started after the warmup.
+/// The times of transfers of one controller and one size class that started after the warmup.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Completions {
@@ -81,9 +81,9 @@ pub struct Completions {
     pub over_bytes: Option<u64>,
     /// The transfers are not larger than this; null in the largest class.
     pub up_to_bytes: Option<u64>,
-    /// How many were complete.
+    /// The number of completed transfers.
     pub count: u64,
-    /// How many were not, when the run ended.
+    /// The number of transfers that were unfinished when the run ended.
     pub unfinished: u64,
     /// Median time from start to completion, in milliseconds.
     #[serde(serialize_with = "optional_millionths")]
@@ -102,12 +102,12 @@ pub struct Completions {
     pub max_ms: Option<f64>,
 }
 
-/// Makes the table of transfers and the completion times from what an engine sees of them.
+/// Builds the table of transfers and the completion times from an engine's observations.
 #[derive(Debug, Clone)]
 pub struct TransferRecorder {
     warmup: Duration,
     transfers: Transfers,
-    /// One for each controller and class that occurred.
+    /// One entry for each controller and class that occurred.
     classes: Vec<Class>,
 }
 
@@ -120,7 +120,7 @@ struct Class {
 }
 
 impl TransferRecorder {
-    /// A recorder for a scenario with this warmup.
+    /// Creates a recorder for a scenario with this warmup.
     pub fn new(warmup: Duration) -> TransferRecorder {
         TransferRecorder {
             warmup,
@@ -129,7 +129,7 @@ impl TransferRecorder {
         }
     }
 
-    /// Notes a transfer when it is complete; at the end of the run, those that are not.
+    /// Records a transfer: when it is complete, or unfinished at the end of the run.
     pub fn note(&mut self, transfer: Transfer) {
         self.transfers.push(transfer);
         if transfer.start < self.warmup {
@@ -142,7 +142,7 @@ impl TransferRecorder {
         }
     }
 
-    /// The table, and the completion times by controller and size.
+    /// Returns the table, and the completion times by controller and size.
     pub fn finish(mut self) -> (Transfers, Vec<Completions>) {
         self.classes.sort_by(|a, b| {
             let key = |class: &Class| (class.controller, class.index);

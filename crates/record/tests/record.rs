@@ -1,4 +1,4 @@
-//! What recorders make of what engines tell them.
+//! The output of recorders.
 
 use congestion::ControllerKind;
 use congestion::{State, bbr1, loss_based};
@@ -46,7 +46,7 @@ fn totals(payload: u64) -> FlowTotals {
     }
 }
 
-/// A flow that delivers 100 kB a second, from the start to the tenth second, its RTT one millisecond longer each second.
+/// A flow that delivers 100 kB a second for ten seconds; its RTT grows by one millisecond each second.
 fn flow(warmup: Duration) -> FlowRecorder {
     let mut recorder = FlowRecorder::new(warmup, 1);
     for second in 1..=10 {
@@ -161,7 +161,7 @@ fn goodput_is_over_the_life_of_a_flow() {
     assert_eq!(goodput(0, Some(SECOND * 10)), 800_000);
     assert_eq!(goodput(5, Some(SECOND * 10)), 1_600_000);
     assert_eq!(goodput(0, None), 400_000);
-    // A flow that never lived has none.
+    // A flow that never lived has no goodput.
     assert_eq!(goodput(20, None), 0);
 }
 
@@ -178,7 +178,7 @@ fn a_path_in_numbers() {
     }
     let mut recorder = PathRecorder::new(spec, SECOND * 5);
     for second in 0..=10 {
-        // A queue of 10 ms a second, at a path that is half used.
+        // A queue that grows by 10 ms a second, at a path that is half used.
         let queue = Bytes::new(10_000 * second);
         let seen = PathSample {
             at: SECOND * second,
@@ -204,7 +204,7 @@ fn a_path_in_numbers() {
     assert_eq!(summary.rate_bps, Some(8_000_000));
     assert_eq!(summary.rtprop_ms, 100.0);
     assert_eq!(summary.buffer_bytes, Some(200_000));
-    // What is lost before the bottleneck takes nothing from what it can carry.
+    // Losses before the bottleneck do not reduce its limit.
     assert_eq!(summary.limit_bps, Some(7_200_000));
     assert_eq!(summary.utilization, Some(0.5));
     assert_eq!((summary.drops, summary.random_losses), (Some(5), Some(10)));
@@ -222,7 +222,8 @@ fn a_path_in_numbers() {
 fn a_bottleneck_is_never_more_than_used() {
     let mut spec = PathSpec::default();
     spec.set("rate", "8mbit").unwrap();
-    // Always busy; the last look was a little after the end, and the one at the end of the warmup a little before it.
+    // The path is always busy. The last sample was a little after the end, and the one at the end of the warmup a
+    // little before it.
     let mut recorder = PathRecorder::new(spec, SECOND * 5);
     for at in [0, 4_900, 10_300].map(Duration::from_millis) {
         let seen = PathSample {

@@ -1,8 +1,8 @@
-//! Instructions of the hot paths, beside those of the last time: `cargo bench -p fullpipe-sim --bench instructions`.
+//! Instructions of the hot paths, compared with the previous run: `cargo bench -p fullpipe-sim --bench instructions`.
 //!
-//! Unlike a time, the count is the same on a busy machine, so a change of a percent is a change of the code. This program
-//! runs itself under valgrind, each case twice, once for longer: what the difference of the two took, divided by the
-//! packets between them, is what one packet takes without the beginning.
+//! Unlike a time, the count is the same on a busy machine, so a change of a percent is a change of the code. This
+//! program runs itself under valgrind, each case twice, the second time for longer. The difference of the two counts,
+//! divided by the packets between them, is the cost of one packet without the start.
 
 #[path = "../../congestion/benches/steady/mod.rs"]
 mod steady;
@@ -17,7 +17,7 @@ use path::{Buffer, Capacity, Effects, Link, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use steady::Flow;
 
-/// Runs so many thousand packets, and tells how many there were.
+/// Runs this many thousand packets; returns the exact number.
 type Run = fn(u64) -> u64;
 
 const CASES: [(&str, Run); 5] = [
@@ -87,7 +87,7 @@ fn simulation(flows: usize, size: u64) -> u64 {
         .sum()
 }
 
-/// Packets and instructions of one run under valgrind.
+/// The packets and instructions of one run under valgrind.
 fn counted(case: usize, size: u64) -> Option<(u64, u64)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no"])
@@ -102,14 +102,14 @@ fn counted(case: usize, size: u64) -> Option<(u64, u64)> {
     Some((packets, refs.replace(',', "").parse().ok()?))
 }
 
-/// Instructions a packet.
+/// The instructions per packet.
 fn measured(case: usize) -> Option<f64> {
     let (few, short) = counted(case, 100)?;
     let (many, long) = counted(case, 300)?;
     Some((long.checked_sub(short)? as f64) / (many.checked_sub(few)? as f64))
 }
 
-/// The argument that asks for a single run.
+/// The argument for a single run.
 const CASE: &str = "--case";
 
 fn main() {

@@ -1,7 +1,7 @@
 //! Data packets per second of one core, and memory: `cargo bench -p fullpipe-sim [-- NAME]`.
 //!
-//! A plain harness: a run takes seconds and is the same every time, so that statistics over many runs tell nothing that
-//! the best of a few does not. Compare only numbers of an otherwise idle machine.
+//! The harness is plain: a run takes seconds and is the same every time, so statistics over many runs show nothing
+//! more than the best of a few. Compare only numbers of an otherwise idle machine.
 
 use std::fs;
 use std::hint::black_box;
@@ -21,7 +21,7 @@ struct Case {
     loss: Loss,
     flows: u64,
     app: app::Config,
-    /// Virtual time.
+    /// The virtual time.
     span: Duration,
 }
 
@@ -40,8 +40,8 @@ fn bulk(name: &str, rate: u64, rtt_ms: u64, flows: u64, span_s: u64) -> Case {
     }
 }
 
-/// The same packets from ever more flows: all of them together write 8 Gbit/s, each two packets at a time, so that neither
-/// the size of bursts nor how often the controllers meet depends on how many there are.
+/// The same packets from more and more flows. Together they write 8 Gbit/s, each two packets at a time, so that
+/// neither the size of bursts nor the frequency of controller events depends on their number.
 fn scale(flows: u64) -> Case {
     let write = MSS * 2;
     Case {
@@ -151,8 +151,8 @@ impl Case {
     }
 }
 
-/// The time that this thread has had of its core, where the system tells (Linux), so that others on the machine count
-/// for as little as they can; else the time that has passed.
+/// The time that this thread has run on its core, where the system reports it (Linux), so that other load matters as
+/// little as possible; else the elapsed time.
 enum Clock {
     Core(f64),
     Wall(Instant),
@@ -180,7 +180,7 @@ fn core_seconds() -> Option<f64> {
     (nanos > 0.0).then_some(nanos / 1e9)
 }
 
-/// What the process holds, and has held at most, where the system tells (Linux).
+/// The memory of the process, now and at its peak, where the system reports it (Linux).
 fn memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let told = status

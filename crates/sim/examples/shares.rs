@@ -1,8 +1,8 @@
-//! How evenly bulk BBRv3 flows share a path, how much of it they use, how often each probes for bandwidth once all have
-//! started, and how many of these probes raise the long-term bound by a tenth; the median, the least and the greatest of some seeds.
-//! `bench/bbr3/run` runs it with parts of the algorithm changed. Rate, RTT, buffer in BDP, loss, flows, time between their starts,
-//! what counts from and until, and seeds:
-//! `cargo run --release -p fullpipe-sim --example shares 50mbit 100ms 1 0% 5 2s 28s 38s 8`
+//! The evenness of bulk BBRv3 flows on a path: how much of it they use, how often each probes for bandwidth once all
+//! have started, and how many of these probes raise the long-term bound by a tenth; the median, minimum and maximum
+//! over some seeds. `bench/bbr3/run` runs it with parts of the algorithm changed. The arguments are rate, RTT, buffer
+//! in BDP, loss, flows, time between their starts, start and end of the measurement, and seeds: `cargo run --release
+//! -p fullpipe-sim --example shares 50mbit 100ms 1 0% 5 2s 28s 38s 8`
 
 use congestion::bbr3::states::UP;
 use congestion::{Ack, AnyController, Controller, ControllerKind};
@@ -16,20 +16,20 @@ const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What a flow has done.
+/// The activity of a flow.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    /// Bytes received when the count begins, and at last.
+    /// The bytes received at the start of the measurement, and at the latest event.
     before: u64,
     last: u64,
-    /// While it probes for bandwidth: the long-term bound of when it began.
+    /// The long-term bound at the start of its current probe for bandwidth, if there is one.
     bound: Option<Bytes>,
     probes: u32,
     raised: u32,
 }
 
 struct Watch {
-    /// When the last flow starts, and when what is received begins to count.
+    /// The start of the last flow, and the start of the measurement.
     started: Time,
     from: Time,
     flows: Vec<Seen>,
@@ -63,10 +63,10 @@ impl Observer<AnyController> for Watch {
     }
 }
 
-/// Jain's index, the share of what the path can carry, probes of each flow, and the share of them that raised the bound.
+/// Jain's index, the share of the path's limit, probes of each flow, and the share of them that raised the bound.
 type Answer = [f64; 4];
 
-/// What is run, but for the seed.
+/// The parameters of a run, without the seed.
 struct Question {
     rate: Rate,
     path: PathConfig,

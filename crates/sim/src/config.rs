@@ -1,4 +1,4 @@
-//! What is simulated, as plain data.
+//! The configuration of a simulation, as plain data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use transport::{app, receiver, sender};
 pub struct Config<C = AnyController> {
     /// The seed of every random choice.
     pub seed: u64,
-    /// The links, each one direction; routes name them by their index.
+    /// The links, each in one direction; routes refer to them by index.
     pub links: Vec<LinkConfig>,
-    /// The hosts that send; flows name them by their index.
+    /// The sending hosts; flows refer to them by index.
     pub hosts: Vec<HostConfig>,
-    /// Who sends over which links.
+    /// The flows over the links.
     pub flows: Vec<FlowConfig<C>>,
-    /// The latest end of the simulation. Without it, the simulation ends when every flow is done. A flow without an end,
-    /// such as a bulk transfer, is then an error.
+    /// The latest end of the simulation. Without it, the simulation ends when every flow is done. A flow without an
+    /// end, such as a bulk transfer, is then an error.
     pub end: Option<Time>,
 }
 
@@ -29,19 +29,19 @@ pub struct Config<C = AnyController> {
 pub struct HostConfig {
     /// The queue in front of the network card.
     pub scheduler: SchedulerConfig,
-    /// The network card's rate. Without one it takes no time: a burst enters its first link at once.
+    /// The network card's rate. Without one, the card takes no time: a burst enters its first link at once.
     pub nic: Option<Rate>,
 }
 
-/// One flow: who sends what to whom, and over which links. It is one connection, or a group of many short connections if
-/// its application opens one for each transfer.
+/// One flow: its ends, its data and its links. It is one connection, or a group of many short connections if its
+/// application opens one for each transfer.
 #[derive(Debug, Clone)]
 pub struct FlowConfig<C = AnyController> {
     /// Makes the congestion controller of each of its connections.
     pub controller: MakeController<C>,
-    /// When it starts.
+    /// The time of its start.
     pub start: Time,
-    /// What is sent, and when.
+    /// The application.
     pub app: app::Config,
     /// The sending end.
     pub sender: sender::Config,
@@ -49,16 +49,17 @@ pub struct FlowConfig<C = AnyController> {
     pub receiver: receiver::Config,
     /// The sending host, by its index in [`Config::hosts`].
     pub host: usize,
-    /// The way of the data.
+    /// The route of the data.
     pub forward: Route,
-    /// The way of the acknowledgements, and of the requests if the application has any.
+    /// The route of the acknowledgements, and of the requests if the application has any.
     pub backward: Route,
 }
 
 impl FlowConfig {
-    /// A bulk transfer from time zero on, from host 0, over link 0 and back over link 1, everything else by default.
+    /// A bulk transfer from time zero on, from host 0, over link 0 and back over link 1, with defaults for everything
+    /// else.
     ///
-    /// Its controller is one of this kind as in Linux, or with these settings.
+    /// Its controller is one of this kind as in Linux, or one with these settings.
     pub fn new(settings: impl Into<Settings>) -> FlowConfig {
         let settings = settings.into();
         FlowConfig::with_controller(MakeController::new(move |connection| {
@@ -68,7 +69,7 @@ impl FlowConfig {
 }
 
 impl<C> FlowConfig<C> {
-    /// As [`FlowConfig::new`], with a controller of any kind.
+    /// As [`FlowConfig::new`], but with a controller of any type.
     pub fn with_controller(controller: MakeController<C>) -> FlowConfig<C> {
         FlowConfig {
             controller,
@@ -82,7 +83,7 @@ impl<C> FlowConfig<C> {
         }
     }
 
-    /// The same flow in the other direction: its data and its acknowledgements exchange their ways.
+    /// The same flow in the other direction: data and acknowledgements exchange their routes.
     #[must_use]
     pub fn reversed(mut self) -> FlowConfig<C> {
         std::mem::swap(&mut self.forward, &mut self.backward);
@@ -90,7 +91,7 @@ impl<C> FlowConfig<C> {
     }
 }
 
-/// The links that a packet crosses.
+/// The links that a packet crosses, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Route {
     /// Indices into [`Config::links`], in the order of crossing.
@@ -100,7 +101,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// Over these links, with no delay of its own.
+    /// A route over these links, without a delay of its own.
     pub fn over(links: impl IntoIterator<Item = usize>) -> Route {
         Route {
             links: links.into_iter().collect(),
@@ -113,7 +114,7 @@ impl Route {
 pub struct MakeController<C>(Arc<dyn Fn(Connection) -> C + Send + Sync>);
 
 impl<C> MakeController<C> {
-    /// Controllers are made by `make`.
+    /// Creates controllers by calling `make`.
     pub fn new(make: impl Fn(Connection) -> C + Send + Sync + 'static) -> MakeController<C> {
         MakeController(Arc::new(make))
     }

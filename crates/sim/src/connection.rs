@@ -20,10 +20,10 @@ pub(crate) struct Connection<C> {
     pub(crate) backward: Way,
     /// Whether its data packets are ECN-capable.
     pub(crate) ecn: Ecn,
-    /// The other connection of the same application. For a connection that carries data, it is the one for the requests, as
-    /// long as there may be any. For a connection that carries requests, it is the one for the data.
+    /// The other connection of the same application. For a connection that carries data, it is the one for the
+    /// requests, as long as there may be any. For a connection that carries requests, it is the one for the data.
     pub(crate) peer: Option<Slot>,
-    /// Bursts that its host has not let go yet.
+    /// The number of its bursts that wait in its host.
     pub(crate) queued: u32,
     /// The application whose data it carries; `None` if it carries the requests of another connection's application.
     pub(crate) app: Option<App>,
@@ -33,12 +33,12 @@ pub(crate) struct Connection<C> {
 
 /// Each end has one timer.
 impl End {
-    /// The number of the timer of this end of a connection.
+    /// The index of this end's timer.
     pub(crate) fn timer(self, slot: Slot) -> usize {
         usize::from(slot) * 2 + usize::from(self == End::Receiving)
     }
 
-    /// Which end of which connection a timer belongs to.
+    /// The connection and end of a timer.
     pub(crate) fn of_timer(timer: usize) -> (Slot, End) {
         let end = match timer % 2 {
             0 => End::Sending,
@@ -49,7 +49,7 @@ impl End {
 }
 
 impl<C: Controller> Connection<C> {
-    /// When this end next has something to do by itself. The application's timer is the sending end's.
+    /// The time of this end's next timer. The application's timer belongs to the sending end.
     pub(crate) fn next_timer(&self, end: End) -> Time {
         let timer = match (end, &self.app) {
             (End::Receiving, _) => self.receiver.next_timer(),
@@ -59,7 +59,7 @@ impl<C: Controller> Connection<C> {
         timer.unwrap_or(Time::MAX)
     }
 
-    /// The application writes what the send buffer takes. Requests are written by [`Connection::ask`].
+    /// Writes as much of the application's data as the send buffer takes. Requests are written by [`Connection::ask`].
     pub(crate) fn write(&mut self) {
         let Some(app) = &mut self.app else {
             return;
@@ -74,8 +74,8 @@ impl<C: Controller> Connection<C> {
         }
     }
 
-    /// The connection that carries requests, if there is something to write or it is no longer needed. With it, what to
-    /// write, and whether that is all.
+    /// The connection that carries requests, if there is something to write or it is no longer needed, with the bytes
+    /// to write and whether they are the last.
     pub(crate) fn ask(&mut self) -> Option<(Slot, Bytes, bool)> {
         let app = self.app.as_ref()?;
         let slot = self.peer?;
@@ -87,13 +87,13 @@ impl<C: Controller> Connection<C> {
         (is_last || !waiting.is_zero()).then_some((slot, waiting, is_last))
     }
 
-    /// Whether observers are told of it.
+    /// Whether observers are notified of its events.
     pub(crate) fn is_reported(&self) -> bool {
         self.app.is_some()
     }
 
-    /// The ECN field of a burst's packets: neither a SYN nor a repeat may be marked (RFC 3168, section 6.1.5; Linux
-    /// `tcp_ecn_send`).
+    /// The ECN field of a burst's packets: a SYN or a retransmission is not ECN-capable (RFC 3168, section 6.1.5;
+    /// Linux `tcp_ecn_send`).
     pub(crate) fn ecn_of(&self, burst: &Burst) -> Ecn {
         if burst.kind == Kind::Data && !burst.is_retransmission {
             self.ecn
@@ -102,9 +102,9 @@ impl<C: Controller> Connection<C> {
         }
     }
 
-    /// Tells the observer of a segment that leaves or reaches this end.
+    /// Notifies the observer of a segment that leaves or reaches this end.
     #[inline]
-    pub(crate) fn show<O: Observer<C>>(
+    pub(crate) fn show_segment<O: Observer<C>>(
         &self,
         observer: &mut O,
         now: Time,
@@ -124,18 +124,18 @@ impl<C: Controller> Connection<C> {
         }
     }
 
-    /// Whether nothing more will come of it.
+    /// Whether the connection is over.
     pub(crate) fn is_done(&self) -> bool {
         self.queued == 0 && (self.sender.is_done() || self.sender.has_failed())
     }
 
-    /// What the observer has been told of the sender, if it wants to know what happens next.
-    pub(crate) fn look<O: Observer<C>>(&self) -> Option<Stats> {
+    /// The sender's counters before an event, if the observer watches recovery.
+    pub(crate) fn stats_before<O: Observer<C>>(&self) -> Option<Stats> {
         (O::WATCHES_RECOVERY && self.is_reported()).then(|| self.sender.stats())
     }
 
-    /// Tells the observer what has happened to the sender since a [`Connection::look`].
-    pub(crate) fn tell<O: Observer<C>>(&self, observer: &mut O, now: Time, before: &Stats) {
+    /// Notifies the observer of what has happened to the sender since [`Connection::stats_before`].
+    pub(crate) fn notify<O: Observer<C>>(&self, observer: &mut O, now: Time, before: &Stats) {
         let after = self.sender.stats();
         let lost = after.packets_lost - before.packets_lost;
         if lost > 0 {

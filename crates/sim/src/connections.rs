@@ -1,4 +1,4 @@
-//! The connections that there are.
+//! The live connections.
 
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -8,8 +8,8 @@ use prefetch::{NEAR, prefetch};
 use crate::connection::Connection;
 use crate::index::{Slot, Table};
 
-/// Connections by the number that their segments carry, their slot. A slot is used again once its connection is gone;
-/// packets of the old one that are still on their way are told by their serial number.
+/// Connections by slot, which is the number in their segments. A slot is reused once its connection is over. Packets
+/// of the old connection that are still in transit are recognized by their serial number.
 #[derive(Debug)]
 pub(crate) struct Connections<C> {
     slots: Table<Slot, Option<Connection<C>>>,
@@ -28,7 +28,7 @@ impl<C> Connections<C> {
         }
     }
 
-    /// Makes a connection that knows its slot.
+    /// Creates a connection that knows its slot.
     pub(crate) fn insert(&mut self, make: impl FnOnce(Slot) -> Connection<C>) -> Slot {
         let free = self.free.pop_front();
         let slot = free.unwrap_or_else(|| self.slots.push(None));
@@ -38,7 +38,7 @@ impl<C> Connections<C> {
         slot
     }
 
-    /// Takes a connection away.
+    /// Removes a connection.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<Connection<C>> {
         let connection = self.slots[slot].take()?;
         self.free.push_back(slot);
@@ -46,26 +46,26 @@ impl<C> Connections<C> {
         Some(connection)
     }
 
-    /// The connection in a slot, if it is not over.
+    /// The connection in a slot, if there is one.
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> Option<&Connection<C>> {
         self.slots[slot].as_ref()
     }
 
-    /// The connection of a packet, if it is not over.
+    /// The connection of a packet, if it is still live.
     #[inline]
     pub(crate) fn of_packet(&mut self, slot: Slot, serial: u32) -> Option<&mut Connection<C>> {
         let connection = self.slots[slot].as_mut();
         connection.filter(|connection| connection.id.connection == serial)
     }
 
-    /// Whether they take more memory than a near cache holds, so that prefetching is worthwhile.
+    /// Whether the connections take more memory than a near cache holds, so that prefetching is worthwhile.
     #[inline]
     pub(crate) fn are_far(&self) -> bool {
         self.are_far
     }
 
-    /// Prefetches a connection that will probably have something to do soon.
+    /// Prefetches a connection that will probably be needed soon.
     pub(crate) fn prefetch(&self, slot: Slot) {
         prefetch(&self.slots[slot]);
     }
@@ -74,12 +74,12 @@ impl<C> Connections<C> {
         self.slots.iter().flatten()
     }
 
-    /// How many slots there are, used or free.
+    /// The number of slots, used or free.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// How many connections there are.
+    /// The number of live connections.
     pub(crate) fn live(&self) -> usize {
         self.live
     }
@@ -90,16 +90,16 @@ impl<C> Index<Slot> for Connections<C> {
 
     #[inline]
     fn index(&self, slot: Slot) -> &Connection<C> {
-        self.slots[slot].as_ref().expect(OVER)
+        self.slots[slot].as_ref().expect(NO_CONNECTION)
     }
 }
 
 impl<C> IndexMut<Slot> for Connections<C> {
     #[inline]
     fn index_mut(&mut self, slot: Slot) -> &mut Connection<C> {
-        self.slots[slot].as_mut().expect(OVER)
+        self.slots[slot].as_mut().expect(NO_CONNECTION)
     }
 }
 
-/// What an index of no connection says.
-const OVER: &str = "this connection is over";
+/// The panic message for an empty slot.
+const NO_CONNECTION: &str = "this connection is over";

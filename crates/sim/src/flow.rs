@@ -1,4 +1,4 @@
-//! What a flow's connections have in common.
+//! The common state of a flow's connections.
 
 use congestion::{Controller, Time};
 use path::Ecn;
@@ -15,7 +15,7 @@ use crate::network::Network;
 use crate::observer::Id;
 use crate::seed::{Part, application_seed, derive};
 
-/// A flow of the configuration, its ways found.
+/// A flow of the configuration, with its ways through the network.
 #[derive(Debug)]
 pub(crate) struct Flow<C> {
     index: FlowIndex,
@@ -23,7 +23,7 @@ pub(crate) struct Flow<C> {
     seed: u64,
     data: Ways,
     requests: Ways,
-    /// The host that requests are sent from.
+    /// The host that sends the requests.
     requests_host: HostIndex,
     /// The application that opens a connection for each of its objects, once it has started.
     opener: Option<App>,
@@ -31,7 +31,7 @@ pub(crate) struct Flow<C> {
     has_cookie: bool,
 }
 
-/// The two ways of a connection: of what its sender sends, and of the acknowledgements.
+/// The two ways of a connection: for its sender's packets, and for the acknowledgements.
 #[derive(Debug, Clone, Copy)]
 struct Ways {
     forward: Way,
@@ -39,11 +39,11 @@ struct Ways {
 }
 
 impl<C: Controller> Flow<C> {
-    /// Requests are sent from `requests_host`, which has no network card; the flow's own must be one of the `hosts` before
-    /// that.
+    /// Creates a flow. Requests are sent from `requests_host`, which has no network card; the flow's own host must be
+    /// one of the `hosts` before it.
     ///
     /// # Errors
-    /// The first value that makes no sense.
+    /// The first invalid value.
     pub(crate) fn new(
         index: FlowIndex,
         config: FlowConfig<C>,
@@ -98,7 +98,7 @@ impl<C: Controller> Flow<C> {
     /// The flow's own application, starting now.
     pub(crate) fn app(&self, now: Time) -> App {
         let seed = application_seed(self.seed, self.index.into());
-        App::new(&self.config.app, seed, now).expect("was checked when the flow was made")
+        App::new(&self.config.app, seed, now).expect("checked when the flow was created")
     }
 
     /// The next object that has arrived by now and has a connection of its own.
@@ -109,7 +109,7 @@ impl<C: Controller> Flow<C> {
         self.opener.as_mut()?.poll_connection(now)
     }
 
-    /// When the next such object arrives; [`Time::MAX`] for never.
+    /// The time of the next such arrival; [`Time::MAX`] for never.
     pub(crate) fn next_connection(&self) -> Time {
         let next = self.opener.as_ref().and_then(App::next_timer);
         next.unwrap_or(Time::MAX)
@@ -126,17 +126,17 @@ impl<C: Controller> Flow<C> {
         )
     }
 
-    /// The host that sends.
+    /// The index of the sending host.
     pub(crate) fn host(&self) -> usize {
         self.config.host
     }
 
-    /// Who paces.
+    /// The kind of pacing.
     pub(crate) fn pacing(&self) -> Pacing {
         self.config.sender.pacing
     }
 
-    /// Whether its application goes on for ever.
+    /// Whether its application never ends.
     pub(crate) fn is_endless(&self) -> bool {
         match &self.config.app {
             app::Config::Bulk | app::Config::RateLimited(_) => true,
@@ -152,13 +152,13 @@ impl<C: Controller> Flow<C> {
         self.config.app.has_requests()
     }
 
-    /// A connection was answered: if that was asked for, the answer brought a cookie.
+    /// Handles a connection's SYN-ACK: it brought a cookie if the flow requests one.
     pub(crate) fn on_answer(&mut self) {
         self.has_cookie |= self.config.sender.fast_open == FastOpen::On;
     }
 
-    /// A new connection, its handshake begun; without `app` it carries requests. Where a SYN may bring a request, the
-    /// connection for the data waits for it: it is the same connection of the same hosts.
+    /// Creates a connection and starts its handshake; without `app` it carries requests. If a SYN may carry a
+    /// request, the connection for the data waits for that SYN: in reality, both are the same connection.
     pub(crate) fn connect(
         &self,
         now: Time,

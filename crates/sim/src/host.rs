@@ -1,4 +1,4 @@
-//! A host that sends.
+//! A sending host.
 
 use congestion::Time;
 use transport::burst::Burst;
@@ -11,7 +11,7 @@ use crate::config::HostConfig;
 pub(crate) struct Host {
     pub(crate) scheduler: Scheduler,
     has_nic: bool,
-    /// The burst that the network card transmits, and how many packets of it have not left yet.
+    /// The burst that the network card transmits, and the number of its packets that have not left yet.
     transmitting: Option<(Burst, u32)>,
 }
 
@@ -24,7 +24,7 @@ impl Host {
         }
     }
 
-    /// The next burst that leaves the scheduler now: the network card takes one at a time.
+    /// Releases the next burst from the scheduler, if it is due and the network card is free.
     #[inline]
     pub(crate) fn release(&mut self, now: Time) -> Option<Burst> {
         if self.transmitting.is_some() {
@@ -43,7 +43,7 @@ impl Host {
         !self.has_nic
     }
 
-    /// A packet has left the network card; gives the burst of which it was the last one.
+    /// Notes that a packet has left the network card; returns its burst if it was the last packet.
     #[inline]
     pub(crate) fn on_packet_out(&mut self) -> Option<Burst> {
         let (burst, left) = self.transmitting.as_mut()?;
@@ -55,7 +55,7 @@ impl Host {
         done
     }
 
-    /// When [`Host::release`] is next worth a call; [`Time::MAX`] if that takes another event first.
+    /// The time of the next useful call of [`Host::release`]; [`Time::MAX`] if another event must come first.
     #[inline]
     pub(crate) fn next_release(&self) -> Time {
         match self.transmitting {

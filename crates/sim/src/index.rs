@@ -1,4 +1,4 @@
-//! Indices that cannot be taken for one another.
+//! Indices of distinct types.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
@@ -27,36 +27,35 @@ macro_rules! indices {
 indices! {
     /// A flow of the configuration.
     FlowIndex
-    /// A host of the configuration, or the one behind them that sends requests.
+    /// A host of the configuration, or the one after them that sends requests.
     HostIndex
     /// A link: of the configuration, a network card, or a delay.
     LinkIndex
     /// A way through the network.
     Way
-    /// The place of a connection, which its segments name.
+    /// The slot of a connection, which its segments carry.
     Slot
 }
 
-/// Things of one kind, which only indices of their own kind open. An index of a thing that is not there is a programming
-/// error, and panics.
+/// A vector that is indexed only by its own index type. An index out of range is a programming error, and panics.
 #[derive(Debug)]
 pub(crate) struct Table<I, T> {
-    things: Vec<T>,
+    items: Vec<T>,
     index: PhantomData<I>,
 }
 
 impl<I: From<usize>, T> Table<I, T> {
-    /// Adds a thing and gives its index.
-    pub(crate) fn push(&mut self, thing: T) -> I {
-        self.things.push(thing);
-        I::from(self.things.len() - 1)
+    /// Adds an element and returns its index.
+    pub(crate) fn push(&mut self, item: T) -> I {
+        self.items.push(item);
+        I::from(self.items.len() - 1)
     }
 }
 
 impl<I, T> From<Vec<T>> for Table<I, T> {
-    fn from(things: Vec<T>) -> Table<I, T> {
+    fn from(items: Vec<T>) -> Table<I, T> {
         Table {
-            things,
+            items,
             index: PhantomData,
         }
     }
@@ -67,14 +66,14 @@ impl<I, T> Deref for Table<I, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        &self.things
+        &self.items
     }
 }
 
 impl<I, T> DerefMut for Table<I, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.things
+        &mut self.items
     }
 }
 
@@ -83,13 +82,13 @@ impl<I: Into<usize>, T> Index<I> for Table<I, T> {
 
     #[inline]
     fn index(&self, index: I) -> &T {
-        &self.things[index.into()]
+        &self.items[index.into()]
     }
 }
 
 impl<I: Into<usize>, T> IndexMut<I> for Table<I, T> {
     #[inline]
     fn index_mut(&mut self, index: I) -> &mut T {
-        &mut self.things[index.into()]
+        &mut self.items[index.into()]
     }
 }

@@ -1,7 +1,7 @@
-//! Virtual time: an event loop that joins hosts and links.
+//! Virtual time: an event loop that connects hosts and links.
 //!
-//! A [`Config`] says which links there are, who sends over which of them, and what; [`dumbbell`] and [`parking_lot`] make
-//! the usual ones. A [`Simulation`] runs it, and an [`Observer`] is told what happens.
+//! A [`Config`] describes the links, the flows over them and their data; [`dumbbell`] and [`parking_lot`] create the
+//! usual ones. A [`Simulation`] runs it, and an [`Observer`] is notified of its events.
 //!
 //! ```
 //! use congestion::{Bytes, Duration, ControllerKind, Rate, Time};

@@ -1,4 +1,4 @@
-//! Links joined to ways through the network.
+//! Links, and the ways over them through the network.
 
 use std::collections::HashMap;
 
@@ -11,39 +11,39 @@ use crate::config::{Config, Route};
 use crate::index::{HostIndex, LinkIndex, Table, Way};
 use crate::seed::{Part, derive};
 
-/// A segment on its way.
+/// A segment in transit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
     pub(crate) segment: Segment,
-    /// The serial number of its connection. It tells a late packet of an old connection from a packet of the connection that
-    /// has its slot now.
+    /// The serial number of its connection. It distinguishes a late packet of an old connection from packets of the
+    /// connection that has its slot now.
     pub(crate) serial: u32,
     pub(crate) way: Way,
-    /// How many links of the way it has entered.
+    /// The number of links on its way that it has entered.
     hop: u32,
 }
 
-/// What came out of a link.
+/// An event at the end of a link.
 #[derive(Debug)]
 pub(crate) enum Out {
-    /// A packet has reached the end of its way; `true` if it was marked "congestion experienced" on it.
+    /// A packet has reached the end of its way; `true` if it carries an ECN mark.
     Arrived(Packet, bool),
-    /// A packet has left the network card of this host, and has gone on into its first link.
+    /// A packet has left the network card of this host, and has entered its first link.
     Departed(HostIndex),
 }
 
-/// All links and the ways over them. A delay that belongs to a flow alone is a link too, which flows of the same delay
-/// share; so is a host's network card.
+/// All links and the ways over them. A flow's own delay is a link too, shared by flows with the same delay; so is a
+/// host's network card.
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// Those of the configuration, then the hosts' network cards, then the delays.
+    /// The links of the configuration, then the hosts' network cards, then the delays.
     lines: Table<LinkIndex, Line>,
-    /// How many of them the configuration has.
+    /// The number of links in the configuration.
     configured: usize,
     ways: Table<Way, Box<[LinkIndex]>>,
     known_ways: HashMap<Box<[LinkIndex]>, Way>,
     delays: HashMap<Duration, LinkIndex>,
-    /// The hosts' network cards, of those that have one.
+    /// The network cards of the hosts that have one.
     nics: HashMap<HostIndex, LinkIndex>,
     agenda: Agenda,
 }
@@ -58,10 +58,10 @@ struct Line {
 }
 
 impl Network {
-    /// The links of a configuration and the network cards of its hosts.
+    /// Creates the links of a configuration and the network cards of its hosts.
     ///
     /// # Errors
-    /// The first link that makes no sense.
+    /// The first invalid link.
     pub(crate) fn new<C>(config: &Config<C>) -> Result<Network, ConfigError> {
         let mut network = Network {
             lines: Vec::new().into(),
@@ -90,7 +90,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Adds a link, the network card of a host if that is given, and gives its index.
+    /// Adds a link, which may be the network card of a host; returns its index.
     fn add(
         &mut self,
         config: LinkConfig,
@@ -113,7 +113,7 @@ impl Network {
         Ok(index)
     }
 
-    /// Whether a packet that goes this way always arrives later than it was sent.
+    /// Whether a packet on this way always arrives later than it was sent.
     pub(crate) fn takes_time(&self, way: Way) -> bool {
         let mut links = self.ways[way].iter();
         links.any(|link| self.lines[*link].takes_time)
@@ -122,7 +122,7 @@ impl Network {
     /// The way over a host's network card, if it has one, and a route.
     ///
     /// # Errors
-    /// A link that is not there, or none at all.
+    /// The route names a link that does not exist, or none at all.
     pub(crate) fn way(
         &mut self,
         host: Option<HostIndex>,
@@ -154,7 +154,7 @@ impl Network {
         Ok(way)
     }
 
-    /// The link that is nothing but this delay.
+    /// The link that only adds this delay.
     fn delay(&mut self, delay: Duration) -> Result<LinkIndex, ConfigError> {
         if let Some(link) = self.delays.get(&delay) {
             return Ok(*link);
@@ -169,7 +169,7 @@ impl Network {
         Ok(link)
     }
 
-    /// Segments of one connection set out together, all with the same ECN field.
+    /// Sends segments of one connection, all with the same ECN field.
     #[inline]
     pub(crate) fn send(
         &mut self,
@@ -198,8 +198,8 @@ impl Network {
         self.agenda.set(first.into(), next_event(link));
     }
 
-    /// Brings every link of the configuration up to `now`, so that queues and counters tell of that time. Nobody looks at the
-    /// others.
+    /// Advances every link of the configuration to `now`, so that queues and counters are of that time. Nobody reads
+    /// those of other links.
     pub(crate) fn advance(&mut self, now: Time) {
         for line in self.lines.iter_mut().take(self.configured) {
             line.link.advance(now);
@@ -212,26 +212,26 @@ impl Network {
         Some(&line.link)
     }
 
-    /// When something next comes out of a link, or may.
+    /// The earliest time at which a packet may leave a link.
     #[inline]
     pub(crate) fn next_at(&self) -> Time {
         self.agenda.next_at()
     }
 
-    /// The link that something comes out of at `at`, if [`Network::next_at`] is that time.
+    /// The link from which a packet leaves at `at`, if that is [`Network::next_at`].
     #[inline]
     pub(crate) fn due(&mut self, at: Time) -> Option<LinkIndex> {
         self.agenda.due(at).map(LinkIndex::from)
     }
 
-    /// What comes out of `link` next, unless something overtakes it.
+    /// The packet that leaves `link` next, unless another overtakes it.
     #[inline]
     pub(crate) fn upcoming(&self, link: LinkIndex) -> Option<&Packet> {
         self.lines[link].link.upcoming()
     }
 
-    /// What next comes out of the link `from` at `now`; to be called until there is nothing. Packets that have further
-    /// links before them enter the next one.
+    /// The next event at the end of link `from` at `now`. Call it until it returns `None`. Packets with further links
+    /// on their way enter the next one.
     #[inline]
     pub(crate) fn receive(&mut self, now: Time, from: LinkIndex) -> Option<Out> {
         loop {
@@ -262,7 +262,7 @@ impl Network {
     }
 }
 
-/// When a link is to be asked for packets.
+/// The time at which to poll a link for packets.
 #[inline]
 fn next_event(link: &Link<Packet>) -> Time {
     link.next_event().unwrap_or(Time::MAX)

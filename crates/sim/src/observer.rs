@@ -1,4 +1,4 @@
-//! Who watches a simulation.
+//! Observers of a simulation.
 
 use congestion::{Ack, AnyController, Controller, Time};
 use path::Ecn;
@@ -8,32 +8,32 @@ use transport::receiver::Receiver;
 use transport::segment::Segment;
 use transport::sender::Sender;
 
-/// Which connection an event is about.
+/// The identity of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id {
-    /// The flow that it belongs to: an index into [`Config::flows`](crate::Config::flows).
+    /// Its flow: an index into [`Config::flows`](crate::Config::flows).
     pub flow: usize,
-    /// The connection's serial number, unique in the simulation and counted in the order of their starts.
+    /// Its serial number, unique in the simulation and in the order of starts.
     pub connection: u32,
 }
 
 /// An end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The one that sends its data.
+    /// The end that sends data.
     Sending,
-    /// The one that acknowledges them.
+    /// The end that acknowledges data.
     Receiving,
 }
 
 /// A segment that leaves or reaches an end of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Passing<'s> {
-    /// Which connection's.
+    /// The connection.
     pub id: Id,
-    /// Whether that connection carries an application's requests, and not its data.
+    /// Whether the connection carries an application's requests, and not its data.
     pub is_of_requests: bool,
-    /// Which of its ends. What the segment says tells whether it comes or goes.
+    /// The end. The segment's kind shows whether it leaves or arrives.
     pub end: End,
     /// The segment.
     pub segment: &'s Segment,
@@ -41,25 +41,25 @@ pub struct Passing<'s> {
     pub ecn: Ecn,
 }
 
-/// Is told what happens, as it happens. A method that is not implemented does nothing. The calls are resolved at compile
-/// time, so an event that nobody watches costs nothing. `()` watches nothing.
+/// Receives the events of a simulation as they happen. Methods that are not implemented do nothing. The calls are
+/// resolved at compile time, so an event that nobody watches costs nothing. `()` watches nothing.
 ///
-/// Connections that carry an application's requests are not reported but to [`Observer::on_segment`], only those that carry its
-/// data.
+/// Only connections that carry an application's data are reported; those that carry its requests appear only in
+/// [`Observer::on_segment`].
 pub trait Observer<C: Controller = AnyController> {
-    /// Whether to detect the events of [`Observer::on_losses`] and the methods below it. That takes a comparison of counters
-    /// for each event of a sender.
+    /// Whether to detect the events of [`Observer::on_losses`] and the methods below it. That takes a comparison of
+    /// counters for each event of a sender.
     const WATCHES_RECOVERY: bool = true;
 
-    /// Whether to tell of every segment.
+    /// Whether to report every segment.
     const WATCHES_SEGMENTS: bool = false;
 
-    /// A segment leaves an end of a connection for the network, or arrives from there; of connections that carry requests, too.
+    /// A segment leaves an end of a connection, or arrives there; also on connections that carry requests.
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         let _ = (now, passing);
     }
 
-    /// A connection starts with its handshake.
+    /// A connection starts its handshake.
     fn on_start(&mut self, now: Time, id: Id) {
         let _ = (now, id);
     }
@@ -74,7 +74,7 @@ pub trait Observer<C: Controller = AnyController> {
         let _ = (now, id, burst);
     }
 
-    /// An acknowledgement has delivered something.
+    /// An acknowledgement has delivered data.
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<C>) {
         let _ = (now, id, ack, sender);
     }
@@ -94,7 +94,7 @@ pub trait Observer<C: Controller = AnyController> {
         let _ = (now, id, sender);
     }
 
-    /// The sender has found out that a recovery or a timeout was spurious, and has undone it.
+    /// The sender has found that a recovery or a timeout was spurious, and has undone it.
     fn on_undo(&mut self, now: Time, id: Id, sender: &Sender<C>) {
         let _ = (now, id, sender);
     }
@@ -104,17 +104,17 @@ pub trait Observer<C: Controller = AnyController> {
         let _ = (now, id, sender);
     }
 
-    /// An object of the application has been delivered whole.
+    /// An object of the application has been delivered completely.
     fn on_transfer(&mut self, id: Id, transfer: &Transfer) {
         let _ = (id, transfer);
     }
 
-    /// The application of a connection that is over; comes before [`Observer::on_end`].
+    /// The application of a connection that is over; called before [`Observer::on_end`].
     fn on_app_end(&mut self, id: Id, app: &App) {
         let _ = (id, app);
     }
 
-    /// A connection is over: its application has finished, and all that was written is acknowledged; or it could not be
+    /// A connection is over: its application has finished and all its data are acknowledged, or it could not be
     /// opened ([`Sender::has_failed`]).
     fn on_end(&mut self, now: Time, id: Id, sender: &Sender<C>, receiver: &Receiver) {
         let _ = (now, id, sender, receiver);

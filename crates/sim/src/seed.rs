@@ -1,18 +1,18 @@
-//! Seeds for the parts of a simulation, all from its one seed.
+//! Seeds for the parts of a simulation, all derived from its one seed.
 
-/// Which part a seed is for.
+/// A part that has a seed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
-    /// The link of this index.
+    /// The link with this index.
     Link(u64),
-    /// The application of the flow of this index.
+    /// The application of the flow with this index.
     Application(u64),
-    /// The controller of the connection of this serial number.
+    /// The controller of the connection with this serial number.
     Connection(u64),
 }
 
-/// The seed of the application of the flow with this index, in a simulation with this seed. Another engine that uses it
-/// draws the same numbers.
+/// The seed of the application of the flow with this index, in a simulation with this seed. Another engine with the
+/// same seed draws the same numbers.
 pub fn application_seed(seed: u64, flow: usize) -> u64 {
     derive(seed, Part::Application(flow as u64))
 }

@@ -7,8 +7,8 @@ use path::PathConfig;
 
 use crate::config::{Config, FlowConfig, HostConfig};
 
-/// One shared path: every flow from host 0 over link 0 and back over link 1, which is where
-/// [`FlowConfig::new`](crate::FlowConfig::new) sends; a [`reversed`](FlowConfig::reversed) flow sends against the others.
+/// One shared path: every flow goes from host 0 over link 0 and back over link 1, the defaults of
+/// [`FlowConfig::new`](crate::FlowConfig::new). A [`reversed`](FlowConfig::reversed) flow sends in the other direction.
 ///
 /// ```text
 ///  sender 1 ── access ──┐                            ┌── receiver 1
@@ -16,15 +16,15 @@ use crate::config::{Config, FlowConfig, HostConfig};
 ///  sender 3 ── access ──┘◄── link 1: the way back ◄──┘── receiver 3
 /// ```
 ///
-/// The end is left open, and the seed is zero.
+/// The configuration has no end, and its seed is zero.
 pub fn dumbbell<C>(path: PathConfig, flows: Vec<FlowConfig<C>>) -> Config<C> {
     parking_lot([path], flows)
 }
 
-/// Several bottlenecks in a row: hop i is link 2i one way and link 2i + 1 the other way.
-/// [`FlowConfig::across`] says which of them a flow crosses.
+/// Several bottlenecks in a row: hop i is link 2i in one direction and link 2i + 1 in the other.
+/// [`FlowConfig::across`] selects the hops that a flow crosses.
 ///
-/// The end is left open, and the seed is zero.
+/// The configuration has no end, and its seed is zero.
 pub fn parking_lot<C>(
     hops: impl IntoIterator<Item = PathConfig>,
     flows: Vec<FlowConfig<C>>,
@@ -42,7 +42,7 @@ pub fn parking_lot<C>(
 }
 
 impl<C> FlowConfig<C> {
-    /// Crosses these hops of a [`parking_lot`], the first of them first, and comes back the same way.
+    /// Routes the flow over these hops of a [`parking_lot`], the first of them first, and back the same way.
     #[must_use]
     pub fn across(mut self, hops: RangeInclusive<usize>) -> FlowConfig<C> {
         self.forward.links = hops.clone().map(|hop| hop * 2).collect();
@@ -50,7 +50,7 @@ impl<C> FlowConfig<C> {
         self
     }
 
-    /// Has a propagation delay of its own, half of it in each direction.
+    /// Adds a propagation delay of its own, half of it in each direction.
     #[must_use]
     pub fn with_access(mut self, rtt: Duration) -> FlowConfig<C> {
         self.forward.access = rtt / 2;
@@ -58,7 +58,7 @@ impl<C> FlowConfig<C> {
         self
     }
 
-    /// Starts at `start`.
+    /// Sets the start.
     #[must_use]
     pub fn starting(mut self, start: Time) -> FlowConfig<C> {
         self.start = start;

@@ -18,41 +18,41 @@ use crate::index::{FlowIndex, HostIndex, Table};
 use crate::network::{Network, Packet};
 use crate::observer::{Id, Observer};
 
-/// The most connections at one time. An object that arrives beyond it gets none, so that a load above the path's capacity
-/// does not take unlimited memory.
+/// The most connections at one time. An object that arrives beyond it gets none, so that a load above the path's
+/// capacity does not take unbounded memory.
 const MAX_CONNECTIONS: usize = 1 << 17;
 
 /// Hosts and links in virtual time.
 ///
 /// # The order of events
-/// Time stands still while an event is dealt with, and then jumps to the next. What happens at the same nanosecond
-/// happens in this order, so that a run is determined by its configuration alone:
+/// Time stands still while an event is handled, and then jumps to the next. Events at the same nanosecond happen in
+/// this order, so that a run is determined by its configuration alone:
 ///
-/// 1. packets that come out of links, the link of the lowest index first (those of the configuration, then network
-///    cards, then delays that belong to flows), each link's in the order of its own;
+/// 1. packets that leave links, the link of the lowest index first (those of the configuration, then network cards,
+///    then delays of flows), each link's in its own order;
 /// 2. bursts that hosts release, the host of the lowest index first;
 /// 3. timers of connections, the connection of the lowest slot first, its sending end before its receiving end;
 /// 4. connections that start, the flow of the lowest index first.
 ///
-/// So an acknowledgement that arrives at the very instant of a timeout prevents it.
+/// So an acknowledgement that arrives at the exact time of a timeout prevents it.
 ///
-/// # What it leaves out
-/// Acknowledgements bypass the packet scheduler and the network card of the host that sends them. Hosts take no time to
-/// process packets.
+/// # Simplifications
+/// Acknowledgements bypass the packet scheduler and the network card of their host. Hosts take no time to process
+/// packets.
 #[derive(Debug)]
 pub struct Simulation<O = (), C = AnyController> {
     now: Time,
     end: Time,
     network: Network,
     hosts: Table<HostIndex, Host>,
-    /// When each host may next release a burst.
+    /// The time at which each host may next release a burst.
     releases: Agenda,
     flows: Table<FlowIndex, Flow<C>>,
-    /// When each flow next starts a connection.
+    /// The time at which each flow next starts a connection.
     starts: Agenda,
     connections: Connections<C>,
-    /// When each connection's two ends next have something to do, or earlier. A timer that moves to a later time stays where
-    /// it is until it fires for nothing. Nearly every acknowledgement moves one, and few ever fire.
+    /// The time of the next timer of each connection's two ends, or an earlier one. A timer that moves to a later
+    /// time stays in place until it fires without effect. Nearly every acknowledgement moves one, and few ever fire.
     timers: Agenda,
     /// The serial number of the next connection.
     next_serial: u32,
@@ -61,23 +61,24 @@ pub struct Simulation<O = (), C = AnyController> {
     observer: O,
 }
 
-/// A link seen from outside.
+/// A read-only view of a link.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkView<'s>(&'s Link<Packet>);
 
 impl LinkView<'_> {
-    /// What happened on it so far.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         self.0.counters()
     }
 
-    /// Whether nothing waits or is being transmitted. Then nothing does until something enters, and what enters does not wait.
+    /// Whether nothing waits or is being transmitted. An idle link stays idle until a packet enters, and that packet
+    /// does not wait.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.0.is_idle()
     }
 
-    /// What waits in its buffer.
+    /// The queue in its buffer.
     #[inline]
     pub fn queued(&self) -> Queued {
         self.0.queued()
@@ -85,13 +86,13 @@ impl LinkView<'_> {
 }
 
 impl<O: Observer<C>, C: Controller> Simulation<O, C> {
-    /// Everything at rest at time zero.
+    /// Creates a simulation at time zero.
     ///
     /// # Errors
-    /// The first value that makes no sense.
+    /// The first invalid value.
     pub fn new(config: Config<C>, observer: O) -> Result<Simulation<O, C>, ConfigError> {
         let mut network = Network::new(&config)?;
-        // Behind the hosts of the configuration, one that sends the requests of all flows.
+        // After the hosts of the configuration, one host sends the requests of all flows.
         let requests_host = HostConfig::default();
         let hosts: Vec<Host> = config
             .hosts
@@ -136,7 +137,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         })
     }
 
-    /// Runs to the end: until the time that the configuration sets, or until every flow is done.
+    /// Runs to the end: the time set by the configuration, or the end of every flow.
     pub fn run(&mut self) {
         while self.has_flows() && self.step(self.end) {}
         if self.has_flows() {
@@ -144,13 +145,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Runs until `until`, what happens at that very time included, or to the [end](Simulation::run).
+    /// Runs until `until`, including events at that time, or to the [end](Simulation::run).
     pub fn run_until(&mut self, until: Time) {
         while !self.run_events(until, usize::MAX) {}
     }
 
-    /// As [`run_until`](Simulation::run_until), for so many events at most: many may happen at one time. Whether `until`, or
-    /// the end, was reached.
+    /// Runs as [`run_until`](Simulation::run_until) does, but for at most `most` events: many may happen at one time.
+    /// Returns whether `until`, or the end, was reached.
     pub fn run_events(&mut self, until: Time, most: usize) -> bool {
         let until = until.min(self.end);
         for _ in 0..most {
@@ -165,24 +166,24 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         false
     }
 
-    /// Whether a flow is still going on or has yet to start.
+    /// Whether a flow is active or has yet to start.
     pub fn has_flows(&self) -> bool {
         self.connections.live() > 0 || self.starts.next_at() < Time::MAX
     }
 
-    /// When something next happens; [`Time::MAX`] if nothing will.
+    /// The time of the next event; [`Time::MAX`] if there is none.
     pub fn next_at(&self) -> Time {
         let (out, release) = (self.network.next_at(), self.releases.next_at());
         let (timer, start) = (self.timers.next_at(), self.starts.next_at());
         out.min(release).min(timer).min(start)
     }
 
-    /// The present.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The connections that there are and that carry data, in the order of their slots.
+    /// The live connections that carry data, in the order of their slots.
     pub fn connections(&self) -> impl Iterator<Item = (Id, &Sender<C>, &Receiver)> {
         self.connections
             .iter()
@@ -190,15 +191,15 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             .map(|connection| (connection.id, &connection.sender, &connection.receiver))
     }
 
-    /// The applications of the connections that there are, in the order of [`connections`](Simulation::connections).
+    /// The applications of the live connections, in the order of [`connections`](Simulation::connections).
     pub fn apps(&self) -> impl Iterator<Item = (Id, &App)> {
         self.connections
             .iter()
             .filter_map(|connection| Some((connection.id, connection.app.as_ref()?)))
     }
 
-    /// What happened on the link of this index so far, and what waits for it; `None` if there is no such link. As of
-    /// [`now`](Simulation::now), between calls of [`run_until`](Simulation::run_until).
+    /// The link with this index, as of [`now`](Simulation::now), between calls of
+    /// [`run_until`](Simulation::run_until); `None` if there is no such link.
     pub fn link(&self, index: usize) -> Option<LinkView<'_>> {
         self.network.link(index).map(LinkView)
     }
@@ -208,27 +209,27 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.refused
     }
 
-    /// What the packet scheduler of a host has done, by the host's index in [`Config::hosts`].
+    /// The counters of a host's packet scheduler, by the host's index in [`Config::hosts`].
     pub fn scheduler(&self, host: usize) -> Option<scheduler::Counters> {
         Some(self.hosts.get(host)?.scheduler.counters())
     }
 
-    /// Who watches.
+    /// The observer.
     pub fn observer(&self) -> &O {
         &self.observer
     }
 
-    /// Who watches.
+    /// The observer.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
 
-    /// Ends the simulation.
+    /// Ends the simulation and returns the observer.
     pub fn into_observer(self) -> O {
         self.observer
     }
 
-    /// Nothing happens any more until `until`.
+    /// Advances to `until` without further events.
     fn settle(&mut self, until: Time) {
         if until != Time::MAX {
             self.now = self.now.max(until);
@@ -236,13 +237,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Deals with the next event, if it is due by `until`.
+    /// Handles the next event, if it is due by `until`; returns whether it was.
     fn step(&mut self, until: Time) -> bool {
         let next = self.next_at();
         if next > until || next == Time::MAX {
             return false;
         }
-        // A scheduler may ask to be called again at once.
+        // A scheduler may request another call at once.
         debug_assert!(
             next >= self.now || next == self.releases.next_at(),
             "time runs backwards"

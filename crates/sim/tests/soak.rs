@@ -1,7 +1,7 @@
-//! Random scenarios, with every invariant on.
+//! Random scenarios, with every invariant checked.
 //!
-//! `FULLPIPE_SOAK_COUNT` sets how many are run, `FULLPIPE_SOAK_SEED` runs the one of this seed. The invariants are the
-//! assertions inside of links, hosts and the event loop, and what [`Suspicious`] sees.
+//! `FULLPIPE_SOAK_COUNT` sets the number of scenarios, `FULLPIPE_SOAK_SEED` runs the one with this seed. The
+//! invariants are the assertions inside of links, hosts and the event loop, and the checks of [`Suspicious`].
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ use transport::sender::{LossDetection, Sender};
 
 const SEEDS: u64 = 600;
 
-/// How many packets a scenario may carry, as the rate of its slowest link has it: bounds the time that it takes.
+/// The most packets of a scenario at the rate of its slowest link, which bounds the time of a run.
 const PACKETS: u64 = 30_000;
 
 #[test]
@@ -104,7 +104,7 @@ fn check(seed: u64) {
             "{id:?}: invented payload"
         );
         assert!(!seen.has_ended, "{id:?}");
-        // Whatever is in flight is waited for.
+        // A timer is set while anything is in flight.
         if !sender.inflight().is_zero() {
             assert!(
                 sender.next_timer().is_some(),
@@ -121,7 +121,7 @@ fn check(seed: u64) {
     assert!(seen > 0, "nothing was delivered at all");
 }
 
-/// Believes nothing.
+/// An observer that checks everything.
 #[derive(Debug, Default)]
 struct Suspicious {
     now: Time,
@@ -130,7 +130,7 @@ struct Suspicious {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// The end of what was sent so far.
+    /// The end of the data sent so far.
     sent_end: u64,
     received: u64,
     transfers: u64,
@@ -147,7 +147,7 @@ impl Suspicious {
     }
 }
 
-/// What holds of a sender at any time.
+/// Checks the invariants of a sender.
 fn look(id: Id, sender: &Sender<AnyController>) {
     let (stats, cwnd) = (sender.stats(), sender.controller().cwnd());
     assert!(cwnd >= Bytes::new(1), "{id:?}");
@@ -241,7 +241,7 @@ impl Dice {
         low + self.below(high - low + 1)
     }
 
-    /// From `low` to `high`, all orders of magnitude alike.
+    /// A number from `low` to `high`, with all orders of magnitude equally likely.
     fn magnitude(&mut self, low: u64, high: u64) -> u64 {
         let orders = (high / low).ilog2() + 1;
         let scale = low << self.below(u64::from(orders));
@@ -329,7 +329,7 @@ fn random_path(dice: &mut Dice) -> PathConfig {
             least: Rate::from_bits_per_sec(rate.bits_per_sec() / dice.between(1, 20)),
         });
     }
-    // Data goes this way too, of flows against the others: without a bottleneck they would never find their rate.
+    // Data of reversed flows go this way too: without a bottleneck they would never find their rate.
     let slower = if dice.happens(30) {
         dice.between(1, 20)
     } else {

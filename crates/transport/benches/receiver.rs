@@ -1,5 +1,6 @@
-//! Segments a second through the receiver: all in order; with one loss in a hundred, repeated a flight of 86 000 segments
-//! later (10 Gbit/s × 100 ms); and with every second segment half a flight late, the most holes that a path makes.
+//! Segments a second through the receiver: all in order; with one loss in a hundred, retransmitted a flight of 86 000
+//! segments later (10 Gbit/s × 100 ms); and with every second segment half a flight late, the most holes that a path
+//! causes.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -10,7 +11,7 @@ use units::{Duration, Time};
 const SEGMENTS: u64 = 1_000_000;
 const FLIGHT: u64 = 86_000;
 
-/// Gives a receiver `SEGMENTS` segments: those of `late` come `by` segments after their turn.
+/// Passes `SEGMENTS` segments to a receiver: those for which `late` is true arrive `by` segments after their turn.
 fn receive(late: impl Fn(u64) -> bool, by: u64) -> u64 {
     let mut receiver = Receiver::new(1, &Config::default());
     let mut now = Time::ZERO;

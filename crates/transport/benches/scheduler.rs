@@ -1,6 +1,6 @@
-//! What a burst costs its host below TCP: stamped, enqueued, dequeued at its time, for so many flows at once.
+//! The cost of a burst for its host below TCP: stamped, enqueued, and dequeued at its time, by the number of flows.
 //!
-//! Flows are paced, with two bursts of two packets each in the scheduler; together they make about 8 Gbit/s.
+//! Flows are paced, with two bursts of two packets each in the scheduler; together they send about 8 Gbit/s.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -32,13 +32,13 @@ impl Host {
                 host.enqueue(connection);
             }
         }
-        // Until the flows are spread over time.
+        // Runs until the flows are spread over time.
         host.run(20 * flows as u64);
         host
     }
 
     fn enqueue(&mut self, connection: usize) {
-        // Rates differ, so that flows come in ever new orders.
+        // Rates differ, so the order of flows keeps changing.
         let rate = self.rate / 2 + self.rate * (connection as u64 % 97) / 97;
         let payload = Bytes::new(u64::from(BYTES));
         let pacer = &mut self.pacers[connection];

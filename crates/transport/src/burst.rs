@@ -1,5 +1,5 @@
-//! What a sender hands to the packet scheduler: a contiguous piece of its stream, cut into packets only when it leaves.
-//! Linux calls it an skb, and the cutting segmentation offload (TSO, GSO).
+//! The unit that a sender hands to the packet scheduler: a contiguous piece of its stream, cut into packets only when
+//! it leaves. Linux calls it an skb, and the cutting segmentation offload (TSO, GSO).
 
 use congestion::{Bytes, Time};
 
@@ -8,45 +8,45 @@ use crate::segment::{Body, Data, HEADERS, Segment};
 /// A contiguous piece of one connection's stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
-    /// Whose it is.
+    /// Its connection.
     pub connection: u32,
-    /// What it is made of.
+    /// Its kind.
     pub kind: Kind,
     /// The stream position of its first byte.
     pub seq: u64,
-    /// Bytes of payload; a SYN has some with TCP Fast Open alone.
+    /// Bytes of payload; a SYN has payload only with TCP Fast Open.
     pub bytes: u32,
-    /// The most payload of one packet. Zero is read as one.
+    /// The most payload of one packet. Zero counts as one.
     pub mss: u32,
-    /// The earliest departure time: it must not leave before.
+    /// The earliest departure time.
     pub departure: Time,
-    /// What its packets echo: [`Data::echo`].
+    /// The timestamp that its packets echo: [`Data::echo`].
     pub echo: Time,
     /// Whether its bytes have been sent before.
     pub is_retransmission: bool,
-    /// Whether its first packet tells that the window was reduced (RFC 3168, CWR).
+    /// Whether its first packet reports a reduction of the window (RFC 3168, CWR).
     pub cwr: bool,
-    /// Whether there is nothing after it that the application has written.
+    /// Whether it ends with the last byte that the application has written.
     pub ends_write: bool,
 }
 
-/// What a [`Burst`] is made of.
+/// The kind of a [`Burst`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A single packet that asks for a connection.
+    /// A single packet that requests a connection.
     Syn,
     /// Payload.
     Data,
 }
 
 impl Burst {
-    /// Its packets in order, each stamped with the departure time (Linux writes `skb_mstamp_ns`, which is the earliest
-    /// departure time, into TSval).
+    /// Its packets in order, each with the departure time as timestamp (Linux writes `skb_mstamp_ns`, which is the
+    /// earliest departure time, into TSval).
     ///
-    /// Only the first carries CWR and only the last PSH, as segmentation offload has it (Linux `tcp_gso_segment`). A single
-    /// packet is pushed only where a write ends (`tcp_push`): otherwise it may be all that a small window allows, and its ACK
-    /// better wait for the next one's (`__tcp_transmit_skb`). Linux also pushes each time that half the greatest receive
-    /// window has been written, some tens of segments apart (`forced_push`).
+    /// Only the first carries CWR and only the last PSH, as with segmentation offload (Linux `tcp_gso_segment`). A
+    /// single packet has PSH only if it ends a write (`tcp_push`): otherwise it may be all that a small window
+    /// allows, and then its ACK should wait for the next packet (`__tcp_transmit_skb`). Linux also sets PSH each time
+    /// that half the greatest receive window has been written, some tens of segments apart (`forced_push`).
     pub fn segments(&self) -> impl Iterator<Item = Segment> + use<> {
         let burst = *self;
         let mss = burst.mss.max(1);
@@ -74,7 +74,7 @@ impl Burst {
         })
     }
 
-    /// How many packets it is cut into; at least one.
+    /// The number of its packets; at least one.
     pub fn packets(&self) -> u32 {
         match self.kind {
             Kind::Syn => 1,
@@ -82,12 +82,12 @@ impl Burst {
         }
     }
 
-    /// The stream position behind its last byte.
+    /// The end position of its last byte.
     pub const fn end(&self) -> u64 {
         self.seq.saturating_add(self.bytes as u64)
     }
 
-    /// Its size on the wire, every packet's headers included (Linux `qdisc_pkt_len_segs_init`).
+    /// Its size on the wire, including the headers of every packet (Linux `qdisc_pkt_len_segs_init`).
     pub fn wire_size(&self) -> Bytes {
         match self.kind {
             Kind::Syn => self.segments().map(|syn| syn.wire_size()).sum(),

@@ -1,8 +1,8 @@
-//! The sending and receiving host that "Making Linux TCP Fast" (Netdev 1.2, 2016) describes, as pure state machines:
-//! times and segments in, segments and timers out. No clock, no I/O, no allocation per packet.
+//! The sending and receiving host of "Making Linux TCP Fast" (Netdev 1.2, 2016), as pure state machines: times and
+//! segments in, segments and timers out. No clock, no I/O, no allocation per packet.
 //!
-//! A [`Sender`](sender::Sender) and a [`Receiver`](receiver::Receiver) are the two ends of a connection, an
-//! [`App`](app::App) says what is sent, and a [`Scheduler`](scheduler::Scheduler) lets bursts leave their host.
+//! A [`Sender`](sender::Sender) and a [`Receiver`](receiver::Receiver) are the two ends of a connection. An
+//! [`App`](app::App) provides the data, and a [`Scheduler`](scheduler::Scheduler) releases bursts from their host.
 //!
 //! ```
 //! use congestion::{AnyController, Bytes, ControllerKind, Duration, Time};

@@ -1,58 +1,57 @@
-//! What travels between two hosts: TCP's segments, as plain data.
+//! TCP's segments between two hosts, as plain data.
 //!
-//! Sequence numbers are 64-bit positions in the byte stream and never wrap; everything else is what TCP with
-//! timestamps (RFC 7323), SACK (RFC 2018), D-SACK (RFC 2883) and ECN (RFC 3168) tells. Payload has a length and no
-//! contents.
+//! Sequence numbers are 64-bit positions in the byte stream and never wrap. Everything else is as in TCP with
+//! timestamps (RFC 7323), SACK (RFC 2018), D-SACK (RFC 2883) and ECN (RFC 3168). Payload has a length and no contents.
 
 use core::ops::Range;
 
 use congestion::{Bytes, Time};
 
-/// IPv4 and TCP headers with the timestamp option: what a segment takes beside its payload.
+/// The size of the IPv4 and TCP headers with the timestamp option.
 pub const HEADERS: Bytes = Bytes::new(20 + 20 + 12);
 
-/// The payload of a full segment on an Ethernet: 1500 bytes less [`HEADERS`].
+/// The payload of a full segment on Ethernet: 1500 bytes less [`HEADERS`].
 pub const MSS: Bytes = Bytes::new(1500 - HEADERS.get());
 
-/// Options of a SYN beside the timestamp: MSS, window scale, SACK permitted.
-const SYN_OPTIONS: u64 = 8;
+/// The size of a SYN's options beside the timestamp: MSS, window scale, SACK permitted.
+const SYN_OPTIONS_BYTES: u64 = 8;
 
-/// The option with a cookie of 8 bytes, as Linux makes them, padded (RFC 7413, section 4.1.1). The option that asks for a
-/// cookie, and the one that brings it, are left out.
-const COOKIE: u64 = 12;
+/// The size of the option with a cookie of 8 bytes (Linux's size), padded (RFC 7413, section 4.1.1). The options that
+/// request and deliver a cookie are left out.
+const COOKIE_BYTES: u64 = 12;
 
 /// The most SACK blocks beside the timestamp option (RFC 2018, section 3).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// A segment of one connection's one direction. The other direction, if the application uses it, is another pair of
+/// A segment of one direction of a connection. The other direction, if the application uses it, is another pair of
 /// sender and receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// Which connection, as the hosts at both ends number it.
+    /// The connection's number, the same at both hosts.
     pub connection: u32,
-    /// What it says.
+    /// Its contents.
     pub body: Body,
 }
 
-/// What a segment says.
+/// The contents of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// The sender asks for a connection.
+    /// The sender requests a connection.
     Syn {
-        /// When it left the sender.
+        /// The time at which it left the sender.
         sent: Time,
     },
-    /// The sender asks for a connection with a cookie, and sends the first payload along (RFC 7413).
+    /// The sender requests a connection with a cookie, and includes the first payload (RFC 7413).
     FastOpen(Data),
     /// The receiver accepts.
     SynAck {
-        /// When it left the receiver: TSval.
+        /// The time at which it left the receiver: TSval.
         sent: Time,
         /// [`Body::Syn`]'s `sent`, echoed.
         echo: Time,
-        /// The cumulative acknowledgement: beyond zero, the SYN's payload was taken.
+        /// The cumulative acknowledgement: beyond zero, the SYN's payload was accepted.
         next: u64,
-        /// Bytes of stream that the receiver can take.
+        /// The offered window in bytes.
         window: u64,
     },
     /// Payload.
@@ -68,19 +67,19 @@ pub struct Data {
     pub seq: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// When it left the sender: TSval (RFC 7323). A retransmission has a later one.
+    /// The time at which it left the sender: TSval (RFC 7323). A retransmission has a later one.
     pub sent: Time,
     /// TSecr (RFC 7323): the `sent` of the latest [`Body::SynAck`] or [`Ack`] that had reached the sender. The receiver
     /// measures its RTT from it.
     pub echo: Time,
-    /// Whether the sender tells that it has reduced its window (RFC 3168, CWR).
+    /// Whether the sender reports that it has reduced its window (RFC 3168, CWR).
     pub cwr: bool,
-    /// Whether it ends a burst of several, so that more may not follow soon (RFC 9293, PSH).
+    /// Whether it ends a burst of several segments, so that more may not follow soon (RFC 9293, PSH).
     pub push: bool,
 }
 
 impl Data {
-    /// The stream position behind its last byte.
+    /// The end position of its last byte.
     pub const fn end(&self) -> u64 {
         self.seq.saturating_add(self.len as u64)
     }
@@ -91,17 +90,17 @@ impl Data {
 pub struct Ack {
     /// The cumulative acknowledgement: everything before this position has arrived.
     pub next: u64,
-    /// How many bytes from `next` on the receiver can take.
+    /// The offered window: the bytes from `next` on that the receiver accepts.
     pub window: u64,
-    /// When it left the receiver: TSval (RFC 7323).
+    /// The time at which it left the receiver: TSval (RFC 7323).
     pub sent: Time,
-    /// TSecr (RFC 7323): the `sent` of the segment that the RTT is to be measured from.
+    /// TSecr (RFC 7323): the `sent` of the segment from which to measure the RTT.
     pub echo: Time,
-    /// What has arrived beyond `next`; the newest first. The first may be a D-SACK (see [`SackBlocks::dsack`]).
+    /// The ranges that have arrived beyond `next`, newest first. The first may be a D-SACK (see [`SackBlocks::dsack`]).
     pub sacks: SackBlocks,
-    /// ECE (RFC 3168): the network has marked data, and the sender has not yet told that it reacted.
+    /// ECE (RFC 3168): the network has marked data, and the sender has not yet reported a reduction.
     pub ecn_echo: bool,
-    /// Bytes of payload that arrived marked since the connection began (what Accurate ECN's counters tell).
+    /// Bytes of payload that arrived marked since the connection began (as Accurate ECN counts them).
     pub ce_bytes: u64,
 }
 
@@ -114,14 +113,14 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// No block.
+    /// An option without blocks.
     pub const NONE: SackBlocks = SackBlocks {
         blocks: [(0, 0); MAX_SACK_BLOCKS],
         len: 0,
         has_dsack: false,
     };
 
-    /// Puts the duplicate range that the acknowledged segment brought in front (RFC 2883). To be called before any
+    /// Adds the duplicate range of the acknowledged segment as the first block (RFC 2883). Call it before any
     /// [`SackBlocks::push`].
     pub fn set_dsack(&mut self, range: Range<u64>) {
         if self.len == 0 && !range.is_empty() {
@@ -129,7 +128,7 @@ impl SackBlocks {
         }
     }
 
-    /// Adds a block behind the others; `false` if it is empty or there is no room.
+    /// Adds a block at the end; returns `false` if it is empty or there is no room.
     pub fn push(&mut self, range: Range<u64>) -> bool {
         let place = self.blocks.get_mut(usize::from(self.len));
         match place {
@@ -142,7 +141,7 @@ impl SackBlocks {
         }
     }
 
-    /// The range that arrived twice, if the option tells of one.
+    /// The range that arrived twice, if the option reports one.
     pub fn dsack(&self) -> Option<Range<u64>> {
         let (start, end) = *self.blocks.first()?;
         self.has_dsack.then_some(start..end)
@@ -155,7 +154,7 @@ impl SackBlocks {
         used.filter_map(move |index| blocks.get(index).map(|(start, end)| *start..*end))
     }
 
-    /// How many blocks the option has.
+    /// The number of blocks.
     pub const fn len(&self) -> usize {
         self.len as usize
     }
@@ -167,12 +166,12 @@ impl SackBlocks {
 }
 
 impl Segment {
-    /// Its size on the wire: IP packet, headers included.
+    /// Its size on the wire: that of the IP packet, including headers.
     pub const fn wire_size(&self) -> Bytes {
         let beside = match &self.body {
             Body::Data(data) => data.len as u64,
-            Body::Syn { .. } | Body::SynAck { .. } => SYN_OPTIONS,
-            Body::FastOpen(data) => SYN_OPTIONS + COOKIE + data.len as u64,
+            Body::Syn { .. } | Body::SynAck { .. } => SYN_OPTIONS_BYTES,
+            Body::FastOpen(data) => SYN_OPTIONS_BYTES + COOKIE_BYTES + data.len as u64,
             Body::Ack(ack) if ack.sacks.is_empty() => 0,
             Body::Ack(ack) => 4 + 8 * ack.sacks.len() as u64,
         };

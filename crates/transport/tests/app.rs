@@ -21,19 +21,19 @@ fn kb(size: u64) -> Bytes {
     Bytes::new(size * 1_000)
 }
 
-/// What arrives where: the number of bytes of that direction delivered so far.
+/// The bytes delivered so far in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Delivered {
     Requests(u64),
     Data(u64),
 }
 
-/// An application and its network: data go at `rate`, everything takes `delay`.
+/// An application and its network: data leave at `rate`, and everything is delayed by `delay`.
 struct Run {
     app: App,
     rate: Rate,
     delay: Duration,
-    /// When the last byte of data written so far has left.
+    /// The time at which the last byte of data written so far has left.
     left: Time,
     data: u64,
     requests: u64,
@@ -141,7 +141,7 @@ fn a_transfer_is_one_object() {
     assert_eq!(app.stats().completed, 1);
 }
 
-/// 12.5 kB at 10 Mbit/s take 10 ms, the round trip 40, thinking 50.
+/// 12.5 kB at 10 Mbit/s take 10 ms, the round trip 40 ms, the pause 50 ms.
 #[test]
 fn requests_wait_for_each_other() {
     let config = Config::Requests(Requests {
@@ -185,7 +185,7 @@ fn pipelined_requests_do_not_wait() {
     assert!(run.app.is_finished());
 }
 
-/// A response is written when the request's last byte has come, and not a byte before.
+/// A response is written when the request's last byte has arrived, and not before.
 #[test]
 fn a_request_crosses_the_network() {
     let config = Config::Requests(Requests::default());
@@ -269,7 +269,7 @@ fn offered_load() {
     assert_eq!(poisson.offered_load(), mbit(10));
 }
 
-/// Nothing is ever delivered: memory stays bounded and what is turned away is counted.
+/// Nothing is ever delivered: memory stays bounded, and refused objects are counted.
 #[test]
 fn overload_is_refused_and_counted() {
     let config = poisson(Duration::from_micros(1), Connections::Kept, Some(100_000));
@@ -293,7 +293,7 @@ fn the_same_seed_draws_the_same() {
             arrivals.extend(app.poll_connection(at));
         }
         assert_eq!(arrivals.len(), 50);
-        // Asked late, it tells the same.
+        // A late call gives the same result.
         let mut late = App::new(&config, seed, Time::ZERO).unwrap();
         let told: Vec<_> = std::iter::from_fn(|| late.poll_connection(Time::MAX)).collect();
         assert_eq!(arrivals, told);
@@ -368,8 +368,8 @@ fn video(ladder: &[u64], length: Option<Duration>) -> Config {
     })
 }
 
-/// Chunks of 1 MB at 10 Mbit/s take 0.8 s and 40 ms of round trip: two of them until the start, then one after the other
-/// until the buffer is full, then one each 4 s.
+/// Chunks of 1 MB at 10 Mbit/s take 0.8 s and 40 ms of round trip. Two are fetched before the start, then one after
+/// the other until the buffer is full, then one every 4 s.
 #[test]
 fn a_player_fills_its_buffer_and_then_goes_on_and_off() {
     let mut run = Run::new(&video(&[2_000], None), mbit(10), ms(20));
@@ -384,8 +384,9 @@ fn a_player_fills_its_buffer_and_then_goes_on_and_off() {
     }
 }
 
-/// Half of what the video needs: each chunk takes 8.04 s and plays 4, so that with two to begin with the player stands
-/// still again and again for as long as two chunks take, less what of the first of them was fetched while it played.
+/// The rate is half of the video's. Each chunk takes 8.04 s and plays for 4 s. With two chunks at the start, the
+/// player stalls again and again for as long as two chunks take, less the part of the first of them that was fetched
+/// during playback.
 #[test]
 fn a_slow_network_makes_stalls() {
     let mut run = Run::new(&video(&[2_000], Some(ms(40_000))), mbit(1), ms(20));
@@ -394,7 +395,8 @@ fn a_slow_network_makes_stalls() {
     assert_eq!(playback.startup, Some(ms(2 * 8_040)));
     assert_eq!(playback.played, ms(40_000));
     assert_eq!(run.transfers.len(), 10);
-    // Chunks 2k and 2k+1 play together for 8 s while all but 40 ms of chunk 2k+2 arrive; the last two play at once.
+    // Chunks 2k and 2k+1 play together for 8 s while all but the last 40 ms of chunk 2k+2 arrive; the last two play
+    // at once.
     assert_eq!(playback.stalls, 4);
     assert_eq!(playback.stalled, ms(4 * (2 * 8_040 - 8_000)));
     assert!(run.app.is_finished());
@@ -439,7 +441,7 @@ fn a_video_shorter_than_its_startup_buffer_is_played() {
     assert_eq!((playback.played, playback.stalls), (ms(4_000), 0));
 }
 
-/// Whoever runs the player may be late; the stall began when the buffer ran empty.
+/// The player may be called late; the stall began when the buffer ran empty.
 #[test]
 fn a_stall_begins_when_nothing_is_left() {
     let mut app = App::new(&video(&[2_000], None), 1, Time::ZERO).unwrap();
@@ -636,7 +638,7 @@ fn finite() -> impl Strategy<Value = (Config, u64)> {
 }
 
 proptest! {
-    /// Whatever the network, everything that is begun is written once, delivered in order, and noted once.
+    /// Whatever the network does, every object is written once, delivered in order, and noted once.
     #[test]
     fn nothing_is_lost_and_nothing_invented(
         (config, count) in finite(),
@@ -658,7 +660,7 @@ proptest! {
         if let Config::Video(video) = &config {
             let playback = stats.playback;
             prop_assert_eq!(playback.played, video.chunk * 20);
-            // The player has either started, stood still or played, all the time.
+            // At every time, the player has been starting, stalled or playing.
             prop_assert!(playback.startup.is_some());
             prop_assert!(playback.stalls > 0 || playback.stalled.is_zero());
         }

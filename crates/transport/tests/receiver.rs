@@ -1,4 +1,4 @@
-//! What the receiver answers, sentence by sentence of the RFCs.
+//! The receiver's answers, sentence by sentence of the RFCs.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl Peer {
         }
     }
 
-    /// One that has sent its quick ACKs: the first `segments` segments have arrived.
+    /// A peer that has used up its quick ACKs: the first `segments` segments have arrived.
     fn after(config: &Config, segments: u64) -> Peer {
         let mut peer = Peer::new(config);
         for n in 0..segments {
@@ -54,7 +54,7 @@ impl Peer {
         self.now += span;
     }
 
-    /// The `n`-th full segment arrives, just sent.
+    /// Lets the `n`-th full segment arrive, just sent.
     fn segment(&mut self, n: u64) -> Option<Ack> {
         self.data(n * MSS..(n + 1) * MSS, false)
     }
@@ -75,7 +75,7 @@ impl Peer {
         ack(self.receiver.on_timer(self.now))
     }
 
-    /// How long until the timer.
+    /// The time until the timer.
     fn owed(&self) -> Option<Duration> {
         self.receiver.next_timer().map(|due| due.since(self.now))
     }
@@ -88,7 +88,7 @@ fn ack(segment: Option<Segment>) -> Option<Ack> {
     })
 }
 
-/// From a first segment to the one behind the last.
+/// The start of the first segment and the end of the last.
 type Block = (u64, u64);
 
 /// The D-SACK and the other blocks of an ACK.
@@ -157,7 +157,7 @@ fn a_short_last_segment_makes_a_second_one() {
     assert_eq!(peer.owed(), None);
 }
 
-/// The application has read all there is, and nothing says that more will come.
+/// The application has read everything, and nothing shows that more will come.
 #[test]
 fn a_short_segment_is_acknowledged_at_once() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -166,7 +166,7 @@ fn a_short_segment_is_acknowledged_at_once() {
     assert_eq!(peer.owed(), None);
 }
 
-/// What ends a burst says so, and the application has read it all.
+/// A pushed segment ends a burst, and the application has read everything.
 #[test]
 fn a_pushed_segment_is_acknowledged_at_once() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -215,7 +215,7 @@ fn the_delay_follows_the_arrivals() {
     assert!(peer.timer().is_some());
     peer.wait(ms(30));
     peer.segment(17);
-    // Half of the doubled delay and the 70 ms since the segment before.
+    // Half of the doubled delay, and the 70 ms since the previous segment.
     assert_eq!(peer.owed(), Some(ms(40 + 70)));
     let mut n = 18;
     for _ in 0..21 {
@@ -258,7 +258,7 @@ fn acks_are_stretched() {
         .map(|ack| ack.next / MSS)
         .collect();
     assert_eq!(acks, [24, 32, 40, 48]);
-    // A single segment waits as any other does, a few of them only as long as what merges them holds them.
+    // A single segment waits like any other; several wait only for the aggregation delay.
     peer.segment(48);
     assert_eq!(peer.owed(), Some(ms(40)));
     peer.segment(49);
@@ -295,13 +295,13 @@ fn holes_are_told_at_once() {
     assert_eq!((ack.next / MSS, sacks(&ack)), (20, (None, vec![])));
     assert_eq!(peer.segment(20), None, "and then every second again");
     peer.segment(21);
-    // The first of three missing ones.
+    // The first of three missing segments.
     peer.segment(25);
     let ack = peer.segment(22).expect("at once");
     assert_eq!((ack.next / MSS, sacks(&ack)), (23, (None, vec![(25, 26)])));
 }
 
-/// A peer 20 ms away whose segment 16 is missing; of those behind, three are acknowledged.
+/// A peer 20 ms away whose segment 16 is missing; three ACKs beyond it have been sent.
 fn with_a_hole(config: &Config) -> Peer {
     let mut peer = Peer::new(config);
     for n in 0..16 {
@@ -316,8 +316,8 @@ fn with_a_hole(config: &Config) -> Peer {
     peer
 }
 
-/// Linux `__tcp_ack_snd_check`: from the fourth on, ACKs behind a hole wait for 5 % of the RTT, up to a millisecond, or
-/// until there are too many.
+/// Linux `__tcp_ack_snd_check`: from the fourth on, ACKs beyond a hole wait for 5 % of the RTT, up to a millisecond,
+/// or until there are too many.
 #[test]
 fn acks_behind_a_hole_are_compressed() {
     let config = Config {
@@ -352,7 +352,8 @@ fn acks_behind_a_hole_are_compressed() {
     assert!((20..100).all(|n| peer.segment(n).is_some()));
 }
 
-/// Linux `tcp_sack_new_ofo_skb`: what is held back is about two ranges at most, so that each is told more than once.
+/// Linux `tcp_sack_new_ofo_skb`: a delayed ACK is about two ranges at most, so that each range is reported more than
+/// once.
 #[test]
 fn no_range_is_forgotten_in_a_compressed_ack() {
     let mut peer = with_a_hole(&Config::default());
@@ -366,7 +367,8 @@ fn no_range_is_forgotten_in_a_compressed_ack() {
     assert!(peer.segment(27).is_some(), "another hole begins anew");
 }
 
-/// RFC 2018, section 4: the first block has the segment that triggered the ACK, the others are the most recent ones.
+/// RFC 2018, section 4: the first block contains the segment that triggered the ACK, the others are the most recent
+/// ones.
 #[test]
 fn the_newest_block_stands_first() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -417,7 +419,7 @@ fn duplicates_are_told_once() {
     assert_eq!(peer.receiver.stats().dsacks, 2);
 }
 
-/// RFC 2883, section 4.2.2: a segment that is old in part.
+/// RFC 2883, section 4.2.2: a segment that is a duplicate in part.
 #[test]
 fn a_partial_duplicate_is_told() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -451,7 +453,7 @@ fn timestamps_are_echoed_for_the_rtt() {
     assert_eq!(filled, Some(peer.now));
 }
 
-/// RFC 3168, section 6.1.3, and what Accurate ECN counts.
+/// RFC 3168, section 6.1.3, and the counts of Accurate ECN.
 #[test]
 fn marks_are_echoed_until_the_sender_reacts() {
     let mut peer = Peer::after(&Config::default(), 16);
@@ -487,7 +489,7 @@ fn what_exceeds_the_window_is_dropped() {
     assert_eq!(ack.sacks.len(), 1);
 }
 
-/// Sends a window a round, as much as both the congestion window and the receiver let it; returns what was sent in each.
+/// Sends a window a round, as large as the congestion window and the receiver allow; returns the bytes sent in each.
 fn rounds(config: &Config, rtt: Duration, mut cwnd: u64, growth: u64, n: usize) -> Vec<u64> {
     let mut peer = Peer::new(config);
     let mut next = 0;
@@ -507,8 +509,8 @@ fn rounds(config: &Config, rtt: Duration, mut cwnd: u64, growth: u64, n: usize) 
         .collect()
 }
 
-/// Dynamic right-sizing: a sender that doubles its window every round is never held back before the maximum, and at the
-/// maximum it has window/RTT: the 335 Mbit/s of an 8 MiB window over 200 ms.
+/// Dynamic right-sizing: a sender that doubles its window every round is never held back before the maximum. At the
+/// maximum it reaches window/RTT: the 335 Mbit/s of an 8 MiB window over 200 ms.
 #[test]
 fn the_window_grows_ahead_of_slow_start_up_to_its_maximum() {
     let config = Config {
@@ -520,13 +522,13 @@ fn the_window_grows_ahead_of_slow_start_up_to_its_maximum() {
         assert_eq!(*bytes, (10 << round) * MSS, "round {round}: {sent:?}");
     }
     let most = *sent.last().unwrap();
-    // Up to one segment is not acknowledged yet, and the last one must fit whole.
+    // Up to one segment is not acknowledged yet, and the last one must fit completely.
     assert!((8 << 20) - most < 2 * MSS, "{most}");
     let rate = most as f64 * 8.0 / 0.2;
     assert!((rate / 1e6 - 335.5).abs() < 0.1, "{rate}");
 }
 
-/// A larger buffer is offered little by little, and the sender hears of it at once: every segment is acknowledged.
+/// A larger buffer is offered gradually, and the sender learns of it at once: every segment is acknowledged.
 #[test]
 fn while_the_window_opens_every_segment_is_acknowledged() {
     let mut peer = Peer::new(&Config::default());
@@ -541,7 +543,7 @@ fn while_the_window_opens_every_segment_is_acknowledged() {
             n += 1;
         }
         if segments == 40 && n == 70 {
-            // Of the 16 quick ACKs none is left.
+            // The 16 quick ACKs are used up.
             let opening = windows.iter().skip(2);
             let steps: Vec<u64> = opening
                 .clone()
@@ -559,7 +561,7 @@ fn while_the_window_opens_every_segment_is_acknowledged() {
     assert_eq!(windows.first(), windows.last());
 }
 
-/// A receiver that was never asked for much keeps its memory.
+/// A receiver that never needed much keeps a small buffer.
 #[test]
 fn the_window_of_a_slow_sender_stays() {
     let mut peer = Peer::new(&Config::default());
@@ -572,7 +574,7 @@ fn the_window_of_a_slow_sender_stays() {
     assert_eq!(peer.receiver.stats().buffer, Bytes::new(64 << 10));
 }
 
-/// While a hole lasts nothing is read: what waits behind it fills the buffer, and the sender has to stop at its edge.
+/// While a hole lasts nothing is read: data beyond it fill the buffer, and the sender has to stop at its edge.
 #[test]
 fn what_waits_behind_a_hole_is_not_offered_again() {
     let mut peer = Peer::new(&Config::default());
@@ -591,7 +593,8 @@ fn what_waits_behind_a_hole_is_not_offered_again() {
     assert_eq!(peer.receiver.stats().beyond_window, 0);
 }
 
-/// What closes a hole brings much at once: it is measured when the first piece of it is read, less what still waits then.
+/// A segment that closes a hole releases many bytes at once. They are measured when the first buffer is read, less
+/// the bytes that still wait then.
 #[test]
 fn what_a_hole_held_back_is_no_round_of_reading() {
     let buffer_after = |hole: u64| {

@@ -1,5 +1,5 @@
-//! What a receiver allocates: nothing for data in order, and for data with holes memory for some of the holes, as a
-//! B-tree's nodes come and go.
+//! The receiver's allocations: none for data in order. For data with holes, some of the holes allocate, as a B-tree's
+//! nodes come and go.
 //!
 //! A binary of its own without a test harness, whose threads would allocate too.
 
@@ -14,7 +14,7 @@ use units::{Duration, Time};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const MSS: u64 = 1448;
-/// How many segments later a lost one is repeated: the packets in flight of 10 Gbit/s × 100 ms.
+/// The segments after which a lost one is retransmitted: the packets in flight of 10 Gbit/s × 100 ms.
 const FLIGHT: u64 = 86_000;
 const SEGMENTS: u64 = 1_000_000;
 
@@ -54,7 +54,7 @@ fn in_order_allocates_nothing() {
     assert_eq!((change.allocations, change.reallocations), (0, 0));
 }
 
-/// Each hundredth segment comes a flight later; there are 860 holes all the time.
+/// Each hundredth segment arrives a flight later; there are 860 holes all the time.
 fn one_loss_in_a_hundred() {
     let mut receiver = open();
     let mut now = Time::ZERO + Duration::from_millis(100);

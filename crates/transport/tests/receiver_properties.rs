@@ -1,11 +1,11 @@
-//! What holds of a receiver whatever arrives.
+//! Invariants of a receiver, whatever arrives.
 
 use proptest::prelude::*;
 use transport::receiver::{Config, Receiver};
 use transport::segment::{Ack, Body, Data, SackBlocks, Segment};
 use units::{Bytes, Duration, Time};
 
-/// Something that happens to a receiver.
+/// An event at a receiver.
 #[derive(Debug, Clone)]
 enum Event {
     Segment { body: Body, ce: bool },
@@ -89,7 +89,7 @@ fn configs() -> impl Strategy<Value = Config> {
         )
 }
 
-/// What the receiver may have: the union of the segments within the window, as disjoint ranges in order.
+/// The data that the receiver may have: the union of the segments within the window, as disjoint ranges in order.
 #[derive(Default)]
 struct Stream(Vec<(u64, u64)>);
 
@@ -132,7 +132,7 @@ fn check_ack(receiver: &Receiver, stream: &Stream, config: &Config, segment: &Se
         let holds = |range: &(u64, u64)| range.0 <= duplicate.start && duplicate.end <= range.1;
         assert!(stream.0.iter().any(holds), "{duplicate:?}");
     }
-    // Whoever has just acknowledged owes nothing.
+    // No ACK is pending after an ACK.
     assert_eq!(receiver.next_timer(), None);
 }
 
@@ -179,7 +179,7 @@ proptest! {
         }
     }
 
-    /// A stream cut at random, shuffled, with duplicates: it arrives whole, and the last ACK says so.
+    /// A stream cut at random and shuffled, with duplicates, arrives completely, and the last ACK says so.
     #[test]
     fn any_order_gives_the_stream(
         cuts in prop::collection::btree_set(1u64..60_000, 1..80),

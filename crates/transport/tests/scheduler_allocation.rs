@@ -23,7 +23,7 @@ fn main() {
             enqueue(&mut scheduler, &mut pacers, now, connection);
             enqueue(&mut scheduler, &mut pacers, now, connection);
         }
-        // Long enough for every flow to have been looked at for idleness more than once.
+        // Long enough for every flow to have been checked for idleness more than once.
         run(
             &mut scheduler,
             &mut pacers,
@@ -76,7 +76,7 @@ fn run(scheduler: &mut Scheduler, pacers: &mut [Pacer], now: &mut Time, span: Du
             for _ in burst.segments() {
                 std::hint::black_box(scheduler.queued());
             }
-            // One connection in ten makes a pause now and then, and is detached.
+            // One connection in ten pauses now and then, and is detached.
             if burst.connection % 10 == 0 && bursts % 50 == 0 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What a sender allocates: nothing, once it has had its window in flight.
+//! The sender's allocations: none once a window has been in flight.
 //!
 //! A binary of its own without a test harness, whose threads would allocate too.
 
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// What the window lets through, of which the first packet is lost and repeated.
+/// Sends a window, of which the first packet is lost and retransmitted.
 fn flight(sender: &mut Sender<AnyController>, now: &mut Time, acknowledged: &mut u64) {
     let hole = *acknowledged;
     sender.write(Bytes::new(FLIGHT * MSS));
@@ -67,7 +67,7 @@ fn flight(sender: &mut Sender<AnyController>, now: &mut Time, acknowledged: &mut
         arrive(sender, *now, hole, Some((hole + 1, next)));
     }
     drain(sender, *now);
-    // The longest that loss detection waits where packets have been reordered.
+    // The longest wait of loss detection on a path that has reordered.
     *now += RTT;
     sender.on_timer(*now);
     drain(sender, *now);

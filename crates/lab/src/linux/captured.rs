@@ -1,4 +1,4 @@
-//! What the ends of a run send and receive, as captures.
+//! Captures at the two ends of a run.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,18 @@ use units::Time;
 
 use crate::error::EngineError;
 
-/// One end's capture.
+/// The capture of one end.
 pub struct Captured<W: Write> {
     tap: Tap,
     to: Writer<W>,
 }
 
 impl<W: Write> Captured<W> {
-    /// Of this end, which is called so.
+    /// Opens a capture at `host`, under `name`.
     ///
     /// # Errors
     ///
-    /// The kernel refuses, or `to` takes nothing.
+    /// The kernel refuses, or `to` cannot be written.
     pub fn new(host: &Host, name: &str, to: W) -> Result<Captured<W>, EngineError> {
         let to = Writer::new(to, name).map_err(EngineError::Capture)?;
         Ok(Captured {
@@ -29,7 +29,7 @@ impl<W: Write> Captured<W> {
         })
     }
 
-    /// Captures until told to stop, and then what is left.
+    /// Captures until `stop` is set, then drains the packets that are left.
     ///
     /// # Errors
     ///

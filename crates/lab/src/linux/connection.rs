@@ -1,4 +1,4 @@
-//! One connection: an application, and the two sockets that carry its data and its requests.
+//! One connection: an application, and the two sockets for its data and its requests.
 
 use std::io;
 use std::net::TcpStream;
@@ -8,16 +8,16 @@ use linux::socket;
 use transport::app::{self, App};
 use units::{Bytes, Time};
 
-use super::carried::Carried;
+use super::shared::SharedConnection;
 
-/// The most that is moved before another connection has its turn.
-const TURN: usize = 256 << 10;
+/// The most bytes that one connection moves before the next one has its turn.
+const MAX_TURN_BYTES: usize = 256 << 10;
 
 /// One of the two sockets.
 #[derive(Debug)]
 pub(super) struct End {
     pub stream: TcpStream,
-    /// Whether there may be something to read, or room to write.
+    /// Whether there may be something to read, and room to write.
     pub readable: bool,
     pub writable: bool,
 }
@@ -27,7 +27,7 @@ impl End {
     ///
     /// The kernel refuses.
     pub fn new(stream: TcpStream) -> io::Result<End> {
-        // What waited for an answer would outlive the run, and its namespace with it.
+        // Unsent data would outlive the run, and keep its namespace alive.
         socket::abort_on_close(&stream)?;
         Ok(End {
             stream,
@@ -36,9 +36,11 @@ impl End {
         })
     }
 
-    /// Writes up to so much; how much was taken.
+    /// Writes up to `most` bytes; returns how many the kernel took.
     fn write(&mut self, most: u64) -> io::Result<u64> {
-        let most = usize::try_from(most).unwrap_or(TURN).min(TURN);
+        let most = usize::try_from(most)
+            .unwrap_or(MAX_TURN_BYTES)
+            .min(MAX_TURN_BYTES);
         if !self.writable || most == 0 {
             return Ok(0);
         }
@@ -55,12 +57,12 @@ impl End {
         }
     }
 
-    /// Takes what has arrived.
+    /// Reads the data that have arrived.
     fn read(&mut self) -> io::Result<Read> {
         if !self.readable {
             return Ok(Read::Nothing);
         }
-        match socket::discard(&self.stream, TURN) {
+        match socket::discard(&self.stream, MAX_TURN_BYTES) {
             Ok(0) => {
                 self.readable = false;
                 Ok(Read::End)
@@ -81,24 +83,23 @@ enum Read {
     End,
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub carried: Arc<Carried>,
+    pub shared: Arc<SharedConnection>,
     pub app: App,
-    /// The end that sends data, and the end that gets them. The one that did not connect is there once the other's
-    /// handshake has reached it.
+    /// The end that sends data, and the end that receives them. The accepting end is `None` until the handshake
+    /// reaches it.
     pub sender: Option<End>,
     pub receiver: Option<End>,
-    /// When its application is next to be called, as far as that has been arranged.
+    /// The time of its application's scheduled timer.
     pub timer: Option<Time>,
-    /// Whether it waits for its turn.
+    /// Whether it is in the queue of connections that can make progress.
     pub is_queued: bool,
     requests_received: u64,
     has_ended_data: bool,
 }
 
-/// What is to become of a connection.
+/// The state of a connection after its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It waits for its sockets or its application's timer.
@@ -110,9 +111,9 @@ pub(super) enum Outcome {
 }
 
 impl Connection {
-    pub fn new(carried: Arc<Carried>, app: App) -> Connection {
+    pub fn new(shared: Arc<SharedConnection>, app: App) -> Connection {
         Connection {
-            carried,
+            shared,
             app,
             sender: None,
             receiver: None,
@@ -123,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// The end that sends data, or the one that gets them.
+    /// The sending end, or the receiving end.
     pub fn end(&mut self, is_sender: bool) -> &mut Option<End> {
         if is_sender {
             &mut self.sender
@@ -132,11 +133,11 @@ impl Connection {
         }
     }
 
-    /// Does what can be done: takes what has arrived at both ends, and writes what their applications want to.
+    /// Makes all possible progress: reads what has arrived at both ends, and writes what their applications offer.
     ///
     /// # Errors
     ///
-    /// The connection is broken.
+    /// The connection has failed.
     pub fn turn(&mut self, now: Time, note: impl FnMut(app::Transfer)) -> io::Result<Outcome> {
         self.app.on_timer(now);
         self.take_requests()?;
@@ -173,7 +174,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether that was all.
+    /// Reads data; returns whether the stream has ended.
     fn take_data(&mut self, now: Time, note: impl FnMut(app::Transfer)) -> io::Result<bool> {
         let Some(receiver) = &mut self.receiver else {
             return Ok(false);
@@ -181,9 +182,9 @@ impl Connection {
         match receiver.read()? {
             Read::Nothing => {}
             Read::Bytes(bytes) => {
-                self.carried.add_received(bytes);
+                self.shared.add_received(bytes);
                 self.app
-                    .on_data_delivered(now, self.carried.received(), note);
+                    .on_data_delivered(now, self.shared.received(), note);
             }
             Read::End if self.has_ended_data => return Ok(true),
             Read::End => return Err(io::ErrorKind::ConnectionAborted.into()),
@@ -205,11 +206,11 @@ impl Connection {
         };
         let written = sender.write(self.app.data_waiting().get())?;
         self.app.on_data_written(Bytes::new(written));
-        self.carried.add_written(written);
+        self.shared.add_written(written);
         let has_more = !self.app.data_waiting().is_zero();
-        self.carried.note_waiting(has_more && !sender.writable);
+        self.shared.note_waiting(has_more && !sender.writable);
         if self.app.is_finished() && !self.has_ended_data {
-            // Before the handshake is over, this would be the end of it.
+            // A shutdown before the handshake is complete would abort it.
             match sender.stream.shutdown(std::net::Shutdown::Write) {
                 Ok(()) => self.has_ended_data = true,
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => {}

@@ -1,4 +1,4 @@
-//! Both ends of all connections: one loop that opens their sockets, and lets their applications write and read.
+//! Both ends of all connections: one loop opens their sockets and serves their applications.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io;
@@ -14,39 +14,39 @@ use linux::{Family, Host, Network};
 use transport::app::{self, App};
 use units::{Duration, Time};
 
-use super::carried::{Carried, News};
 use super::connection::{Connection, End, Outcome};
 use super::poller::{Poller, Ready};
+use super::shared::{Event, SharedConnection};
 use super::side::Side;
 use crate::error::EngineError;
 use crate::flows::FlowId;
 
-/// The tokens of the listeners; those of connections count up from zero.
+/// The tokens of the listeners; tokens of connections count up from zero.
 const LISTENERS: [(Side, u64); 2] = [(Side::Near, u64::MAX - 1), (Side::Far, u64::MAX - 2)];
 
-/// Timers, turns and calls are of connections that are not over.
+/// Timers, queue entries and handshakes refer to open connections only.
 const LIVE: &str = "a connection that is not over";
 
-/// How long to wait for a word from another thread.
-const BREATH: std::time::Duration = std::time::Duration::from_millis(1);
+/// The interval at which to check for a signal from another thread.
+const STOP_POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// A connection, in the order of their starts.
+/// The identity of a connection, in the order of their starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct ConnectionId(u64);
 
 impl ConnectionId {
-    /// What the poller calls its end that sends data, or the other.
+    /// The poller's token of its sending end, or of its receiving end.
     fn token(self, is_sender: bool) -> u64 {
         self.0 * 2 + u64::from(!is_sender)
     }
 
-    /// The connection of a token, and whether it is of the end that sends data.
+    /// The connection of a token, and whether the token is of its sending end.
     fn of_token(token: u64) -> (ConnectionId, bool) {
         (ConnectionId(token / 2), token.is_multiple_of(2))
     }
 }
 
-/// What one flow does.
+/// The plan of one flow.
 #[derive(Debug)]
 pub(super) struct FlowPlan {
     pub start: Duration,
@@ -55,42 +55,42 @@ pub(super) struct FlowPlan {
     pub opens_many: bool,
     /// The kernel's name of its controller.
     pub controller: String,
-    /// Which pair of addresses it uses.
+    /// The pair of addresses that it uses.
     pub group: u16,
-    /// The largest segment, as `TCP_MAXSEG` has it.
+    /// The maximum segment size, as `TCP_MAXSEG` counts it.
     pub mss: Option<u16>,
-    /// Where its data are sent.
+    /// The side that sends data.
     pub sender: Side,
 }
 
-/// The loop.
+/// The loop that serves both ends of all connections.
 pub(super) struct Ends<'n> {
     network: &'n Network,
     begin: Instant,
-    /// When everything is cut off.
+    /// The time at which everything is cut off.
     until: Time,
     flows: Vec<FlowPlan>,
-    /// Applications that open a connection for each of their objects, once their flows have started.
+    /// The applications of started flows that open a connection for each object.
     openers: Vec<Option<App>>,
     poller: Poller,
     listeners: [Listener; 2],
     connections: HashMap<ConnectionId, Connection>,
     next: u64,
-    /// Connections whose handshake has not reached the other end, by the address that they were connected from.
-    calling: HashMap<SocketAddr, ConnectionId>,
+    /// Connections whose handshake has not reached the other end, by the address from which they were connected.
+    handshaking: HashMap<SocketAddr, ConnectionId>,
     timers: BTreeSet<(Time, Due)>,
     ready: VecDeque<ConnectionId>,
-    /// Connections that are over and not noted yet.
+    /// Closed connections whose final counters have not been read.
     over: Vec<Connection>,
-    news: Sender<News>,
+    events: Sender<Event>,
 }
 
-/// What is due at a time.
+/// An entry of the timer queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
-    /// A flow starts, or its next object has come.
+    /// A flow starts, or its next object has arrived.
     Flow(FlowId),
-    /// A connection's application has something to do.
+    /// A connection's application has work to do.
     App(ConnectionId),
 }
 
@@ -103,7 +103,7 @@ impl<'n> Ends<'n> {
         begin: Instant,
         until: Time,
         flows: Vec<FlowPlan>,
-        news: Sender<News>,
+        events: Sender<Event>,
     ) -> Result<Ends<'n>, EngineError> {
         let anywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let listeners = [
@@ -127,25 +127,25 @@ impl<'n> Ends<'n> {
             listeners,
             connections: HashMap::new(),
             next: 0,
-            calling: HashMap::new(),
+            handshaking: HashMap::new(),
             ready: VecDeque::new(),
             over: Vec::new(),
-            news,
+            events,
         })
     }
 
-    /// Carries everything until it is done, the time is over or `stop` says so, and returns the applications of what was
-    /// cut off. To be called in the near host's namespace.
+    /// Serves all connections until everything is done, the time is over or `stop` is set. Returns the applications
+    /// of the connections that were cut off. Call it in the near host's namespace.
     ///
     /// # Errors
     ///
-    /// The kernel refuses what a flow needs.
+    /// The kernel refuses something that a flow needs.
     pub fn run(mut self, stop: &AtomicBool) -> Result<Vec<(FlowId, App)>, EngineError> {
         let mut seen = Vec::new();
         let is_stopped = || stop.load(Ordering::Acquire);
         while self.has_something_to_do() && self.now() < self.until && !is_stopped() {
             self.poller
-                .wait(self.patience(), |ready| seen.push(ready))?;
+                .wait(self.max_wait(), |ready| seen.push(ready))?;
             for ready in seen.drain(..) {
                 self.on_ready(ready)?;
             }
@@ -156,15 +156,15 @@ impl<'n> Ends<'n> {
                 }
             }
             self.over
-                .retain(|connection| !connection.carried.is_end_noted());
+                .retain(|connection| !connection.shared.is_end_noted());
         }
-        // A last look at what is cut off is still to come.
+        // The observer still has to read the final counters of what is cut off.
         while !self.connections.is_empty() && !is_stopped() {
-            thread::sleep(BREATH);
+            thread::sleep(STOP_POLL_INTERVAL);
         }
         let cut_off = self.connections.into_values();
         Ok(cut_off
-            .map(|connection| (connection.carried.flow, connection.app))
+            .map(|connection| (connection.shared.flow, connection.app))
             .collect())
     }
 
@@ -176,8 +176,8 @@ impl<'n> Ends<'n> {
         Time::ZERO + Duration::from(self.begin.elapsed())
     }
 
-    /// How long nothing is to be done unless a socket becomes ready.
-    fn patience(&self) -> Duration {
+    /// The longest time that the loop may wait for sockets.
+    fn max_wait(&self) -> Duration {
         if !self.ready.is_empty() {
             return Duration::ZERO;
         }
@@ -194,7 +194,7 @@ impl<'n> Ends<'n> {
             return self.accept(*side);
         }
         let (id, is_sender) = ConnectionId::of_token(ready.token);
-        // What came to be ready may be over by now.
+        // The connection may have ended since.
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
@@ -206,7 +206,7 @@ impl<'n> Ends<'n> {
         Ok(())
     }
 
-    /// Does what is due.
+    /// Handles the timers that are due.
     fn on_time(&mut self) -> Result<(), EngineError> {
         let now = self.now();
         while let Some((_, due)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
@@ -222,7 +222,7 @@ impl<'n> Ends<'n> {
         Ok(())
     }
 
-    /// A flow starts, or its next objects have come.
+    /// Starts a flow, or the objects of it that have arrived.
     fn start(&mut self, flow: FlowId, now: Time) -> Result<(), EngineError> {
         let plan = &self.flows[flow.0];
         let make = || {
@@ -246,7 +246,8 @@ impl<'n> Ends<'n> {
             .try_for_each(|app| self.connect(flow, app))
     }
 
-    /// Opens a connection. The end that speaks first does: the sender of data, unless it is to be asked for them.
+    /// Opens a connection from the end that speaks first: the receiver of data if the application sends requests,
+    /// else the sender.
     fn connect(&mut self, flow: FlowId, app: App) -> Result<(), EngineError> {
         let plan = &self.flows[flow.0];
         let is_sender = !plan.app.has_requests();
@@ -255,23 +256,23 @@ impl<'n> Ends<'n> {
         } else {
             plan.sender.other()
         };
-        let stream = self.call(plan, from)?;
+        let stream = self.connect_from(plan, from)?;
         let origin = stream.local_addr()?;
-        let carried = Arc::new(Carried::new(flow, origin, plan.sender, is_sender));
+        let shared = Arc::new(SharedConnection::new(flow, origin, plan.sender, is_sender));
         let id = ConnectionId(self.next);
         self.next += 1;
         self.poller.add(&stream, id.token(is_sender))?;
-        let mut connection = Connection::new(carried.clone(), app);
+        let mut connection = Connection::new(shared.clone(), app);
         *connection.end(is_sender) = Some(End::new(stream)?);
-        self.calling.insert(origin, id);
+        self.handshaking.insert(origin, id);
         self.connections.insert(id, connection);
-        self.arrange(id);
-        self.tell(News::Opened(carried));
+        self.schedule(id);
+        self.send(Event::Opened(shared));
         Ok(())
     }
 
-    /// A socket that connects from this side to the other.
-    fn call(&self, plan: &FlowPlan, from: Side) -> Result<TcpStream, EngineError> {
+    /// Connects a socket from this side to the other.
+    fn connect_from(&self, plan: &FlowPlan, from: Side) -> Result<TcpStream, EngineError> {
         let to = from.other();
         let address = |side| self.host(side).address(plan.group, Family::V4);
         let target = SocketAddr::new(address(to), self.listener(to).address().port());
@@ -285,7 +286,7 @@ impl<'n> Ends<'n> {
         })
     }
 
-    /// Takes the connections whose handshakes have reached this side.
+    /// Accepts the connections whose handshakes have reached this side.
     fn accept(&mut self, side: Side) -> Result<(), EngineError> {
         loop {
             let (stream, origin) = match self.listener(side).accept() {
@@ -293,14 +294,14 @@ impl<'n> Ends<'n> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
-            // Who called may have given up already.
-            let Some(id) = self.calling.remove(&origin) else {
+            // The peer may have given up already.
+            let Some(id) = self.handshaking.remove(&origin) else {
                 continue;
             };
             let connection = self.connections.get_mut(&id).expect(LIVE);
             let is_sender = connection.receiver.is_some();
             if is_sender {
-                let plan = &self.flows[connection.carried.flow.0];
+                let plan = &self.flows[connection.shared.flow.0];
                 socket::set_controller(&stream, &plan.controller)?;
             }
             self.poller.add(&stream, id.token(is_sender))?;
@@ -308,35 +309,35 @@ impl<'n> Ends<'n> {
         }
     }
 
-    /// A connection does what it can.
+    /// Gives a connection its turn.
     fn turn(&mut self, id: ConnectionId) {
         let now = self.now();
         let connection = self.connections.get_mut(&id).expect(LIVE);
         connection.is_queued = false;
-        let (flow, news) = (connection.carried.flow, &self.news);
+        let (flow, events) = (connection.shared.flow, &self.events);
         let outcome = connection.turn(now, |transfer| {
-            // Nobody listens any more if the run is at its end.
-            let _ = news.send(News::Transfer(flow, transfer));
+            // At the end of the run, nobody receives events any more.
+            let _ = events.send(Event::Transfer(flow, transfer));
         });
         match outcome {
             Ok(Outcome::GoesOn) => self.enqueue(id),
             Ok(Outcome::Waits) => {}
-            Ok(Outcome::Complete) => return self.end(id, News::Complete),
-            // Nobody answers, or not any more: that, too, is something to see.
-            Err(_) => return self.end(id, News::Broken),
+            Ok(Outcome::Complete) => return self.end(id, Event::Complete),
+            // A connection that gets no answer is a result, too.
+            Err(_) => return self.end(id, Event::Broken),
         }
-        self.arrange(id);
+        self.schedule(id);
     }
 
-    /// Sees to it that a connection has its turn.
+    /// Adds a connection to the queue, unless it is in there.
     fn enqueue(&mut self, id: ConnectionId) {
         if !std::mem::replace(&mut self.connection(id).is_queued, true) {
             self.ready.push_back(id);
         }
     }
 
-    /// Sees to it that a connection's application is called when it wants to be.
-    fn arrange(&mut self, id: ConnectionId) {
+    /// Schedules the timer of a connection's application.
+    fn schedule(&mut self, id: ConnectionId) {
         let connection = self.connections.get_mut(&id).expect(LIVE);
         let next = connection.app.next_timer();
         if next == connection.timer {
@@ -349,21 +350,21 @@ impl<'n> Ends<'n> {
         self.timers.extend(next.map(|next| (next, Due::App(id))));
     }
 
-    /// A connection is over.
-    fn end(&mut self, id: ConnectionId, how: fn(FlowId, App) -> News) {
+    /// Closes a connection.
+    fn end(&mut self, id: ConnectionId, how: fn(FlowId, App) -> Event) {
         let connection = self.connections.remove(&id).expect(LIVE);
-        self.calling.remove(&connection.carried.origin);
+        self.handshaking.remove(&connection.shared.origin);
         if let Some(before) = connection.timer {
             self.timers.remove(&(before, Due::App(id)));
         }
-        connection.carried.end();
-        self.tell(how(connection.carried.flow, connection.app.clone()));
+        connection.shared.end();
+        self.send(how(connection.shared.flow, connection.app.clone()));
         self.over.push(connection);
     }
 
-    fn tell(&self, news: News) {
-        // Nobody listens any more if the run is at its end.
-        let _ = self.news.send(news);
+    fn send(&self, event: Event) {
+        // At the end of the run, nobody receives events any more.
+        let _ = self.events.send(event);
     }
 
     fn connection(&mut self, id: ConnectionId) -> &mut Connection {

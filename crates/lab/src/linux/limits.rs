@@ -1,5 +1,4 @@
-//! What a scenario may ask for that this engine cannot do: its hosts are the kernel's, all alike, and what paces them is
-//! TCP itself.
+//! The settings that this engine cannot follow: its hosts are the kernel's, all are alike, and TCP itself paces.
 
 use congestion::ControllerKind;
 use scenario::{Controller, HostSpec, Scenario, ScenarioError};
@@ -11,7 +10,7 @@ use super::network::{self, MAX_GROUPS};
 use crate::engine_kind::EngineKind;
 use crate::limits::Limits;
 
-const ITS_OWN: &str = "the kernel decides by itself";
+const KERNEL_DECIDES: &str = "the kernel itself sets it";
 
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
@@ -23,19 +22,23 @@ pub(crate) const LIMITS: Limits = Limits {
                 host.scheduler
                     .is_some_and(|pacing| pacing != Pacing::PerConnection)
             },
-            "TCP paces by itself, which is \"pacing\"",
+            "TCP itself paces: \"pacing\" is its only scheduler",
         ),
         (
             "nic",
             |host| host.nic.is_some(),
-            "its network card takes no time",
+            "its network card has no rate",
         ),
-        ("delayed_ack", |host| host.delayed_ack.is_some(), ITS_OWN),
-        ("ack_every", |host| host.ack_every.is_some(), ITS_OWN),
+        (
+            "delayed_ack",
+            |host| host.delayed_ack.is_some(),
+            KERNEL_DECIDES,
+        ),
+        ("ack_every", |host| host.ack_every.is_some(), KERNEL_DECIDES),
         (
             "aggregation_delay",
             |host| host.aggregation_delay.is_some(),
-            ITS_OWN,
+            KERNEL_DECIDES,
         ),
         (
             "sack_blocks",
@@ -75,7 +78,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "controller",
             |flow| matches!(flow.controller, Controller::Python(_)),
-            "only the simulator runs a class of Python's",
+            "only engine sim runs controllers written in Python",
         ),
         (
             "bbr1",
@@ -85,7 +88,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "cubic",
             |flow| flow.has_own(ControllerKind::Cubic),
-            "its CUBIC is the kernel's, whose settings are those of the whole machine",
+            "its CUBIC is the kernel's, whose settings are machine-wide",
         ),
         (
             "bbr3",
@@ -93,16 +96,16 @@ pub(crate) const LIMITS: Limits = Limits {
             "its BBRv3 is the kernel's, if it has one",
         ),
     ],
-    // More would measure the machine.
+    // With more flows, the result would depend on the machine.
     most_flows: 10_000,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What the kernel has once for a host: the field, and what it is if it is given.
-type Once = (&'static str, fn(&HostSpec) -> Option<String>);
+/// A setting that the kernel has once for a host: the field, and its value if it is given.
+type HostWide = (&'static str, fn(&HostSpec) -> Option<String>);
 
-const ONCE_A_HOST: [Once; 10] = [
+const HOST_WIDE: [HostWide; 10] = [
     ("initial_cwnd", |host| text(host.initial_cwnd)),
     ("send_buffer", |host| text(host.send_buffer)),
     ("receive_buffer", |host| text(host.receive_buffer)),
@@ -125,23 +128,23 @@ fn text<T: ToString>(value: Option<T>) -> Option<String> {
 
 /// # Errors
 ///
-/// The first thing that it cannot do; the error's field is the one to leave out.
+/// The first setting that the engine cannot follow; the error names the field to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     LIMITS.check(scenario)?;
     for (index, group) in scenario.flows.iter().enumerate() {
         let host = group.host.over(&scenario.host);
         let first = scenario.flows[0].host.over(&scenario.host);
-        let differs = |(_, of): &&Once| of(&host) != of(&first);
-        if let Some((field, of)) = ONCE_A_HOST.iter().find(differs) {
+        let differs = |(_, of): &&HostWide| of(&host) != of(&first);
+        if let Some((field, of)) = HOST_WIDE.iter().find(differs) {
             let culprit = if of(&group.host).is_some() { index } else { 0 };
-            let why = "the kernel has it once for a host, and all flows have the same hosts";
+            let why = "the kernel has one value for each host, and all flows share the hosts";
             let beyond = scenario.flow_error(culprit, &format!("host.{field}"), why);
             return Err(LIMITS.refuse(scenario, beyond));
         }
     }
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
-        let why = format!("{groups} different ways through the network are more than {MAX_GROUPS}");
+        let why = format!("{groups} distinct ways through the network are more than {MAX_GROUPS}");
         return Err(LIMITS.refuse(scenario, ScenarioError::new("flow.rtt", why)));
     }
     Ok(())

@@ -5,13 +5,11 @@
 //!            ◄──────────── links of ACKs ◄─────────────
 //! ```
 //!
-//! Two hosts are two network namespaces of this process, which nothing joins but a [`Tunnel`]. Both ends of every
-//! connection are sockets of this process too, one loop drives them; what the kernel knows of them is
-//! asked for five hundred times a second. What a run says of rates and times is what happened in real time: a busy machine
-//! shows in it.
+//! The two hosts are network namespaces of this process, joined only by a [`Tunnel`]. One loop drives the sockets at
+//! both ends of all connections. The kernel's state of them is sampled about five hundred times a second. Rates and
+//! times are those of real time, so load on the machine affects them.
 
 mod captured;
-mod carried;
 mod connection;
 mod ends;
 mod limits;
@@ -19,6 +17,7 @@ mod network;
 mod ours;
 mod poller;
 mod settings;
+mod shared;
 mod side;
 mod ticks;
 mod watch;
@@ -47,33 +46,33 @@ use crate::hops::Hops;
 use crate::outcome::Outcome;
 use crate::ways;
 use captured::Captured;
-use carried::News;
 use ends::{Ends, FlowPlan};
 pub(crate) use limits::LIMITS;
 use network::AddressGroups;
-use ours::Ours;
+use ours::OwnControllers;
+use shared::Event;
 use side::Side;
 use watch::Watch;
 
-/// How often queues and sockets are looked at. An application that writes at a round interval is so not always seen in the
-/// same part of it.
-const LOOK: Duration = Duration::from_micros(1_930);
+/// The interval at which queues and sockets are sampled. It is not round, so that applications that write at round
+/// intervals are seen in all phases.
+const SAMPLE_INTERVAL: Duration = Duration::from_micros(1_930);
 
-/// Sockets less often if they are so many that it would take more than this part of the time: a tenth.
-const DUMP_PART: u64 = 10;
+/// Sockets are sampled less often if sampling would take more than one part in this many of the time.
+const SOCKET_SAMPLE_SPACING: u64 = 10;
 
-/// At every twenty-fifth look, progress is told: about twenty times a second.
-const LOOKS_PER_PROGRESS: u64 = 25;
+/// Progress is reported at every twenty-fifth sample: about twenty times a second.
+const SAMPLES_PER_PROGRESS: u64 = 25;
 
 /// The engine `linux`.
 ///
-/// A flow whose application opens a connection for each of its objects is one flow of the record: its counters are the
-/// sums over its connections, its RTTs those of all of them, its samples those of whichever had an ACK.
+/// A flow that opens a connection for each of its objects is one flow of the record. Its counters are sums over its
+/// connections, its RTTs are those of all of them, and its samples are those of any connection that had an ACK.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Linux;
 
 impl Linux {
-    /// The engine.
+    /// Creates the engine.
     pub fn new() -> Linux {
         Linux
     }
@@ -101,12 +100,12 @@ impl Engine for Linux {
 }
 
 impl Linux {
-    /// As [`Engine::run`], and writes what each end sent and received as captures (pcapng): the headers, without payload. Gives
-    /// back what they were written to.
+    /// Runs a scenario as [`Engine::run`] does, and writes captures (pcapng) of what each end sent and received:
+    /// headers without payload. Returns the writers.
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::run`]; or packets cannot be captured, or a capture not be written.
+    /// Those of [`Engine::run`], or packets cannot be captured, or a capture cannot be written.
     pub fn run_captured<W: Write + Send>(
         &self,
         scenario: &Scenario,
@@ -129,7 +128,7 @@ impl Linux {
         let groups = AddressGroups::of(scenario)?;
         let count = u16::try_from(groups.count()).unwrap_or(u16::MAX);
         let network = Network::create(&settings::network(scenario, count))?;
-        let ours = Ours::offer(scenario)?;
+        let ours = OwnControllers::offer(scenario)?;
         check_controllers(scenario, &network)?;
         let watched = Watch::new(scenario, &network, &ours)?;
         let mut captures = Vec::new();
@@ -139,14 +138,14 @@ impl Linux {
         }
         let tunnel = join(scenario, &network, &groups)?;
         let begin = tunnel.started();
-        let (news, heard) = channel();
-        let mut course = Course {
+        let (sender, events) = channel();
+        let mut run = Run {
             scenario,
             begin,
             tunnel,
             watched,
             hops: Hops::of(scenario),
-            heard,
+            events,
         };
         let plans = plans(scenario, &groups);
         let until = Time::ZERO + scenario.duration.unwrap_or(Duration::MAX);
@@ -155,11 +154,11 @@ impl Linux {
             let capture = |captured: Captured<W>| scope.spawn(|| captured.run(&is_over));
             let captures: Vec<_> = captures.into_iter().map(capture).collect();
             let _over = Stop(&is_over);
-            let carry = || Ends::new(&network, begin, until, plans, news)?.run(&stop);
+            let carry = || Ends::new(&network, begin, until, plans, sender)?.run(&stop);
             let ends = scope.spawn(|| network.near.inside(carry));
             let ended = {
                 let _stop = Stop(&stop);
-                course.run(watch, cancel)
+                run.run(watch, cancel)
             };
             let cut_off = ends.join().unwrap_or_else(|panic| resume_unwind(panic));
             is_over.store(true, Ordering::Release);
@@ -172,12 +171,12 @@ impl Linux {
         let cut_off = cut_off??;
         let ended = ended?;
         let overflows = network.near.overflows()? + network.far.overflows()?;
-        course.hops.overflows(overflows);
-        Ok((course.finish(ended, &cut_off, watch), captured?))
+        run.hops.overflows(overflows);
+        Ok((run.finish(ended, &cut_off, watch), captured?))
     }
 }
 
-/// Tells the sockets' loop to stop when dropped: also if who watches panics, whose thread would wait for it for ever.
+/// Stops the sockets' loop when dropped, also if the observer panics; else the scope would wait for the loop for ever.
 struct Stop<'s>(&'s AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -205,7 +204,7 @@ fn join(
     })?)
 }
 
-/// Every connection takes two file descriptors: as many as this process may have.
+/// Raises the limit of file descriptors to the most that this process may have: every connection takes two.
 fn allow_descriptors() -> Result<(), EngineError> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -215,7 +214,7 @@ fn allow_descriptors() -> Result<(), EngineError> {
     Ok(setrlimit(Resource::Nofile, raised).map_err(std::io::Error::from)?)
 }
 
-/// Whether the kernel has every controller that the scenario asks for, before anything begins.
+/// Checks that the kernel has every controller of the scenario.
 fn check_controllers(scenario: &Scenario, network: &Network) -> Result<(), EngineError> {
     let set = || -> Result<(), EngineError> {
         let socket = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
@@ -227,7 +226,7 @@ fn check_controllers(scenario: &Scenario, network: &Network) -> Result<(), Engin
     network.near.inside(set)?
 }
 
-/// What each flow does.
+/// The plan of each flow.
 fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
     let flows = scenario.flows.iter().enumerate();
     let starts =
@@ -246,24 +245,24 @@ fn plans(scenario: &Scenario, groups: &AddressGroups) -> Vec<FlowPlan> {
 }
 
 /// A run under way.
-struct Course<'s> {
+struct Run<'s> {
     scenario: &'s Scenario,
     begin: Instant,
     tunnel: Tunnel,
     watched: Watch,
     hops: Hops,
-    heard: Receiver<News>,
+    events: Receiver<Event>,
 }
 
-/// When a run ended, and whether before its time.
+/// The time at which a run ended, and whether that was early.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     at: Duration,
     is_partial: bool,
 }
 
-impl Course<'_> {
-    /// Looks on until everything is done, the time is over or the run is cancelled.
+impl Run<'_> {
+    /// Samples until everything is done, the time is over or the run is cancelled.
     fn run(
         &mut self,
         watch: &(dyn Fn(Progress) + Sync),
@@ -272,63 +271,63 @@ impl Course<'_> {
         let last = self.scenario.duration.unwrap_or(Duration::MAX);
         let warmup = self.scenario.warmup;
         let mut before = Duration::ZERO;
-        let mut looks = 0u64;
+        let mut samples = 0u64;
         let mut next_dump = Duration::ZERO;
         loop {
-            let is_over = self.hear();
+            let is_over = self.receive_events();
             let now = Duration::from(self.begin.elapsed()).min(last);
             let is_warm_now = before < warmup && now >= warmup;
             let at = if is_warm_now { warmup } else { now };
             let is_partial = cancel.is_cancelled();
             let is_done = is_over || at >= last;
-            self.look(at);
+            self.sample(at);
             if is_partial || is_done || is_warm_now || at >= next_dump {
                 let begin = Instant::now();
-                self.watched.look(at)?;
+                self.watched.sample(at)?;
                 let took = Duration::from(begin.elapsed());
-                next_dump = at + took * DUMP_PART;
+                next_dump = at + took * SOCKET_SAMPLE_SPACING;
             }
-            if looks.is_multiple_of(LOOKS_PER_PROGRESS) {
-                self.watched.flows.tell(at, watch);
+            if samples.is_multiple_of(SAMPLES_PER_PROGRESS) {
+                self.watched.flows.report_progress(at, watch);
             }
             if is_partial || is_done {
                 let is_partial = is_partial && !is_done;
                 return Ok(Ended { at, is_partial });
             }
             before = at;
-            looks += 1;
-            let into_look = Duration::from_nanos(now.as_nanos() % LOOK.as_nanos());
-            thread::sleep(LOOK.saturating_sub(into_look).into());
+            samples += 1;
+            let into_interval = Duration::from_nanos(now.as_nanos() % SAMPLE_INTERVAL.as_nanos());
+            thread::sleep(SAMPLE_INTERVAL.saturating_sub(into_interval).into());
         }
     }
 
-    /// Hears what has happened; whether nothing more will.
-    fn hear(&mut self) -> bool {
+    /// Handles pending events; returns whether the loop has ended and no more will come.
+    fn receive_events(&mut self) -> bool {
         loop {
-            match self.heard.try_recv() {
-                Ok(news) => self.watched.hear(news),
+            match self.events.try_recv() {
+                Ok(event) => self.watched.on_event(event),
                 Err(TryRecvError::Empty) => return false,
                 Err(TryRecvError::Disconnected) => return true,
             }
         }
     }
 
-    /// Notes what waits at each hop.
-    fn look(&mut self, at: Duration) {
+    /// Records the queue and counters of each hop.
+    fn sample(&mut self, at: Duration) {
         let (tunnel, counters) = (&self.tunnel, self.tunnel.counters());
         self.hops
-            .look(at, |hop| tunnel.queued(Direction::Forward, hop));
+            .sample(at, |hop| tunnel.queued(Direction::Forward, hop));
         self.hops.note(at, |hop| totals(&counters, hop));
     }
 
-    /// The record of a run that ended so, with the applications of what was cut off then.
+    /// Returns the record of a run that ended so; `cut_off` has the applications that were cut off.
     fn finish(
         mut self,
         ended: Ended,
         cut_off: &[(FlowId, App)],
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Record {
-        self.hear();
+        self.receive_events();
         self.tunnel.stop();
         let mut flows = self.watched.flows;
         for (id, app) in cut_off {
@@ -350,7 +349,7 @@ impl Course<'_> {
 
 fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
     let link = &counters.forward.links[hop];
-    // Packets are late at the end of their way, wherever on it they were held up.
+    // Packets are late when they leave the last link, wherever on the way they were delayed.
     let ways = [&counters.forward.tun, &counters.reverse.tun];
     let sum = |of: fn(&TunCounters) -> u64| (hop == 0).then(|| ways.map(of).iter().sum::<u64>());
     PathTotals {

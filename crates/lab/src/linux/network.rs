@@ -1,4 +1,4 @@
-//! A scenario's ways as routes between two hosts' addresses.
+//! A scenario's ways as routes between the addresses of two hosts.
 
 use std::net::IpAddr;
 
@@ -10,47 +10,47 @@ use scenario::{Scenario, ScenarioError};
 
 use crate::ways::{self, Ways};
 
-/// The most pairs of addresses that two hosts have.
+/// The most pairs of addresses between two hosts.
 pub(super) const MAX_GROUPS: usize = 200;
 
-/// The pairs of addresses that the flows of a scenario have: one for each way through the network.
+/// The pairs of addresses that a scenario's flows use: one for each distinct way through the network.
 #[derive(Debug)]
 pub(super) struct AddressGroups {
     ways: Ways,
-    /// The different ones.
-    different: Vec<ways::Way>,
+    /// The distinct ways.
+    distinct: Vec<ways::Way>,
 }
 
 impl AddressGroups {
     /// # Errors
     ///
-    /// A trace cannot be read, or the scenario asks for what cannot be.
+    /// A trace cannot be read, or the scenario asks for something impossible.
     pub fn of(scenario: &Scenario) -> Result<AddressGroups, ScenarioError> {
         let ways = Ways::of(scenario)?;
-        let mut different: Vec<ways::Way> = Vec::new();
+        let mut distinct: Vec<ways::Way> = Vec::new();
         for way in &ways.groups {
-            if !different.contains(way) {
-                different.push(way.clone());
+            if !distinct.contains(way) {
+                distinct.push(way.clone());
             }
         }
-        Ok(AddressGroups { ways, different })
+        Ok(AddressGroups { ways, distinct })
     }
 
-    /// How many there are.
+    /// The number of pairs.
     pub fn count(&self) -> usize {
-        self.different.len()
+        self.distinct.len()
     }
 
     /// The pair of addresses of this group of flows.
     pub fn of_flows(&self, group: usize) -> u16 {
         let way = &self.ways.groups[group];
-        let place = self.different.iter().position(|other| other == way);
-        let place = place.expect("every way is among the different ones");
+        let place = self.distinct.iter().position(|other| other == way);
+        let place = place.expect("every way is among the distinct ones");
         u16::try_from(place).expect("no more than MAX_GROUPS")
     }
 
-    /// What lies between the hosts: forward, to the addresses `far`, and back, to the addresses `near`. The links of data
-    /// and of ACKs come first, in the order of the hops; then those that are nothing but a way's own delay.
+    /// The links between the hosts: forward to the addresses `far`, and back to the addresses `near`. The links of
+    /// data and of ACKs come first, in the order of the hops; links that add a way's own delay follow.
     pub fn between(&self, near: impl Fn(u16) -> IpAddr, far: impl Fn(u16) -> IpAddr) -> (Way, Way) {
         let hops = &self.ways.hops;
         let mut forward = Way {
@@ -61,7 +61,7 @@ impl AddressGroups {
             links: hops.iter().map(|hop| hop.reverse.clone()).collect(),
             routes: Vec::new(),
         };
-        for (group, way) in (0..).zip(&self.different) {
+        for (group, way) in (0..).zip(&self.distinct) {
             let half = way.access / 2;
             let other_half = way.access.saturating_sub(half);
             add_route(&mut forward, far(group), half, way.hops.clone());
@@ -71,7 +71,7 @@ impl AddressGroups {
     }
 }
 
-/// Adds a route to `destination`, over a delay of its own and these links.
+/// Adds a route to `destination`: over a link with this delay, then over `links`.
 fn add_route(
     way: &mut Way,
     destination: IpAddr,

@@ -1,5 +1,5 @@
-//! Fullpipe's own controllers in the kernel, `kernel:fullpipe_bbr1` and others: if one is not loaded, it is for as long as the run
-//! takes, however that ends.
+//! Fullpipe's own controllers in the kernel, `kernel:fullpipe_bbr1` and others. A controller that is not loaded is
+//! loaded for the duration of the run, however the run ends.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -10,13 +10,14 @@ use scenario::{FlowSpec, Scenario};
 
 use crate::error::EngineError;
 
-/// Whose they are, to anybody who looks.
+/// The version under which controllers are registered.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Those that runs of this process have loaded. Runs at the same time share them: whichever ends last takes them away.
+/// The controllers loaded by runs of this process. Concurrent runs share them; the last one to end unloads them.
 static SHARED: Mutex<BTreeMap<Algorithm, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
 
-/// What another version has loaded may tell of itself in another form, and be another algorithm.
+/// Fails if another version has loaded this controller: its state may have another layout, and its algorithm may
+/// differ.
 fn is_of_this_version(algorithm: Algorithm) -> Result<(), EngineError> {
     let found = kernel::Registered::find(algorithm)?;
     match found.filter(|found| found.version != VERSION) {
@@ -30,24 +31,24 @@ fn is_of_this_version(algorithm: Algorithm) -> Result<(), EngineError> {
     }
 }
 
-/// Those that a scenario asks for.
+/// The controllers of Fullpipe that a scenario names.
 #[derive(Default)]
-pub(super) struct Ours {
-    /// Those that runs of this process have loaded.
+pub(super) struct OwnControllers {
+    /// Controllers loaded by runs of this process.
     loaded: Vec<Arc<Loaded>>,
-    /// Those that were there.
+    /// Controllers that were loaded before.
     found: Vec<Algorithm>,
 }
 
-impl Ours {
-    /// Sees to it that the kernel offers them.
+impl OwnControllers {
+    /// Loads the controllers that are missing.
     ///
     /// # Errors
     ///
-    /// If one is not loaded, and cannot be.
-    pub fn offer(scenario: &Scenario) -> Result<Ours, EngineError> {
-        let mut ours = Ours::default();
-        // A panic elsewhere leaves the map as whole as it was.
+    /// A controller is not loaded and cannot be.
+    pub fn offer(scenario: &Scenario) -> Result<OwnControllers, EngineError> {
+        let mut ours = OwnControllers::default();
+        // A panic elsewhere cannot leave the map inconsistent.
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         for &algorithm in Algorithm::ALL {
             let name = algorithm.kernel_name();
@@ -70,11 +71,12 @@ impl Ours {
         Ok(ours)
     }
 
-    /// The maps of what their connections keep. Of one that another process has loaded for itself alone, nothing is known.
+    /// The maps with the state of their connections. The map of a controller that another process has loaded for
+    /// itself alone is not available.
     ///
     /// # Errors
     ///
-    /// If this process may not look at them.
+    /// This process may not open the maps.
     pub fn maps(&self) -> Result<Vec<OwnedFd>, EngineError> {
         let mut maps = Vec::new();
         for loaded in &self.loaded {
@@ -87,8 +89,8 @@ impl Ours {
     }
 }
 
-impl Drop for Ours {
-    /// Under the lock: else a run that begins meanwhile would find in the kernel what is about to go.
+impl Drop for OwnControllers {
+    /// Unloads under the lock; else a run that begins meanwhile would find a controller that is about to go.
     fn drop(&mut self) {
         let _shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         self.loaded.clear();

@@ -1,4 +1,4 @@
-//! Which sockets have something to do, or else what time it is.
+//! Waits for sockets that are ready, or for a time.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,39 +11,39 @@ use rustix::time::{
 };
 use units::Duration;
 
-/// The longest wait, so that a poller's owner looks up now and then.
-const LONGEST: Duration = Duration::from_millis(5);
+/// The longest wait, so that the caller can check for other events.
+const MAX_WAIT: Duration = Duration::from_millis(5);
 
-/// How many sockets are told of at once.
-const AT_ONCE: usize = 256;
+/// The most events that one call returns.
+const MAX_EVENTS: usize = 256;
 
 /// The timer's token.
 const TIMER: u64 = u64::MAX;
 
-/// Waits for sockets. A socket is told of when it becomes ready (`EPOLLET`), not while it is: who is told uses it until it
+/// Waits for sockets. A socket is reported once when it becomes ready (`EPOLLET`); the caller then uses it until it
 /// would block.
 pub(super) struct Poller {
     epoll: OwnedFd,
-    /// Wakes to the nanosecond, where `epoll_wait` counts in milliseconds.
+    /// Timer with nanosecond resolution; `epoll_wait` counts milliseconds.
     timer: OwnedFd,
     events: Vec<Event>,
 }
 
-/// A socket has become ready.
+/// A socket that has become ready.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ready {
-    /// What the socket was added with.
+    /// The token with which the socket was added.
     pub token: u64,
-    /// To be read from, if only an end or an error.
+    /// Whether a read returns at once: with data, an end or an error.
     pub readable: bool,
-    /// To be written to.
+    /// Whether there is room to write.
     pub writable: bool,
 }
 
 impl Poller {
     /// # Errors
     ///
-    /// The system has no more file descriptors.
+    /// The process has no file descriptors left.
     pub fn new() -> io::Result<Poller> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
@@ -53,11 +53,11 @@ impl Poller {
         Ok(Poller {
             epoll,
             timer,
-            events: Vec::with_capacity(AT_ONCE),
+            events: Vec::with_capacity(MAX_EVENTS),
         })
     }
 
-    /// Tells of this socket under `token` until it is closed. The last two tokens are not for sockets.
+    /// Reports this socket under `token` until it is closed. The last two tokens are reserved.
     ///
     /// # Errors
     ///
@@ -72,26 +72,27 @@ impl Poller {
         )?)
     }
 
-    /// Tells of sockets that have become ready; waits for one no longer than `patience`, and a few milliseconds at most.
+    /// Calls `each` for sockets that have become ready. Waits for one no longer than `timeout`, and at most a few
+    /// milliseconds.
     ///
     /// # Errors
     ///
     /// The system refuses.
-    pub fn wait(&mut self, patience: Duration, mut each: impl FnMut(Ready)) -> io::Result<()> {
-        let longest = patience.min(LONGEST);
-        if !longest.is_zero() && longest < LONGEST {
+    pub fn wait(&mut self, timeout: Duration, mut each: impl FnMut(Ready)) -> io::Result<()> {
+        let longest = timeout.min(MAX_WAIT);
+        if !longest.is_zero() && longest < MAX_WAIT {
             let once = Itimerspec {
                 it_interval: Timespec::default(),
                 it_value: timespec(longest),
             };
             timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
         }
-        let timeout = if longest.is_zero() { longest } else { LONGEST };
+        let epoll_timeout = if longest.is_zero() { longest } else { MAX_WAIT };
         self.events.clear();
         let waited = epoll::wait(
             &self.epoll,
             spare_capacity(&mut self.events),
-            Some(&timespec(timeout)),
+            Some(&timespec(epoll_timeout)),
         );
         match waited {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}

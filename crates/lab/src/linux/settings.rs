@@ -1,4 +1,4 @@
-//! A scenario's hosts as the kernel is told of them.
+//! A scenario's hosts as settings of the kernel.
 
 use linux::{NetworkConfig, Settings};
 use transport::segment::{HEADERS, MSS};
@@ -8,21 +8,21 @@ use units::{Bytes, Ratio};
 use crate::ways;
 use scenario::{FlowSpec, HostSpec, Scenario};
 
-/// The timestamps in each segment, which `TCP_MAXSEG` counts as payload and scenarios as headers.
-const TIMESTAMPS: u64 = 12;
+/// The size of the timestamp option in each segment. `TCP_MAXSEG` counts it as payload, scenarios count it as header.
+const TIMESTAMP_BYTES: u64 = 12;
 
-/// An Ethernet's.
+/// The MTU of Ethernet.
 const MTU: Bytes = Bytes::new(1500);
 
-/// What a send buffer takes of the kernel's memory, as a multiple of the payload in it: large writes fill pages, and each
-/// packet has its overhead (`sk_wmem_queued` of a bulk flow at 100 Mbit/s: 3 698 016 bytes for 3 504 160).
+/// The kernel memory that a send buffer takes, as a multiple of its payload: large writes fill pages, and each packet
+/// has overhead (`sk_wmem_queued` of a bulk flow at 100 Mbit/s: 3 698 016 bytes for 3 504 160).
 const SEND_OVERHEAD: Ratio = Ratio::new(19, 18);
 
-/// What a receive buffer takes of the kernel's memory for each byte of the window (`tcp_adv_win_scale` of 1).
+/// The kernel memory that a receive buffer takes for each byte of the window (`tcp_adv_win_scale` of 1).
 const RECEIVE_OVERHEAD: u64 = 2;
 
-/// Both hosts of the scenario, with so many pairs of addresses. All its groups are checked to have the same host, but for
-/// the MSS.
+/// Both hosts of the scenario, with this number of address pairs. All groups are checked to have the same host,
+/// except for the MSS.
 pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
     let group = scenario.flows.first();
     let host = group.map_or(scenario.host, |group| group.host.over(&scenario.host));
@@ -38,14 +38,14 @@ pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
     }
 }
 
-/// What a group's sockets are told of the largest segment; `None` leaves it to the MTU.
+/// The maximum segment size to set on a group's sockets; `None` leaves it to the MTU.
 pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16> {
     let mss = ways::mss(scenario, group);
     let is_usual = scenario
         .flows
         .iter()
         .all(|group| ways::mss(scenario, group) == MSS);
-    u16::try_from(mss.get() + TIMESTAMPS)
+    u16::try_from(mss.get() + TIMESTAMP_BYTES)
         .ok()
         .filter(|_| !is_usual)
 }
@@ -54,7 +54,7 @@ fn settings(host: &HostSpec) -> Settings {
     let usual = Settings::default();
     let receive_buffer = host.receive_buffer.map(|window| window * RECEIVE_OVERHEAD);
     let receive_buffer = receive_buffer.unwrap_or(usual.receive_buffer);
-    // Ports enough for many short connections.
+    // Enough ports for many short connections.
     let mut sysctls = vec![("net.ipv4.ip_local_port_range", "1024 65535".to_string())];
     if let Some(window) = host.initial_receive_buffer {
         let initial = (window * RECEIVE_OVERHEAD).get();
@@ -150,7 +150,7 @@ mod tests {
     fn segments_have_the_payload_that_is_asked_for() {
         let usual = scenario(FLOW);
         assert_eq!(segment_size(&usual, &usual.flows[0]), None);
-        // Then the others are told theirs, since the device would let them have larger ones.
+        // Then the other groups need their own size too: the device would let them send larger segments.
         let jumbo = scenario(&format!("{FLOW}{FLOW}host = {{ mss = 8948 }}\n"));
         let sizes = jumbo.flows.iter().map(|group| segment_size(&jumbo, group));
         assert_eq!(sizes.collect::<Vec<_>>(), [Some(1460), Some(8960)]);

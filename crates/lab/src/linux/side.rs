@@ -17,7 +17,7 @@ impl Side {
         }
     }
 
-    /// Where the data of a flow are sent.
+    /// The side that sends a flow's data.
     pub fn that_sends(flow: &FlowSpec) -> Side {
         if flow.reverse { Side::Far } else { Side::Near }
     }

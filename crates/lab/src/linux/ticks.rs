@@ -1,12 +1,12 @@
-//! Who had the ticks of the kernel's clock.
+//! Divides the kernel's clock ticks among the holders of a connection.
 //!
-//! The kernel counts in ticks of 1 to 10 ms how long a connection was busy (`tcp_chrono_set`, `tcp_jiffies32`). An application
-//! that writes at a round interval may write in the same part of a tick each time. The looks just after ticks would then see
-//! it too often or too seldom. So a tick is divided between all looks since the tick before.
+//! The kernel counts the busy time of a connection in ticks of 1 to 10 ms (`tcp_chrono_set`, `tcp_jiffies32`). An
+//! application that writes at a round interval may always write in the same part of a tick. Samples just after ticks
+//! would then see it too often or too seldom. So each tick is divided among all samples since the previous tick.
 
 use units::Duration;
 
-/// Who may hold a busy connection whose receiver has room.
+/// The reason why a busy connection whose receiver has room does not send.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Holder {
     Application,
@@ -36,23 +36,23 @@ impl Held {
     }
 }
 
-/// Divides what the kernel counts.
+/// Divides the time that the kernel counts.
 #[derive(Debug, Default)]
 pub(super) struct Ticks {
-    /// What the kernel has counted.
+    /// The time that the kernel has counted.
     pub counted: Held,
-    /// What looks have seen since the last tick.
+    /// The time of samples since the last tick.
     seen: Held,
 }
 
 impl Ticks {
-    /// A look sees this holder, `span` after the look before.
-    pub fn see(&mut self, holder: Holder, span: Duration) {
+    /// Adds a sample of this holder, `span` after the previous sample.
+    pub fn add_sample(&mut self, holder: Holder, span: Duration) {
         let place = self.seen.of(holder);
         *place = *place + span;
     }
 
-    /// The clock has ticked, and the kernel has counted `until` for all holders so far.
+    /// Adds a tick: the kernel has counted `until` for all holders so far.
     pub fn tick(&mut self, until: Duration) {
         let ticked = until.saturating_sub(self.counted.total());
         let seen = std::mem::take(&mut self.seen);
@@ -74,8 +74,8 @@ impl Ticks {
 mod tests {
     use super::*;
 
-    /// A write every 20 ms takes 2.5 ms to be sent. The kernel's clock ticks every 4 ms, always `phase` microseconds after a
-    /// write has begun.
+    /// A write every 20 ms takes 2.5 ms to be sent. The kernel's clock ticks every 4 ms, always `phase` microseconds
+    /// after a write has begun.
     fn share_of_congestion(phase: u64) -> f64 {
         let (look, tick) = (1_930, 4_000);
         let mut ticks = Ticks::default();
@@ -85,7 +85,7 @@ mod tests {
                 ..2_500 => Holder::Congestion,
                 _ => Holder::Application,
             };
-            ticks.see(holder, Duration::from_micros(look));
+            ticks.add_sample(holder, Duration::from_micros(look));
             let now = (at + tick - phase) / tick;
             if now > before {
                 before = now;

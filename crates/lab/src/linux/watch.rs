@@ -1,4 +1,4 @@
-//! What the kernel tells of the flows.
+//! The kernel's view of the flows.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,8 +11,8 @@ use scenario::Scenario;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration, Rate};
 
-use super::carried::{Carried, News};
-use super::ours::Ours;
+use super::ours::OwnControllers;
+use super::shared::{Event, SharedConnection};
 use super::side::Side;
 use super::ticks::{Holder, Ticks};
 use crate::error::EngineError;
@@ -22,40 +22,40 @@ use crate::flows::{FlowId, Flows};
 /// Watches all flows.
 pub(super) struct Watch {
     pub flows: Flows,
-    /// Connections, by the address that they were connected from.
+    /// Open connections, by the address from which they were connected.
     live: HashMap<SocketAddr, Live>,
-    /// The sides that send.
+    /// The sides that send data.
     sides: Vec<(Side, Diag)>,
 }
 
-/// A connection, and what has been seen of it.
+/// A connection and its last sample.
 struct Live {
-    carried: Arc<Carried>,
+    shared: Arc<SharedConnection>,
     totals: FlowTotals,
-    /// Packets delivered and in flight, and the window, when it was last looked at.
+    /// Packets delivered and in flight, and the congestion window, at the last sample.
     seen: (u32, u32, u32),
-    /// When it was opened, once it was seen open.
+    /// The time at which it was established, once that has been seen.
     opened: Option<Duration>,
-    /// When it was last looked at.
-    looked: Option<Duration>,
-    /// Who had the time in which it was busy, beyond what the kernel tells.
+    /// The time of the last sample.
+    sampled: Option<Duration>,
+    /// Divides the busy time that the kernel does not attribute.
     ticks: Ticks,
 }
 
-/// What a flow has done that has done nothing. The kernel counts spurious recoveries and tail loss probes for a whole host
-/// only.
-const NOTHING: FlowTotals = FlowTotals {
+/// The counters of a flow that has sent nothing yet. The kernel counts spurious recoveries and tail loss probes only
+/// for a whole host.
+const NOTHING_SENT: FlowTotals = FlowTotals {
     limits: Some(flow::NO_LIMITS),
-    ..flow::NOTHING
+    ..flow::NOTHING_SENT
 };
 
-/// What a connection has done, as its sending socket tells.
-fn totals(socket: &SocketState, carried: &Carried, limits: Limits) -> FlowTotals {
+/// The counters of a connection, from its sending socket.
+fn totals(socket: &SocketState, shared: &SharedConnection, limits: Limits) -> FlowTotals {
     let info = &socket.info;
-    // The SYN counts as a byte.
-    let syn = Bytes::new(u64::from(carried.sender_connected));
+    // The kernel counts the SYN as a byte.
+    let syn = Bytes::new(u64::from(shared.sender_connected));
     let sacked = info.snd_mss * u64::from(info.sacked);
-    let known = (info.bytes_acked - syn + sacked).min(Bytes::new(carried.written()));
+    let known = (info.bytes_acked - syn + sacked).min(Bytes::new(shared.written()));
     FlowTotals {
         payload: known,
         sent: Some(info.bytes_sent + HEADERS * u64::from(info.data_segs_out)),
@@ -64,11 +64,12 @@ fn totals(socket: &SocketState, carried: &Carried, limits: Limits) -> FlowTotals
         ecn_marks: Some(info.delivered_ce.into()),
         timeouts: Some(info.total_rto.map_or(0, |rto| rto.timeouts.into())),
         limits: Some(limits),
-        ..NOTHING
+        ..NOTHING_SENT
     }
 }
 
-/// The kernel does not count what it has declared lost: what it has sent again, and what is still to be.
+/// The packets declared lost. The kernel has no such counter, so they are the retransmissions and the lost packets
+/// that still wait for theirs.
 fn packets_lost(socket: &SocketState) -> u64 {
     let info = &socket.info;
     let waiting = info.lost.saturating_sub(info.retrans);
@@ -78,8 +79,12 @@ fn packets_lost(socket: &SocketState) -> u64 {
 impl Watch {
     /// # Errors
     ///
-    /// The kernel tells nothing of its sockets.
-    pub fn new(scenario: &Scenario, network: &Network, ours: &Ours) -> Result<Watch, EngineError> {
+    /// The kernel reports nothing about its sockets.
+    pub fn new(
+        scenario: &Scenario,
+        network: &Network,
+        ours: &OwnControllers,
+    ) -> Result<Watch, EngineError> {
         let mut sides = Vec::new();
         for (side, host) in [(Side::Near, &network.near), (Side::Far, &network.far)] {
             if scenario
@@ -91,58 +96,58 @@ impl Watch {
             }
         }
         Ok(Watch {
-            flows: Flows::new(scenario, NOTHING),
+            flows: Flows::new(scenario, NOTHING_SENT),
             live: HashMap::new(),
             sides,
         })
     }
 
-    /// Notes what has happened.
-    pub fn hear(&mut self, news: News) {
-        match news {
-            News::Opened(carried) => {
+    /// Records an event of the sockets' loop.
+    pub fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Opened(shared) => {
                 let live = Live {
-                    totals: NOTHING,
+                    totals: NOTHING_SENT,
                     seen: (0, 0, 0),
                     opened: None,
-                    looked: None,
+                    sampled: None,
                     ticks: Ticks::default(),
-                    carried,
+                    shared,
                 };
-                self.live.insert(live.carried.origin, live);
+                self.live.insert(live.shared.origin, live);
             }
-            News::Transfer(flow, transfer) => self.flows.deliver(flow, &transfer),
-            News::Complete(flow, app) => {
+            Event::Transfer(flow, transfer) => self.flows.deliver(flow, &transfer),
+            Event::Complete(flow, app) => {
                 self.flows[flow].count(&app);
                 self.end(flow, Flow::end);
             }
-            News::Broken(flow, app) => {
+            Event::Broken(flow, app) => {
                 self.flows.cut_off(flow, &app);
                 self.end(flow, Flow::give_up);
             }
         }
     }
 
-    /// A connection of the flow is over, and the flow with it if it was the only one.
+    /// Records the end of a connection, and of the flow if that was its only one.
     fn end(&mut self, flow: FlowId, how: fn(&mut Flow)) {
         if !self.flows[flow].opens_many() {
             how(&mut self.flows[flow]);
         }
     }
 
-    /// Looks at all sockets, and notes what flows have done by `at`.
+    /// Samples all sockets, and records the counters of the flows at `at`.
     ///
     /// # Errors
     ///
-    /// The kernel tells nothing of its sockets.
-    pub fn look(&mut self, at: Duration) -> Result<(), EngineError> {
-        // What is over before the look is what the look is the last one at.
-        let is_over = |live: &&Live| live.carried.is_over();
+    /// The kernel reports nothing about its sockets.
+    pub fn sample(&mut self, at: Duration) -> Result<(), EngineError> {
+        // For connections that were over before this sample, it is the last one.
+        let is_over = |live: &&Live| live.shared.is_over();
         let over: Vec<SocketAddr> = self
             .live
             .values()
             .filter(is_over)
-            .map(|live| live.carried.origin)
+            .map(|live| live.shared.origin)
             .collect();
         let (flows, live) = (&mut self.flows, &mut self.live);
         for (side, diag) in &mut self.sides {
@@ -151,57 +156,57 @@ impl Watch {
                     .into_iter()
                     .find(|address| live.contains_key(address));
                 let live = origin.and_then(|origin| live.get_mut(&origin));
-                let Some(live) = live.filter(|live| live.carried.sender == *side) else {
+                let Some(live) = live.filter(|live| live.shared.sender == *side) else {
                     return;
                 };
                 let is_open = socket.state != TcpState::SynSent;
                 let limits = live.limits(at, is_open, &socket.info);
-                live.totals = totals(socket, &live.carried, limits);
-                // Windows are filled, and a timeout takes them away, while nothing arrives.
+                live.totals = totals(socket, &live.shared, limits);
+                // The window changes also while nothing arrives: it fills, and a timeout shrinks it.
                 let info = &socket.info;
                 let seen = (info.delivered, info.inflight(), info.snd_cwnd);
                 if live.seen != seen && is_open {
                     live.seen = seen;
-                    flows[live.carried.flow].sample(sample(at, socket, limits));
+                    flows[live.shared.flow].sample(sample(at, socket, limits));
                 }
             })?;
         }
         for live in over.iter().filter_map(|origin| self.live.remove(origin)) {
-            live.carried.note_end();
-            let flow = &mut self.flows[live.carried.flow];
+            live.shared.note_end();
+            let flow = &mut self.flows[live.shared.flow];
             flow.over = flow.over + live.now();
         }
         let live = self.live.values();
-        let live = live.map(|live| (live.carried.flow, live.now()));
+        let live = live.map(|live| (live.shared.flow, live.now()));
         self.flows.note(at, live);
         Ok(())
     }
 }
 
 impl Live {
-    /// What has limited it until now, as far as looks from time to time can tell. The kernel counts when it was busy, and
-    /// what the receive window and the send buffer had of that (`tcp_chrono_start`). [Looks](Ticks) divide the rest. If
-    /// nothing is left to send, the time since the last look was the application's. If the application waits for the send
-    /// buffer, it was the buffer's while the window has room: the kernel counts that only if the buffer was found full before
-    /// the last of it was sent (`tcp_cwnd_validate`). Else it was congestion control's. The kernel's clock for this is coarse,
-    /// so idle time is told of the whole and not look by look.
+    /// The time in each limit until now, as far as samples can tell. The kernel counts the busy time, and the shares
+    /// of the receive window and the send buffer (`tcp_chrono_start`). [`Ticks`] divides the rest by samples. If
+    /// nothing is left to send, the time since the last sample is the application's. If the application waits for the
+    /// send buffer and the window has room, the time is the buffer's; the kernel counts that only if the buffer was
+    /// found full before its last data were sent (`tcp_cwnd_validate`). Otherwise the time is congestion control's.
+    /// The kernel's clock is coarse, so idle time is computed over the whole life and not by sample.
     fn limits(&mut self, at: Duration, is_open: bool, info: &TcpInfo) -> Limits {
         let before = self.totals.limits.unwrap_or_default();
         if !is_open {
             return before;
         }
         let opened = *self.opened.get_or_insert(at.saturating_sub(info.busy_time));
-        let span = at.saturating_sub(self.looked.replace(at).unwrap_or(opened));
+        let span = at.saturating_sub(self.sampled.replace(at).unwrap_or(opened));
         let has_more = !info.notsent_bytes.is_zero() || info.lost > info.retrans;
         let has_ticked = info.busy_time > before.busy;
         if has_ticked || has_more || info.unacked > 0 {
             let has_room = info.inflight() < info.snd_cwnd;
-            let holder = match (has_more, self.carried.is_waiting()) {
+            let holder = match (has_more, self.shared.is_waiting()) {
                 (false, false) => Holder::Application,
                 (false, true) if has_room => Holder::SendBuffer,
                 _ => Holder::Congestion,
             };
-            self.ticks.see(holder, span);
+            self.ticks.add_sample(holder, span);
         }
         if has_ticked {
             self.ticks.tick(info.controller_limited());
@@ -218,10 +223,9 @@ impl Live {
         }
     }
 
-    /// What has been seen of it, and what its receiver has got: of what lies beyond a hole, the sender is the first to be
-    /// told a sum.
+    /// The counters now, with the payload that the receiver has read. Of data beyond a hole, the sender hears first.
     fn now(&self) -> FlowTotals {
-        let received = Bytes::new(self.carried.received());
+        let received = Bytes::new(self.shared.received());
         FlowTotals {
             payload: self.totals.payload.max(received),
             ..self.totals
@@ -229,7 +233,7 @@ impl Live {
     }
 }
 
-/// A sample of a flow, from its sending socket. Packets count as full ones.
+/// A sample of a flow, from its sending socket. All packets count as full ones.
 fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
     let info = &socket.info;
     let packets = |count: u32| info.snd_mss * u64::from(count);
@@ -253,7 +257,7 @@ fn sample(at: Duration, socket: &SocketState, limits: Limits) -> FlowSample {
         short_term_inflight: model.and_then(|model| model.short_term_inflight),
         long_term_inflight: model.and_then(|model| model.long_term_inflight),
         state: Some(model.map_or_else(|| kernel::state_of_window(info), |model| model.state)),
-        // The SYN was the first one.
+        // The kernel counts the SYN as a packet.
         delivered: packets(info.delivered.saturating_sub(1)),
         lost: info.snd_mss * packets_lost(socket),
         is_app_limited: Some(info.delivery_rate_app_limited),

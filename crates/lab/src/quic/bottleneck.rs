@@ -1,4 +1,4 @@
-//! The emulated path under the flows, and what is seen of it.
+//! The emulated path under the flows.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -10,17 +10,17 @@ use units::{Bytes, Duration};
 use crate::error::EngineError;
 use crate::hops::Hops;
 
-/// The path to the receiver: a relay, or nothing if it would do nothing.
+/// The path to the receiver: a relay, or `None` if the path changes nothing.
 pub(super) struct Bottleneck {
     relay: Option<Relay>,
     address: SocketAddr,
     hops: Hops,
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     end: Option<Duration>,
 }
 
 impl Bottleneck {
-    /// A path to `server`.
+    /// Starts a path to `server`.
     pub fn start(scenario: &Scenario, server: SocketAddr) -> Result<Bottleneck, EngineError> {
         let path = scenario.path.config()?;
         let config = RelayConfig {
@@ -40,26 +40,27 @@ impl Bottleneck {
         })
     }
 
-    /// Where flows send to.
+    /// The address to which flows send.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Notes what is there to see; nothing after the end of the run, when flows may still wait for their receiver.
-    pub fn look(&mut self, at: Duration) {
+    /// Records queue and counters. Nothing is recorded after the end of the run, when flows may still wait for their
+    /// receiver.
+    pub fn sample(&mut self, at: Duration) {
         let Some(relay) = &self.relay else { return };
         if self.end.is_some_and(|end| at > end) {
             return;
         }
         let (queued, totals) = (relay.queued(), totals(&relay.counters()));
-        self.hops.look(at, |_| queued);
+        self.hops.sample(at, |_| queued);
         self.hops.note(at, |_| totals);
     }
 
-    /// Takes the path down; what was seen of it.
+    /// Takes the path down and returns its observations.
     pub fn finish(mut self) -> Hops {
         if let Some(relay) = self.relay {
-            // What the kernel threw away is known only now.
+            // The kernel's drops are known only now.
             self.hops.overflows(relay.stop().overflows());
         }
         self.hops
@@ -88,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// What a late relay counts, in both directions, makes the record say that it is not to be trusted.
+    /// Lateness of a relay, in either direction, makes the record untrusted.
     #[test]
     fn a_late_relay_makes_a_record_that_is_not_to_be_trusted() {
         for (late, mean, is_trusted) in [(0, 50, true), (300, 50, false), (0, 250, false)] {

@@ -1,40 +1,40 @@
-//! What limits a flow over QUIC.
+//! The limits of a flow over QUIC.
 
 use quic::observer::Limit;
 use record::Limits;
 use units::{Bytes, Duration};
 
-/// Adds up what has limited a flow, from ACK to ACK.
+/// Adds up the time in each limit, from ACK to ACK.
 #[derive(Debug, Default)]
 pub struct Limiting {
     limits: Limits,
-    /// When the last ACK came, and whether anything was in flight then.
-    heard: Option<(Duration, bool)>,
+    /// The time of the last ACK, and whether anything was in flight after it.
+    last_ack: Option<(Duration, bool)>,
 }
 
 impl Limiting {
-    /// Begins anew at this time, with something to send: what was before is nobody's.
+    /// Starts anew at this time, with data to send; earlier time is attributed to nothing.
     pub fn begin(&mut self, at: Duration) {
         self.limits = Limits {
             pacing: Some(Duration::ZERO),
             ..Limits::default()
         };
-        self.heard = Some((at, true));
+        self.last_ack = Some((at, true));
     }
 
-    /// What has limited the flow, until the last ACK.
+    /// The time in each limit, until the last ACK.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Notes what has limited it since the last ACK, after which so much is in flight. noq has one word for an application that has no more, a full send window and
-    /// flow control that takes no more. The first is the case once all is sent. The second is not, as the [send
-    /// window](quic::endpoint) is twice the receiver's.
+    /// Adds the time since the last ACK; `inflight` bytes remain after this one. noq reports one limit for an
+    /// application without data, a full send window and closed flow control. It is the application's once everything
+    /// is sent. It is never the send window's, because the [send window](quic::endpoint) is twice the receiver's.
     pub fn note(&mut self, at: Duration, limit: Limit, inflight: Bytes, is_all_sent: bool) {
-        if self.heard.is_none() {
+        if self.last_ack.is_none() {
             self.begin(at);
         }
-        let last = self.heard.replace((at, !inflight.is_zero()));
+        let last = self.last_ack.replace((at, !inflight.is_zero()));
         let (since, was_busy) = last.unwrap_or((at, true));
         let span = at.saturating_sub(since);
         let limits = &mut self.limits;
@@ -72,7 +72,7 @@ mod tests {
             at = at + Duration::from_millis(span_ms);
             limiting.note(at, limit, Bytes::new(1_200), is_all_sent);
         }
-        // Nothing is in flight after this ACK, so it is not busy until the next one.
+        // Nothing is in flight after this ACK, so the flow is not busy until the next one.
         at = at + Duration::from_millis(50_000);
         limiting.note(at, Limit::Pacing, Bytes::ZERO, false);
         at = at + Duration::from_millis(600_000);

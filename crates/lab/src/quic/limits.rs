@@ -1,5 +1,5 @@
-//! What a scenario may ask for that this engine cannot do: it carries bulk data of a real QUIC stack, over one
-//! bottleneck, from one end to the other.
+//! The settings that this engine cannot follow: it carries bulk data of a real QUIC stack, over one bottleneck, in
+//! one direction.
 
 use congestion::Settings;
 use scenario::{HostSpec, Marks, Scenario, ScenarioError};
@@ -21,7 +21,7 @@ pub(crate) const LIMITS: Limits = Limits {
         (
             "fast_open",
             |host| host.fast_open.is_some_and(|it| it != FastOpen::Off),
-            "it is TCP's; QUIC would have 0-RTT, which is another handshake",
+            "it is a feature of TCP; QUIC's 0-RTT is another handshake",
         ),
         ("", is_unlike_quics, "its hosts are those of a QUIC stack"),
     ],
@@ -47,7 +47,7 @@ pub(crate) const LIMITS: Limits = Limits {
             "its stack does not count ECN marks",
         ),
     ],
-    // About as many as an emulated path serves clients; on one machine, more would measure the machine.
+    // About as many as an emulated path serves clients; with more, the result would depend on the machine.
     most_flows: 500,
 };
 
@@ -55,7 +55,7 @@ pub(crate) const LIMITS: Limits = Limits {
 ///
 /// # Errors
 ///
-/// It is one that this engine has not.
+/// This engine lacks a controller.
 pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, ScenarioError> {
     let groups = scenario.our_controllers(LIMITS.engine.name())?;
     let each = scenario.flows.iter().zip(groups);
@@ -66,14 +66,14 @@ pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, Scenario
 
 /// # Errors
 ///
-/// The first thing that it cannot do; the error's field is the one to leave out.
+/// The first setting that the engine cannot follow; the error names the field to leave out.
 pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     LIMITS.check(scenario)?;
     scenario.our_controllers(LIMITS.engine.name())?;
     Ok(())
 }
 
-/// Whether a host is not as the stack's are: each connection paces by itself.
+/// Whether a host differs from those of the QUIC stack, where each connection paces by itself.
 fn is_unlike_quics(host: &HostSpec) -> bool {
     let paced = HostSpec {
         scheduler: Some(Pacing::PerConnection),

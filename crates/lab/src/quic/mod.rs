@@ -1,18 +1,19 @@
 //! Real QUIC over real UDP packets through an emulated path, all on this machine.
 //!
-//! One receiver, one relay with the path, and a socket for each flow, on loopback. Each of the three has a thread: the flows
-//! share theirs. What a run says of rates and times is what happened in real time: a busy machine shows in it.
+//! There is one receiver, one relay with the path, and a socket for each flow, on loopback. Receiver and relay have a
+//! thread each; all flows share a third. Rates and times are those of real time, so load on the machine affects them.
 //!
-//! # What a late thread does to BBR
+//! # The effect of late threads on BBR
 //!
 //! When the sender, the receiver or the relay gets its processor late, ACKs are late. The delivery-rate samples that
-//! start with such an ACK are too high, by its lateness as a share of the RTT, and BtlBw is the highest sample of ten
-//! rounds. BBR paces 1 % below BtlBw, which makes up for a lateness of 1 % of the RTT: 0.4 ms of 40 ms. With more,
-//! the RTT rises, towards what the congestion window allows (twice RTprop and a little more); goodput hardly changes.
+//! start with a late ACK are too high, by its lateness as a share of the RTT, and BtlBw is the highest sample of ten
+//! rounds. BBR paces 1 % below BtlBw, which compensates a lateness of 1 % of the RTT: 0.4 ms of 40 ms. With more
+//! lateness, the RTT rises towards the limit of the congestion window (twice RTprop and a little more); goodput
+//! hardly changes.
 //!
-//! In virtual time, where nothing else is late, ACKs that come up to 0.5, 1 and 2 ms late (evenly spread) give `bbr1` a
-//! median RTT of 42, 59 and 90 ms at 10 Mbit/s and 40 ms, and of 100.5, 101 and 108 ms at 100 Mbit/s and 100 ms. So
-//! compare RTTs on an idle machine. To raise the priority of a run is of little use where Linux groups processes by
+//! In virtual time, where nothing else is late, ACKs that come up to 0.5, 1 and 2 ms late (evenly spread) give `bbr1`
+//! a median RTT of 42, 59 and 90 ms at 10 Mbit/s and 40 ms, and of 100.5, 101 and 108 ms at 100 Mbit/s and 100 ms. So
+//! compare RTTs on an idle machine. Raising the priority of a run helps little where Linux groups processes by
 //! session (`sched(7)`, "The autogroup feature"): a nice value counts only within the group.
 
 mod bottleneck;
@@ -41,33 +42,33 @@ use crate::outcome::Outcome;
 use bottleneck::Bottleneck;
 pub use limiting::Limiting;
 pub(crate) use limits::LIMITS;
-use sending::{IP_HEADERS, Sending, SoFar};
+use sending::{IP_HEADERS, Observation, Sending};
 
-/// How often the queue is looked at: often enough for the shortest that a person would care about.
-const POLL: std::time::Duration = std::time::Duration::from_millis(5);
+/// The interval at which the queue is sampled: short enough for the shortest queue of interest.
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// Sender and receiver share them.
+/// The threads of the runtime, shared by senders and receiver.
 const THREADS: usize = 2;
 
-/// Progress is told at every tenth look: twenty times a second.
+/// Progress is reported at every tenth poll: twenty times a second.
 const POLLS_PER_PROGRESS: u64 = 10;
 
 /// The engine `quic`.
 ///
-/// Every flow of the scenario goes through one path, data one way and ACKs the other; a path that does nothing is left
-/// out, and nothing is then known of it.
+/// Every flow of the scenario goes through one path, data one way and ACKs the other. A path that changes nothing is
+/// left out, and nothing is then recorded of it.
 #[derive(Debug, Clone, Default)]
 pub struct Quic {
     payload: Option<Bytes>,
 }
 
 impl Quic {
-    /// The engine, with flows that carry noise.
+    /// Creates the engine, with flows that carry pseudorandom data.
     pub fn new() -> Quic {
         Quic::default()
     }
 
-    /// The engine, with flows that carry this data, or as much of it as their `bytes` say.
+    /// Creates the engine, with flows that carry this data, or as much of it as their `bytes` say.
     pub fn carrying(payload: Bytes) -> Quic {
         Quic {
             payload: Some(payload),
@@ -94,7 +95,7 @@ impl Engine for Quic {
         self.check(scenario)?;
         let runtime = crate::runtime(THREADS)?;
         let record = runtime.block_on(self.observe(scenario, watch, cancel));
-        // Whatever a cancelled flow still computes is of no interest to anybody.
+        // Computations of cancelled flows may still run; nobody needs them.
         runtime.shutdown_background();
         record
     }
@@ -122,7 +123,7 @@ impl Quic {
                 .iter()
                 .for_each(|sending| watch(sending.progress()))
         };
-        let mut polls = interval(POLL);
+        let mut polls = interval(POLL_INTERVAL);
         polls.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut count = 0u64;
         let is_partial = loop {
@@ -134,7 +135,7 @@ impl Quic {
                 },
                 _ = polls.tick() => {
                     check(server.is_running())?;
-                    bottleneck.look(begin.elapsed().into());
+                    bottleneck.sample(begin.elapsed().into());
                     count += 1;
                     if count.is_multiple_of(POLLS_PER_PROGRESS) {
                         tell();
@@ -145,8 +146,11 @@ impl Quic {
         running.abort_all();
         check(server.is_running())?;
         let now = Duration::from(begin.elapsed());
-        bottleneck.look(now);
-        let seen: Vec<SoFar> = sendings.iter().map(|sending| sending.so_far()).collect();
+        bottleneck.sample(now);
+        let seen: Vec<Observation> = sendings
+            .iter()
+            .map(|sending| sending.observation())
+            .collect();
         let senders = departures(&seen);
         let datagram = seen
             .iter()
@@ -155,7 +159,7 @@ impl Quic {
             .unwrap_or(0);
         let flows = seen.into_iter().map(|seen| seen.flow).collect();
         let mut flows = Flows::of(scenario, flows);
-        flows.transfer_whole();
+        flows.note_whole_transfers();
         let outcome = Outcome {
             scenario,
             engine: self.kind(),
@@ -169,7 +173,7 @@ impl Quic {
         Ok(outcome.record(watch).with_senders(&senders))
     }
 
-    /// All flows, to be sent.
+    /// Creates all flows.
     fn sendings(
         &self,
         scenario: &Scenario,
@@ -206,7 +210,7 @@ impl Quic {
     }
 }
 
-/// A receiver that has stopped is a fault, whatever the path let through before.
+/// Fails if the receiver has stopped, whatever arrived before.
 fn check(is_receiving: bool) -> Result<(), EngineError> {
     if is_receiving {
         Ok(())
@@ -215,10 +219,10 @@ fn check(is_receiving: bool) -> Result<(), EngineError> {
     }
 }
 
-/// How late the flows' packets left, all together.
-fn departures(seen: &[SoFar]) -> Departures {
+/// The lateness of all flows' departures together.
+fn departures(seen: &[Observation]) -> Departures {
     let mut all = Departures::default();
-    for SoFar { lateness, .. } in seen {
+    for Observation { lateness, .. } in seen {
         all.packets += lateness.datagrams;
         all.late += lateness.late;
         all.lateness = all.lateness + Duration::from(lateness.total);

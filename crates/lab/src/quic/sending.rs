@@ -1,4 +1,4 @@
-//! One flow: carried, watched and recorded.
+//! One flow: sent, observed and recorded.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,16 +18,16 @@ use crate::engine::Progress;
 use crate::error::EngineError;
 use crate::flow::{self, Flow};
 
-/// IPv4 and UDP.
+/// The headers of IPv4 and UDP, in bytes.
 pub(super) const IP_HEADERS: u16 = 28;
 
-/// The datagram size that path MTU discovery ends at on an Ethernet (1500 bytes) or any larger packet size, unless the
-/// flow tells its own.
+/// The datagram size at which path MTU discovery ends on Ethernet (1500 bytes) or any larger MTU, until the flow
+/// reports its own.
 const USUAL_DATAGRAM: u16 = 1452;
 
-/// How long a flow that was cut off waits for the receiver to say what had arrived. The way there leads through
-/// whatever still waits at the bottleneck, which may be a lot.
-const LAST_WORD: Duration = Duration::from_secs(2);
+/// The time that a flow that was cut off waits for the receiver's final report. The report follows all data that wait
+/// at the bottleneck, which may be a lot.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A flow that is being sent.
 pub(super) struct Sending {
@@ -36,25 +36,25 @@ pub(super) struct Sending {
     duration: Option<Duration>,
     seed: u64,
     begin: Instant,
-    seen: Mutex<Seen>,
+    observed: Mutex<Observed>,
 }
 
-/// What has been seen of a flow so far.
-struct Seen {
+/// The observed state of a flow.
+struct Observed {
     flow: Flow,
-    /// The size of its full datagrams.
+    /// The size of its full datagrams, in bytes.
     datagram_size: u16,
-    /// How late they leave, once it has begun.
+    /// The lateness of its departures, once it has started.
     punctuality: Option<Punctuality>,
     limiting: Limiting,
 }
 
-/// What was seen of a flow so far.
-pub(super) struct SoFar {
+/// A copy of the observed state of a flow.
+pub(super) struct Observation {
     pub flow: Flow,
-    /// The size of its full datagrams.
+    /// The size of its full datagrams, in bytes.
     pub datagram_size: u16,
-    /// How late they have left so far, however the flow ended.
+    /// The lateness of its departures so far, however the flow ended.
     pub lateness: Lateness,
 }
 
@@ -72,7 +72,7 @@ impl Sending {
             duration: scenario.duration,
             seed: scenario.seed.wrapping_add(flow.span().id as u64),
             begin,
-            seen: Mutex::new(Seen {
+            observed: Mutex::new(Observed {
                 flow,
                 datagram_size: USUAL_DATAGRAM,
                 punctuality: None,
@@ -81,19 +81,19 @@ impl Sending {
         }
     }
 
-    /// Waits for the flow's start and carries it through.
+    /// Waits for the flow's start, then sends it.
     pub async fn carry(
         self: Arc<Sending>,
         thread: bulk::SendingThread,
         to: SocketAddr,
         fingerprint: Fingerprint,
     ) -> Result<(), EngineError> {
-        let planned = self.seen().flow.span().start;
+        let planned = self.observed().flow.span().start;
         if let Some(start) = self.begin.checked_add(planned.into()) {
             tokio::time::sleep_until(start.into()).await;
         }
         let start = Duration::from(self.begin.elapsed());
-        self.seen().flow.start(start);
+        self.observed().flow.start(start);
         let controller = self.controller;
         let left = |duration: Duration| duration.saturating_sub(start).into();
         let flow = bulk::Flow {
@@ -107,25 +107,25 @@ impl Sending {
             payload: self.payload.clone(),
             deadline: self.duration.map(left),
         };
-        let watch = |punctuality| self.seen().punctuality = Some(punctuality);
+        let watch = |punctuality| self.observed().punctuality = Some(punctuality);
         match self.in_time(thread.send_watched(flow, watch)).await {
             Some(Ok(outcome)) => self.end(&outcome),
-            // The path let nothing through in time: a result like any other.
+            // A path that lets nothing through in time is a result like any other.
             None | Some(Err(BulkError::NoHandshake)) => {}
             Some(Err(source)) => return Err(self.broken(source)),
         }
-        self.seen().flow.give_up();
+        self.observed().flow.give_up();
         Ok(())
     }
 
-    /// Notes how it ended. A flow that was cut off keeps what its ACKs had told by then: what the receiver reports includes
-    /// what was in flight at that time, and came later.
+    /// Records the end. A flow that was cut off keeps the counters of its ACKs: the receiver's report also includes
+    /// data that were in flight at that time and arrived later.
     fn end(&self, outcome: &Outcome) {
-        let Seen {
+        let Observed {
             flow,
             datagram_size,
             ..
-        } = &mut *self.seen();
+        } = &mut *self.observed();
         *datagram_size = outcome.stats.datagram_size;
         if outcome.is_complete {
             let at = flow.span().start + outcome.elapsed.into();
@@ -143,8 +143,8 @@ impl Sending {
 
     fn broken(&self, source: BulkError) -> EngineError {
         let (span, has_heard) = {
-            let seen = self.seen();
-            (seen.flow.span(), seen.flow.has_heard())
+            let observed = self.observed();
+            (observed.flow.span(), observed.flow.has_heard())
         };
         let (flow, controller) = (span.id, span.controller);
         match source {
@@ -161,57 +161,58 @@ impl Sending {
         }
     }
 
-    /// The output of a sending future, or `None` if it is still not there some time after the end of the run.
+    /// The output of a sending future, or `None` if it is still pending some time after the end of the run.
     async fn in_time<F: Future>(&self, sending: F) -> Option<F::Output> {
-        let limit = self.duration.map(|duration| duration + LAST_WORD);
+        let limit = self.duration.map(|duration| duration + REPORT_TIMEOUT);
         match limit.and_then(|limit| self.begin.checked_add(limit.into())) {
             Some(limit) => tokio::time::timeout_at(limit.into(), sending).await.ok(),
             None => Some(sending.await),
         }
     }
 
-    /// What was seen of it so far.
-    pub fn so_far(&self) -> SoFar {
-        let seen = self.seen();
-        SoFar {
-            flow: seen.flow.clone(),
-            datagram_size: seen.datagram_size,
-            lateness: seen
+    /// A copy of the observed state.
+    pub fn observation(&self) -> Observation {
+        let observed = self.observed();
+        Observation {
+            flow: observed.flow.clone(),
+            datagram_size: observed.datagram_size,
+            lateness: observed
                 .punctuality
                 .as_ref()
                 .map_or(Lateness::default(), Punctuality::lateness),
         }
     }
 
-    /// How far it has come.
+    /// The progress now.
     pub fn progress(&self) -> Progress {
         let at = Duration::from(self.begin.elapsed());
         let at = self.duration.map_or(at, |duration| at.min(duration));
-        self.seen().flow.progress(at)
+        self.observed().flow.progress(at)
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        // Nothing that holds the lock can leave it half-done.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn observed(&self) -> MutexGuard<'_, Observed> {
+        // No holder of the lock can leave the state inconsistent.
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Observer for Sending {
     fn on_sample(&self, sample: &Sample) {
-        let seen = &mut *self.seen();
-        let at = seen.flow.span().start + sample.time.since(Time::ZERO);
+        let observed = &mut *self.observed();
+        let at = observed.flow.span().start + sample.time.since(Time::ZERO);
         if self.duration.is_some_and(|duration| at > duration) {
             return;
         }
-        // Until the receiver tells, the payload is what the acknowledged packets carry when they are full ones.
+        // Until the receiver reports, the payload is estimated as that of full packets.
         let share = bulk::payload_share(USUAL_DATAGRAM, 0);
         let carried = |bytes: Bytes| (bytes.get() as f64 * share) as u64;
         let most = self.payload.len().unwrap_or(u64::MAX);
         let is_all_sent = carried(sample.rate.total_delivered + sample.inflight) >= most;
-        seen.limiting
+        observed
+            .limiting
             .note(at, sample.limit, sample.inflight, is_all_sent);
-        let limits = seen.limiting.limits();
-        let flow = &mut seen.flow;
+        let limits = observed.limiting.limits();
+        let flow = &mut observed.flow;
         if !flow.is_over() {
             let payload = carried(sample.rate.total_delivered);
             let totals = FlowTotals {
@@ -222,7 +223,7 @@ impl Observer for Sending {
                 timeouts: Some(sample.timeouts),
                 spurious_recoveries: Some(sample.undone),
                 limits: Some(limits),
-                // The QUIC stack tells neither of marks nor of tail loss probes.
+                // The QUIC stack reports neither marks nor tail loss probes.
                 ..FlowTotals::default()
             };
             flow.note(at, totals);

@@ -1,4 +1,5 @@
-//! Packets in virtual time: the same scenario and seed give the same record on any machine, but for how long it took.
+//! Packets in virtual time: the same scenario and seed give the same record on any machine, except for the elapsed
+//! real time.
 
 mod network;
 mod numbers;
@@ -27,34 +28,35 @@ use watch::{Tap, Watch};
 
 pub use network::MakeControllers;
 
-/// How often queues are looked at.
-const LOOK: Duration = Duration::from_millis(1);
+/// The interval at which queues are sampled.
+const QUEUE_SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// At every hundredth look, what flows have done is noted: ten times a second.
-const NOTE: Duration = Duration::from_millis(100);
+/// The interval at which the counters of flows and links are recorded: every hundredth queue sample.
+const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often the run looks up from its work, to tell progress or to end before its time.
-const LOOK_UP: Duration = Duration::from_millis(10);
+/// The interval, in virtual time, at which the run checks for cancellation and reports progress.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// With many flows, a lot may happen in a moment. After so many events, the run looks whether it is to end: some milliseconds.
-const EVENTS: usize = 1 << 14;
+/// The number of events after which the run checks for cancellation: some milliseconds. With many flows, much may
+/// happen at one time.
+const MAX_EVENTS_PER_CHECK: usize = 1 << 14;
 
-/// How often progress is told, in real time.
-const TELL: RealTime = RealTime::from_millis(50);
+/// The interval at which progress is reported, in real time.
+const PROGRESS_INTERVAL: RealTime = RealTime::from_millis(50);
 
-/// A scenario without a duration in which nothing arrives for so long will not come to an end: more than the longest
-/// retransmission timeout, several times over.
-const PATIENCE: Duration = Duration::from_secs(3600);
+/// A scenario without a duration fails after this time without arrivals: several times the longest retransmission
+/// timeout.
+const STALL_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// The engine `sim`: hosts as Linux has them, and paths, in virtual time.
+/// The engine `sim`: hosts like Linux, and paths, in virtual time.
 ///
-/// A flow whose application opens a connection for each of its objects is one flow of the record: its counters are the
-/// sums over its connections, its RTTs those of all of them, its samples those of whichever had an ACK.
+/// A flow that opens a connection for each of its objects is one flow of the record. Its counters are sums over its
+/// connections, its RTTs are those of all of them, and its samples are those of any connection that had an ACK.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sim;
 
 impl Sim {
-    /// The engine.
+    /// Creates the engine.
     pub fn new() -> Sim {
         Sim
     }
@@ -88,21 +90,25 @@ impl Engine for Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        let (hops, flows) = (
+            Hops::of(scenario),
+            Flows::new(scenario, watch::NOTHING_SENT),
+        );
         let (hops, flows) = (hops.without_samples(), flows.without_samples());
         let controllers = |group| network::ours(scenario, group);
-        let course = Course::new(scenario, &controllers, hops, flows, ())?;
-        let (record, ()) = course.record(watch, cancel)?;
+        let run = Run::new(scenario, &controllers, hops, flows, ())?;
+        let (record, ()) = run.record(watch, cancel)?;
         Ok(record)
     }
 }
 
 impl Sim {
-    /// As [`Engine::run`], with controllers of any type: `controllers` makes those of a group of flows, by its place.
+    /// Runs a scenario as [`Engine::run`] does, with controllers of any type: `controllers` makes those of a group of
+    /// flows, given its index.
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::run`]; or `controllers` knows none for a group.
+    /// Those of [`Engine::run`], or `controllers` returns one for a group.
     pub fn run_with<C: Controller>(
         &self,
         scenario: &Scenario,
@@ -110,18 +116,21 @@ impl Sim {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, EngineError> {
-        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
-        let course = Course::new(scenario, controllers, hops, flows, ())?;
-        let (record, ()) = course.record(watch, cancel)?;
+        let (hops, flows) = (
+            Hops::of(scenario),
+            Flows::new(scenario, watch::NOTHING_SENT),
+        );
+        let run = Run::new(scenario, controllers, hops, flows, ())?;
+        let (record, ()) = run.record(watch, cancel)?;
         Ok(record)
     }
 
-    /// As [`Engine::run`], and writes what each flow's sending end and its receiving end sent and received as captures
-    /// (pcapng): headers as they would be, without payload. Gives back what they were written to.
+    /// Runs a scenario as [`Engine::run`] does, and writes captures (pcapng) of what each flow's sending end and
+    /// receiving end sent and received: headers as on a real network, without payload. Returns the writers.
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::run`]; or a capture could not be written.
+    /// Those of [`Engine::run`], or a capture could not be written.
     pub fn run_captured<W: Write>(
         &self,
         scenario: &Scenario,
@@ -132,57 +141,60 @@ impl Sim {
         let each = scenario.each_flow();
         let mss = each.map(|(flow, _)| ways::mss(scenario, flow)).collect();
         let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
-        let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
+        let (hops, flows) = (
+            Hops::of(scenario),
+            Flows::new(scenario, watch::NOTHING_SENT),
+        );
         let controllers = |group| network::ours(scenario, group);
-        let course = Course::new(scenario, &controllers, hops, flows, pcap)?;
-        let (record, pcap) = course.record(watch, cancel)?;
+        let run = Run::new(scenario, &controllers, hops, flows, pcap)?;
+        let (record, pcap) = run.record(watch, cancel)?;
         Ok((record, pcap.finish().map_err(EngineError::Capture)?))
     }
 }
 
 /// A run under way.
-struct Course<'s, T, C> {
+struct Run<'s, T, C> {
     scenario: &'s Scenario,
     simulation: Simulation<Watch<T>, C>,
     hops: Hops,
-    /// Whether nothing waited at any hop, or was transmitted, when that was last looked at.
+    /// Whether every hop was idle at the last sample: no packet queued or in transmission.
     is_idle: bool,
     begin: Instant,
-    /// When progress was told.
-    told: Instant,
+    /// The real time of the last progress report.
+    last_report: Instant,
 }
 
-impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
-    /// Of the scenario, of which hops and flows are watched, and packets if the tap wants them.
+impl<'s, T: Tap, C: Controller> Run<'s, T, C> {
+    /// Creates a run that observes `hops` and `flows`, and packets if the tap wants them.
     fn new(
         scenario: &'s Scenario,
         controllers: MakeControllers<'_, C>,
         hops: Hops,
         flows: Flows,
         tap: T,
-    ) -> Result<Course<'s, T, C>, EngineError> {
+    ) -> Result<Run<'s, T, C>, EngineError> {
         scenario.check()?;
         let begin = Instant::now();
         let network = network::config(scenario, controllers)?;
         let watch = Watch::new(scenario, flows, tap);
-        Ok(Course {
+        Ok(Run {
             scenario,
             simulation: Simulation::new(network, watch).map_err(network::refused)?,
             hops,
             is_idle: false,
             begin,
-            told: begin,
+            last_report: begin,
         })
     }
 
-    /// Runs to the end, or until cancelled.
+    /// Runs to the end, or until cancelled, and returns the record.
     fn record(
         mut self,
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<(Record, T), EngineError> {
         let is_partial = self.run(watch, cancel)?;
-        let Course {
+        let Run {
             scenario,
             simulation,
             hops,
@@ -190,7 +202,7 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
             ..
         } = self;
         let now = simulation.now().since(Time::ZERO);
-        // The observer belongs to the simulation whose applications it is to be told about.
+        // Copied first: the simulation owns the observer that has to receive them.
         let apps: Vec<_> = simulation
             .apps()
             .map(|(id, app)| (FlowId(id.flow), app.clone()))
@@ -212,7 +224,7 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
         Ok((outcome.record(watch), tap))
     }
 
-    /// Runs to the end, or until cancelled; whether that was it.
+    /// Runs to the end, or until cancelled; returns whether it was cancelled.
     fn run(
         &mut self,
         watch: &(dyn Fn(Progress) + Sync),
@@ -220,47 +232,54 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
     ) -> Result<bool, EngineError> {
         let end = self.scenario.duration.unwrap_or(Duration::MAX);
         let mut at = Duration::ZERO;
-        self.look(at);
+        self.sample(at);
         let mut is_cancelled = cancel.is_cancelled();
         while at < end && self.simulation.has_flows() && !is_cancelled {
-            at = self.next_look(at).min(end);
-            // Where nothing waits, nothing will until something happens.
+            at = self.next_sample(at).min(end);
+            // An idle link stays idle until the next event.
             if self.is_idle && self.simulation.next_at() > Time::ZERO + at {
-                self.hops.look(at, |_| Queued::default());
+                self.hops.sample(at, |_| Queued::default());
             } else {
-                while !self.simulation.run_events(Time::ZERO + at, EVENTS) {
+                while !self
+                    .simulation
+                    .run_events(Time::ZERO + at, MAX_EVENTS_PER_CHECK)
+                {
                     if cancel.is_cancelled() {
                         at = self.simulation.now().since(Time::ZERO);
                         is_cancelled = true;
                         break;
                     }
                 }
-                self.look(at);
+                self.sample(at);
             }
-            if at.as_nanos().is_multiple_of(NOTE.as_nanos()) || at == self.scenario.warmup {
+            if at.as_nanos().is_multiple_of(COUNTER_INTERVAL.as_nanos())
+                || at == self.scenario.warmup
+            {
                 self.note(at);
             }
-            if !at.as_nanos().is_multiple_of(LOOK_UP.as_nanos()) {
+            if !at.as_nanos().is_multiple_of(CHECK_INTERVAL.as_nanos()) {
                 continue;
             }
             let silence = at.saturating_sub(self.simulation.observer().last_arrival);
-            if self.scenario.duration.is_none() && silence > PATIENCE {
-                return Err(EngineError::Stalled { patience: PATIENCE });
+            if self.scenario.duration.is_none() && silence > STALL_TIMEOUT {
+                return Err(EngineError::Stalled {
+                    silence: STALL_TIMEOUT,
+                });
             }
             is_cancelled |= cancel.is_cancelled();
-            if self.told.elapsed() >= TELL {
-                self.told = Instant::now();
-                self.simulation.observer().flows.tell(at, watch);
+            if self.last_report.elapsed() >= PROGRESS_INTERVAL {
+                self.last_report = Instant::now();
+                self.simulation.observer().flows.report_progress(at, watch);
             }
         }
         self.note(at);
         Ok(at < end && self.simulation.has_flows())
     }
 
-    /// When queues are looked at after this time: also when the warmup ends.
-    fn next_look(&self, at: Duration) -> Duration {
-        let into_look = Duration::from_nanos(at.as_nanos() % LOOK.as_nanos());
-        let next = at + LOOK.saturating_sub(into_look);
+    /// The time of the next queue sample after `at`; the end of the warmup is one, too.
+    fn next_sample(&self, at: Duration) -> Duration {
+        let into_interval = Duration::from_nanos(at.as_nanos() % QUEUE_SAMPLE_INTERVAL.as_nanos());
+        let next = at + QUEUE_SAMPLE_INTERVAL.saturating_sub(into_interval);
         if at < self.scenario.warmup {
             next.min(self.scenario.warmup)
         } else {
@@ -268,11 +287,11 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
         }
     }
 
-    /// Notes what waits at each hop.
-    fn look(&mut self, at: Duration) {
+    /// Records the queue of each hop.
+    fn sample(&mut self, at: Duration) {
         let simulation = &self.simulation;
         let mut is_idle = true;
-        self.hops.look(at, |hop| {
+        self.hops.sample(at, |hop| {
             let link = link(simulation, hop);
             is_idle &= link.is_idle();
             link.queued()
@@ -280,9 +299,9 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
         self.is_idle = is_idle;
     }
 
-    /// Notes what links and flows have done.
+    /// Records the counters of links and flows.
     fn note(&mut self, at: Duration) {
-        // The observer belongs to the simulation whose connections it is to be told about.
+        // Copied first: the simulation owns the observer that has to receive them.
         let live: Vec<_> = self
             .simulation
             .connections()
@@ -298,7 +317,7 @@ impl<'s, T: Tap, C: Controller> Course<'s, T, C> {
     }
 }
 
-/// The link that carries data over the hop at this place.
+/// The link that carries data over this hop.
 fn link<T: Tap, C: Controller>(simulation: &Simulation<Watch<T>, C>, hop: usize) -> LinkView<'_> {
     let link = simulation.link(network::data_link(hop));
     link.expect("every hop has a link of data")

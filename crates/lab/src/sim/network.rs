@@ -10,15 +10,15 @@ use crate::engine_kind::EngineKind;
 use crate::ways::Ways;
 use scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
 
-/// The link that carries data over the hop at this place.
+/// The index of the link that carries data over this hop.
 pub(super) const fn data_link(hop: usize) -> usize {
     hop * 2
 }
 
-/// Makes the controllers of a group of flows, by its place.
+/// Makes the controllers of a group of flows, given its index.
 pub type MakeControllers<'m, C> = &'m dyn Fn(usize) -> Result<MakeController<C>, ScenarioError>;
 
-/// The controllers that a scenario names, and that are ours, as they are on a host like Linux.
+/// The controllers of the scenario that are our own, in their variant for hosts like Linux.
 pub(super) fn ours(
     scenario: &Scenario,
     group: usize,
@@ -29,12 +29,12 @@ pub(super) fn ours(
     }))
 }
 
-/// Everything that the scenario says. All groups that send the same way share a host, unless they have a `scheduler` or
+/// Translates a scenario. All groups that send in the same direction share a host, unless they have a `scheduler` or
 /// `nic` of their own.
 ///
 /// # Errors
 ///
-/// A trace cannot be read, or the scenario asks for what cannot be.
+/// A trace cannot be read, or the scenario asks for something impossible.
 pub(super) fn config<C>(
     scenario: &Scenario,
     controllers: MakeControllers<'_, C>,
@@ -79,7 +79,7 @@ pub(super) fn config<C>(
     })
 }
 
-/// Whether packets take any time on their way.
+/// Checks that packets take time on their way.
 fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), ScenarioError> {
     let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
     let takes_time = |hop: &PathSpec| is_paced(&hop.data) || is_paced(&hop.uplink);
@@ -91,8 +91,7 @@ fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), ScenarioError
     Ok(())
 }
 
-/// Whether something limits a flow that sends as much as goes: its window would double for ever, and what is simulated is
-/// as much as fits the memory.
+/// Checks that something limits a bulk flow. Otherwise its window would double for ever and exhaust the memory.
 fn check_bounded(
     scenario: &Scenario,
     index: usize,
@@ -125,7 +124,7 @@ fn check_bounded(
     Err(scenario.flow_error(index, field, &reason))
 }
 
-/// What a simulation refuses although the scenario was checked.
+/// Converts an error of the simulation about a scenario that passed its own checks.
 pub(super) fn refused(error: ConfigError) -> ScenarioError {
     error.into()
 }
@@ -137,7 +136,7 @@ fn host(spec: &HostSpec) -> HostConfig {
     }
 }
 
-/// The number that is given, or else the usual one.
+/// The given number, or else the default.
 fn number<T: TryFrom<u64>>(given: Option<u64>, usual: T) -> T {
     let given = given.and_then(|number| T::try_from(number).ok());
     given.unwrap_or(usual)
@@ -170,7 +169,7 @@ fn receiver_config(
 ) -> Result<receiver::Config, ScenarioError> {
     let usual = receiver::Config::default();
     let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
-    // A small maximum is meant to hold from the start.
+    // A small maximum applies from the start.
     let initial_buffer = usual.initial_buffer.min(max_buffer);
     let config = receiver::Config {
         ack_every: number(spec.ack_every, usual.ack_every),
@@ -189,7 +188,7 @@ fn receiver_config(
     Ok(config)
 }
 
-/// What scenarios call a receiver's setting.
+/// The scenario's name of a receiver's setting.
 fn host_field(setting: &str) -> &str {
     match setting {
         "initial_buffer" => "host.initial_receive_buffer",

@@ -1,8 +1,8 @@
-//! What the ends of simulated connections send and receive, as packets of TCP over IPv4.
+//! The packets at the ends of simulated connections, as TCP over IPv4.
 //!
-//! A flow's sending end is 10.1.x.y, and its receiving end 10.2.x.y, where x and y are the flow's number. Each connection of a
-//! flow has a port of its own. TCP's state is the simulated one; what that leaves open is as with Linux: timestamps count
-//! milliseconds, and window scaling is of [`WINDOW_SCALE`] bits.
+//! A flow's sending end is 10.1.x.y, and its receiving end 10.2.x.y, where x and y are the flow's number. Each
+//! connection of a flow has a port of its own. TCP's state is the simulated one. The rest follows Linux: timestamps
+//! count milliseconds, and window scaling uses [`WINDOW_SCALE`] bits.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -17,36 +17,35 @@ use units::{Bytes, Time};
 use super::numbers::Numbers;
 use super::watch::Tap;
 
-/// Windows are in units of a kilobyte, so that 64 MB can be said.
+/// The window scale: windows count kilobytes, so that 64 MB can be expressed.
 const WINDOW_SCALE: u8 = 10;
 
-/// The receiving end's port: iperf's.
+/// The receiving end's port: that of iperf.
 const PORT: u16 = 5001;
 
-/// The port of the connection that carries requests: of what serves them.
+/// The server's port of a connection that carries requests.
 const REQUESTS_PORT: u16 = 80;
 
-/// The first port of the end that opens connections, and how many of them are used before they are used again (Linux
-/// `ip_local_port_range`).
+/// The first ephemeral port, and the number of ports before they repeat (Linux `ip_local_port_range`).
 const FIRST_PORT: u32 = 32_768;
 const PORTS: u32 = 28_232;
 
-/// A segment's payload without its headers and the timestamp is so much less than what the MSS option says (RFC 6691).
-const TIMESTAMP: u64 = 12;
+/// The size of the timestamp option, which the MSS option does not subtract (RFC 6691).
+const TIMESTAMP_BYTES: u64 = 12;
 
 /// Writes the packets at both ends.
 #[derive(Debug)]
 pub(super) struct Pcap<W> {
     ends: [Writer<W>; 2],
-    /// What could not be written; nothing more is.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
-    /// What each flow's full packets carry.
+    /// The payload of each flow's full packets.
     mss: Vec<Bytes>,
     numbers: Numbers,
 }
 
 impl<W: Write> Pcap<W> {
-    /// At the sending end, and at the receiving end, of flows whose full packets carry so much.
+    /// Creates captures of the sending end and of the receiving end; `mss` has the payload of each flow's full packets.
     pub fn new([sending, receiving]: [W; 2], mss: Vec<Bytes>) -> io::Result<Pcap<W>> {
         Ok(Pcap {
             ends: [
@@ -59,7 +58,7 @@ impl<W: Write> Pcap<W> {
         })
     }
 
-    /// What they were written to.
+    /// Finishes the captures and returns the writers.
     pub fn finish(self) -> io::Result<[W; 2]> {
         let [sending, receiving] = self.ends;
         match self.failed {
@@ -70,13 +69,13 @@ impl<W: Write> Pcap<W> {
 }
 
 impl<W: Write> Tap for Pcap<W> {
-    const IS_THERE: bool = true;
+    const WANTS_SEGMENTS: bool = true;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         if self.failed.is_some() {
             return;
         }
-        // Requests go the other way: their sending end is where the data are received.
+        // Requests go the other way: their sending end is the receiving end of data.
         let is_at_data = (passing.end == End::Sending) != passing.is_of_requests;
         let place = usize::from(!is_at_data);
         let mss = self.mss[passing.id.flow];
@@ -86,13 +85,13 @@ impl<W: Write> Tap for Pcap<W> {
     }
 }
 
-/// Milliseconds, as Linux's timestamps have them (`tcp_ts`).
+/// The time in milliseconds, as Linux's timestamps count (`tcp_ts`).
 #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
 fn ticks(time: Time) -> u32 {
     (time.as_nanos() / 1_000_000) as u32
 }
 
-/// Where a connection's sequence numbers begin, so that no two are alike and some wrap.
+/// The initial sequence number of a connection's end: all differ, and some wrap.
 fn first(serial: u32, from: End) -> u32 {
     let mixed = serial.wrapping_add(1).wrapping_mul(0x9e37_79b9);
     match from {
@@ -151,7 +150,7 @@ fn write<W: Write>(
         options: &[],
         len: 0,
     };
-    let mss = TcpOption::MaximumSegmentSize((mss.get() + TIMESTAMP) as u16);
+    let mss = TcpOption::MaximumSegmentSize((mss.get() + TIMESTAMP_BYTES) as u16);
     let open = [
         mss,
         TcpOption::SelectiveAcknowledgementPermitted,
@@ -220,7 +219,7 @@ fn flags_of(data: &Data) -> Flags {
     flags
 }
 
-/// The SACK option, behind two fillers.
+/// The SACK option, after two no-operation options.
 fn sacks(ack: &Ack, position: impl Fn(u64) -> u32) -> Vec<TcpOption> {
     let duplicate = ack.sacks.dsack().into_iter();
     let mut blocks = duplicate

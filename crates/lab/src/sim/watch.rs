@@ -1,4 +1,4 @@
-//! What is seen of the flows.
+//! The observed state of the flows.
 
 use ::sim::{Id, Observer, Passing};
 use congestion::{Ack, Controller};
@@ -15,48 +15,48 @@ use crate::flow;
 use crate::flows::{FlowId, Flows};
 use crate::ways;
 
-/// Watches all flows, and packets if there is a `T` that wants them.
+/// Observes all flows, and packets if the tap `T` wants them.
 #[derive(Debug)]
 pub(super) struct Watch<T> {
     pub flows: Flows,
-    /// What else is seen of each.
-    more: Vec<More>,
-    /// When payload last arrived.
+    /// The additional state of each flow.
+    states: Vec<FlowState>,
+    /// The time at which payload last arrived.
     pub last_arrival: Duration,
-    /// What is told of packets.
+    /// Receives the packets.
     pub tap: T,
 }
 
-/// Is told of packets.
+/// Receives packets.
 pub(super) trait Tap {
-    /// Whether it wants to be.
-    const IS_THERE: bool;
+    /// Whether the tap wants packets.
+    const WANTS_SEGMENTS: bool;
 
-    /// A segment leaves an end of a connection, or reaches it.
+    /// Handles a segment that leaves an end of a connection, or reaches it.
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>);
 }
 
-/// Nobody wants them.
+/// The tap that wants no packets.
 impl Tap for () {
-    const IS_THERE: bool = false;
+    const WANTS_SEGMENTS: bool = false;
 
     fn on_segment(&mut self, _: Time, _: &Passing<'_>) {}
 }
 
-/// What a simulation sees of a flow.
+/// The state of a flow that only a simulation can see.
 #[derive(Debug)]
-struct More {
-    /// What its host does with it; nothing of many connections, each of which is paced by itself.
+struct FlowState {
+    /// The host's view of the flow; `None` with many connections, each of which is paced by itself.
     host: Option<HostRecorder>,
     mss: Bytes,
-    /// Payload that arrived marked.
+    /// The payload that arrived with ECN marks.
     marked: Bytes,
-    /// What had been delivered and lost by the last ACK, as congestion control counts it.
-    settled: (Bytes, Bytes),
+    /// The bytes delivered and lost at the last ACK, as congestion control counts them.
+    delivered_and_lost: (Bytes, Bytes),
 }
 
-/// What a flow has done that has done nothing.
-pub(super) const NOTHING: FlowTotals = FlowTotals {
+/// The counters of a flow that has sent nothing yet.
+pub(super) const NOTHING_SENT: FlowTotals = FlowTotals {
     spurious_recoveries: Some(0),
     tail_loss_probes: Some(0),
     opens: Some(Opens {
@@ -68,10 +68,10 @@ pub(super) const NOTHING: FlowTotals = FlowTotals {
         pacing: Some(Duration::ZERO),
         ..flow::NO_LIMITS
     }),
-    ..flow::NOTHING
+    ..flow::NOTHING_SENT
 };
 
-/// What has limited a connection.
+/// The time in each limit of a connection.
 fn limits<C: Controller>(now: Time, sender: &Sender<C>) -> Limits {
     let limits = sender.limits(now);
     let (receiver, send_buffer) = (limits.receive_window, limits.send_buffer);
@@ -86,7 +86,7 @@ fn limits<C: Controller>(now: Time, sender: &Sender<C>) -> Limits {
     }
 }
 
-/// What a connection has done by `now`. Marks are counted by the flow.
+/// The counters of a connection at `now`, except for ECN marks, which are counted by flow.
 pub(super) fn totals<C: Controller>(
     now: Time,
     sender: &Sender<C>,
@@ -107,40 +107,40 @@ pub(super) fn totals<C: Controller>(
             failed: u64::from(sender.has_failed()),
         }),
         limits: Some(limits(now, sender)),
-        ..NOTHING
+        ..NOTHING_SENT
     }
 }
 
 impl<T> Watch<T> {
-    /// Of these flows, which are the scenario's.
+    /// Wraps the scenario's flows.
     pub fn new(scenario: &Scenario, flows: Flows, tap: T) -> Watch<T> {
-        let more = scenario.each_flow().map(|(spec, _)| More {
+        let states = scenario.each_flow().map(|(spec, _)| FlowState {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
             mss: ways::mss(scenario, spec),
             marked: Bytes::ZERO,
-            settled: (Bytes::ZERO, Bytes::ZERO),
+            delivered_and_lost: (Bytes::ZERO, Bytes::ZERO),
         });
         Watch {
-            more: more.collect(),
+            states: states.collect(),
             flows,
             last_arrival: Duration::ZERO,
             tap,
         }
     }
 
-    /// The flows, at the end of the run.
+    /// Returns the flows at the end of the run.
     pub fn finish(mut self) -> (Flows, T) {
-        for (flow, more) in self.flows.flows.iter_mut().zip(self.more) {
-            if let Some(host) = more.host.and_then(HostRecorder::finish) {
+        for (flow, state) in self.flows.flows.iter_mut().zip(self.states) {
+            if let Some(host) = state.host.and_then(HostRecorder::finish) {
                 flow.host(host);
             }
         }
         (self.flows, self.tap)
     }
 
-    /// The connection as it is now, without what only an ACK can tell.
+    /// A sample of the connection now, without the values that only an ACK has.
     fn sample<C: Controller>(&self, now: Time, id: Id, sender: &Sender<C>) -> FlowSample {
-        let (delivered, lost) = self.more[id.flow].settled;
+        let (delivered, lost) = self.states[id.flow].delivered_and_lost;
         FlowSample {
             srtt: sender.srtt(),
             inflight: sender.inflight(),
@@ -153,7 +153,7 @@ impl<T> Watch<T> {
     }
 }
 
-/// How long a flow takes for this burst at its pacing rate.
+/// The time that a flow takes for this burst at its pacing rate.
 fn span(burst: &Burst, rate: Rate) -> Duration {
     match rate {
         Rate::MAX | Rate::ZERO => Duration::ZERO,
@@ -162,14 +162,14 @@ fn span(burst: &Burst, rate: Rate) -> Duration {
 }
 
 impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
-    const WATCHES_SEGMENTS: bool = T::IS_THERE;
+    const WATCHES_SEGMENTS: bool = T::WANTS_SEGMENTS;
 
     fn on_segment(&mut self, now: Time, passing: &Passing<'_>) {
         self.tap.on_segment(now, passing);
     }
 
     fn on_sent(&mut self, now: Time, id: Id, burst: &Burst, sender: &Sender<C>) {
-        if let Some(host) = &mut self.more[id.flow].host
+        if let Some(host) = &mut self.states[id.flow].host
             && burst.bytes > 0
         {
             host.handed_down(HandedDown {
@@ -184,7 +184,7 @@ impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
     }
 
     fn on_departed(&mut self, now: Time, id: Id, burst: &Burst) {
-        if let Some(host) = &mut self.more[id.flow].host
+        if let Some(host) = &mut self.states[id.flow].host
             && burst.bytes > 0
         {
             host.departed(now.since(Time::ZERO), burst.seq);
@@ -193,11 +193,11 @@ impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
 
     fn on_ack(&mut self, now: Time, id: Id, ack: &Ack, sender: &Sender<C>) {
         self.last_arrival = now.since(Time::ZERO);
-        let more = &mut self.more[id.flow];
-        more.settled = (ack.rate.total_delivered, ack.rate.total_lost);
+        let state = &mut self.states[id.flow];
+        state.delivered_and_lost = (ack.rate.total_delivered, ack.rate.total_lost);
         if !ack.ce_marked.is_zero() {
-            more.marked += ack.ce_marked;
-            let marks = more.marked.get().checked_div(more.mss.get());
+            state.marked += ack.ce_marked;
+            let marks = state.marked.get().checked_div(state.mss.get());
             self.flows[FlowId(id.flow)].over.ecn_marks = marks;
         }
         let sample = FlowSample {
@@ -210,7 +210,8 @@ impl<T: Tap, C: Controller> Observer<C> for Watch<T> {
         self.flows[FlowId(id.flow)].sample(sample);
     }
 
-    // Nothing is acknowledged then, but the window of that moment would never be seen: the next ACK opens it again.
+    // A timeout acknowledges nothing, but it shrinks the window, and the next ACK opens it again: without a sample
+    // here, that window would never be seen.
     fn on_timeout(&mut self, now: Time, id: Id, sender: &Sender<C>) {
         let sample = self.sample(now, id, sender);
         self.flows[FlowId(id.flow)].sample(sample);

@@ -6,7 +6,7 @@ use capture::{FlowSummary, Summary};
 
 use crate::{captured, off, only, parts, read, run, run_two};
 
-/// What may limit a flow: its name, what is said of the flow, and of the path.
+/// The kinds of limits: a name, the flow's parameters, and the path's.
 const KINDS: [(&str, &str, &str); 15] = [
     ("bulk", "", ""),
     ("lossy", "", r#", loss = "1%""#),
@@ -116,7 +116,7 @@ fn pacing_within_tcp_is_told_from_a_scheduler() {
                 "#
             ));
             let truth = record.summary.flows[0].limited_by.expect("limits");
-            // Away from the sender, timestamps of a millisecond do not tell a pacer from a small send buffer.
+            // Away from the sender, millisecond timestamps cannot distinguish a pacer from a small send buffer.
             let ends = if scheduler == "fq" { 2 } else { 1 };
             for summary in &summaries[..ends] {
                 let found = only(summary);
@@ -130,7 +130,8 @@ fn pacing_within_tcp_is_told_from_a_scheduler() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No flow has a constant share of the rate, but there is always a queue. While a share falls, BtlBw still has rounds from before.
+/// No flow has a constant share of the rate, but there is always a queue. While a share falls, BtlBw still has
+/// samples of earlier rounds.
 #[test]
 fn who_shares_a_busy_bottleneck_is_limited_by_it() {
     let more = r#"
@@ -207,10 +208,10 @@ fn bbr_does_not_begin_again_after_idle() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is off of the limits of the application and of congestion control.
+/// The deviations of the application's and congestion control's limits.
 fn off_of_limits(found: &FlowSummary, truth: &record::LimitShares, most: f64) -> Vec<String> {
     let by = found.limited_by.expect("limits");
-    // Nobody sees from outside whether the application wrote no more, or could not.
+    // A capture cannot show whether the application had no more data, or could not write them.
     let application = truth.application + truth.send_buffer;
     let all = [
         off("application", by.application, application, 0.0, most),

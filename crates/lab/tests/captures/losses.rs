@@ -1,11 +1,11 @@
-//! Losses, and what is seen of them in captures that show less.
+//! Losses in captures that contain less.
 
 use capture::read::Frames;
 use capture::write::Writer;
 
 use crate::{captured, off, only, read, run, run_one};
 
-/// The capture, with these changes of its packets. The packets for which `change` is false are left out.
+/// The capture with these changes of its packets. Packets for which `change` returns false are left out.
 fn changed(file: &[u8], mut change: impl FnMut(&mut Vec<u8>) -> bool) -> Vec<u8> {
     let mut frames = Frames::new(file).expect("a capture");
     let mut writer = Writer::new(Vec::new(), "changed").expect("a vector takes everything");
@@ -109,7 +109,7 @@ fn without_sack_data_that_arrived_behind_a_hole_make_no_fast_path() {
     }
 }
 
-/// A sender that reduces its window because of ECN marks tells so with CWR.
+/// A sender that reduces its window because of ECN marks reports it with CWR.
 #[test]
 fn marks_show_the_controller_as_losses_do() {
     for controller in ["bbr1", "bbr3", "cubic", "reno"] {

@@ -1,4 +1,4 @@
-//! What is read from the captures of a simulation, beside what the simulation knows.
+//! Reading captures of a simulation, compared with the simulation's own record.
 
 mod limits;
 mod losses;
@@ -14,7 +14,7 @@ use lab::{Cancel, Sim};
 use record::{FlowSummary as Truth, Record};
 use scenario::Scenario;
 
-/// Runs the scenario: what its sending end and its receiving end captured.
+/// Runs the scenario; returns the captures of its sending and its receiving end.
 fn captured(text: &str) -> (Record, [Vec<u8>; 2]) {
     let scenario: Scenario = text.parse().expect("a scenario");
     let to = [Vec::new(), Vec::new()];
@@ -22,7 +22,7 @@ fn captured(text: &str) -> (Record, [Vec<u8>; 2]) {
     run.expect("a run")
 }
 
-/// Runs the scenario, and reads what its sending end and its receiving end captured.
+/// Runs the scenario, and reads the captures of its sending and its receiving end.
 fn run(text: &str) -> (Record, [Summary; 2]) {
     let (record, files) = captured(text);
     (record, files.map(|file| read(&file)))
@@ -78,7 +78,7 @@ fn both(files: &[Vec<u8>; 2]) -> Summary {
     Summary::of(trace).0
 }
 
-/// The same packets over IPv6, which have no numbers; and without their timestamps, if they are to have none.
+/// The same packets over IPv6, which have no identification, and without timestamps unless `has_timestamps`.
 fn over_ipv6(file: &[u8], has_timestamps: bool) -> Vec<u8> {
     const TIMESTAMP: [u8; 2] = [8, 10];
     let mut frames = Frames::new(file).expect("a capture");
@@ -117,7 +117,7 @@ fn only(summary: &Summary) -> &FlowSummary {
     flow
 }
 
-/// What is off by more than a share of the truth, and by more than so much.
+/// The deviation, if it exceeds `share` of the truth and `least`.
 fn off(what: &str, found: f64, truth: f64, share: f64, least: f64) -> Option<String> {
     let off = (found - truth).abs();
     (off > truth * share && off > least).then(|| format!("{what} {found:.4}, not {truth:.4}"))
@@ -128,7 +128,7 @@ fn fills(truth: &Truth) -> bool {
     truth.limit_share > Some(0.9)
 }
 
-/// What is off of a flow that was captured where it is sent, or where it is received.
+/// The deviations of a flow that was captured at its sender, or at its receiver.
 fn all_off(
     found: &FlowSummary,
     truth: &Truth,
@@ -143,7 +143,8 @@ fn all_off(
     );
     let btl_bw = found.btl_bw_ip_bps.expect("BtlBw") as f64 / rate;
     let place = if is_sender { "sender" } else { "receiver" };
-    // A sender's handshake shows the propagation alone. At the receiver it ends with the first data, which take time to be sent.
+    // A sender's handshake shows only the propagation delay. At the receiver it ends with the first data, which take
+    // time to be sent.
     let rtprop = if is_sender {
         rtprop
     } else {
@@ -157,7 +158,7 @@ fn all_off(
             0.02,
             0.0,
         ),
-        // Who never fills the pipe has not seen the bottleneck's rate.
+        // A flow that never fills the pipe has not seen the bottleneck's rate.
         off("BtlBw", btl_bw.max(1.0), 1.0, 0.03, 0.0),
         // At the receiver, losses can hide that the pipe was filled.
         off("BtlBw", btl_bw, 1.0, 0.03, 0.0)
@@ -358,7 +359,7 @@ fn what_both_ends_captured_counts_once() {
                 }
                 let told = |flow: &FlowSummary| (flow.packets, flow.retransmitted);
                 assert_eq!(told(other), told(one), "{what}: {other:?}");
-                // Those before the first data have copies are not recognized.
+                // ACKs before the first copied data are not recognized.
                 let [found, acks] = [other, one].map(|flow| flow.acks as f64);
                 assert_eq!(off("acks", found, acks, 0.01, 64.0), None, "{what}");
                 let [found, lost] = [other, one].map(|flow| flow.lost.expect("losses") as f64);

@@ -56,12 +56,13 @@ pub const KINDS: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// What came out of the bottleneck: when each packet had left it, and how long it had sent until then, in seconds.
+/// The output of the bottleneck: the time at which each packet had left it, and the time that it had been sending
+/// until then, in seconds.
 struct Sent(Vec<(f64, f64)>);
 
 impl Sent {
-    /// From the captures of both ends. The sender's first packet, a SYN, departs when the run begins, and finds the bottleneck
-    /// idle.
+    /// Reads the captures of both ends. The sender's first packet, a SYN, departs when the run begins, and finds the
+    /// bottleneck idle.
     fn new(sender: &[u8], receiver: &[u8]) -> Result<Sent, Box<dyn Error>> {
         let mut departures = Frames::new(sender)?;
         let syn = departures.next_frame()?.ok_or("no packet")?;
@@ -80,7 +81,7 @@ impl Sent {
         Ok(Sent(all))
     }
 
-    /// How long the bottleneck has sent.
+    /// The time that the bottleneck has been sending until `at`.
     fn until(&self, at: f64) -> f64 {
         let next = self.0.partition_point(|(left, _)| *left <= at);
         let before = next.checked_sub(1).map_or(0.0, |last| self.0[last].1);
@@ -89,8 +90,8 @@ impl Sent {
     }
 }
 
-/// A round trip in which congestion control limited the flow: its length, and the parts of it in which the bottleneck sent,
-/// and in which the controller repaired losses.
+/// A round trip in which congestion control limited the flow: its length, and the parts of it in which the bottleneck
+/// sent, and in which the controller repaired losses.
 #[derive(Default)]
 struct Round {
     length: f64,
@@ -99,7 +100,7 @@ struct Round {
 }
 
 impl Round {
-    /// Its time goes to the window, or to the bottleneck and the buffer.
+    /// Adds its time to the window, or to the bottleneck and the buffer.
     fn end(&mut self, [_, window, beyond]: &mut [f64; 3], buffer: &mut f64) {
         if self.busy < self.length * BUSY {
             *window += self.length;
@@ -123,8 +124,8 @@ impl Parts {
         Some(Parts([by.slow_start?, by.window?, beyond], Some(buffer)))
     }
 
-    /// From the simulation: the time in which congestion control limited the flow, by the controller's phase and by what the
-    /// bottleneck did.
+    /// The parts from the simulation: the time in which congestion control limited the flow, by the controller's
+    /// phase and the bottleneck's activity.
     fn known(record: &Record, sent: &Sent) -> Option<Parts> {
         let samples = &record.flows.first()?.samples;
         let (mut parts, mut buffer) = ([0.0; 3], 0.0);

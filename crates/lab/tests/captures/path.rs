@@ -1,4 +1,4 @@
-//! What a flow shows of its path.
+//! Properties of the path that a flow shows.
 
 use capture::FlowSummary;
 

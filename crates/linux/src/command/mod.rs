@@ -1,19 +1,18 @@
 //! Foreign commands inside a [`Host`].
 //!
-//! A command runs under an init of ours in a PID namespace of its own (pid_namespaces(7)). When the init ends, the kernel
-//! ends everything in the namespace. The init itself ends with this process, by a signal that nothing can block. A command
-//! and all its descendants, daemons included, therefore end with us, even if nobody is left to clean up.
+//! A command runs under an init of ours in a PID namespace of its own (pid_namespaces(7)). When the init ends, the
+//! kernel ends everything in the namespace. The init itself ends with this process, by a signal that nothing can block.
+//! A command and all its descendants, including daemons, therefore end with us, even if nobody is left to clean up.
 //!
-//! The init is this program, started once more: [`init_main`] is what it is to do then, in a subcommand that [`Init`]
-//! names.
+//! The init is this program, started again: it calls [`init_main`] in a subcommand that [`Init`] names.
 //!
 //! It runs as this process's user. In a user namespace of ours ([`privilege::acquire`](crate::privilege::acquire)) it
-//! may administer its network besides: choose any congestion controller, capture packets, serve on any port.
+//! may also administer its network: choose any congestion controller, capture packets, serve on any port.
 //!
 //! A [`Command`] in the foreground belongs to this process's group, so that the terminal's signals reach both: Ctrl-Z
-//! stops and `fg` continues both. The caller has to outlive the command and report, so it handles SIGINT and SIGQUIT with
-//! a handler. It must not ignore them, because the command would inherit that. It passes signals for this process alone on
-//! with [`Running::signal`].
+//! stops and `fg` continues both. The caller has to outlive the command and report, so it handles SIGINT and SIGQUIT
+//! with a handler. It must not ignore them, because the command would inherit that. It forwards signals sent to this
+//! process alone with [`Running::signal`].
 
 mod init;
 mod running;
@@ -30,17 +29,17 @@ pub use running::Running;
 use crate::{Error, Host};
 use terminal::Terminal;
 
-/// How this program is started so that it calls [`init_main`].
+/// The command line by which this program is started to call [`init_main`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
     /// The program.
     pub program: PathBuf,
-    /// The arguments before those that [`init_main`] takes.
+    /// The arguments before those of [`init_main`].
     pub arguments: Vec<OsString>,
 }
 
 impl Init {
-    /// The program that is running, with a (hidden) subcommand.
+    /// The running program, with a (hidden) subcommand.
     pub fn subcommand(name: &str) -> Init {
         Init {
             program: PathBuf::from("/proc/self/exe"),
@@ -58,8 +57,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// A program (looked for in `PATH`) and its arguments, to run in the foreground: standard input, output and error
-    /// are this process's.
+    /// Creates a command from a program (searched for in `PATH`) and its arguments. It runs in the foreground:
+    /// standard input, output and error are this process's.
     pub fn new(line: impl IntoIterator<Item = impl Into<OsString>>) -> Command {
         Command {
             line: line.into_iter().map(Into::into).collect(),
@@ -68,8 +67,8 @@ impl Command {
         }
     }
 
-    /// Runs it in the background: without input, its output on standard error, in a process group of its own, which
-    /// the terminal's signals do not reach.
+    /// Runs it in the background: without input, with its output on standard error, and in a process group of its
+    /// own, which the terminal's signals do not reach.
     #[must_use]
     pub fn service(mut self) -> Command {
         self.service = true;
@@ -87,8 +86,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// When there can be no PID namespace or no init. That the command itself cannot be started is said by the init,
-    /// in one line on standard error, and by the exit code ([`Running::wait`]).
+    /// A PID namespace or the init cannot be created. If the command itself cannot be started, the init writes one
+    /// line to standard error, and the exit code shows it ([`Running::wait`]).
     pub fn spawn(&self, host: &Host, init: &Init) -> Result<Running, Error> {
         let mut command = process::Command::new(&init.program);
         command

@@ -1,4 +1,4 @@
-//! A command that was started: signals to it, and its end.
+//! A started command: signals to it, and its end.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -29,7 +29,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts `init` in `host`, and gives `terminal` back at its end.
+    /// Starts `init` in `host`, and reclaims `terminal` at its end.
     pub(super) fn start(
         host: &Host,
         init: Command,
@@ -40,13 +40,13 @@ impl Running {
             .try_clone_to_owned()
             .context("cannot keep the network namespace open")?;
         let process = Arc::new(Mutex::new(None));
-        let (tell_started, started) = sync_channel(1);
-        let (tell_ended, ended) = sync_channel(1);
+        let (started_sender, started) = sync_channel(1);
+        let (ended_sender, ended) = sync_channel(1);
         let keeper = thread::Builder::new()
             .name("command".to_owned())
             .spawn({
                 let process = Arc::clone(&process);
-                move || keep(&namespace, init, &process, &tell_started, &tell_ended)
+                move || keep(&namespace, init, &process, &started_sender, &ended_sender)
             })
             .context("cannot start a thread")?;
         match started.recv() {
@@ -62,13 +62,13 @@ impl Running {
         }
     }
 
-    /// Waits for the command's end, and that of all its descendants. The exit code is the command's; 128 and the
-    /// signal when a signal ended it; 127 when there is no such command, 126 when it cannot be executed, 125 when
-    /// there was no place to run it in.
+    /// Waits for the end of the command and all its descendants. Returns the command's exit code; 128 plus the signal
+    /// if a signal ended it; 127 if the command does not exist, 126 if it cannot be executed, 125 if its namespaces
+    /// could not be set up.
     ///
     /// # Errors
     ///
-    /// When the kernel does not tell.
+    /// The kernel does not report the end.
     pub fn wait(&mut self) -> Result<u8, Error> {
         match self.code {
             Some(code) => Ok(code),
@@ -79,11 +79,11 @@ impl Running {
         }
     }
 
-    /// As [`wait`](Running::wait), but no longer than `span`: `None` when the command still runs then.
+    /// Waits as [`wait`](Running::wait) does, but no longer than `span`; returns `None` if the command still runs then.
     ///
     /// # Errors
     ///
-    /// When the kernel does not tell.
+    /// The kernel does not report the end.
     pub fn wait_for(&mut self, span: Duration) -> Result<Option<u8>, Error> {
         if self.code.is_some() {
             return Ok(self.code);
@@ -95,11 +95,11 @@ impl Running {
         }
     }
 
-    /// Sends the command, and not its descendants, a signal by its number. One that has ended gets none.
+    /// Sends a signal, by its number, to the command and not to its descendants. A command that has ended gets none.
     ///
     /// # Errors
     ///
-    /// When there is no such signal.
+    /// There is no such signal.
     pub fn signal(&self, number: i32) -> Result<(), Error> {
         let what = || format!("cannot send signal {number}");
         let signal = Signal::try_from(number).context(what())?;
@@ -109,11 +109,11 @@ impl Running {
         }
     }
 
-    /// Ends the command: SIGTERM, and after `grace` SIGKILL for all of it. Its exit code.
+    /// Ends the command: sends SIGTERM, and after `grace` SIGKILL to all its processes. Returns its exit code.
     ///
     /// # Errors
     ///
-    /// When the kernel does not tell.
+    /// The kernel does not report the end.
     pub fn stop(mut self, grace: Duration) -> Result<u8, Error> {
         self.signal(Signal::SIGTERM as i32)?;
         if let Some(code) = self.wait_for(grace)? {
@@ -137,7 +137,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.code.is_none() && self.signal(Signal::SIGKILL as i32).is_ok() {
-            // Its end is the kernel's to bring about: nothing in the namespace can hold it up.
+            // The kernel ends everything in the namespace: nothing there can delay it.
             let _ended = self.wait();
         }
         if let Some(keeper) = self.keeper.take() {
@@ -146,8 +146,8 @@ impl Drop for Running {
     }
 }
 
-/// What the thread that starts the init does. It stays until the init's end: the kernel sends a child its parent-death
-/// signal when the *thread* that made it goes (PR_SET_PDEATHSIG(2const)).
+/// Runs the thread that starts the init. It stays until the init's end: the kernel sends a child its parent-death
+/// signal when the *thread* that created it ends (PR_SET_PDEATHSIG(2const)).
 fn keep(
     namespace: &OwnedFd,
     init: Command,
@@ -155,15 +155,15 @@ fn keep(
     started: &SyncSender<Result<(), Error>>,
     ended: &SyncSender<Result<ExitStatus, Error>>,
 ) {
-    // Nobody is left to tell where sending fails: the process is about to end.
+    // If a send fails, the process is about to end, and nobody needs the message.
     match launch(namespace, init) {
         Ok((child, pid)) => {
             *lock(process) = Some(pid);
-            let _told = started.send(Ok(()));
-            let _told = ended.send(outlive(child, pid, process));
+            let _sent = started.send(Ok(()));
+            let _sent = ended.send(wait_for_init(child, pid, process));
         }
         Err(error) => {
-            let _told = started.send(Err(error));
+            let _sent = started.send(Err(error));
         }
     }
 }
@@ -172,7 +172,7 @@ fn keep(
 fn launch(namespace: &OwnedFd, mut init: Command) -> Result<(Child, Pid), Error> {
     enter(namespace)?;
     Namespace::Pid.unshare()?;
-    privilege::bequeath()?;
+    privilege::pass_to_child()?;
     let program = init.get_program().to_owned();
     let child = init
         .spawn()
@@ -184,8 +184,8 @@ fn launch(namespace: &OwnedFd, mut init: Command) -> Result<(Child, Pid), Error>
     Ok((child, pid))
 }
 
-/// Whether the init has begun to receive signals, or has ended. Before, it would lose them: the kernel keeps a signal
-/// that would end the first process of a PID namespace from it.
+/// Whether the init has begun to receive signals, or has ended. Before that it would lose them: the kernel does not
+/// deliver a signal that would end the first process of a PID namespace.
 fn takes_signals(init: Pid) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{init}/status")) else {
         return true;
@@ -197,8 +197,12 @@ fn takes_signals(init: Pid) -> bool {
     })
 }
 
-/// Waits for the init's end; its number is given up together with it.
-fn outlive(mut child: Child, pid: Pid, process: &Mutex<Option<Pid>>) -> Result<ExitStatus, Error> {
+/// Waits for the init's end, and clears its process ID at the same time.
+fn wait_for_init(
+    mut child: Child,
+    pid: Pid,
+    process: &Mutex<Option<Pid>>,
+) -> Result<ExitStatus, Error> {
     use nix::sys::wait::{Id, WaitPidFlag, waitid};
     let failed = |source: io::Error| Error::system("cannot wait for the command", source);
     while let Err(error) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {

@@ -1,11 +1,11 @@
-//! Which process group has the terminal.
+//! The process group that has the terminal.
 
 use std::io;
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::unistd::{getpgrp, tcgetpgrp, tcsetpgrp};
 
-/// The terminal on standard input, whose foreground this process's group is.
+/// The terminal on standard input, with this process's group in its foreground.
 #[derive(Debug)]
 pub(super) struct Terminal(());
 
@@ -16,9 +16,9 @@ impl Terminal {
     }
 
     /// Takes the terminal back. A shell that takes it for its jobs cannot return it at its end: in its PID namespace
-    /// our process group has no number.
+    /// our process group has no ID.
     pub(super) fn reclaim(self) {
-        // Whoever sets the foreground from the background is stopped, unless it blocks SIGTTOU (tcsetpgrp(3)).
+        // A background process that sets the foreground is stopped, unless it blocks SIGTTOU (tcsetpgrp(3)).
         let mut stop = SigSet::empty();
         stop.add(Signal::SIGTTOU);
         if let Ok(mask) = stop.thread_swap_mask(SigmaskHow::SIG_BLOCK) {

@@ -1,21 +1,21 @@
-//! BBR's own view of the path.
+//! BBR's model of the path, as reported by the kernel.
 
 use units::{Duration, Rate, Ratio};
 
 use super::native::{min_rtt, native, two_words, u32_at};
 
-/// The kernel's gains are fixed-point numbers with eight bits behind the point (`BBR_SCALE` in `net/ipv4/tcp_bbr.c`).
+/// The unit of the kernel's gains: fixed-point numbers with eight fraction bits (`BBR_SCALE` in `net/ipv4/tcp_bbr.c`).
 const GAIN_UNIT: u32 = 1 << 8;
 
 native! {
-    /// BBR's model and gains: `struct tcp_bbr_info`, given for sockets whose controller is BBR. What later
-    /// versions of BBR append is not read.
+    /// BBR's model and gains: `struct tcp_bbr_info`, reported for sockets whose controller is BBR. Fields appended by
+    /// later versions of BBR are not read.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct BbrInfo {
-        /// The bottleneck bandwidth that BBR assumes: the windowed maximum of its delivery-rate samples, or the policed rate
-        /// while it believes in a policer (`bbr_bw_lo`, `bbr_bw_hi`; bytes per second).
+        /// BBR's estimate of the bottleneck bandwidth: the windowed maximum of its delivery-rate samples, or the
+        /// policed rate while it assumes a policer (`bbr_bw_lo`, `bbr_bw_hi`; bytes per second).
         pub bw: Rate = 0 => bw,
-        /// The windowed minimum of the RTT; none before the first sample (`bbr_min_rtt`; microseconds).
+        /// The windowed minimum of the RTT; `None` before the first sample (`bbr_min_rtt`; microseconds).
         pub min_rtt: Option<Duration> = 8 => min_rtt,
         /// The gain on `bw` that gives the pacing rate (`bbr_pacing_gain`; 1/256).
         pub pacing_gain: Ratio = 12 => gain,

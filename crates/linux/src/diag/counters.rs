@@ -1,4 +1,4 @@
-//! What the kernel counts for a whole network namespace.
+//! Counters that the kernel keeps for a whole network namespace.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,31 +10,32 @@ use crate::{Error, Host};
 /// The counters of one network namespace at one moment, by the kernel's names: those of `/proc/net/netstat`
 /// (`net/ipv4/proc.c`) and, of `/proc/net/snmp`, those of TCP.
 ///
-/// They tell apart what `tcp_info` lumps together. A choice of those worth having in a record:
+/// They distinguish what `tcp_info` sums up. A selection worth recording:
 ///
-/// | name | what it counts |
+/// | name | meaning |
 /// | --- | --- |
 /// | `RetransSegs`, `OutSegs` | packets retransmitted; sent for the first time |
 /// | `TCPFastRetrans`, `TCPSlowStartRetrans` | retransmitted in fast recovery; after a timeout |
-/// | `TCPTimeouts`, `TCPSpuriousRTOs` | retransmission timeouts; those that F-RTO found needless |
-/// | `TCPLossProbes`, `TCPLossProbeRecovery` | tail loss probes; losses that a probe repaired itself |
+/// | `TCPTimeouts`, `TCPSpuriousRTOs` | retransmission timeouts; those that F-RTO found spurious |
+/// | `TCPLossProbes`, `TCPLossProbeRecovery` | tail loss probes; losses repaired by a probe |
 /// | `TCPSackRecovery` | fast recoveries |
-/// | `TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`, `TCPLossUndo` | reductions of the window taken back, by how they were found needless |
+/// | `TCPFullUndo`, `TCPPartialUndo`, `TCPDSACKUndo`, `TCPLossUndo` | undone window reductions, by how they were
+/// found spurious |
 /// | `TCPLostRetransmit` | retransmissions that were lost again |
 /// | `TCPSACKReorder`, `TCPTSReorder` | reordering found by SACK; by timestamps |
-/// | `TCPDSACKRecv` | duplicates that receivers reported |
-/// | `TCPSpuriousRtxHostQueues` | retransmissions held back, as the original was still in a local queue |
-/// | `TCPSynRetrans` | SYNs and SYN-ACKs sent again |
-/// | `TCPHystartTrainDetect`, `TCPHystartDelayDetect` | slow starts that HyStart ended, by ACK train; by delay |
+/// | `TCPDSACKRecv` | duplicates reported by receivers |
+/// | `TCPSpuriousRtxHostQueues` | retransmissions held back because the original was still in a local queue |
+/// | `TCPSynRetrans` | retransmitted SYNs and SYN-ACKs |
+/// | `TCPHystartTrainDetect`, `TCPHystartDelayDetect` | slow starts ended by HyStart, by ACK train; by delay |
 /// | `TCPRcvQDrop`, `TCPBacklogDrop`, `ListenDrops` | packets refused by receivers: buffer full; backlog full; no room for a connection |
-/// | `TCPAckCompressed` | ACKs that receivers left out |
+/// | `TCPAckCompressed` | ACKs omitted by receivers |
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
     values: BTreeMap<String, u64>,
 }
 
 impl Counters {
-    /// The counter of that name; none if this kernel has none.
+    /// The counter of that name; `None` if this kernel has none.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.values.get(name).copied()
     }
@@ -46,7 +47,7 @@ impl Counters {
             .map(|(name, &value)| (name.as_str(), value))
     }
 
-    /// What was counted since `earlier`.
+    /// The increase of each counter since `earlier`.
     pub fn since(&self, earlier: &Counters) -> Counters {
         let increase = |(name, value): (&str, u64)| {
             let before = earlier.get(name).unwrap_or_default();
@@ -57,8 +58,8 @@ impl Counters {
         }
     }
 
-    /// Adds the counters of `table`: pairs of lines that begin with the same word, of which the first has the names and
-    /// the second the values. What is not such a pair, and what is negative, is skipped.
+    /// Adds the counters of `table`: pairs of lines that begin with the same word, the first with the names and the
+    /// second with the values. Other lines and negative values are skipped.
     fn add(&mut self, table: &str, groups: &[&str]) {
         let mut lines = table.lines();
         while let (Some(names), Some(values)) = (lines.next(), lines.next()) {
@@ -78,7 +79,7 @@ impl Counters {
     }
 }
 
-/// Reads the counters of the namespace in which it was opened, from wherever it is then.
+/// Reads the counters of the namespace in which it was opened, from any thread.
 #[derive(Debug)]
 pub struct CounterReader {
     netstat: File,
@@ -90,7 +91,7 @@ impl CounterReader {
     ///
     /// # Errors
     ///
-    /// If the namespace cannot be entered, or `/proc` is not there.
+    /// The namespace cannot be entered, or `/proc` is not mounted.
     pub fn open(host: &Host) -> Result<CounterReader, Error> {
         host.inside(CounterReader::open_here)?
     }
@@ -99,7 +100,7 @@ impl CounterReader {
     ///
     /// # Errors
     ///
-    /// If `/proc` is not there.
+    /// `/proc` is not mounted.
     pub fn open_here() -> Result<CounterReader, Error> {
         let open = |path: &str| {
             File::open(path).context(format!("cannot open {path} (is /proc mounted?)"))
@@ -114,7 +115,7 @@ impl CounterReader {
     ///
     /// # Errors
     ///
-    /// If the kernel cannot be read.
+    /// The kernel's files cannot be read.
     pub fn read(&mut self) -> Result<Counters, Error> {
         let mut counters = Counters::default();
         let mut table = String::new();

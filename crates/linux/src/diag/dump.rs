@@ -1,4 +1,4 @@
-//! The question to the kernel, and the walk through its answer.
+//! The request to the kernel, and the parsing of its answer.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -13,57 +13,57 @@ use crate::namespace::enter;
 use crate::network::on_a_thread;
 use crate::{Error, Host};
 
-/// A conversation with the kernel about the TCP sockets of one network namespace.
+/// A netlink connection to the kernel about the TCP sockets of one network namespace.
 ///
-/// A dump walks the namespace's table of connections and takes each socket's lock for a moment: it is cheap next to what
-/// the sockets do, but not free. Ten milliseconds apart is plenty.
+/// A dump walks the namespace's table of connections and briefly takes each socket's lock. It is cheap compared with
+/// the sockets' own work, but not free. An interval of ten milliseconds is short enough.
 pub struct Diag {
     socket: Socket,
-    /// The maps of what BPF programs keep with sockets.
+    /// The maps in which BPF programs store data of sockets.
     maps: Vec<OwnedFd>,
     sequence: u32,
     message: Vec<u8>,
 }
 
-/// The kernel fills a datagram as long as the reader's buffer, up to 32 KiB (`netlink_dump` in
-/// `net/netlink/af_netlink.c`).
-const DATAGRAM: usize = 32 << 10;
+/// The size of the receive buffer, in bytes. The kernel fills a datagram as long as the reader's buffer, up to 32 KiB
+/// (`netlink_dump` in `net/netlink/af_netlink.c`).
+const DATAGRAM_BYTES: usize = 32 << 10;
 
-/// The type of a question about the TCP sockets of both IP versions in one walk (`include/uapi/linux/inet_diag.h`). The
-/// newer `SOCK_DIAG_BY_FAMILY` asks for one version only, and would walk twice.
+/// The type of a request for the TCP sockets of both IP versions in one walk (`include/uapi/linux/inet_diag.h`). The
+/// newer `SOCK_DIAG_BY_FAMILY` requests one version only, and would walk twice.
 const TCPDIAG_GETSOCK: u16 = 18;
 
-/// The attribute of the question that carries the filter.
+/// The attribute of the request that carries the filter.
 const INET_DIAG_REQ_BYTECODE: u16 = 1;
 
 /// The length of `struct nlmsghdr`, `struct inet_diag_req` and `struct nlattr`.
-const HEADER: usize = 16;
-const REQUEST: usize = 60;
-const ATTRIBUTE: usize = 4;
+const HEADER_BYTES: usize = 16;
+const REQUEST_BYTES: usize = 60;
+const ATTRIBUTE_BYTES: usize = 4;
 
-/// The states (`1 << TCP_…`) of a connection that carries or has yet to carry data: all but TIME-WAIT, CLOSE and LISTEN.
+/// The states (`1 << TCP_…`) of a connection that carries data or will: all except TIME-WAIT, CLOSE and LISTEN.
 const STATES: u32 = 0b1011_0011_1110;
 
-/// What to tell of each socket: a bit each, counted from 1. `VEGASINFO` stands for the controller's own view, whichever
-/// it is (`bbr_get_info` in `net/ipv4/tcp_bbr.c`).
+/// The requested attributes of each socket: a bit each, counted from 1. `VEGASINFO` stands for the controller's own
+/// information, whichever controller it is (`bbr_get_info` in `net/ipv4/tcp_bbr.c`).
 const EXTENSIONS: u8 =
     1 << (INFO - 1) | 1 << (VEGASINFO - 1) | 1 << (CONG - 1) | 1 << (SKMEMINFO - 1);
 
 impl Diag {
-    /// Opens a conversation about `host`'s namespace.
+    /// Opens a connection about `host`'s namespace.
     ///
     /// # Errors
     ///
-    /// If the namespace cannot be entered, or the kernel has no netlink socket for it.
+    /// The namespace cannot be entered, or the kernel has no netlink socket for it.
     pub fn open(host: &Host) -> Result<Diag, Error> {
         host.inside(Diag::open_here)?
     }
 
-    /// Opens a conversation about this network namespace: an open file such as `/proc/PID/ns/net`.
+    /// Opens a connection about this network namespace: an open file such as `/proc/PID/ns/net`.
     ///
     /// # Errors
     ///
-    /// If it is no network namespace, or cannot be entered (CAP_SYS_ADMIN).
+    /// It is no network namespace, or cannot be entered (CAP_SYS_ADMIN).
     pub fn open_in(namespace: impl AsFd + Send) -> Result<Diag, Error> {
         on_a_thread(|| {
             enter(namespace)?;
@@ -71,11 +71,11 @@ impl Diag {
         })
     }
 
-    /// Opens a conversation about the calling thread's namespace. It stays with that namespace, whichever thread uses it.
+    /// Opens a connection about the calling thread's namespace. It stays with that namespace, whichever thread uses it.
     ///
     /// # Errors
     ///
-    /// If the kernel has no netlink socket for it.
+    /// The kernel has no netlink socket for it.
     pub fn open_here() -> Result<Diag, Error> {
         let socket =
             Socket::new(NETLINK_SOCK_DIAG).context("cannot open a netlink socket for sock_diag")?;
@@ -83,26 +83,27 @@ impl Diag {
             socket,
             maps: Vec::new(),
             sequence: 0,
-            message: Vec::with_capacity(DATAGRAM),
+            message: Vec::with_capacity(DATAGRAM_BYTES),
         })
     }
 
-    /// Asks for what BPF programs keep with sockets, too, in maps of the type `BPF_MAP_TYPE_SK_STORAGE`. It takes CAP_BPF.
+    /// Also requests the data that BPF programs store with sockets, in maps of the type `BPF_MAP_TYPE_SK_STORAGE`. It
+    /// takes CAP_BPF.
     #[must_use]
     pub fn with_storage(mut self, maps: Vec<OwnedFd>) -> Diag {
         self.maps = maps;
         self
     }
 
-    /// Tells `each` of every connection that passes `filter`, in no particular order.
+    /// Calls `each` for every connection that passes `filter`, in no particular order.
     ///
-    /// The kernel answers in several datagrams while the sockets live on: a connection that comes or goes meanwhile may
-    /// be left out. Nothing is allocated per socket.
+    /// The kernel answers in several datagrams while the sockets stay active: a connection that opens or closes
+    /// meanwhile may be missing. Nothing is allocated per socket.
     ///
     /// # Errors
     ///
-    /// If the kernel refuses the question (a kernel without `CONFIG_INET_DIAG`), or its answer makes no sense: what came
-    /// before was told.
+    /// The kernel refuses the request (a kernel without `CONFIG_INET_DIAG`), or its answer is invalid. `each` was
+    /// called for the sockets before.
     pub fn sockets(
         &mut self,
         filter: &Filter,
@@ -110,10 +111,10 @@ impl Diag {
     ) -> Result<(), Error> {
         const ASK: &str = "cannot ask sock_diag about TCP sockets (it takes CONFIG_INET_DIAG and its module tcp_diag)";
         self.sequence = self.sequence.wrapping_add(1);
-        question(filter, &self.maps, self.sequence, &mut self.message);
+        request(filter, &self.maps, self.sequence, &mut self.message);
         self.socket.send(&self.message, 0).context(ASK)?;
 
-        // What is not understood does not end the reading: the rest of this answer would be taken for the next one's.
+        // An invalid message does not end the reading: the rest of this answer would be taken for the next one.
         let mut outcome = Ok(());
         loop {
             self.message.clear();
@@ -130,23 +131,23 @@ impl Diag {
                     Answer::Refused(errno) => {
                         return Err(Error::system(ASK, std::io::Error::from_raw_os_error(errno)));
                     }
-                    Answer::Odd(what) => outcome = outcome.and(Err(Error::Answer(what))),
+                    Answer::Invalid(what) => outcome = outcome.and(Err(Error::Answer(what))),
                 }
             }
         }
     }
 }
 
-/// Writes the question of number `sequence` into `to`.
-fn question(filter: &Filter, maps: &[OwnedFd], sequence: u32, to: &mut Vec<u8>) {
+/// Writes the request number `sequence` into `to`.
+fn request(filter: &Filter, maps: &[OwnedFd], sequence: u32, to: &mut Vec<u8>) {
     let bytecode = filter.bytecode_length();
     let attribute = if bytecode == 0 {
         0
     } else {
-        ATTRIBUTE as u16 + bytecode
+        ATTRIBUTE_BYTES as u16 + bytecode
     };
-    let attributes = u32::from(attribute) + u32::from(storage::question_length(maps));
-    let length = (HEADER + REQUEST) as u32 + attributes;
+    let attributes = u32::from(attribute) + u32::from(storage::request_length(maps));
+    let length = (HEADER_BYTES + REQUEST_BYTES) as u32 + attributes;
 
     to.clear();
     // struct nlmsghdr
@@ -166,22 +167,22 @@ fn question(filter: &Filter, maps: &[OwnedFd], sequence: u32, to: &mut Vec<u8>) 
         to.extend(INET_DIAG_REQ_BYTECODE.to_ne_bytes());
         filter.append_bytecode(to);
     }
-    storage::ask(maps, to);
+    storage::append_request(maps, to);
 }
 
 /// One message of the kernel's answer.
 #[derive(Debug)]
 pub(super) enum Answer<'a> {
-    /// About a socket: the message's payload.
+    /// A socket: the message's payload.
     Socket(&'a [u8]),
-    /// To an earlier question.
+    /// A message that answers an earlier request.
     Stale,
     /// The answer is complete.
     Done,
-    /// The kernel will not answer: an error number.
+    /// The kernel refuses to answer, with this error number.
     Refused(i32),
-    /// A message that makes no sense.
-    Odd(&'static str),
+    /// An invalid message.
+    Invalid(&'static str),
 }
 
 /// The messages of one datagram.
@@ -208,7 +209,7 @@ impl<'a> Iterator for Answers<'a> {
         }
         let Ok(message) = NetlinkBuffer::new_checked(self.rest) else {
             self.rest = &[];
-            return Some(Answer::Odd("truncated netlink message"));
+            return Some(Answer::Invalid("truncated netlink message"));
         };
         let aligned = (message.length() as usize).next_multiple_of(4);
         self.rest = self.rest.get(aligned..).unwrap_or_default();
@@ -222,12 +223,12 @@ impl<'a> Iterator for Answers<'a> {
             },
             NLMSG_ERROR => Answer::Refused(errno(message.payload()).unwrap_or_default()),
             TCPDIAG_GETSOCK => Answer::Socket(message.payload()),
-            _ => Answer::Odd("netlink message of an unknown type"),
+            _ => Answer::Invalid("netlink message of an unknown type"),
         })
     }
 }
 
-/// The error number at the start of an error's or a final message's payload; none if it reports no error.
+/// The error number at the start of the payload of an error or a final message; `None` if it reports no error.
 fn errno(payload: &[u8]) -> Option<i32> {
     array_at(payload, 0)
         .map(i32::from_ne_bytes)
@@ -239,10 +240,10 @@ fn errno(payload: &[u8]) -> Option<i32> {
 pub(super) mod tests {
     use super::*;
 
-    /// A netlink message of `kind` to the question of number `sequence`.
+    /// A netlink message of `kind` that answers request number `sequence`.
     pub(in crate::diag) fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
         let mut message = Vec::new();
-        message.extend(((HEADER + payload.len()) as u32).to_ne_bytes());
+        message.extend(((HEADER_BYTES + payload.len()) as u32).to_ne_bytes());
         message.extend(kind.to_ne_bytes());
         message.extend([0, 0]);
         message.extend(sequence.to_ne_bytes());
@@ -270,7 +271,7 @@ pub(super) mod tests {
             ),
         ] {
             let mut to = Vec::new();
-            question(&filter, &[], 7, &mut to);
+            request(&filter, &[], 7, &mut to);
             assert_eq!(to.len(), length);
             assert_eq!(array_at(&to, 0), Some((length as u32).to_ne_bytes()));
         }
@@ -303,7 +304,7 @@ pub(super) mod tests {
         for length in 1..whole.len() {
             assert_eq!(
                 answers(&whole[..length]),
-                [r#"Odd("truncated netlink message")"#]
+                [r#"Invalid("truncated netlink message")"#]
             );
         }
     }

@@ -9,7 +9,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::TcpInfo;
-use super::message::{INFO, MESSAGE, ip_at, port_at};
+use super::message::{INFO, MESSAGE_BYTES, ip_at, port_at};
 use super::native::{two_words, u8_at};
 use crate::Error;
 use crate::error::Context;
@@ -35,13 +35,13 @@ pub struct Ends {
 
 /// The multicast groups for IPv4 and IPv6 sockets (`SKNLGRP_INET_TCP_DESTROY`, `SKNLGRP_INET6_TCP_DESTROY` of
 /// linux/sock_diag.h).
-const GROUPS: [u32; 2] = [1, 3];
+const MULTICAST_GROUPS: [u32; 2] = [1, 3];
 
-/// The receive buffer: room for some ten thousand messages. A message takes about a kilobyte.
-const BUFFER: usize = 16 << 20;
+/// The size of the receive buffer, in bytes: room for some ten thousand messages of about a kilobyte.
+const RECEIVE_BUFFER_BYTES: usize = 16 << 20;
 
 /// The maximum length of a message.
-const LONGEST: usize = 4096;
+const MAX_MESSAGE_BYTES: usize = 4096;
 
 impl Ends {
     /// Starts to listen to the calling thread's network namespace.
@@ -54,18 +54,18 @@ impl Ends {
             let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
             socket.bind_auto()?;
             // Without the permission, the buffer has the system's default size.
-            let _ = setsockopt(&socket, sockopt::RcvBufForce, &BUFFER);
-            for group in GROUPS {
+            let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES);
+            for group in MULTICAST_GROUPS {
                 socket.add_membership(group)?;
             }
             socket.set_non_blocking(true)?;
             Ok::<_, io::Error>(socket)
         };
         let socket =
-            open().context("cannot hear of TCP sockets that go (it takes CONFIG_INET_DIAG)")?;
+            open().context("cannot listen for closed TCP sockets (it takes CONFIG_INET_DIAG)")?;
         Ok(Ends {
             socket,
-            message: Vec::with_capacity(LONGEST),
+            message: Vec::with_capacity(MAX_MESSAGE_BYTES),
         })
     }
 
@@ -89,7 +89,7 @@ impl Ends {
                     Some(nix::libc::EAGAIN) => return Ok(is_all),
                     Some(nix::libc::ENOBUFS) => is_all = false,
                     Some(nix::libc::EINTR) => {}
-                    _ => return Err(error).context("cannot hear of TCP sockets that go"),
+                    _ => return Err(error).context("cannot listen for closed TCP sockets"),
                 },
             }
         }
@@ -97,11 +97,11 @@ impl Ends {
 }
 
 impl EndedSocket {
-    /// Parses a netlink message of sock_diag; nothing if the message is not valid.
+    /// Parses a netlink message of sock_diag; `None` if the message is invalid.
     pub fn parse(datagram: &[u8]) -> Option<EndedSocket> {
         let message = NetlinkBuffer::new_checked(datagram).ok()?;
         let payload = message.payload();
-        let mut attributes = NlasIterator::new(payload.get(MESSAGE..)?);
+        let mut attributes = NlasIterator::new(payload.get(MESSAGE_BYTES..)?);
         let info = attributes.find_map(|attribute| {
             let attribute = attribute.ok()?;
             let is_info = attribute.kind() == INFO;

@@ -1,15 +1,15 @@
-//! Which sockets a dump is about, and how the kernel is told.
+//! The filter of a dump, and its encoding for the kernel.
 
 use std::ops::RangeInclusive;
 
-/// Which sockets a dump is about; by default all that have a connection.
+/// The filter of a dump; by default all sockets with a connection pass.
 ///
-/// The kernel applies it before it takes the socket's lock, so that what is left out costs little.
+/// The kernel applies it before it takes the socket's lock, so excluded sockets cost little.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
-    /// The ports on this side; none stands for all.
+    /// The local ports; `None` stands for all.
     pub local_ports: Option<RangeInclusive<u16>>,
-    /// The ports on the other side; none stands for all.
+    /// The remote ports; `None` stands for all.
     pub remote_ports: Option<RangeInclusive<u16>>,
 }
 
@@ -22,14 +22,14 @@ const REMOTE_AT_MOST: u8 = 5;
 /// The length of a comparison with a port: two `struct inet_diag_bc_op`, of which the second only carries the port.
 const COMPARISON: u8 = 8;
 
-/// A jump this far behind the end of the program rejects the socket.
+/// A jump this far beyond the end of the program rejects the socket.
 const REJECT: u16 = 4;
 
 impl Filter {
-    /// Appends the filter as the kernel's bytecode (`INET_DIAG_REQ_BYTECODE`); nothing if it lets everything pass.
+    /// Appends the filter as the kernel's bytecode (`INET_DIAG_REQ_BYTECODE`); nothing if everything passes.
     ///
-    /// A comparison that holds jumps to the next one; one that does not, past the end (`inet_diag_bc_run` in
-    /// `net/ipv4/inet_diag.c`).
+    /// A comparison that holds jumps to the next one; one that does not hold jumps past the end (`inet_diag_bc_run`
+    /// in `net/ipv4/inet_diag.c`).
     pub(super) fn append_bytecode(&self, program: &mut Vec<u8>) {
         let mut left = self.bytecode_length();
         for (code, port) in self.comparisons() {
@@ -46,7 +46,7 @@ impl Filter {
         self.comparisons().map(|_| u16::from(COMPARISON)).sum()
     }
 
-    /// The comparisons that all must hold: which, and with what port.
+    /// The comparisons that all must hold: the operation and the port of each.
     fn comparisons(&self) -> impl Iterator<Item = (u8, u16)> {
         let sides = [
             (&self.local_ports, LOCAL_AT_LEAST, LOCAL_AT_MOST),

@@ -1,13 +1,13 @@
-//! What must hold for any datagram that comes as the kernel's answer: a fuzz target, which `fuzz/fuzz_targets` and the test
-//! below call.
+//! A fuzz target, called by `fuzz/fuzz_targets` and the test below: the invariants of any datagram from the kernel.
 
 use super::dump::{Answer, Answers};
 use super::{EndedSocket, SocketState};
 
-/// The number of the question that the datagram is taken for an answer to.
+/// The number of the request that the datagram answers.
 const SEQUENCE: u32 = 7;
 
-/// The walk through a datagram ends, and each socket in it is read or refused; so it is if it tells of one that goes.
+/// Checks that the walk through a datagram ends, and that each socket in it is parsed or refused, as a live or an
+/// ended one.
 pub fn answers(datagram: &[u8]) {
     let _ = EndedSocket::parse(datagram);
     let answers = Answers::new(datagram, SEQUENCE);

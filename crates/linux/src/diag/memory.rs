@@ -1,22 +1,25 @@
-//! A socket's memory: its buffers, and what fills them.
+//! A socket's memory: its buffers and their contents.
 
 use units::Bytes;
 
 use super::native::{native, size, u32_at};
 
 native! {
-    /// A socket's buffers and what is charged to them, in bytes of kernel memory: payload together with the kernel's overhead
-    /// for each buffer (`skb->truesize`). `INET_DIAG_SKMEMINFO`, filled by `sk_get_meminfo` in `net/core/sock.c`.
+    /// A socket's buffers and the memory charged to them, in bytes of kernel memory: payload together with the
+    /// kernel's overhead for each buffer (`skb->truesize`). `INET_DIAG_SKMEMINFO`, filled by `sk_get_meminfo` in
+    /// `net/core/sock.c`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub struct Memory {
-        /// Received and not yet taken by the application (`SK_MEMINFO_RMEM_ALLOC`).
+        /// Received and not yet read by the application (`SK_MEMINFO_RMEM_ALLOC`).
         pub receive_queue: Bytes = 0 => size,
-        /// The receive buffer's size now: it grows by autotuning up to `tcp_rmem`'s maximum (`SK_MEMINFO_RCVBUF`).
+        /// The current size of the receive buffer: it grows by autotuning up to `tcp_rmem`'s maximum
+        /// (`SK_MEMINFO_RCVBUF`).
         pub receive_buffer: Bytes = 4 => size,
-        /// Handed down to the queueing discipline and the device and not yet released by them: what TCP Small Queues bounds
+        /// Handed to the queueing discipline and the device and not yet released by them; TCP Small Queues bounds it
         /// (`SK_MEMINFO_WMEM_ALLOC`).
         pub below_tcp: Bytes = 8 => size,
-        /// The send buffer's size now: it grows with the congestion window up to `tcp_wmem`'s maximum (`SK_MEMINFO_SNDBUF`).
+        /// The current size of the send buffer: it grows with the congestion window up to `tcp_wmem`'s maximum
+        /// (`SK_MEMINFO_SNDBUF`).
         pub send_buffer: Bytes = 12 => size,
         /// Reserved by the socket and not in use (`SK_MEMINFO_FWD_ALLOC`).
         pub reserved: Bytes = 16 => size,
@@ -26,7 +29,8 @@ native! {
         pub options: Bytes = 24 => size,
         /// Packets that arrived while the application held the socket's lock (`SK_MEMINFO_BACKLOG`).
         pub backlog: Bytes = 28 => size,
-        /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a count).
+        /// Packets that the socket refused: for TCP mostly those past the end of the backlog (`SK_MEMINFO_DROPS`; a
+        /// count).
         pub drops: u32 = 32 => u32_at,
     }
 }

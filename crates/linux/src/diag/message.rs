@@ -1,4 +1,4 @@
-//! One socket's answer: `struct inet_diag_msg`, and the attributes behind it.
+//! The message about one socket: `struct inet_diag_msg`, and the attributes behind it.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,7 +11,7 @@ use super::native::{array_at, size, two_words, u8_at, u32_at, u64_at};
 use super::{BbrInfo, Memory, Storage, TcpInfo, TcpState};
 
 /// The length of `struct inet_diag_msg`; the attributes begin here.
-pub(super) const MESSAGE: usize = 72;
+pub(super) const MESSAGE_BYTES: usize = 72;
 
 /// Attributes: `INET_DIAG_…` in `include/uapi/linux/inet_diag.h`.
 pub(super) const INFO: u16 = 2;
@@ -22,52 +22,52 @@ const BBRINFO: u16 = 16;
 const SK_BPF_STORAGES: u16 = 20;
 const CGROUP_ID: u16 = 21;
 
-/// What the kernel says of one TCP socket at one moment.
+/// The state of one TCP socket at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketState {
-    /// The address on this side (`idiag_src`, `idiag_sport`).
+    /// The local address (`idiag_src`, `idiag_sport`).
     pub local: SocketAddr,
-    /// The address on the other side (`idiag_dst`, `idiag_dport`).
+    /// The remote address (`idiag_dst`, `idiag_dport`).
     pub remote: SocketAddr,
-    /// The socket's number, which no other socket ever had or will have while this kernel runs: what `SO_COOKIE` says
-    /// (`idiag_cookie`).
+    /// The socket cookie, unique while this kernel runs: the value of `SO_COOKIE` (`idiag_cookie`).
     pub cookie: u64,
-    /// Where the connection is in its life (`idiag_state`).
+    /// The state of the connection (`idiag_state`).
     pub state: TcpState,
-    /// Payload that has arrived in order and that the application has not taken (`idiag_rqueue`).
+    /// Payload that has arrived in order and that the application has not read (`idiag_rqueue`).
     pub unread: Bytes,
     /// Payload that the application has written and the other side has not acknowledged, sent or not (`idiag_wqueue`).
     pub unacknowledged: Bytes,
-    /// The user who made the socket (`idiag_uid`).
+    /// The user who created the socket (`idiag_uid`).
     pub user: u32,
-    /// The number by which `/proc/PID/fd` names the socket; zero if no program holds it any more (`idiag_inode`).
+    /// The inode of the socket in `/proc/PID/fd`; zero if no program holds it any more (`idiag_inode`).
     pub inode: u32,
-    /// The control group of the socket: the inode of its directory in the cgroup2 file system (`INET_DIAG_CGROUP_ID`). Since
-    /// Linux 5.9.
+    /// The control group of the socket: the inode of its directory in the cgroup2 file system (`INET_DIAG_CGROUP_ID`).
+    /// Since Linux 5.9.
     pub cgroup: Option<u64>,
     /// The congestion controller's name (`INET_DIAG_CONG`).
     pub controller: ControllerName,
-    /// TCP's own view (`INET_DIAG_INFO`).
+    /// TCP's own information (`INET_DIAG_INFO`).
     pub info: TcpInfo,
     /// BBR's model, if the controller is BBR (`INET_DIAG_BBRINFO`).
     pub bbr: Option<BbrInfo>,
-    /// What the BPF programs that [were asked about](super::Diag::with_storage) keep with it (`INET_DIAG_SK_BPF_STORAGES`).
+    /// The data that the BPF programs of the [requested maps](super::Diag::with_storage) store with it
+    /// (`INET_DIAG_SK_BPF_STORAGES`).
     pub storage: Option<Storage>,
     /// The buffers (`INET_DIAG_SKMEMINFO`).
     pub memory: Memory,
 }
 
 impl SocketState {
-    /// Reads the payload of a netlink message of sock_diag. None for the little that the kernel keeps of a connection that is not yet
-    /// accepted or already in TIME-WAIT: it has neither buffers nor a window.
+    /// Parses the payload of a netlink message of sock_diag. Returns `None` for connections that are not yet accepted
+    /// or in TIME-WAIT: for these the kernel keeps neither buffers nor a window.
     ///
     /// # Errors
     ///
-    /// What is not as it should be.
+    /// A description of the invalid part.
     pub fn parse(payload: &[u8]) -> Result<Option<SocketState>, &'static str> {
         const TRUNCATED: &str = "truncated inet_diag_msg";
-        let message = payload.get(..MESSAGE).ok_or(TRUNCATED)?;
-        let attributes = payload.get(MESSAGE..).ok_or(TRUNCATED)?;
+        let message = payload.get(..MESSAGE_BYTES).ok_or(TRUNCATED)?;
+        let attributes = payload.get(MESSAGE_BYTES..).ok_or(TRUNCATED)?;
 
         let mut controller = ControllerName::default();
         let mut info = None;
@@ -145,13 +145,13 @@ impl ControllerName {
     /// The longest name.
     pub const MAX: usize = 15;
 
-    /// The name as text; empty for a connection that is being taken down and has no controller any more.
+    /// The name as text; empty for a connection that is being closed and has no controller any more.
     pub fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..self.length).unwrap_or_default();
         str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Reads a string that ends with a zero; none if it is too long or not text.
+    /// Parses a string that ends with a zero; `None` if it is too long or not text.
     pub fn parse(value: &[u8]) -> Option<ControllerName> {
         let text = value.split(|&byte| byte == 0).next()?;
         str::from_utf8(text).ok()?;
@@ -183,7 +183,7 @@ pub(super) mod tests {
     use super::*;
     use crate::diag::{AccEcn, BbrInfo, CaState, Negotiated, RtoCounts};
 
-    /// What Linux 6.18.44 on x86-64 said of a BBR connection over loopback whose receiver had stopped to read.
+    /// The message of Linux 6.18.44 on x86-64 about a BBR connection over loopback whose receiver had stopped reading.
     const CAPTURED: &str = "0a010400badc8c3500000000000000000000000000000001000000000000000000000000000000010000000001100000\
          00000000c400000000000000b0ef390000000000bad00d00050008000000000008000f00000000000c00150001000000\
          000000000600160012000000280007000000000000000200000000000000400010070000f0a83a000000000000000000\
@@ -203,8 +203,8 @@ pub(super) mod tests {
             .collect()
     }
 
-    /// The expected values are what `ss -tinm` printed of the same connection right after, but for the clocks; and, where
-    /// it prints nothing, what the header's layout says.
+    /// The expected values are those that `ss -tinm` printed of the same connection right after, except for the
+    /// clocks. Where it prints nothing, they follow from the header's layout.
     #[test]
     #[cfg(target_endian = "little")]
     fn a_captured_message_is_read_field_by_field() {
@@ -313,17 +313,17 @@ pub(super) mod tests {
 
     #[test]
     fn a_message_without_tcp_info_is_of_no_connection() {
-        assert_eq!(SocketState::parse(&captured()[..MESSAGE]), Ok(None));
+        assert_eq!(SocketState::parse(&captured()[..MESSAGE_BYTES]), Ok(None));
     }
 
     #[test]
     fn a_truncated_message_is_refused() {
         assert_eq!(
-            SocketState::parse(&captured()[..MESSAGE - 1]),
+            SocketState::parse(&captured()[..MESSAGE_BYTES - 1]),
             Err("truncated inet_diag_msg")
         );
         assert_eq!(
-            SocketState::parse(&captured()[..MESSAGE + 3]),
+            SocketState::parse(&captured()[..MESSAGE_BYTES + 3]),
             Err("truncated attribute")
         );
     }
@@ -332,7 +332,7 @@ pub(super) mod tests {
     fn a_message_cut_anywhere_is_refused_or_has_what_was_left() {
         let whole = captured();
         for length in 0..whole.len() {
-            // Attributes end where a message does: of some cuts, nobody can tell that something is missing.
+            // Attributes end where a message does, so some cuts cannot be detected.
             if let Ok(Some(state)) = SocketState::parse(&whole[..length]) {
                 assert_eq!(state.local, "[::1]:47836".parse().unwrap(), "{length}");
             }

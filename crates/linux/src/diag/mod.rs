@@ -1,12 +1,13 @@
-//! What the kernel tells of its TCP sockets: `sock_diag`, the netlink family behind `ss`.
+//! The kernel's information about its TCP sockets: `sock_diag`, the netlink family behind `ss`.
 //!
-//! [`Diag`] asks for all sockets of one network namespace at once; each answer is a [`SocketState`], whose parts have a
-//! file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`Ends`] tells of each socket when it goes. [`CounterReader`] adds what the kernel counts
-//! per namespace only. Layouts: `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux 6.18, read by length, so that an
-//! older kernel gives less and a newer one is not misread.
+//! [`Diag`] requests all sockets of one network namespace at once. Each answer is a [`SocketState`], whose parts have
+//! a file each: [`TcpInfo`], BBR's own [`BbrInfo`], the socket's [`Memory`]. [`Ends`] reports each socket when it is
+//! destroyed. [`CounterReader`] adds the counters that the kernel keeps only per namespace. The layouts are those of
+//! `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux 6.18. They are read by length, so that an older kernel
+//! gives less and a newer one is not misread.
 //!
-//! The crate `netlink-packet-sock-diag` (0.5) would not do: it has neither the filter of a question nor BBR's own view, its
-//! `tcp_info` ends with Linux 5.4, and it allocates for each socket.
+//! The crate `netlink-packet-sock-diag` (0.5) does not suffice: it has neither the request's filter nor BBR's
+//! information, its `tcp_info` ends with Linux 5.4, and it allocates for each socket.
 
 mod bbr_info;
 mod counters;

@@ -1,8 +1,8 @@
-//! The kernel's structures: integers in the machine's byte order, each at its offset; none past the end.
+//! The kernel's structures: integers in native byte order, each at its offset; `None` past the end.
 
 use units::{Bytes, Duration, Rate};
 
-/// A structure of the kernel's. Of each field: its type, at which offset it stands, and how it is read there.
+/// Defines a structure of the kernel. Each field has a type, an offset, and a function that reads it there.
 macro_rules! native {
     (
         $(#[$about:meta])*
@@ -16,7 +16,7 @@ macro_rules! native {
         }
 
         impl $name {
-            /// Reads what stands at `offset`; none if it is cut short.
+            /// Reads the structure at `offset`; `None` if it is cut short.
             pub(super) fn at(bytes: &[u8], offset: usize) -> Option<$name> {
                 Some($name {
                     $($field: $read(bytes, offset + $offset)?,)*
@@ -52,7 +52,7 @@ pub(super) fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u
     bytes.get(offset..)?.first_chunk().copied()
 }
 
-/// The number that stands as two `__u32` at `offset`, the low one first.
+/// The number in two `__u32` at `offset`, the low one first.
 pub(super) fn two_words(bytes: &[u8], offset: usize) -> Option<u64> {
     Some(u64::from(u32_at(bytes, offset)?) | u64::from(u32_at(bytes, offset + 4)?) << 32)
 }
@@ -72,7 +72,7 @@ pub(super) fn millis(bytes: &[u8], offset: usize) -> Option<Duration> {
     u32_at(bytes, offset).map(|millis| Duration::from_millis(millis.into()))
 }
 
-/// The microseconds in the `__u32` at `offset`; the kernel's largest number stands for no sample yet.
+/// The microseconds in the `__u32` at `offset`; the largest number means that there is no sample yet.
 pub(super) fn min_rtt(bytes: &[u8], offset: usize) -> Option<Option<Duration>> {
     let is_none = u32_at(bytes, offset)? == u32::MAX;
     Some(micros(bytes, offset).filter(|_| !is_none))
@@ -93,7 +93,7 @@ pub(super) fn rate(bytes: &[u8], offset: usize) -> Option<Rate> {
     u64_at(bytes, offset).map(Rate::from_bytes_per_sec)
 }
 
-/// What an older kernel does not give.
+/// Makes a field optional that an older kernel does not have.
 pub(super) fn later<T>(
     read: fn(&[u8], usize) -> Option<T>,
 ) -> impl Fn(&[u8], usize) -> Option<Option<T>> {

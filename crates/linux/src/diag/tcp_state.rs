@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a connection is in its life (RFC 9293, "State Machine Overview"); numbers of `include/net/tcp_states.h`.
+/// The state of a connection (RFC 9293, "State Machine Overview"); numbers of `include/net/tcp_states.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TcpState {
     /// `TCP_ESTABLISHED`, 1.
@@ -27,7 +27,7 @@ pub enum TcpState {
     Listen,
     /// `TCP_CLOSING`, 11.
     Closing,
-    /// A number that is none of the above.
+    /// Any other number.
     Other(u8),
 }
 
@@ -70,21 +70,21 @@ impl fmt::Display for TcpState {
     }
 }
 
-/// What the sender thinks of its packets in flight: `enum tcp_ca_state` in `include/uapi/linux/tcp.h`; the machine is
-/// described above `tcp_fastretrans_alert` in `net/ipv4/tcp_input.c`.
+/// The state of loss recovery: `enum tcp_ca_state` in `include/uapi/linux/tcp.h`. The state machine is described
+/// above `tcp_fastretrans_alert` in `net/ipv4/tcp_input.c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CaState {
     /// Nothing unusual (`TCP_CA_Open`).
     Open,
-    /// SACKs or duplicate ACKs have come; loss or reordering is not yet decided (`TCP_CA_Disorder`).
+    /// SACKs or duplicate ACKs have arrived; whether it is loss or reordering is undecided (`TCP_CA_Disorder`).
     Disorder,
-    /// The window is being reduced for another reason than a loss: an ECN mark, a full local queue (`TCP_CA_CWR`).
+    /// The window is being reduced for a reason other than loss: an ECN mark, a full local queue (`TCP_CA_CWR`).
     Cwr,
-    /// Fast recovery: packets are marked lost and are being repaired (`TCP_CA_Recovery`).
+    /// Fast recovery: packets are marked lost and are being retransmitted (`TCP_CA_Recovery`).
     Recovery,
     /// After a retransmission timeout (`TCP_CA_Loss`).
     Loss,
-    /// A number that is none of the above.
+    /// Any other number.
     Other(u8),
 }
 

@@ -1,4 +1,4 @@
-//! Which addresses the two hosts have.
+//! The addresses of the two hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

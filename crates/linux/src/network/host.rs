@@ -17,25 +17,25 @@ use crate::error::Context;
 use crate::namespace::{Namespace, enter};
 use crate::netlink::Netlink;
 
-/// How many packets the kernel keeps for a reader of the TUN device before it drops some. The device never tells the
-/// sender to wait (tun_net_xmit in drivers/net/tun.c drops when its ring is full), so what the reader has not fetched
-/// yet must fit: a reader that is held up for 65 ms while a million packets a second arrive loses none. A place costs
-/// eight bytes.
-const QUEUE: u32 = 1 << 16;
+/// The number of packets that the kernel keeps for the reader of the TUN device before it drops some. The device
+/// never makes the sender wait (tun_net_xmit in drivers/net/tun.c drops when its ring is full), so unread packets
+/// must fit: at a million packets a second, a reader that is delayed by 65 ms loses none. An entry costs eight bytes.
+const QUEUE_PACKETS: u32 = 1 << 16;
 
-/// How many connections may linger in TIME-WAIT, and how many may be half open. Both follow from the length of the host's
-/// table of connections (tcp_set_hashinfo in net/ipv4/tcp_ipv4.c), and would be too few for many short transfers.
-const LINGERING: &str = "262144";
-const HALF_OPEN: &str = "4096";
+/// The most connections in TIME-WAIT, and the most half-open connections. By default both follow from the size of the
+/// host's table of connections (tcp_set_hashinfo in net/ipv4/tcp_ipv4.c), and would be too few for many short
+/// transfers.
+const MAX_TIME_WAIT: &str = "262144";
+const MAX_HALF_OPEN: &str = "4096";
 
 /// The loopback device's index in every namespace (linux/net_namespace.h, LOOPBACK_IFINDEX).
 const LOOPBACK: u32 = 1;
 
-/// The least MTU of a link that carries IPv6 (RFC 8200, section 5).
-const IPV6_MTU: u16 = 1280;
+/// The minimum MTU of a link that carries IPv6 (RFC 8200, section 5).
+const MIN_IPV6_MTU: u16 = 1280;
 
 /// The number of the metric `rto_min` (linux/rtnetlink.h, RTAX_RTO_MIN).
-const RTO_MIN: u32 = 13;
+const RTO_MIN_METRIC: u32 = 13;
 
 /// One end of a [`Network`](super::Network).
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Makes the namespace, its device, addresses and routes.
+    /// Creates the namespace, its device, addresses and routes.
     pub(super) fn create(side: Side, config: &NetworkConfig) -> Result<Host, Error> {
         on_a_thread(|| {
             Namespace::Network.unshare()?;
@@ -57,8 +57,9 @@ impl Host {
                     source,
                 )
             })?;
-            let ipv6 = config.mtu >= IPV6_MTU && fs::exists("/proc/sys/net/ipv6").unwrap_or(false);
-            let tun = furnish(side, config, ipv6)?;
+            let ipv6 =
+                config.mtu >= MIN_IPV6_MTU && fs::exists("/proc/sys/net/ipv6").unwrap_or(false);
+            let tun = set_up(side, config, ipv6)?;
             Ok(Host {
                 namespace: namespace.into(),
                 tun,
@@ -68,9 +69,9 @@ impl Host {
         })
     }
 
-    /// The packet side of the TUN device: what the host sends is read here, what is written here the host receives.
-    /// Nonblocking; each packet comes after a `virtio_net_hdr` of ten bytes (`IFF_VNET_HDR`), large TCP segments
-    /// whole. `try_clone` gives a descriptor to keep: the device lives for as long as any.
+    /// The packet side of the TUN device: packets that the host sends are read from it, and packets written to it reach
+    /// the host. It is nonblocking. Each packet follows a `virtio_net_hdr` of ten bytes (`IFF_VNET_HDR`), and large TCP
+    /// segments are not cut. `try_clone` gives a descriptor to keep: the device lives as long as any of them.
     pub fn tun(&self) -> &OwnedFd {
         &self.tun
     }
@@ -80,17 +81,17 @@ impl Host {
         self.side.address(group, family)
     }
 
-    /// Whether it has addresses of IPv6: not in a kernel without, nor with an MTU under 1280.
+    /// Whether it has IPv6 addresses: not in a kernel without IPv6, nor with an MTU under 1280.
     pub fn has_ipv6(&self) -> bool {
         self.ipv6
     }
 
-    /// Makes all addresses of a network the host's own: the first so many bits of `network` count. Many clients, or servers,
-    /// are one host that way.
+    /// Makes all addresses with the first `length` bits of `network` local to the host. One host can so stand for
+    /// many clients or servers.
     ///
     /// # Errors
     ///
-    /// When the namespace cannot be entered, or the kernel refuses.
+    /// The namespace cannot be entered, or the kernel refuses.
     pub fn own(&self, network: IpAddr, length: u8) -> Result<(), Error> {
         self.inside(|| {
             let mut netlink = Netlink::open().context("cannot open a netlink socket")?;
@@ -100,18 +101,18 @@ impl Host {
         })?
     }
 
-    /// Packets that the host has sent and that the kernel threw away since nobody had fetched them from the device.
+    /// Packets that the host has sent and the kernel dropped because nobody had read them from the device.
     ///
     /// # Errors
     ///
-    /// When the namespace cannot be entered, or the kernel does not tell.
+    /// The namespace cannot be entered, or the kernel does not report them.
     pub fn overflows(&self) -> Result<u64, Error> {
         let table = self.inside(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let table = table.context("cannot read /proc/thread-self/net/dev")?;
         sent_and_dropped(&table).ok_or(Error::Answer("no device in /proc/net/dev"))
     }
 
-    /// The namespace itself, as setns(2) takes it.
+    /// The namespace, as a file descriptor for setns(2).
     pub fn namespace(&self) -> BorrowedFd<'_> {
         self.namespace.as_fd()
     }
@@ -121,7 +122,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// When the thread may not enter the namespace (CAP_SYS_ADMIN).
+    /// The thread may not enter the namespace (CAP_SYS_ADMIN).
     pub fn inside<T: Send>(&self, f: impl FnOnce() -> T + Send) -> Result<T, Error> {
         on_a_thread(|| {
             enter(&self.namespace)?;
@@ -130,15 +131,15 @@ impl Host {
     }
 }
 
-/// What `/proc/net/dev` says of packets sent and dropped: behind the name, eight columns are of packets received, and the
-/// fourth of the next eight is this one (`dev_seq_printf_stats` in net/core/net-procfs.c).
+/// The packets sent and dropped according to `/proc/net/dev`: after the name, eight columns are of packets received,
+/// and this is the fourth of the next eight (`dev_seq_printf_stats` in net/core/net-procfs.c).
 fn sent_and_dropped(table: &str) -> Option<u64> {
     let mut lines = table.lines().filter_map(|line| line.split_once(':'));
     let (_, columns) = lines.find(|(name, _)| name.trim() == tun::DEVICE)?;
     columns.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Calls `f` on a thread of its own, so that the namespace that it enters is not the caller's.
+/// Calls `f` on a new thread, so that the caller does not change its namespace.
 pub(crate) fn on_a_thread<T: Send>(
     f: impl FnOnce() -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
@@ -151,17 +152,17 @@ pub(crate) fn on_a_thread<T: Send>(
     })
 }
 
-/// Puts everything into the namespace that the thread is in; the device's packet side.
-fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Error> {
+/// Sets up the calling thread's namespace; returns the device's packet side.
+fn set_up(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Error> {
     if ipv6 {
-        // The host may have IPv6 switched off for its own devices. Here nobody speaks it but our addresses: no
-        // link-local ones, no router is looked for (RFC 4861, section 6.3.7).
+        // The machine may have IPv6 switched off. Here only our addresses use it: there are no link-local addresses,
+        // and no router solicitations (RFC 4861, section 6.3.7).
         write_if_present("net.ipv6.conf.all.disable_ipv6", "0")?;
         write_if_present("net.ipv6.conf.default.addr_gen_mode", "1")?;
         write_if_present("net.ipv6.conf.default.router_solicitations", "0")?;
     }
-    write_if_present("net.ipv4.tcp_max_tw_buckets", LINGERING)?;
-    write_if_present("net.ipv4.tcp_max_syn_backlog", HALF_OPEN)?;
+    write_if_present("net.ipv4.tcp_max_tw_buckets", MAX_TIME_WAIT)?;
+    write_if_present("net.ipv4.tcp_max_syn_backlog", MAX_HALF_OPEN)?;
     config.host.apply()?;
     let tun = tun::create()?;
     let device = nix::net::if_::if_nametoindex(tun::DEVICE)
@@ -172,7 +173,7 @@ fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Er
         .context("cannot switch lo on")?;
     let attributes = vec![
         LinkAttribute::Mtu(config.mtu.into()),
-        LinkAttribute::TxQueueLen(QUEUE),
+        LinkAttribute::TxQueueLen(QUEUE_PACKETS),
     ];
     netlink.up(device, attributes).context(format!(
         "cannot switch {} on with MTU {}",
@@ -198,17 +199,17 @@ fn furnish(side: Side, config: &NetworkConfig, ipv6: bool) -> Result<OwnedFd, Er
     Ok(tun)
 }
 
-/// What TCP is to know of the route (ip-route(8)).
+/// The metrics of the route for TCP (ip-route(8)).
 fn metrics(settings: &Settings) -> Vec<RouteMetric> {
     let mut metrics = Vec::new();
     if let Some(segments) = settings.initial_cwnd {
         metrics.push(RouteMetric::InitCwnd(segments));
     }
     if let Some(span) = settings.min_rto {
-        // Zero would mean the kernel's own.
+        // Zero would select the kernel's default.
         let millis = span.as_nanos().div_ceil(1_000_000).max(1);
-        // TCP heeds a locked one only (tcp_rto_min in include/net/tcp.h).
-        metrics.push(RouteMetric::Lock(1 << RTO_MIN));
+        // TCP uses the metric only if it is locked (tcp_rto_min in include/net/tcp.h).
+        metrics.push(RouteMetric::Lock(1 << RTO_MIN_METRIC));
         metrics.push(RouteMetric::RtoMin(
             u32::try_from(millis).unwrap_or(u32::MAX),
         ));

@@ -1,11 +1,11 @@
-//! Two hosts that nothing joins but the packet sides of their TUN devices.
+//! Two hosts connected only by the packet sides of their TUN devices.
 //!
-//! A namespace has no name and no process in it: file descriptors of this process hold it, and it goes with them,
-//! however the process ends. Outside it there is nothing: no device, no route.
+//! The namespaces have no names and no processes in them: file descriptors of this process hold them, and they end
+//! with it, however it ends. Nothing exists outside them: no device, no route.
 //!
-//! A TCP connection with unacknowledged data outlives its closing. It holds its namespace, which nobody can reach any more,
-//! for as long as the kernel retries: about two minutes (tcp_orphan_retries in net/ipv4/tcp_timer.c). To end it at once,
-//! close it with `SO_LINGER` zero.
+//! A TCP connection with unacknowledged data outlives its closing. It keeps its unreachable namespace for as long as
+//! the kernel retries: about two minutes (tcp_orphan_retries in net/ipv4/tcp_timer.c). To end it at once, close it
+//! with `SO_LINGER` zero.
 
 mod address;
 mod host;
@@ -28,21 +28,21 @@ use crate::error::Context;
 use crate::namespace::Namespace;
 use address::Side;
 
-/// How many addresses of a family fit a subnet, with some to spare.
-const GROUPS: RangeInclusive<u16> = 1..=200;
+/// The number of address groups, bounded by the addresses of a subnet.
+const GROUP_RANGE: RangeInclusive<u16> = 1..=200;
 
-/// The number of places in a host's table of connections. The machine's table, which it would share otherwise, has many
-/// times as many, and each dump of the host's sockets walks all of them.
-const PLACES: &str = "16384";
+/// The number of entries in a host's table of connections. The machine's table, which it would share otherwise, has
+/// many times as many, and each dump of the host's sockets walks all of them.
+const CONNECTION_TABLE_ENTRIES: &str = "16384";
 
-/// What two hosts are like.
+/// The configuration of two hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkConfig {
-    /// How many addresses of each family a host has, 1 to 200. The path may treat each pair differently.
+    /// The number of addresses of each family on a host, 1 to 200. The path may treat each pair differently.
     pub groups: u16,
     /// The MTU of both devices: the largest IP packet, in bytes. Under 1280 there is no IPv6.
     pub mtu: u16,
-    /// How TCP is set on both.
+    /// The TCP settings of both hosts.
     pub host: Settings,
 }
 
@@ -66,13 +66,14 @@ pub struct Network {
 }
 
 impl Network {
-    /// Makes both hosts.
+    /// Creates both hosts.
     ///
     /// # Errors
     ///
-    /// One line that says what is missing; see [`privilege::acquire`](crate::privilege::acquire), which comes first.
+    /// Something is missing; the error says what in one line. Call [`privilege::acquire`](crate::privilege::acquire)
+    /// first.
     pub fn create(config: &NetworkConfig) -> Result<Network, Error> {
-        if !GROUPS.contains(&config.groups) {
+        if !GROUP_RANGE.contains(&config.groups) {
             let source = io::Error::from(io::ErrorKind::InvalidInput);
             return Err(Error::system(
                 format!("{} address groups, not 1 to 200", config.groups),
@@ -80,10 +81,13 @@ impl Network {
             ));
         }
         host::on_a_thread(|| {
-            // A namespace has a table of connections of its own if the one that it is made in says so. That one goes
-            // with this thread.
+            // A namespace gets a connection table of its own if the namespace in which it is created says so. That
+            // one ends with this thread.
             Namespace::Network.unshare()?;
-            settings::write_if_present("net.ipv4.tcp_child_ehash_entries", PLACES)?;
+            settings::write_if_present(
+                "net.ipv4.tcp_child_ehash_entries",
+                CONNECTION_TABLE_ENTRIES,
+            )?;
             Ok(Network {
                 near: Host::create(Side::Near, config)?,
                 far: Host::create(Side::Far, config)?,
@@ -96,7 +100,7 @@ impl Network {
 ///
 /// # Errors
 ///
-/// When the namespace cannot be entered, or the kernel does not tell.
+/// The namespace cannot be entered, or the kernel does not list them.
 pub fn controllers(host: &Host) -> Result<Vec<String>, Error> {
     host.inside(controllers_here)?
 }
@@ -105,7 +109,7 @@ pub fn controllers(host: &Host) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 ///
-/// When the kernel does not tell.
+/// The kernel does not list them.
 pub fn controllers_here() -> Result<Vec<String>, Error> {
     let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
         .context("cannot read tcp_available_congestion_control")?;

@@ -1,4 +1,4 @@
-//! How a host's TCP is set.
+//! The TCP settings of a host.
 
 use std::fs;
 use std::io;
@@ -7,27 +7,28 @@ use units::{Bytes, Duration};
 
 use crate::Error;
 
-/// How TCP is set in both namespaces. What is not named here is as the kernel has it.
+/// The TCP settings of both namespaces. Everything else is the kernel's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The most memory of a socket's send buffer (the last of `tcp_wmem`); autotuning grows it as the window needs.
+    /// The maximum memory of a socket's send buffer (the last of `tcp_wmem`); autotuning grows the buffer as the
+    /// window needs.
     pub send_buffer: Bytes,
-    /// The most memory of a socket's receive buffer (the last of `tcp_rmem`). It holds packets with their overhead:
-    /// the receive window is about half of it.
+    /// The maximum memory of a socket's receive buffer (the last of `tcp_rmem`). It holds packets with their
+    /// overhead: the receive window is about half of it.
     pub receive_buffer: Bytes,
-    /// The initial congestion window in segments (the route's `initcwnd`); `None`: the kernel's, ten.
+    /// The initial congestion window in segments (the route's `initcwnd`); `None`: the kernel's default, ten.
     pub initial_cwnd: Option<u32>,
-    /// The shortest retransmission timeout, in whole milliseconds (the route's `rto_min`); `None`: the kernel's, 200
-    /// ms. An ACK is not delayed for as long as this, either (tcp_delack_max in net/ipv4/tcp_output.c).
+    /// The minimum retransmission timeout, in whole milliseconds (the route's `rto_min`); `None`: the kernel's
+    /// default, 200 ms. It also bounds the delay of ACKs (tcp_delack_max in net/ipv4/tcp_output.c).
     pub min_rto: Option<Duration>,
     /// Whether connections negotiate ECN (`tcp_ecn`).
     pub ecn: bool,
-    /// Further sysctls of the namespace by name and value: `net.ipv4.tcp_sack` and `0`. They come last.
+    /// Further sysctls of the namespace by name and value, such as `net.ipv4.tcp_sack` and `0`. They are written last.
     pub sysctls: Vec<(String, String)>,
 }
 
 impl Default for Settings {
-    /// The kernel's own, but for buffers that may grow beyond any window of an emulated path.
+    /// The kernel's defaults, except for buffers that may grow beyond any window of an emulated path.
     fn default() -> Settings {
         Settings {
             send_buffer: Bytes::new(256 << 20),
@@ -41,13 +42,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Writes the sysctls of the namespace that the calling thread is in.
+    /// Writes the sysctls of the calling thread's namespace.
     ///
     /// # Errors
     ///
     /// The first sysctl that the kernel does not have or refuses.
     pub(super) fn apply(&self) -> Result<(), Error> {
-        // A new connection starts from nothing, not from what an earlier one to the same address learnt.
+        // A new connection does not use what an earlier one to the same address has learnt.
         write_if_present("net.ipv4.tcp_no_metrics_save", "1")?;
         raise("net.ipv4.tcp_wmem", self.send_buffer)?;
         raise("net.ipv4.tcp_rmem", self.receive_buffer)?;
@@ -55,7 +56,7 @@ impl Settings {
             write("net.ipv4.tcp_ecn", "1")?;
         }
         for (name, value) in &self.sysctls {
-            // Others would be the whole machine's.
+            // Others would apply to the whole machine.
             if !name.starts_with("net.") || name.contains('/') {
                 let source = io::Error::from(io::ErrorKind::InvalidInput);
                 return Err(Error::system(
@@ -69,7 +70,7 @@ impl Settings {
     }
 }
 
-/// Sets the maximum of the three values (least, default, most) of `name`.
+/// Sets the maximum of the three values (minimum, default, maximum) of `name`.
 fn raise(name: &str, most: Bytes) -> Result<(), Error> {
     let most = most.get().min(i32::MAX as u64);
     let old = fs::read_to_string(file(name)).map_err(|source| failed(name, source))?;
@@ -89,7 +90,6 @@ fn raise(name: &str, most: Bytes) -> Result<(), Error> {
     )
 }
 
-/// Writes a sysctl.
 pub(super) fn write(name: &str, value: &str) -> Result<(), Error> {
     fs::write(file(name), value).map_err(|source| failed(&format!("{name} = {value}"), source))
 }

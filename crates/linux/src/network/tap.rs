@@ -1,4 +1,4 @@
-//! What a host sends and receives, as tcpdump sees it: a packet socket in its namespace (packet(7)).
+//! The packets that a host sends and receives, as tcpdump captures them: a packet socket in its namespace (packet(7)).
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -14,40 +14,40 @@ use super::host::Host;
 use crate::Error;
 use crate::error::Context;
 
-/// Of each packet so much is kept: all headers, with their options.
-const SNAP: usize = 160;
+/// The bytes kept of each packet: all headers, with their options.
+const SNAP_BYTES: usize = 160;
 
-/// What arrives while nobody reads must fit.
-const BUFFER: usize = 64 << 20;
+/// The size of the receive buffer, in bytes, for packets that arrive between reads.
+const RECEIVE_BUFFER_BYTES: usize = 64 << 20;
 
-/// How long to wait for a packet, in milliseconds.
-const WAIT: u16 = 20;
+/// The longest wait for a packet, in milliseconds.
+const WAIT_MS: u16 = 20;
 
-/// A packet that passed.
+/// A captured packet.
 #[derive(Debug)]
 pub struct Tapped<'t> {
-    /// When, in nanoseconds since 1970.
+    /// The time, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// How long it is.
+    /// Its length, in bytes.
     pub len: usize,
-    /// Its beginning: from IP's header on.
+    /// Its first bytes, from the IP header on.
     pub data: &'t [u8],
 }
 
-/// Sees what a host sends and receives.
+/// Captures the packets that a host sends and receives.
 #[derive(Debug)]
 pub struct Tap {
     socket: OwnedFd,
-    data: [u8; SNAP],
+    data: [u8; SNAP_BYTES],
     control: Vec<u8>,
 }
 
 impl Tap {
-    /// Of this host.
+    /// Opens a capture at this host.
     ///
     /// # Errors
     ///
-    /// Without CAP_NET_RAW in its namespace.
+    /// The process lacks CAP_NET_RAW in its namespace.
     pub fn of(host: &Host) -> Result<Tap, Error> {
         let socket = host.inside(|| {
             let socket = socket(
@@ -57,27 +57,27 @@ impl Tap {
                 SockProtocol::EthAll,
             )?;
             setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-            // Refused outside the first user namespace; the default then has to do.
-            let _ = setsockopt(&socket, sockopt::RcvBufForce, &BUFFER);
+            // Refused outside the first user namespace; the default size is used then.
+            let _ = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES);
             Ok(socket)
         })?;
         Ok(Tap {
             socket: socket
                 .map_err(|error: Errno| io::Error::from(error))
                 .context("cannot capture packets; this takes CAP_NET_RAW in the namespace")?,
-            data: [0; SNAP],
+            data: [0; SNAP_BYTES],
             control: nix::cmsg_space!(nix::sys::time::TimeSpec),
         })
     }
 
-    /// The next packet; `None` if none passes for a moment.
+    /// The next packet; `None` if none arrives within a short time.
     ///
     /// # Errors
     ///
     /// The system refuses.
     pub fn next_packet(&mut self) -> io::Result<Option<Tapped<'_>>> {
         let mut descriptors = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        match poll(&mut descriptors, PollTimeout::from(WAIT)) {
+        match poll(&mut descriptors, PollTimeout::from(WAIT_MS)) {
             Ok(0) | Err(Errno::EINTR) => return Ok(None),
             Ok(_) => {}
             Err(error) => return Err(error.into()),
@@ -107,12 +107,12 @@ impl Tap {
                 Some(u64::try_from(seconds).ok()? * 1_000_000_000 + nanos)
             });
         let Some(unix_nanos) = stamp else {
-            return Err(io::Error::other("the kernel stamps no packets"));
+            return Err(io::Error::other("the kernel adds no timestamps to packets"));
         };
         Ok(Some(Tapped {
             unix_nanos,
             len,
-            data: &self.data[..len.min(SNAP)],
+            data: &self.data[..len.min(SNAP_BYTES)],
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! A TUN device of the namespace that the calling thread is in.
+//! A TUN device in the calling thread's namespace.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,11 +9,11 @@ use nix::libc;
 
 use crate::Error;
 
-/// The name of the device inside each namespace: what leaves through it crosses the emulated path.
+/// The name of the device inside each namespace: packets that leave through it cross the emulated path.
 pub const DEVICE: &str = "path0";
 
 /// `struct ifreq` as `TUNSETIFF` reads it (linux/if.h): a name, flags, and the rest of a union that the kernel copies
-/// but does not read. No smaller than the kernel's on any architecture (16 + 24 bytes).
+/// but does not read. It is no smaller than the kernel's on any architecture (16 + 24 bytes).
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; libc::IFNAMSIZ],
@@ -21,8 +21,8 @@ struct InterfaceRequest {
     rest: [u8; 22],
 }
 
-// The two requests of linux/if_tun.h that make a device. No kept crate makes exactly this one by safe calls: those for
-// TUN devices ask for UDP segmentation offload too, with no way to leave it out.
+// The two requests of linux/if_tun.h that create a device. No well-kept crate creates exactly this device by safe
+// calls: those for TUN devices also request UDP segmentation offload, with no way to leave it out.
 nix::ioctl_readwrite_bad!(
     set_interface,
     nix::request_code_write!(b'T', 202, size_of::<libc::c_int>()),
@@ -33,13 +33,13 @@ nix::ioctl_write_int_bad!(
     nix::request_code_write!(b'T', 208, size_of::<libc::c_uint>())
 );
 
-/// Makes the device [`DEVICE`] and returns its packet side: nonblocking; whole packets, each after a `virtio_net_hdr`
-/// of ten bytes; large TCP segments and packets without checksum in both directions (TSO, with ECN too, and checksum
-/// offload). The device goes when the descriptor is closed.
+/// Creates the device [`DEVICE`] and returns its packet side. It is nonblocking, and transfers whole packets, each
+/// after a `virtio_net_hdr` of ten bytes. It allows large TCP segments and packets without checksum in both
+/// directions (TSO, also with ECN, and checksum offload). The device ends when the descriptor is closed.
 ///
 /// # Errors
 ///
-/// Without /dev/net/tun, or without CAP_NET_ADMIN in the namespace.
+/// There is no /dev/net/tun, or the process lacks CAP_NET_ADMIN in the namespace.
 pub(super) fn create() -> Result<OwnedFd, Error> {
     let file = OpenOptions::new()
         .read(true)
@@ -80,11 +80,11 @@ fn make(file: &File, request: &mut InterfaceRequest, offload: libc::c_int) -> ni
     Ok(())
 }
 
-/// What a failure to open the TUN driver means.
+/// The explanation of a failure to open the TUN driver.
 fn cannot_open(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::ENOENT) => {
-            "no /dev/net/tun; `modprobe tun` brings it, in a container `--device /dev/net/tun`"
+            "no /dev/net/tun; load it with `modprobe tun`, in a container use `--device /dev/net/tun`"
         }
         Some(libc::ENXIO | libc::ENODEV) => {
             "/dev/net/tun has no driver; `modprobe tun`, or a kernel with CONFIG_TUN"

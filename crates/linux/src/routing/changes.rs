@@ -16,7 +16,7 @@ pub struct Changes {
 }
 
 /// The multicast groups for routes (`RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` of linux/rtnetlink.h).
-const GROUPS: [u32; 2] = [7, 11];
+const MULTICAST_GROUPS: [u32; 2] = [7, 11];
 
 /// The offset of the table in `struct rtmsg`.
 const TABLE_AT: usize = 4;
@@ -31,7 +31,7 @@ impl Changes {
         let open = || {
             let mut socket = Socket::new(NETLINK_ROUTE)?;
             socket.bind_auto()?;
-            for group in GROUPS {
+            for group in MULTICAST_GROUPS {
                 socket.add_membership(group)?;
             }
             socket.set_non_blocking(true)?;

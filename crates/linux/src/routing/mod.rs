@@ -67,9 +67,9 @@ impl Routing {
         Ok(Routing { netlink })
     }
 
-    /// The routes of the table `main`: for each network the way of all packets; nothing if there is no such way. This is so
-    /// if the preferred route is not a unicast route, if a route is for a type of service or for source addresses, or if
-    /// the kernel chooses between several routes.
+    /// The routes of the table `main`: for each network the way of all packets; nothing if there is no such way. This
+    /// is so if the preferred route is not a unicast route, if a route is for a type of service or for source
+    /// addresses, or if the kernel chooses between several routes.
     ///
     /// # Errors
     ///

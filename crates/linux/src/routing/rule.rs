@@ -52,7 +52,7 @@ impl Rule {
     }
 }
 
-/// See [`Routing::rules`]. The kernel lists rules in the order of their evaluation.
+/// See [`super::Routing::rules`]. The kernel lists rules in the order of their evaluation.
 pub(super) fn in_order(rules: &[RuleMessage]) -> (usize, Vec<u32>) {
     let (mut own, mut others) = (0, Vec::new());
     for family in FAMILIES {

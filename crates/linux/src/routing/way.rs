@@ -75,7 +75,7 @@ impl Way {
     }
 }
 
-/// See [`Routing::main`].
+/// See [`super::Routing::main`].
 pub(super) fn ways(routes: &[RouteMessage]) -> BTreeMap<Network, Option<Way>> {
     let mut found: BTreeMap<Network, (u32, Option<Way>)> = BTreeMap::new();
     let mut not_one = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The connecting side.
+//! Connecting sockets.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -11,21 +11,21 @@ use super::set_controller;
 use crate::error::Context;
 use crate::{Error, Host};
 
-/// How a connecting socket is set up.
+/// The options of a connecting socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectOptions<'a> {
-    /// The congestion controller by the kernel's name.
+    /// The kernel's name of the congestion controller.
     pub controller: &'a str,
-    /// The largest payload of a packet, in both directions (`TCP_MAXSEG`); none leaves it to the MTU. Options, such as the
-    /// twelve bytes of timestamps, are deducted from it.
+    /// The maximum payload of a packet, in both directions (`TCP_MAXSEG`); `None` leaves it to the MTU. Options, such
+    /// as the twelve bytes of timestamps, are deducted from it.
     pub mss: Option<u16>,
 }
 
-/// Begins to connect a socket of `host`; see [`connect_here`].
+/// Starts to connect a socket of `host`; see [`connect_here`].
 ///
 /// # Errors
 ///
-/// As [`connect_here`], and if the namespace cannot be entered.
+/// Those of [`connect_here`], or the namespace cannot be entered.
 pub fn connect(
     host: &Host,
     from: IpAddr,
@@ -35,12 +35,12 @@ pub fn connect(
     host.inside(|| connect_here(from, to, options))?
 }
 
-/// Begins to connect a socket from the address `from` to `to`. The connection stands once the socket becomes writable and
-/// [`established`] says so. The options are set before the first packet.
+/// Starts to connect a socket from the address `from` to `to`. The connection is established once the socket is
+/// writable and [`established`] returns true. The options are set before the first packet.
 ///
 /// # Errors
 ///
-/// [`Error::UnknownController`], or what the kernel did not do.
+/// [`Error::UnknownController`], or the kernel refuses.
 pub fn connect_here(
     from: IpAddr,
     to: SocketAddr,
@@ -61,7 +61,7 @@ pub fn connect_here(
             .set_tcp_mss(mss.into())
             .context(format!("cannot set an MSS of {mss} bytes"))?;
     }
-    // The port is chosen when the destination is known, so that one port serves many destinations.
+    // The port is chosen once the destination is known, so that one port serves many destinations.
     setsockopt(&socket, IpBindAddressNoPort, &true).map_err(|errno| system(errno.into()))?;
     socket
         .bind(&SocketAddr::new(from, 0).into())
@@ -74,11 +74,11 @@ pub fn connect_here(
     }
 }
 
-/// Whether a connection that [`connect`] began stands.
+/// Whether a connection that [`connect`] started is established.
 ///
 /// # Errors
 ///
-/// Why it will not: nobody listens there, nobody answers, no route.
+/// The reason why it failed: nobody listens there, nobody answers, or there is no route.
 pub fn established(stream: &TcpStream) -> io::Result<bool> {
     if let Some(error) = stream.take_error()? {
         return Err(error);

@@ -8,18 +8,18 @@ use socket2::SockRef;
 use crate::Error;
 use crate::network::controllers_here;
 
-/// Gives a socket the congestion controller of that name (`TCP_CONGESTION`). On a listener, those that it accepts later
-/// have it too; on a connection that runs, it begins with what the old one left.
+/// Sets the congestion controller of a socket by name (`TCP_CONGESTION`). Connections that a listener accepts later
+/// inherit it. On an established connection, it starts from the old controller's state.
 ///
 /// # Errors
 ///
-/// [`Error::UnknownController`], which names those that there are, if called in the socket's namespace; another if the
-/// controller is not allowed to this user (`net.ipv4.tcp_allowed_congestion_control`).
+/// [`Error::UnknownController`], which names the available ones if called in the socket's namespace; another error if
+/// this user may not use the controller (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_controller(socket: &impl AsFd, name: &str) -> Result<(), Error> {
     SockRef::from(socket)
         .set_tcp_congestion(name.as_bytes())
         .map_err(|source| match source.kind() {
-            // A name that is too long is cut by the kernel, not refused: it is not found either.
+            // The kernel truncates a name that is too long, so it is not found either.
             io::ErrorKind::NotFound => match controllers_here() {
                 Ok(offered) => Error::UnknownController {
                     asked: name.to_owned(),

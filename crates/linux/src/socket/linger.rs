@@ -1,4 +1,4 @@
-//! What is left of a connection that is closed.
+//! The state of a connection after its closing.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-/// From now on, to close the connection ends it at once: the other side is sent a reset, what is not acknowledged is
-/// forgotten, and nothing of the connection is left in this host (`SO_LINGER` zero, socket(7); RFC 9293, "ABORT").
+/// Makes closing the connection end it at once: the other side gets a reset, unacknowledged data are discarded, and
+/// nothing of the connection is left in this host (`SO_LINGER` zero, socket(7); RFC 9293, "ABORT").
 ///
 /// # Errors
 ///

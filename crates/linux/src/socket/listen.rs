@@ -1,4 +1,4 @@
-//! The side that is connected to.
+//! Listening sockets.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,10 +9,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::error::Context;
 use crate::{Error, Host};
 
-/// How many connections may wait to be accepted; `net.core.somaxconn` of the namespace (4096 unless set) bounds it too.
+/// The most connections that may wait to be accepted; `net.core.somaxconn` of the namespace (4096 by default) bounds
+/// it too.
 const BACKLOG: i32 = 65_535;
 
-/// A socket that waits for connections, on an address of its own.
+/// A listening socket, on an address of its own.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -23,17 +24,17 @@ pub struct Listener {
 ///
 /// # Errors
 ///
-/// As [`listen_here`], and if the namespace cannot be entered.
+/// Those of [`listen_here`], or the namespace cannot be entered.
 pub fn listen(host: &Host, address: SocketAddr) -> Result<Listener, Error> {
     host.inside(|| listen_here(address))?
 }
 
-/// Listens on `address`; port 0 lets the kernel choose one. What earlier connections left in TIME-WAIT does not stand in
-/// the way (`SO_REUSEADDR`).
+/// Listens on `address`; with port 0 the kernel chooses one. Earlier connections in TIME-WAIT do not prevent it
+/// (`SO_REUSEADDR`).
 ///
 /// # Errors
 ///
-/// If the address is taken, or not this host's.
+/// The address is taken, or not this host's.
 pub fn listen_here(address: SocketAddr) -> Result<Listener, Error> {
     let open = || -> io::Result<Listener> {
         let socket = Socket::new(
@@ -53,18 +54,19 @@ pub fn listen_here(address: SocketAddr) -> Result<Listener, Error> {
 }
 
 impl Listener {
-    /// The next connection and where it comes from. It inherits the listener's options and controller.
+    /// Accepts the next connection; returns it with its remote address. It inherits the listener's options and
+    /// controller.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if none waits; else as accept(2).
+    /// `WouldBlock` if no connection waits; else those of accept(2).
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let (stream, from) = self.socket.accept()?;
         stream.set_nonblocking(true)?;
         Ok((stream, from))
     }
 
-    /// Where it listens.
+    /// The local address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

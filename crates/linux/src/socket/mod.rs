@@ -1,10 +1,11 @@
-//! TCP sockets in a host's namespace, and moving data that nobody needs to look at.
+//! TCP sockets in a host's namespace, and transfer of data that nobody looks at.
 //!
-//! Everything here is nonblocking: what cannot be done at once is [`WouldBlock`](std::io::ErrorKind::WouldBlock), and a
-//! poller says when to try again. Nagle's algorithm is off: what an application writes is sent, as in the simulator.
+//! Everything here is nonblocking: an operation that cannot be done at once returns
+//! [`WouldBlock`](std::io::ErrorKind::WouldBlock), and a poller reports when to try again. Nagle's algorithm is off:
+//! data are sent as the application writes them, as in the simulator.
 //!
-//! A function that ends in `_here` acts in the calling thread's network namespace; its neighbour without that ending, in a
-//! [`Host`](crate::Host)'s.
+//! A function that ends in `_here` acts in the calling thread's network namespace; the function without that ending
+//! acts in that of a [`Host`](crate::Host).
 
 mod bulk;
 mod connect;

@@ -1,4 +1,4 @@
-//! What is in a namespace.
+//! The contents of a namespace.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -52,7 +52,7 @@ fn groups() {
     for host in [&network.near, &network.far] {
         for address in addresses(host, 200) {
             assert!(all.insert(address), "{address} twice");
-            // Only an address of one's own can be bound to, and a tentative one cannot.
+            // A socket can bind only to a local address, and not to a tentative one.
             host.inside(|| UdpSocket::bind((address, 0)))
                 .expect("inside")
                 .expect("an own address");
@@ -86,7 +86,7 @@ fn devices() {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, _)| name.trim())
             .collect();
-        // Modules for tunnels may put their own into every namespace; they are down.
+        // Modules for tunnels may add their devices to every namespace; they are down.
         assert!(
             names.contains("lo") && names.contains(linux::DEVICE),
             "{names:?}"
@@ -103,7 +103,7 @@ fn devices() {
 
 fn silence() {
     let network = network();
-    // Longer than multicast listener reports, router solicitations and duplicate address detection wait.
+    // Longer than the delays of multicast listener reports, router solicitations and duplicate address detection.
     std::thread::sleep(Duration::from_millis(1500));
     for host in [&network.near, &network.far] {
         let mut device = File::from(host.tun().try_clone().expect("a descriptor"));

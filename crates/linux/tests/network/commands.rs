@@ -1,4 +1,4 @@
-//! Foreign commands: their ends, signals, and what they leave.
+//! Foreign commands: their ends, signals, and remains.
 
 use std::fs;
 use std::os::fd::IntoRawFd;
@@ -82,9 +82,9 @@ fn ends_by_signal() {
     }
 }
 
-/// An init that a shell has started with these signals ignored, as for what it runs in the background.
+/// An init that a shell has started with these signals ignored, as it does for background commands.
 fn ignoring(signals: &str) -> Init {
-    // The user that no file belongs to may run this program, but not reach it by its name. So the shell inherits it open.
+    // The user who owns no file may run this program, but not reach it by its name. So the shell inherits it open.
     let program = fs::File::open("/proc/self/exe").expect("this program");
     let program = dup(program).expect("without close-on-exec").into_raw_fd();
     let program = format!("/proc/self/fd/{program}");
@@ -140,7 +140,7 @@ fn inside() {
 
 fn processes() {
     let network = network();
-    // The init, the shell, and what it runs.
+    // The init, the shell, and its children.
     let script = "test -d /proc/1 && test $$ -lt 10 && test $(ls -d /proc/[0-9]* | wc -l) -lt 8";
     assert_eq!(code(&network, script), 0);
 }
@@ -194,7 +194,7 @@ fn surroundings() {
     assert_eq!(start(&network, &command).wait().expect("its end"), 0);
 }
 
-/// A file that a command can tell something by.
+/// The file by which a command reports.
 fn told(directory: &tempfile::TempDir) -> String {
     directory.path().join("told").display().to_string()
 }
@@ -225,7 +225,7 @@ fn signals() {
     assert_eq!(running.wait().expect("its end"), 42);
     assert!(line(&running.signal(-1).expect_err("no signal")).contains("-1"));
 
-    // As soon as there is a command to signal, none is lost.
+    // A signal that is sent as soon as there is a command is not lost.
     for _ in 0..20 {
         let running = start(&network, &Command::new(["sleep", "60"]));
         assert_eq!(
@@ -259,7 +259,7 @@ fn services() {
     );
 }
 
-/// How many processes have `text` as their whole command line, spaces for the zeros between arguments.
+/// The number of processes with `text` as their whole command line, with spaces for the zeros between arguments.
 fn running(text: &str) -> usize {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
     let lines =
@@ -274,7 +274,7 @@ fn descendants() {
     let sleep = format!("sleep 100{}", std::process::id());
     let file = tempfile::tempdir().expect("a directory");
     let told = told(&file);
-    // Three daemons, each the child of a process that has gone; the first that was reaped leaves no zombie behind.
+    // Three daemons, each the child of a process that has ended; the first that was reaped leaves no zombie behind.
     let script = format!(
         "for i in 1 2 3; do (setsid {sleep} &); done; (sleep 0 &); sleep 0.1; cat /proc/[0-9]*/stat | grep -c ' Z ' > {told}; :"
     );

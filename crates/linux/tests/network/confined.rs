@@ -1,4 +1,4 @@
-//! A user namespace in which there may be few others: the kernel itself counts what is left of those that went.
+//! A user namespace with few others allowed: the kernel itself counts the remains of ended ones.
 
 use std::fs;
 use std::process::{Command as Process, ExitCode};
@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Allows so many namespaces of a kind (namespaces(7), "The /proc/sys/user directory").
+/// Allows this many namespaces of a kind (namespaces(7), "The /proc/sys/user directory").
 fn allow(kind: &str, most: u32) {
     fs::write(
         format!("/proc/sys/user/max_{kind}_namespaces"),
@@ -51,7 +51,7 @@ fn crowded() {
     .expect("one thread again");
 }
 
-/// Twenty networks with commands, where there may be no more than two at a time.
+/// Twenty networks with commands, where at most two at a time are allowed.
 fn come_and_go() {
     limit(6, 4, 6);
     for _ in 0..20 {
@@ -71,7 +71,7 @@ fn come_and_go() {
     nothing_left();
 }
 
-/// Holders that are killed, each of which uses nearly all that there may be.
+/// Holders that are killed, each of which uses nearly everything that is allowed.
 fn killed() {
     limit(4, 4, 6);
     allow("user", 1);
@@ -82,16 +82,16 @@ fn killed() {
     nothing_left();
 }
 
-/// Allows so many network, PID and mount namespaces.
+/// Allows this many network, PID and mount namespaces.
 fn limit(network: u32, pid: u32, mount: u32) {
     allow("net", network);
     allow("pid", pid);
     allow("mnt", mount);
 }
 
-/// There is room again for one network and one command, where there may be no more than these.
+/// Checks that there is room again for one network and one command, where no more are allowed.
 fn nothing_left() {
-    // The third network namespace is the one in which the two are made.
+    // The third network namespace is the one in which the two are created.
     limit(3, 1, 1);
     let network =
         eventually(|| Network::create(&NetworkConfig::default())).expect("no network is left");
@@ -107,7 +107,7 @@ fn nothing_left() {
     limit(100, 100, 100);
 }
 
-/// What the error says when a limit of the system is reached.
+/// The error when a limit of the system is reached.
 fn too_many() {
     allow("net", 1);
     assert_error("user.max_net_namespaces");
@@ -126,7 +126,7 @@ fn too_many() {
     );
 }
 
-/// What the error says in containers.
+/// The errors in containers.
 fn hidden() {
     const NONE: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS).expect("a mount namespace");

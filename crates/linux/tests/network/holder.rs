@@ -21,7 +21,7 @@ pub fn trials() -> Vec<Trial> {
     vec![trial("a process that is killed leaves nothing", killed)]
 }
 
-/// What the holder does: a network with commands stays, others come and go.
+/// Runs the holder: a network with commands stays, others come and go.
 pub fn main() -> ExitCode {
     let hold = || -> Result<(), linux::Error> {
         linux::privilege::acquire()?;
@@ -34,7 +34,7 @@ pub fn main() -> ExitCode {
         let _command = Command::new(&daemons).spawn(&kept.near, &init)?;
         println!("{} {}", namespace(&kept.near), namespace(&kept.far));
         loop {
-            // In a place with limits the next may have to wait for the last to be cleared away.
+            // With limits, the next network may have to wait until the kernel has removed the last.
             if let Ok(network) = Network::create(&NetworkConfig::default()) {
                 let _command = Command::new(&daemons).spawn(&network.near, &init);
             }
@@ -67,7 +67,7 @@ impl Holder {
     ///
     /// # Errors
     ///
-    /// The holder's, if it comes to hold nothing.
+    /// The holder's error, if it does not get to hold anything.
     pub fn start(number: u64) -> Result<Holder, String> {
         let mark = format!("{MARK}={}-{number}", std::process::id());
         let (name, value) = mark.split_once('=').expect("a variable");
@@ -96,7 +96,7 @@ impl Holder {
         })
     }
 
-    /// Kills it after a while.
+    /// Kills it after this time.
     pub fn kill(mut self, after: Duration) {
         assert!(self.left() > 2, "a holder and its commands");
         std::thread::sleep(after);
@@ -109,7 +109,7 @@ impl Holder {
         eventually(none_left).expect("nothing is left");
     }
 
-    /// How many processes there are that descend from the holder or are in one of its namespaces.
+    /// The number of processes that descend from the holder or are in one of its namespaces.
     fn left(&self) -> usize {
         let processes = fs::read_dir("/proc")
             .expect("/proc")
@@ -132,7 +132,7 @@ impl Holder {
     }
 }
 
-/// Moments to kill at, in milliseconds after the first network stands: spread over what comes and goes by then.
+/// The times of the kill, in milliseconds after the first network exists, spread over the life of the networks.
 pub const MOMENTS: [u64; 5] = [0, 3, 11, 29, 71];
 
 fn killed() {

@@ -1,7 +1,7 @@
-//! Two hosts in namespaces and commands in them: as this user, and as nobody in particular.
+//! Two hosts in namespaces and commands in them: as this user, and as a user without privileges.
 //!
-//! Without the standard harness: only a process with one thread can enter a user namespace, and some tests are about
-//! processes that are killed. This program is each of them, as its first argument says.
+//! It has no standard harness: only a process with one thread can enter a user namespace, and some tests are about
+//! processes that are killed. This program plays each of them, selected by its first argument.
 
 mod addresses;
 mod commands;
@@ -21,10 +21,10 @@ use libtest_mimic::{Arguments, Trial};
 use linux::{Network, NetworkConfig};
 use nix::unistd::geteuid;
 
-/// The user that no file belongs to.
+/// The user who owns no file.
 const NOBODY: u32 = 65534;
 
-/// What this program is when it is not to run tests.
+/// The argument by which this program acts as the init instead of running tests.
 const INIT: &str = "as-init";
 const HOLDER: &str = "as-holder";
 const CONFINED: &str = "as-confined";
@@ -70,7 +70,7 @@ fn trial(name: &str, test: fn()) -> Trial {
     })
 }
 
-/// Runs this program once more, to the same end.
+/// Runs this program again; returns its result.
 fn rerun(command: &mut Command) {
     let output = command.output().expect("this program starts once more");
     let (told, complained) = (

@@ -17,7 +17,7 @@ pub fn trials() -> Vec<Trial> {
     )]
 }
 
-/// What can be seen of the machine's network, but for what counts or ages by itself.
+/// The visible state of the machine's network, without counters and ages.
 fn outside() -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
     for (file, columns) in [

@@ -1,4 +1,4 @@
-//! How a host's TCP is set, and what connections make of it.
+//! A host's TCP settings, and their effect on connections.
 
 use std::net::SocketAddr;
 
@@ -63,7 +63,7 @@ fn buffers() {
     }
 }
 
-/// What TCP says of a new connection over `network`.
+/// TCP's state of a new connection over `network`.
 fn connection(network: &Network) -> TcpInfo {
     let _joined = Joined::new(network);
     let to = SocketAddr::new(network.far.address(0, Family::V4), 7000);

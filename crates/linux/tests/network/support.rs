@@ -1,16 +1,16 @@
-//! What several tests need.
+//! Helpers of several tests.
 
 use std::time::{Duration, Instant};
 
 use linux::{Error, Host, Network, NetworkConfig};
 
-/// A network with everything left as it is by default.
+/// A network with default settings.
 pub fn network() -> Network {
     Network::create(&NetworkConfig::default()).expect("as at the start")
 }
 
-/// Tries again while `attempt` fails, ever more rarely: the kernel clears namespaces away in the background, those of
-/// failed attempts too.
+/// Retries while `attempt` fails, at growing intervals: the kernel removes namespaces in the background, including
+/// those of failed attempts.
 pub fn eventually<T, E>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(5);
@@ -25,14 +25,14 @@ pub fn eventually<T, E>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, 
     }
 }
 
-/// What a file says inside a host.
+/// The content of a file inside a host.
 pub fn read(host: &Host, file: &str) -> String {
     host.inside(|| std::fs::read_to_string(file))
         .expect("inside")
         .expect(file)
 }
 
-/// The one line that an error is.
+/// The text of an error, which must be one line.
 pub fn line(error: &Error) -> String {
     let line = error.to_string();
     assert!(!line.contains('\n'), "{line:?}");

@@ -1,4 +1,4 @@
-//! Real TCP between the hosts, whose devices the test joins.
+//! Real TCP between the hosts, whose devices the test connects.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -60,7 +60,7 @@ impl Drop for Joined {
     }
 }
 
-/// Writes to one device what can be read from the other: the header that describes offloads means the same on both.
+/// Copies packets from one device to the other: the offload header has the same meaning on both.
 fn carry(mut from: &File, mut to: &File) {
     let mut packet = [0; 1 << 17];
     loop {
@@ -95,7 +95,7 @@ fn every_pair() {
     }
 }
 
-/// Sends a few megabytes to the far host and gets the same back.
+/// Sends a few megabytes to the far host and receives the same back.
 fn echo(network: &Network, group: u16, family: Family) {
     let address = network.far.address(group, family);
     let listener = network

@@ -1,4 +1,4 @@
-//! What an application does to the model, and the silences that it sees.
+//! Measures of application-limited flows: their effect on the model, and silences.
 
 use super::{Measure, Subject};
 use crate::FlowSample;
@@ -58,7 +58,7 @@ fn btl_bw(subject: &Subject<'_>, choose: fn(f64, f64) -> f64) -> Option<f64> {
     Some(bws.reduce(choose)? / limit)
 }
 
-/// How many samples of a limited application changed BtlBw so.
+/// The number of app-limited samples at which BtlBw changed so.
 fn app_limited(subject: &Subject<'_>, is_so: fn(u64, u64) -> bool) -> f64 {
     let flows = subject.flows().map(|flow| {
         let samples = subject.samples(flow);

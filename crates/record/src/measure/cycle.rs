@@ -82,16 +82,16 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The share of the bandwidth by which a phase's pacing must be above it to be the one with gain 5/4: half of that gain.
-const UP: f64 = 1.125;
+/// The minimum ratio of pacing rate to bandwidth in the phase with gain 5/4: 1 plus half of the excess gain.
+const MIN_PROBE_UP_RATIO: f64 = 1.125;
 
-/// When each phase with gain 5/4 began.
+/// The start of each phase with gain 5/4.
 pub(super) fn starts(samples: &[FlowSample]) -> Vec<Duration> {
     let is_up = |sample: &FlowSample| {
         let gain = sample
             .btl_bw
             .map(|bw| sample.pacing_rate.bits_per_sec() as f64 / bw.bits_per_sec() as f64);
-        sample.phase() == Some(Phase::ProbeBw) && gain.is_some_and(|gain| gain > UP)
+        sample.phase() == Some(Phase::ProbeBw) && gain.is_some_and(|gain| gain > MIN_PROBE_UP_RATIO)
     };
     let pairs = samples.iter().zip(samples.iter().skip(1));
     pairs
@@ -106,11 +106,11 @@ fn shortest(samples: &[FlowSample]) -> Option<f64> {
     Some(rtts.min()?.as_millis_f64())
 }
 
-/// Something about a cycle: of its round-trip times, each with its time, from the start of the phase with gain 5/4 on; that
-/// start; and the shortest one. All in milliseconds.
+/// A number of a cycle. Its arguments are the cycle's round-trip times, each with its time, from the start of the
+/// phase with gain 5/4 on; that start; and the shortest round-trip time. All are in milliseconds.
 type OfCycle = fn(&[(f64, f64)], f64, f64) -> Option<f64>;
 
-/// The median of it over the cycles, in shortest round-trip times.
+/// The median of such a number over the cycles, in shortest round-trip times.
 fn of_cycles(subject: &Subject<'_>, of: OfCycle) -> Option<f64> {
     let samples = subject.samples(subject.flows().next()?);
     let rtprop = shortest(samples)?;
@@ -119,7 +119,7 @@ fn of_cycles(subject: &Subject<'_>, of: OfCycle) -> Option<f64> {
         .filter_map(|sample| Some((sample.at.as_millis_f64(), sample.rtt?.as_millis_f64())))
         .collect();
     let starts = starts(samples);
-    // A cycle that the window cuts off tells nothing.
+    // A cycle that the window cuts off does not count.
     let whole = starts.iter().zip(starts.iter().skip(1));
     let cycles = whole.filter_map(|(start, next)| {
         let (start, next) = (start.as_millis_f64(), next.as_millis_f64());

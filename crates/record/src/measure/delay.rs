@@ -7,7 +7,7 @@ use super::{Measure, Subject};
 use crate::dimension::Dimension;
 use crate::statistics::{median, quantile};
 
-/// BBR's least window, on the wire.
+/// BBR's minimum window, on the wire.
 const FOUR_PACKETS: Bytes = Bytes::new((MSS.get() + HEADERS.get()) * 4);
 
 pub(super) const MEASURES: &[Measure] = &[
@@ -87,13 +87,14 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The time in milliseconds that the bottleneck needs for four full packets of each flow: with them in flight alone, the round-trip time.
+/// The time in milliseconds that the bottleneck needs for four full packets of each flow. With only those in flight,
+/// it is the round-trip time.
 pub(super) fn four_packets_ms(subject: &Subject<'_>) -> Option<f64> {
     let packets = FOUR_PACKETS * subject.summary.flows.len() as u64;
     Some(packets.get() as f64 * 8e3 / subject.rate_bps()?)
 }
 
-/// The median round-trip time in milliseconds, of the median flow: that of all ACKs, or in a window that of the samples.
+/// The median round-trip time in milliseconds, of the median flow: over all ACKs, or in a window over the samples.
 fn rtt_p50(subject: &Subject<'_>) -> Option<f64> {
     let flows: Vec<f64> = if subject.is_window {
         subject

@@ -1,4 +1,4 @@
-//! What the sending host does with flows between TCP and the wire.
+//! Measures of the sending host, between TCP and the wire.
 
 use super::{Measure, Subject};
 use crate::HostSummary;
@@ -59,12 +59,12 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The largest of it of all flows.
+/// The largest value of all flows.
 fn most(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<f64> {
     of_each(subject, of)?.into_iter().reduce(f64::max)
 }
 
-/// A number of each flow, if all of them tell.
+/// The value of each flow, if all of them have it.
 fn of_each(subject: &Subject<'_>, of: impl Fn(&HostSummary) -> Option<f64>) -> Option<Vec<f64>> {
     let hosts = subject.summaries().map(|flow| of(flow.host.as_ref()?));
     hosts.collect()

@@ -1,4 +1,4 @@
-//! What limits flows.
+//! Measures of what limits flows.
 
 use super::{Measure, Subject};
 use crate::LimitShares;
@@ -47,7 +47,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The mean of the flows, if all of them tell.
+/// The mean of the flows, if all of them have the value.
 fn mean_of(subject: &Subject<'_>, of: impl Fn(&LimitShares) -> f64) -> Option<f64> {
     let values: Option<Vec<f64>> = subject
         .summaries()

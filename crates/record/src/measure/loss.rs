@@ -1,4 +1,4 @@
-//! What was lost, and what that cost.
+//! Measures of loss and its cost.
 
 use super::Measure;
 use crate::dimension::Dimension;

@@ -1,4 +1,4 @@
-//! The numbers of a run, each with a name, a unit and a meaning.
+//! The measures of a run, each with a name, a unit and a meaning.
 
 mod app;
 mod cycle;
@@ -25,26 +25,26 @@ pub use subject::{Flows, Select, Subject};
 use crate::dimension::Dimension;
 use units::UnknownName;
 
-/// A number of a run, and how it is had.
+/// A number of a run, and its computation.
 #[derive(Debug)]
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
-    /// What it counts.
+    /// Its dimension.
     pub unit: Dimension,
-    /// Whether it can be had of a part of the run: it comes from samples, and not from the run's summary.
+    /// Whether it can be computed for a part of the run: it comes from samples and not from the run's summary.
     pub is_windowed: bool,
-    /// What it is.
+    /// Its meaning.
     pub about: &'static str,
     of: fn(&Subject<'_>) -> Option<f64>,
 }
 
-/// What tells the measures of a subject about a whole run.
+/// The data from which the measures of a subject come, for a whole run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// Its summary and its transfers.
+    /// The summary and the transfers.
     Summary,
-    /// Its samples over time.
+    /// The samples over time.
     Samples,
 }
 
@@ -79,7 +79,7 @@ impl Measure {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// No measure has this name.
     pub fn named(name: &str) -> Result<&'static Measure, UnknownName> {
         let found = Measure::all().find(|measure| measure.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
@@ -87,13 +87,13 @@ impl Measure {
         })
     }
 
-    /// The measure that has this name as a column: its own, and the suffix of its [unit](Dimension::suffix).
+    /// The measure with this name of a column: its own, and the suffix of its [unit](Dimension::suffix).
     pub fn of_column(column: &str) -> Option<&'static Measure> {
         let is_it = |one: &&Measure| column.strip_prefix(one.name) == Some(one.unit.suffix());
         Measure::all().find(is_it)
     }
 
-    /// Whether it needs samples over time to be had of this part of a run. If not, summary and transfers tell it.
+    /// Whether it needs samples over time for this part of a run. If not, summary and transfers suffice.
     pub fn needs_samples(&self, select: &Select) -> bool {
         let of_it = SUBJECTS.iter().find(|(measures, _)| {
             let mut measures = measures.iter();
@@ -102,7 +102,8 @@ impl Measure {
         select.is_window() || of_it.is_none_or(|(_, source)| *source == Source::Samples)
     }
 
-    /// The number in a run; nothing if the run does not tell, as of a part of it if the number is of the whole.
+    /// The number in a run; `None` if the run does not have it, or if it exists only for whole runs and the subject
+    /// is a part.
     pub fn of(&self, subject: &Subject<'_>) -> Option<f64> {
         if subject.is_window && !self.is_windowed {
             return None;

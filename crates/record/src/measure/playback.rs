@@ -1,4 +1,4 @@
-//! How videos played, over their whole life: playback knows no window.
+//! Measures of how videos played, over their whole life: playback knows no window.
 
 use super::{Measure, Subject};
 use crate::PlaybackSummary;

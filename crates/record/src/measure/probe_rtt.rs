@@ -1,4 +1,4 @@
-//! ProbeRTT: how often, how long, how few packets, and what it costs.
+//! Measures of ProbeRTT: how often, how long, how few packets, and at which cost.
 
 use congestion::Phase;
 use units::Duration;
@@ -76,7 +76,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// A stay in ProbeRTT.
+/// One visit to ProbeRTT.
 #[derive(Debug, Clone, Copy)]
 struct Episode {
     start: Duration,
@@ -90,7 +90,7 @@ impl Episode {
     }
 }
 
-/// The stays of a flow that begin and end in the window.
+/// The visits of a flow that begin and end in the window.
 fn episodes(subject: &Subject<'_>, flow: &FlowRecord) -> Vec<Episode> {
     let mut episodes: Vec<Episode> = Vec::new();
     let mut open: Option<Episode> = None;

@@ -1,4 +1,4 @@
-//! What a flow does with its window when packets are lost.
+//! Measures of the window when packets are lost.
 
 use super::rounds::rounds;
 use super::{Measure, Subject};
@@ -56,11 +56,11 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// Rounds without a loss that tell one loss from another.
-const QUIET: usize = 10;
+/// The rounds without a loss that separate one loss from another.
+const QUIET_ROUNDS: usize = 10;
 
-/// Of each loss after [`QUIET`] rounds without one: what was sent in the round that follows, and in the next, as a
-/// multiple of what was delivered.
+/// For each loss after [`QUIET_ROUNDS`] rounds without one: the bytes sent in the round that follows, and in the
+/// next, as a multiple of the bytes delivered.
 fn after_losses(subject: &Subject<'_>) -> Option<Vec<(f64, f64)>> {
     let samples = subject.samples(subject.flows().next()?);
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn after_losses(subject: &Subject<'_>) -> Option<Vec<(f64, f64)>> {
     while let Some(at) = next_loss(samples, from) {
         let quiet = samples.get(from..at)?;
         let after = rounds(samples.get(at..)?);
-        if rounds(quiet).len() >= QUIET
+        if rounds(quiet).len() >= QUIET_ROUNDS
             && let [[first, ..], [second, ..], [third, ..], ..] = after[..]
         {
             found.push((sent_share(first, second), sent_share(second, third)));
@@ -78,7 +78,7 @@ fn after_losses(subject: &Subject<'_>) -> Option<Vec<(f64, f64)>> {
     Some(found)
 }
 
-/// The place of the next sample at which more has been lost than at the one before.
+/// The index of the next sample with more bytes lost than the one before.
 fn next_loss(samples: &[FlowSample], from: usize) -> Option<usize> {
     let later = samples.get(from..)?;
     let pairs = later.iter().zip(later.iter().skip(1));
@@ -88,7 +88,8 @@ fn next_loss(samples: &[FlowSample], from: usize) -> Option<usize> {
     Some(from + place + 1)
 }
 
-/// What was sent between two samples, as a multiple of what was delivered: what was sent is delivered, lost, or in flight.
+/// The bytes sent between two samples, as a multiple of the bytes delivered. Sent bytes are delivered, lost, or in
+/// flight.
 fn sent_share(from: &FlowSample, to: &FlowSample) -> f64 {
     let settled = |sample: &FlowSample| {
         (sample.delivered.get() + sample.lost.get() + sample.inflight.get()) as f64

@@ -2,11 +2,12 @@
 
 use crate::FlowSample;
 
-/// The samples by packet-timed rounds: each begins with the first that acknowledges what was sent after the one before had
-/// begun (paper, appendix).
+/// The samples by packet-timed rounds. A round begins with the first sample that acknowledges data sent after the
+/// start of the previous round (paper, appendix).
 ///
-/// A kernel is asked now and then, so that a sample may be later than the ACK with which its round began. The round counts
-/// from where the one before ended: otherwise each would be too long by as much, and the last of a few be missed.
+/// A kernel is sampled now and then, so a sample may be later than the ACK that began its round. The round then
+/// counts from the end of the previous one; otherwise each would be too long by that delay, and the last of a few
+/// rounds would be missed.
 pub(super) fn rounds(samples: &[FlowSample]) -> Vec<&[FlowSample]> {
     let mut starts: Vec<usize> = Vec::new();
     let mut ends_at: Option<u64> = None;
@@ -32,7 +33,7 @@ pub(super) mod tests {
     use super::*;
     use units::{Bytes, Duration, Rate};
 
-    /// A sample at a millisecond, with so many bytes delivered and in flight.
+    /// A sample at a millisecond, with these bytes delivered and in flight.
     pub fn sample(millis: u64, delivered: u64, inflight: u64) -> FlowSample {
         FlowSample {
             at: Duration::from_millis(millis),

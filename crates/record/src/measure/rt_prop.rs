@@ -1,4 +1,4 @@
-//! What flows believe of RTprop, and how they follow a path that gets another one.
+//! Measures of flows' estimates of RTprop, and how they follow its changes.
 
 use super::Measure;
 use crate::dimension::Dimension;

@@ -1,4 +1,4 @@
-//! When round-trip times have become what they are later, and the least that they can be.
+//! Measures of the time until round-trip times have settled, or have reached their minimum.
 
 use units::Duration;
 
@@ -7,14 +7,14 @@ use super::{Measure, Subject};
 use crate::dimension::Dimension;
 use crate::statistics::median;
 
-/// The time of a median: several rounds also where a round takes ten seconds.
+/// The window of a median: several rounds even if a round takes ten seconds.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// From one window to the next.
+/// The distance from one window to the next.
 const STEP: Duration = Duration::from_secs(10);
 
-/// So much more than it counts as there.
-const MARGIN: f64 = 1.25;
+/// The factor above the target that still counts as reached.
+const REACHED_FACTOR: f64 = 1.25;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {
@@ -40,12 +40,12 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// When the last flow started.
+/// The time at which the last flow started.
 fn started(subject: &Subject<'_>) -> Option<Duration> {
     subject.flows().map(|flow| flow.start).max()
 }
 
-/// The round-trip times of all flows in milliseconds, with when they were seen.
+/// The round-trip times of all flows in milliseconds, with their times.
 fn rtts(subject: &Subject<'_>) -> Vec<(Duration, f64)> {
     let samples = subject.flows().flat_map(|flow| &flow.samples);
     let rtts = samples.filter_map(|sample| Some((sample.at, sample.rtt?.as_millis_f64())));
@@ -57,12 +57,12 @@ fn between(rtts: &[(Duration, f64)], from: Duration, to: Duration) -> Option<f64
     median(within.map(|(_, rtt)| *rtt))
 }
 
-/// How many milliseconds after `started` the first window begins whose median is `wanted`, or little more; nothing if there is none before
-/// `end`.
+/// The milliseconds from `started` to the first window whose median is `wanted`, or little more; `None` if there is
+/// none before `end`.
 fn reached(rtts: &[(Duration, f64)], started: Duration, end: Duration, wanted: f64) -> Option<f64> {
     let is_there = |after: &Duration| {
         let from = started + *after;
-        between(rtts, from, from + WINDOW).is_some_and(|median| median <= wanted * MARGIN)
+        between(rtts, from, from + WINDOW).is_some_and(|median| median <= wanted * REACHED_FACTOR)
     };
     (0..)
         .map(|step| STEP * step)

@@ -1,4 +1,4 @@
-//! Who got how much of the path.
+//! Measures of the flows' shares of the path.
 
 use super::{Measure, Subject};
 use crate::FlowSummary;

@@ -1,4 +1,4 @@
-//! How a flow begins: the first search for the bandwidth, and the queue that it leaves.
+//! Measures of a flow's start: the first search for the bandwidth, and the queue that it leaves.
 
 use congestion::Phase;
 
@@ -56,7 +56,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The samples until the first search is over.
+/// The samples until the first search ends.
 fn search<'s>(subject: &Subject<'s>) -> Option<&'s [FlowSample]> {
     let samples = &subject.flows().next()?.samples;
     let end = samples.iter().position(|sample| !sample.is_searching());
@@ -76,16 +76,16 @@ fn growth(subject: &Subject<'_>) -> Option<f64> {
 fn plateau(subject: &Subject<'_>) -> Option<f64> {
     let samples = &subject.flows().next()?.samples;
     let end = search(subject)?.len();
-    // The sample with which it ends opens the last round.
+    // The sample that ends the search opens the last round.
     let samples = samples.get(..=end)?;
-    // What is a quarter less than at the end is what the last growth by a quarter began from.
+    // The last growth by a quarter began from four fifths of the final BtlBw.
     let last = samples.last()?.btl_bw?.bits_per_sec() as f64 / 1.25;
     let has_grown = |sample: &FlowSample| {
         sample
             .btl_bw
             .is_some_and(|bw| bw.bits_per_sec() as f64 > last)
     };
-    // It grew between that sample and the one before.
+    // It grew between that sample and the previous one.
     let grown = samples.iter().position(has_grown)?;
     Some(rounds(samples.get(grown.saturating_sub(1)..)?).len() as f64 - 1.0)
 }

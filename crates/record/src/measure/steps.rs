@@ -1,4 +1,4 @@
-//! How a flow follows a bottleneck whose rate changes.
+//! Measures of flows after a change of the bottleneck's rate.
 
 use units::Duration;
 
@@ -30,7 +30,7 @@ pub(super) const MEASURES: &[Measure] = &[
                 .after
                 .iter()
                 .position(|sample| step.has_found(sample))?;
-            // The phase that finds the last of it is cut short: it is not one of growth by a full quarter.
+            // The last growth is cut short when it reaches the new rate, so it is not by a full quarter.
             let climb = step.after.get(..end)?;
             let bws: Vec<f64> = cycle::starts(climb)
                 .iter()
@@ -93,15 +93,15 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// The first change of the bottleneck's rate in the window, and the first flow around it.
+/// The first change of the bottleneck's rate in the window, and the first flow's samples around it.
 struct Step<'s> {
     at: Duration,
     /// The next change, or the end of the window.
     end: Duration,
-    /// What the new rate carries of payload, in bits per second.
+    /// The payload rate of the new rate, in bits per second.
     payload_bps: f64,
     before: Option<&'s FlowSample>,
-    /// Until then.
+    /// The samples until `end`.
     after: &'s [FlowSample],
 }
 
@@ -133,7 +133,7 @@ impl<'s> Step<'s> {
     }
 }
 
-/// The bottleneck's mean rate in bits per second, over what the summary is about.
+/// The bottleneck's mean rate in bits per second, over the time of the summary.
 fn mean_rate(subject: &Subject<'_>) -> Option<f64> {
     let warmup = subject.scenario()?.warmup;
     let end = subject.summary.end();

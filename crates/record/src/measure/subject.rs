@@ -1,4 +1,4 @@
-//! What of a run is looked at.
+//! The selected part of a run.
 
 use std::str::FromStr;
 
@@ -7,19 +7,19 @@ use units::Duration;
 use crate::{FlowRecord, FlowSample, FlowSummary, PathSample, Point, Record, Summary, Together};
 use scenario::Scenario;
 
-/// What of a record is looked at: all of it, unless it says otherwise.
+/// A selection of a record; by default, all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Select {
-    /// Which flows.
+    /// The flows; all by default.
     pub flows: Option<Flows>,
-    /// From when on, instead of the end of the warmup.
+    /// The start, instead of the end of the warmup.
     pub from: Option<Duration>,
-    /// Until when, instead of the end.
+    /// The end, instead of the run's.
     pub to: Option<Duration>,
 }
 
 impl Select {
-    /// Whether it is a part of the run's time other than what the summary is about.
+    /// Whether it selects a time other than that of the summary.
     pub fn is_window(&self) -> bool {
         self.from.is_some() || self.to.is_some()
     }
@@ -28,9 +28,9 @@ impl Select {
 /// Some of a scenario's flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flows {
-    /// Those with this controller.
+    /// The flows with this controller.
     Controller(String),
-    /// Those of the group with this place in the scenario, from zero.
+    /// The flows of the group with this index in the scenario, from zero.
     Group(usize),
 }
 
@@ -59,18 +59,18 @@ pub struct Subject<'r> {
     /// The summary.
     pub summary: &'r Summary,
     record: Option<&'r Record>,
-    /// Whether it is a part of the run other than what the summary is about.
+    /// Whether it is a part of the run other than that of the summary.
     pub is_window: bool,
-    /// From when on.
+    /// The start.
     pub from: Duration,
-    /// Until when.
+    /// The end.
     pub to: Duration,
     flows: Vec<(&'r FlowSummary, Option<&'r FlowRecord>)>,
     together: Option<Together>,
 }
 
 impl<'r> Subject<'r> {
-    /// What `select` says of the record.
+    /// The part of the record that `select` describes.
     pub fn new(record: &'r Record, select: &Select) -> Subject<'r> {
         let is_chosen = |flow: &FlowSummary| match &select.flows {
             None => true,
@@ -89,7 +89,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// All flows of a run of which there is no more than its summary: measures that need samples are not known.
+    /// All flows of a run of which only the summary is known. Measures that need samples are `None`.
     pub fn of_summary(summary: &'r Summary) -> Subject<'r> {
         Subject {
             summary,
@@ -102,7 +102,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// The same of the flows of one controller.
+    /// The flows of one controller, of a run of which only the summary is known.
     pub fn of_controller(summary: &'r Summary, controller: &str) -> Subject<'r> {
         let mut all = summary.controllers.iter();
         let of = all.find(|one| one.controller == controller);
@@ -113,12 +113,12 @@ impl<'r> Subject<'r> {
         subject
     }
 
-    /// The record.
+    /// The record, if known.
     pub fn record(&self) -> Option<&'r Record> {
         self.record
     }
 
-    /// What was run.
+    /// The scenario.
     pub fn scenario(&self) -> Option<&'r Scenario> {
         self.record.map(|record| &record.scenario)
     }
@@ -133,7 +133,7 @@ impl<'r> Subject<'r> {
         self.flows.iter().map(|(summary, _)| *summary)
     }
 
-    /// What the flows delivered together, over the time of all flows of the run.
+    /// The deliveries of the flows together, over the time of all flows of the run.
     pub fn together(&self) -> Option<Together> {
         self.together
     }
@@ -143,7 +143,7 @@ impl<'r> Subject<'r> {
         self.within(&flow.samples)
     }
 
-    /// The first bottleneck in the window.
+    /// The samples of the first bottleneck in the window.
     pub fn path(&self) -> &'r [PathSample] {
         let first = self.record.and_then(|record| record.paths.first());
         self.within(first.map_or(&[], |path| &path.samples))
@@ -155,7 +155,7 @@ impl<'r> Subject<'r> {
         points.get(from..to.max(from)).unwrap_or_default()
     }
 
-    /// The sum of something over the flows, if there are any and all of them tell.
+    /// The sum over the flows; `None` if there are none or one lacks the value.
     pub fn sum(&self, of: impl Fn(&FlowSummary) -> Option<u64>) -> Option<f64> {
         self.summaries()
             .map(|flow| Some(of(flow)? as f64))

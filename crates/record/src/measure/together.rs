@@ -1,4 +1,4 @@
-//! What flows that share a bottleneck do together, and to each other.
+//! Measures of flows that share a bottleneck.
 
 use units::{Bytes, Duration};
 
@@ -30,7 +30,7 @@ pub(super) const MEASURES: &[Measure] = &[
     },
 ];
 
-/// When each loss was found, and by which flow, in the order of time.
+/// The time of each loss and the flow that found it, in the order of time.
 fn losses(subject: &Subject<'_>) -> Vec<(Duration, usize)> {
     let mut losses = Vec::new();
     for (place, flow) in subject.flows().enumerate() {
@@ -52,7 +52,8 @@ fn overflows(subject: &Subject<'_>) -> Vec<Vec<usize>> {
     grouped(&losses(subject), gap)
 }
 
-/// Losses, in the order of time, in groups with no more than `gap` from one to the next; of each group the flows.
+/// Groups losses, which are in the order of time, with at most `gap` from one to the next; returns the flows of each
+/// group.
 fn grouped(losses: &[(Duration, usize)], gap: Duration) -> Vec<Vec<usize>> {
     let mut overflows: Vec<Vec<usize>> = Vec::new();
     let mut latest = None;
@@ -94,17 +95,17 @@ fn larger_yields(subject: &Subject<'_>) -> Option<f64> {
     share(yielded, count)
 }
 
-/// `part` of `whole`; nothing of nothing.
+/// `part` of `whole`; `None` if `whole` is zero.
 fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Bytes delivered from a time to a later one.
+/// The bytes delivered between two times.
 fn delivered(samples: &[FlowSample], from: Duration, to: Duration) -> u64 {
     (delivered_by(samples, to) - delivered_by(samples, from)).get()
 }
 
-/// What had been delivered at a time.
+/// The bytes delivered until a time.
 fn delivered_by(samples: &[FlowSample], at: Duration) -> Bytes {
     let before = samples.partition_point(|sample| sample.at <= at);
     let last = before.checked_sub(1).and_then(|last| samples.get(last));

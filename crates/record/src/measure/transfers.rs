@@ -1,4 +1,4 @@
-//! Objects, and how long each took.
+//! Measures of objects and their times.
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
@@ -42,28 +42,28 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Time,
         is_windowed: true,
         about: "median time of objects of up to 3 MB",
-        of: |subject| quantile(took(subject, 0, LARGE), 0.5),
+        of: |subject| quantile(took(subject, 0, LARGE_BYTES), 0.5),
     },
     Measure {
         name: "small_p10",
         unit: Dimension::Time,
         is_windowed: true,
         about: "10th percentile of the time of objects of up to 3 MB",
-        of: |subject| quantile(took(subject, 0, LARGE), 0.1),
+        of: |subject| quantile(took(subject, 0, LARGE_BYTES), 0.1),
     },
     Measure {
         name: "small_p90",
         unit: Dimension::Time,
         is_windowed: true,
         about: "90th percentile of the time of objects of up to 3 MB",
-        of: |subject| quantile(took(subject, 0, LARGE), 0.9),
+        of: |subject| quantile(took(subject, 0, LARGE_BYTES), 0.9),
     },
     Measure {
         name: "large_p50",
         unit: Dimension::Time,
         is_windowed: true,
         about: "median time of objects of more than 3 MB",
-        of: |subject| median(took(subject, LARGE, u64::MAX)),
+        of: |subject| median(took(subject, LARGE_BYTES, u64::MAX)),
     },
     Measure {
         name: "object_mean",
@@ -91,20 +91,20 @@ pub(super) const MEASURES: &[Measure] = &[
         unit: Dimension::Rate,
         is_windowed: true,
         about: "the same, of objects of more than 3 MB",
-        of: |subject| median(goodputs(subject, LARGE)),
+        of: |subject| median(goodputs(subject, LARGE_BYTES)),
     },
     Measure {
         name: "large_goodput_p5",
         unit: Dimension::Rate,
         is_windowed: true,
         about: "5th percentile of the goodput of objects of more than 3 MB",
-        of: |subject| quantile(goodputs(subject, LARGE), 0.05),
+        of: |subject| quantile(goodputs(subject, LARGE_BYTES), 0.05),
     },
 ];
 
-/// What a CDN takes for large, in bytes: it judges larger objects by their throughput, and others by their time, since the
-/// throughput of small ones is noise (Shah, "BBR Evaluation at a Large CDN", 2019).
-const LARGE: u64 = 3_000_000;
+/// The size above which a CDN calls an object large, in bytes. It judges larger objects by their throughput, and
+/// others by their time, since the throughput of small ones is noise (Shah, "BBR Evaluation at a Large CDN", 2019).
+const LARGE_BYTES: u64 = 3_000_000;
 
 /// The transfers of the flows that began in the window.
 fn chosen<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s Transfer> {
@@ -115,7 +115,7 @@ fn chosen<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s Transfer> {
         .filter(is_of)
 }
 
-/// Sizes and milliseconds of those larger than `over` and not larger than `up_to` that arrived.
+/// Sizes and milliseconds of the completed transfers larger than `over` and not larger than `up_to`.
 fn arrived<'s>(
     subject: &'s Subject<'_>,
     over: u64,

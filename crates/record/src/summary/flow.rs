@@ -11,32 +11,33 @@ use crate::millionths::{millionths, optional_millionths};
 #[serde(default, expecting = "an object")]
 #[non_exhaustive]
 pub struct FlowSummary {
-    /// Its place among the scenario's flows, from zero.
+    /// The index of the flow among the scenario's flows, from zero.
     pub id: usize,
-    /// Which of the scenario's `[[flow]]` it belongs to, from zero.
+    /// The index of its `[[flow]]` in the scenario, from zero.
     pub group: Option<usize>,
     /// Its controller's name.
     pub controller: String,
-    /// When it started.
+    /// The time of its start.
     #[serde(serialize_with = "millionths")]
     pub start_s: f64,
-    /// When the last byte of its transfer had arrived; null if it has no end or did not reach it.
+    /// The time at which the last byte of its transfer had arrived; null if it has no end or did not reach it.
     #[serde(serialize_with = "optional_millionths")]
     pub completed_s: Option<f64>,
-    /// Payload delivered, once, per second of the flow's life: from its start, handshake included, to its completion
-    /// or the end of the run.
+    /// Payload delivered, each byte counted once, per second of the flow's life: from its start, including the
+    /// handshake, to its completion or the end of the run.
     pub goodput_bps: u64,
-    /// The goodput as a share of what the flow's way allows while the flow lives; null if nothing limits it. Flows that do
-    /// not live equally long are compared in [`Summary::together`](super::Summary::together) and
+    /// The goodput as a share of what the flow's way allows while the flow lives; null if nothing limits it. To
+    /// compare flows that do not live equally long, use [`Summary::together`](super::Summary::together) and
     /// [`Summary::controllers`](super::Summary::controllers).
     #[serde(serialize_with = "optional_millionths")]
     pub limit_share: Option<f64>,
-    /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for controllers
-    /// without an estimate, the highest delivery rate until then. Null if it did not end. The warmup is no exception.
+    /// The bandwidth that the flow had found when its Startup or slow start first ended: BBR's BtlBw, or for
+    /// controllers without an estimate, the highest delivery rate until then. Null if it did not end. The warmup
+    /// counts, too.
     pub startup_exit_bps: Option<u64>,
     /// Its round-trip times.
     pub rtt_ms: RttMillis,
-    /// Bytes sent, headers and repeats included.
+    /// Bytes sent, including headers and retransmissions.
     pub sent_bytes: Option<u64>,
     /// Payload bytes that arrived, each counted once.
     pub delivered_bytes: u64,
@@ -48,43 +49,43 @@ pub struct FlowSummary {
     pub ecn_marks: Option<u64>,
     /// Retransmission timeouts (TCP), or times of persistent congestion (QUIC).
     pub timeouts: Option<u64>,
-    /// Recoveries, and timeouts, that turned out to have been unnecessary and were undone.
+    /// Recoveries and timeouts that turned out to be unnecessary and were undone.
     pub spurious_recoveries: Option<u64>,
     /// Tail loss probes sent.
     pub tail_loss_probes: Option<u64>,
     /// Connections that could not be opened: no SYN was answered in time.
     pub failed_opens: Option<u64>,
-    /// How long the handshake took, from the first SYN to the answer; of several connections, the mean. Null if none was
+    /// The time of the handshake, from the first SYN to the answer; the mean of several connections. Null if none was
     /// opened, and where the engine does not see it.
     #[serde(serialize_with = "optional_millionths")]
     pub connect_ms: Option<f64>,
-    /// How long it had something to send or unacknowledged; null where the engine does not see it.
+    /// The time with data to send or unacknowledged; null where the engine does not see it.
     #[serde(serialize_with = "optional_millionths")]
     pub busy_s: Option<f64>,
-    /// How much of that the receive window was full.
+    /// The part of `busy_s` in which the receive window was full.
     #[serde(serialize_with = "optional_millionths")]
     pub rwnd_limited_s: Option<f64>,
-    /// How much of that the send buffer was too small: full, with everything in it sent.
+    /// The part of `busy_s` in which the send buffer was too small: full, with everything in it sent.
     #[serde(serialize_with = "optional_millionths")]
     pub sndbuf_limited_s: Option<f64>,
-    /// What limited it while its connections were open; null where the engine does not see it.
+    /// The shares of its limits while its connections were open; null where the engine does not see it.
     pub limited_by: Option<LimitShares>,
-    /// What its host did with it between TCP and the wire; null where the engine does not see it, and for flows that open a
-    /// connection for each object.
+    /// Its host's treatment between TCP and the wire; null where the engine does not see it, and for flows that open
+    /// a connection for each object.
     pub host: Option<HostSummary>,
-    /// What its application says; null for bulk and where the engine has no applications.
+    /// Its application's counters; null for bulk data and where the engine has no applications.
     pub app: Option<AppSummary>,
 }
 
 impl FlowSummary {
-    /// The share of the sent bytes that were sent again, if both are known and something was sent.
+    /// The share of retransmitted bytes in the sent bytes, if both are known and something was sent.
     pub fn retransmitted_share(&self) -> Option<f64> {
         let sent = self.sent_bytes.filter(|sent| *sent > 0)?;
         Some(self.retransmitted_bytes? as f64 / sent as f64)
     }
 }
 
-/// What limited a flow, as shares of the time that its connections were open: the first four add up to one.
+/// The limits of a flow, as shares of the time that its connections were open. The first four add up to one.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LimitShares {
@@ -100,13 +101,13 @@ pub struct LimitShares {
     /// Congestion control: the window was full, or the pacing rate did not yet allow more.
     #[serde(serialize_with = "millionths")]
     pub congestion: f64,
-    /// The part of `congestion` that was pacing's; null where the engine does not tell it apart.
+    /// The part of `congestion` that is due to pacing; null where the engine does not distinguish it.
     #[serde(serialize_with = "optional_millionths")]
     pub pacing: Option<f64>,
 }
 
 impl LimitShares {
-    /// The mean of several flows; nothing if there is none.
+    /// The mean of several flows; `None` if there are none.
     pub fn mean(flows: impl IntoIterator<Item = LimitShares>) -> Option<LimitShares> {
         let flows: Vec<LimitShares> = flows.into_iter().collect();
         let count = flows.len() as f64;
@@ -121,7 +122,7 @@ impl LimitShares {
         })
     }
 
-    /// What limited the flow for the longest time, and for what share of it.
+    /// The limit with the largest share, and that share.
     pub fn largest(&self) -> (&'static str, f64) {
         let shares = [
             ("application", self.application),
@@ -138,35 +139,35 @@ impl LimitShares {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AppSummary {
-    /// What it is, as scenarios call it: `requests`, `poisson`, `rate`, `video`.
+    /// Its kind, as in scenarios: `requests`, `poisson`, `rate`, `video`.
     pub kind: String,
-    /// Objects that it began: asked for, or written.
+    /// Objects that it began: requested, or written.
     pub started: u64,
     /// Objects delivered.
     pub completed: u64,
-    /// Objects that were not begun because too many were under way.
+    /// Objects that were not begun because too many were pending.
     pub refused: u64,
     /// Frames that a rate-limited source skipped because its backlog was full.
     pub skipped: Option<u64>,
     /// Frames that a rate-limited source delivered after their deadline.
     pub late: Option<u64>,
-    /// How a video played.
+    /// The playback of a video.
     pub playback: Option<PlaybackSummary>,
 }
 
-/// How a video played.
+/// The playback of a video.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlaybackSummary {
-    /// From the flow's start to the first picture; null if there was none.
+    /// The time from the flow's start to the first picture; null if there was none.
     #[serde(serialize_with = "optional_millionths")]
     pub startup_s: Option<f64>,
-    /// How often it stopped for want of data.
+    /// The number of times that it stopped for lack of data.
     pub stalls: u64,
-    /// How long it stood still then.
+    /// The total time of these stops.
     #[serde(serialize_with = "millionths")]
     pub stalled_s: f64,
-    /// How much was played.
+    /// The time that was played.
     #[serde(serialize_with = "millionths")]
     pub played_s: f64,
 }

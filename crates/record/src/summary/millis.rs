@@ -1,4 +1,4 @@
-//! Distributions of times, as a summary has them.
+//! Summaries of distributions of times.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ pub struct QueueMillis {
     /// Median over time.
     #[serde(serialize_with = "optional_millionths")]
     pub p50: Option<f64>,
-    /// What it did not exceed for 95 % of the time.
+    /// 95th percentile over time.
     #[serde(serialize_with = "optional_millionths")]
     pub p95: Option<f64>,
-    /// What it did not exceed for 99 % of the time.
+    /// 99th percentile over time.
     #[serde(serialize_with = "optional_millionths")]
     pub p99: Option<f64>,
-    /// Its longest.
+    /// Maximum.
     #[serde(serialize_with = "optional_millionths")]
     pub max: Option<f64>,
 }

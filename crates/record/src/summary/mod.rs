@@ -29,16 +29,16 @@ pub struct Summary {
     pub engine: String,
     /// The scenario's seed.
     pub seed: u64,
-    /// How long the run was, in the scenario's time.
+    /// The length of the run, in the scenario's time.
     #[serde(serialize_with = "millionths")]
     pub duration_s: f64,
-    /// How long it took, in the time of the person who waited for it.
+    /// The elapsed real time.
     #[serde(serialize_with = "millionths")]
     pub wall_s: f64,
-    /// Whether it was ended before its time: the record is then of what happened until then.
+    /// Whether the run was ended early; the record then covers the time until its end.
     #[serde(rename = "partial")]
     pub is_partial: bool,
-    /// Whether the machine was the path that was asked for.
+    /// Whether the machine was fast enough to be the path of the scenario.
     pub validity: Validity,
     /// The bottleneck.
     pub path: PathSummary,
@@ -50,14 +50,14 @@ pub struct Summary {
     pub together: Together,
     /// The same for the flows of each controller.
     pub controllers: Vec<OfController>,
-    /// How long transfers took, by controller and size; empty if there were none.
+    /// The times of transfers, by controller and size; empty if there were none.
     pub completions: Vec<Completions>,
-    /// How evenly the flows shared the path.
+    /// The evenness of the flows.
     pub fairness: Fairness,
 }
 
 impl Summary {
-    /// When the run ended, in the scenario's time.
+    /// The end of the run, in the scenario's time.
     pub fn end(&self) -> Duration {
         Duration::from_nanos((self.duration_s * 1e9).round() as u64)
     }

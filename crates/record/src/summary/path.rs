@@ -17,14 +17,14 @@ pub struct PathSummary {
     pub rtprop_ms: f64,
     /// The buffer's size; null if it is unlimited.
     pub buffer_bytes: Option<u64>,
-    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and
-    /// × (1 − loss) if the loss is behind the bottleneck. The rate is the mean over the run if it changes, and a policer's,
-    /// its burst included, if that is less. Null if the path has neither.
+    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and × (1 −
+    /// loss) if the loss is behind the bottleneck. If the rate changes, it is the mean over the run. If a policer,
+    /// including its burst, allows less, it is the policer's. Null if the path has neither.
     pub limit_bps: Option<u64>,
-    /// What the bottleneck transmitted, as a share of what it could have.
+    /// The bytes that the bottleneck transmitted, as a share of what it could have transmitted.
     #[serde(serialize_with = "optional_millionths")]
     pub utilization: Option<f64>,
-    /// How long the queue was, as the time that the bottleneck needs for it.
+    /// The length of the queue, as the time that the bottleneck needs for it.
     pub queue_ms: QueueMillis,
     /// Packets dropped at the bottleneck, by its buffer, its queue discipline or a policer.
     pub drops: Option<u64>,
@@ -33,13 +33,14 @@ pub struct PathSummary {
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
     /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
-    /// none is.
+    /// none is late.
     pub late_packets: Option<u64>,
-    /// How late packets were on average. Null in virtual time.
+    /// The mean lateness of packets. Null in virtual time.
     #[serde(serialize_with = "optional_millionths")]
     pub lateness_mean_ms: Option<f64>,
     /// Packets that the machine delivered, in both directions. Null in virtual time.
     pub released_packets: Option<u64>,
-    /// Packets that were lost before the path or after it since the machine was too slow to take them. Null in virtual time.
+    /// Packets that were lost before or after the path because the machine was too slow to take them. Null in virtual
+    /// time.
     pub overflows: Option<u64>,
 }

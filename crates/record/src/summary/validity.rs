@@ -1,4 +1,4 @@
-//! How far a run in real time is to be believed.
+//! Whether a run in real time can be trusted.
 
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -6,83 +6,82 @@ use units::Duration;
 use super::path::PathSummary;
 use crate::millionths::optional_millionths;
 
-/// The most packets, as a share of all, that may be more than a millisecond late. What waited for a late machine arrives
-/// together, and BBR takes that for bandwidth. `docs/records.md` has what was measured.
-pub const MOST_LATE: f64 = 0.02;
+/// The maximum share of packets more than a millisecond late. Packets held by a late machine arrive together, and BBR
+/// takes that for bandwidth. `docs/records.md` has the measurements.
+pub const MAX_LATE_SHARE: f64 = 0.02;
 
-/// On longer paths than this, a millisecond is less than 1 % of RTprop, and so of the window that a round trip's packets fill:
-/// what waited for it makes a delivery rate over a round trip at most that much too high, whatever the controller.
-pub const LONGEST_FOR_LATE_MS: f64 = 100.0;
+/// The longest RTprop, in milliseconds, for which [`MAX_LATE_SHARE`] applies. On longer paths, a millisecond is less
+/// than 1 % of RTprop, and so of the packets of a round trip. A delivery rate over a round trip is then at most that
+/// much too high, whatever the controller.
+pub const MAX_RTPROP_FOR_LATE_MS: f64 = 100.0;
 
-/// The most that packets may be late on average, as a share of RTprop; measured together with [`MOST_LATE`].
-pub const MOST_LATENESS: f64 = 0.0025;
+/// The maximum mean lateness of packets, as a share of RTprop; measured together with [`MAX_LATE_SHARE`].
+pub const MAX_LATENESS_RTPROPS: f64 = 0.0025;
 
-/// Lateness on average that every machine has, in milliseconds, however short RTprop is.
-pub const LEAST_LATENESS_MS: f64 = 0.1;
+/// The mean lateness that is always accepted because every machine has it, in milliseconds.
+pub const ACCEPTED_LATENESS_MS: f64 = 0.1;
 
-/// The most packets, as a share of all, that may leave their sender more than a millisecond late. As [`MOST_LATE`].
-pub const MOST_SENDER_LATE: f64 = 0.02;
+/// The maximum share of packets that leave their sender more than a millisecond late. As [`MAX_LATE_SHARE`].
+pub const MAX_SENDER_LATE_SHARE: f64 = 0.02;
 
-/// The most that packets may leave their sender late on average, as a share of RTprop. As [`MOST_LATENESS`].
-pub const MOST_SENDER_LATENESS: f64 = 0.0025;
+/// The maximum mean lateness of departures, as a share of RTprop. As [`MAX_LATENESS_RTPROPS`].
+pub const MAX_SENDER_LATENESS_RTPROPS: f64 = 0.0025;
 
-/// Lateness of senders on average that every machine has, in milliseconds, however short RTprop is.
-pub const LEAST_SENDER_LATENESS_MS: f64 = 0.1;
+/// The mean lateness of senders that is always accepted because every machine has it, in milliseconds.
+pub const ACCEPTED_SENDER_LATENESS_MS: f64 = 0.1;
 
-/// The most packets, as a share of all, that may be lost before or after the path.
-pub const MOST_OVERFLOWS: f64 = 0.001;
+/// The maximum share of packets lost before or after the path.
+pub const MAX_OVERFLOW_SHARE: f64 = 0.001;
 
-/// How late the senders of a run in real time were.
+/// The lateness of the senders of a run in real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Departures {
     /// Packets that left.
     pub packets: u64,
     /// Those that left more than a millisecond after pacing and window allowed it.
     pub late: u64,
-    /// How late all of them were together.
+    /// Their summed lateness.
     pub lateness: Duration,
 }
 
-/// Whether the machine was the path that was asked for, and on time as its senders, where the engine sees them. All is null
-/// in virtual time, where nothing is ever late, and where there was no path. Receivers that a busy machine lets run late are
-/// not seen.
+/// Whether the machine was fast enough to be the path of the scenario and, where the engine sees them, its senders.
+/// All is null in virtual time, where nothing is late, and without a path. Late receivers are not detected.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, expecting = "an object")]
 #[non_exhaustive]
 pub struct Validity {
-    /// Packets that the machine delivered more than a millisecond late, as a share of all that it delivered.
+    /// The share of packets that the machine delivered more than a millisecond late.
     #[serde(serialize_with = "optional_millionths")]
     pub late_share: Option<f64>,
-    /// How late packets were on average, as a share of the least RTprop that a flow had; null if that is zero.
+    /// The mean lateness of packets, as a share of the shortest RTprop of a flow; null if that is zero.
     #[serde(serialize_with = "optional_millionths")]
     pub lateness_share: Option<f64>,
-    /// Packets that were lost before the path or after it since the machine was too slow to take them, as a share of
+    /// Packets that were lost before or after the path because the machine was too slow to take them, as a share of
     /// these and of those that left it; null if they are not counted.
     #[serde(serialize_with = "optional_millionths")]
     pub overflow_share: Option<f64>,
-    /// Packets that left their sender more than a millisecond late, as a share of all; null if the engine does not see it.
+    /// The share of packets that left their sender more than a millisecond late; null if the engine does not see it.
     #[serde(serialize_with = "optional_millionths")]
     pub sender_late_share: Option<f64>,
-    /// How late packets left their sender on average, as a share of the least RTprop that a flow had; null if that is zero, or
-    /// if the engine does not see it.
+    /// The mean lateness of departures, as a share of the shortest RTprop of a flow; null if that is zero, or if the
+    /// engine does not see it.
     #[serde(serialize_with = "optional_millionths")]
     pub sender_lateness_share: Option<f64>,
-    /// Whether all of this is within its bounds. Not whether the receivers were on time.
+    /// Whether all of this is within its bounds. Late receivers are not detected.
     #[serde(rename = "trusted")]
     pub is_trusted: Option<bool>,
-    /// If not, what is beyond them.
+    /// If not, the bounds that are exceeded.
     pub reason: Option<String>,
 }
 
 impl Validity {
-    /// By what was seen of the bottlenecks, all of which are on the way of the same packets, where no flow has an RTprop
-    /// other than the path's.
+    /// Computes the validity from bottlenecks that the same packets cross, if every flow has the RTprop of the path.
     pub fn of<'p>(paths: impl Iterator<Item = &'p PathSummary> + Clone) -> Validity {
         let rtprop_ms = paths.clone().map(|path| path.rtprop_ms).fold(0.0, f64::max);
         Validity::at(rtprop_ms, paths)
     }
 
-    /// The same where the least RTprop that any flow had at any time is `rtprop_ms`.
+    /// Computes the validity if `rtprop_ms` is the shortest RTprop of any flow at any time.
     pub fn at<'p>(
         rtprop_ms: f64,
         paths: impl Iterator<Item = &'p PathSummary> + Clone,
@@ -91,24 +90,24 @@ impl Validity {
         let all = sum(|path| Some(path.released_packets? as f64));
         let counted = paths.clone().any(|path| path.overflows.is_some());
         let overflows = sum(|path| Some(path.overflows? as f64));
-        // In virtual time nothing is released, and so nothing late.
+        // In virtual time no packets are counted as released, and none is late.
         if all + overflows == 0.0 {
             return Validity::default();
         }
         let lost = overflows / (all + overflows);
-        // Of nothing, nothing is late.
+        // Without packets, the means are zero.
         let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
         let late = mean(sum(|path| Some(path.late_packets? as f64)));
         let mean_ms = mean(sum(|path| {
             Some(path.lateness_mean_ms? * path.released_packets? as f64)
         }));
-        let most_ms = (rtprop_ms * MOST_LATENESS).max(LEAST_LATENESS_MS);
+        let most_ms = (rtprop_ms * MAX_LATENESS_RTPROPS).max(ACCEPTED_LATENESS_MS);
         let reasons = [
-            (late > MOST_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
+            (late > MAX_LATE_SHARE && rtprop_ms <= MAX_RTPROP_FOR_LATE_MS).then(|| {
                 format!(
                     "the machine was more than 1 ms late for {} % of the packets (at most {:.1} %)",
                     beyond(1, 100.0 * late),
-                    100.0 * MOST_LATE
+                    100.0 * MAX_LATE_SHARE
                 )
             }),
             (mean_ms > most_ms).then(|| {
@@ -117,11 +116,11 @@ impl Validity {
                     beyond(2, mean_ms)
                 )
             }),
-            (lost > MOST_OVERFLOWS).then(|| {
+            (lost > MAX_OVERFLOW_SHARE).then(|| {
                 format!(
                     "the machine lost {} % of the packets before or after the path (at most {:.1} %)",
                     beyond(1, 100.0 * lost),
-                    100.0 * MOST_OVERFLOWS
+                    100.0 * MAX_OVERFLOW_SHARE
                 )
             }),
         ];
@@ -137,21 +136,21 @@ impl Validity {
         }
     }
 
-    /// The same with what was seen of the senders, where there was a path at all.
+    /// Adds the lateness of the senders, if there was a path.
     pub fn with_senders(self, rtprop_ms: f64, senders: &Departures) -> Validity {
         if self.is_trusted.is_none() || senders.packets == 0 {
             return self;
         }
         let late = senders.late as f64 / senders.packets as f64;
         let mean_ms = senders.lateness.as_millis_f64() / senders.packets as f64;
-        let most_ms = (rtprop_ms * MOST_SENDER_LATENESS).max(LEAST_SENDER_LATENESS_MS);
+        let most_ms = (rtprop_ms * MAX_SENDER_LATENESS_RTPROPS).max(ACCEPTED_SENDER_LATENESS_MS);
         let reasons = [
             self.reason,
-            (late > MOST_SENDER_LATE && rtprop_ms <= LONGEST_FOR_LATE_MS).then(|| {
+            (late > MAX_SENDER_LATE_SHARE && rtprop_ms <= MAX_RTPROP_FOR_LATE_MS).then(|| {
                 format!(
                     "the senders were more than 1 ms late with {} % of the packets (at most {:.1} %)",
                     beyond(1, 100.0 * late),
-                    100.0 * MOST_SENDER_LATE
+                    100.0 * MAX_SENDER_LATE_SHARE
                 )
             }),
             (mean_ms > most_ms).then(|| {
@@ -171,20 +170,21 @@ impl Validity {
         }
     }
 
-    /// What to do about a run that is not to be trusted: the end of a line that begins with [the warning](Validity::warning).
+    /// Advice for a run that cannot be trusted: the end of a line that begins with [the warning](Validity::warning).
     pub const REMEDY: &str = "run it again while the machine does nothing else";
 
-    /// One line for people if the run is not to be trusted.
+    /// A warning in one line if the run cannot be trusted.
     pub fn warning(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(format!("not to be trusted, because {reason}"))
     }
 }
 
-/// A value that is beyond its bound, with so many decimals. It is rounded up, so that it does not look like the bound.
+/// A value that exceeds its bound, with this number of decimals. It is rounded up, so that it does not look like the
+/// bound.
 fn beyond(decimals: i32, value: f64) -> String {
     let unit = 10f64.powi(decimals);
-    // Without the small part, what is exact in decimals would be rounded up where it is not exact in binary.
+    // Without the subtraction, a value that is exact in decimals but not in binary would be rounded up.
     let value = (value * unit - 1e-6).ceil() / unit;
     format!("{value:.*}", decimals.unsigned_abs() as usize)
 }
@@ -352,14 +352,14 @@ mod tests {
             assert_eq!(validity.is_trusted, Some(false));
             assert!(validity.warning().unwrap().contains(word));
         }
-        // Both reasons are told.
+        // Both reasons are given.
         let both = Validity::of([&path(900, 0.06, 0)].into_iter());
         let both = both.with_senders(40.0, &senders(900, 60)).reason.unwrap();
         assert!(
             both.contains("machine was") && both.contains(", and the senders"),
             "{both}"
         );
-        // Without a path, there is nothing to be trusted, and without senders, nothing is said of them.
+        // Without a path there is no verdict, and without senders the verdict is that of the path.
         let none = Validity::default();
         assert_eq!(none.clone().with_senders(40.0, &senders(900, 60)), none);
         let silent = with(Departures::default());

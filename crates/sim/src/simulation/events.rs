@@ -1,4 +1,4 @@
-//! What happens, and what follows from it.
+//! The events, and their effects.
 
 use congestion::{Controller, Time};
 use path::Ecn;
@@ -12,7 +12,7 @@ use crate::network::{Out, Packet};
 use crate::observer::{End, Observer};
 
 impl<O: Observer<C>, C: Controller> Simulation<O, C> {
-    /// Something comes out of a link.
+    /// Handles the packets that leave a link.
     pub(super) fn on_link(&mut self, link: LinkIndex) {
         while let Some(out) = self.network.receive(self.now, link) {
             match out {
@@ -30,8 +30,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Prefetches the connection of the next packet out of a link, unless it is the `present` one. Other links and timers
-    /// have their turn before that packet. That is about the time that the fetch takes.
+    /// Prefetches the connection of the next packet from a link, unless it is the `present` one. Other links and
+    /// timers have their turn before that packet, which takes about as long as the fetch.
     fn look_ahead(&mut self, link: LinkIndex, present: u32) {
         if self.connections.are_far()
             && let Some(packet) = self.network.upcoming(link)
@@ -41,7 +41,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// A packet has reached the end of its way.
+    /// Handles a packet at the end of its way.
     fn on_packet(&mut self, packet: &Packet, is_marked: bool) {
         let slot = Slot(packet.segment.connection);
         let Some(connection) = self.connections.of_packet(slot, packet.serial) else {
@@ -53,7 +53,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             Body::SynAck { .. } | Body::Ack(_) => (End::Sending, Ecn::NotCapable),
         };
         let ecn = if is_marked { Ecn::Marked } else { sent };
-        connection.show(&mut self.observer, self.now, end, &packet.segment, ecn);
+        connection.show_segment(&mut self.observer, self.now, end, &packet.segment, ecn);
         match &packet.segment.body {
             body @ (Body::Syn { .. } | Body::FastOpen(_) | Body::Data(_)) => {
                 let before = connection.receiver.received();
@@ -68,7 +68,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                 }
             }
             body @ (Body::SynAck { .. } | Body::Ack(_)) => {
-                let before = connection.look::<O>();
+                let before = connection.stats_before::<O>();
                 let ack = connection.sender.on_segment(self.now, body);
                 if matches!(body, Body::SynAck { .. }) {
                     self.flows[FlowIndex::from(connection.id.flow)].on_answer();
@@ -80,15 +80,16 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
                         .on_ack(self.now, connection.id, ack, &connection.sender);
                 }
                 if let Some(before) = &before {
-                    connection.tell(&mut self.observer, self.now, before);
+                    connection.notify(&mut self.observer, self.now, before);
                 }
                 self.drive(slot);
             }
         }
     }
 
-    /// A SYN has arrived. If it opens a connection for requests, the one for the data may have waited for that: it begins to
-    /// send at once if the SYN `has_data`, else after a round trip, as a server that waits for the end of the handshake.
+    /// Handles a SYN. If it opens a connection for requests, the connection for the data may have waited for that. It
+    /// then sends at once if the SYN `has_data`, else after a round trip, like a server that waits for the end of the
+    /// handshake.
     fn on_opened(&mut self, slot: Slot, has_data: bool) {
         let now = self.now;
         if self.connections[slot].app.is_some() {
@@ -107,11 +108,11 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// The receiving end of a connection sends what it has to say, and sets its timer.
+    /// Sends a segment from the receiving end of a connection, if any, and sets its timer.
     fn reply(&mut self, slot: Slot, segment: Option<Segment>) {
         if let Some(segment) = &segment {
             let connection = &self.connections[slot];
-            connection.show(
+            connection.show_segment(
                 &mut self.observer,
                 self.now,
                 End::Receiving,
@@ -129,8 +130,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             );
         }
         let due = self.next_timer(slot, End::Receiving);
-        // An acknowledgement that was owed and has been sent leaves a timer behind, which fires for nothing. Moving it at
-        // every segment costs more, unless the connection has to be fetched from memory for it.
+        // An acknowledgement that was pending and has been sent leaves a timer behind, which fires without effect.
+        // Moving the timer at every segment costs more, unless the connection has to be fetched from memory anyway.
         if self.connections.are_far() {
             self.timers.set(End::Receiving.timer(slot), due);
         } else {
@@ -138,7 +139,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// After anything that may let the sending end of a connection send.
+    /// Lets the sending end of a connection send, after any event that may allow it.
     fn drive(&mut self, slot: Slot) {
         let host = self.connections[slot].host;
         if self.offer(slot) {
@@ -148,7 +149,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.end_if_done(slot);
     }
 
-    /// A connection gives its host's scheduler what it may send; tells whether there was anything.
+    /// Hands a connection's bursts to its host's scheduler; returns whether there were any.
     fn offer(&mut self, slot: Slot) -> bool {
         let connection = &mut self.connections[slot];
         let host = &mut self.hosts[connection.host];
@@ -170,7 +171,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         has_sent
     }
 
-    /// A host lets go what may leave now.
+    /// Releases the bursts of a host that may leave now.
     pub(super) fn release(&mut self, host: HostIndex) {
         while let Some(burst) = self.hosts[host].release(self.now) {
             let connection = &self.connections[Slot(burst.connection)];
@@ -178,7 +179,13 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
             let ecn = connection.ecn_of(&burst);
             if O::WATCHES_SEGMENTS {
                 for segment in burst.segments() {
-                    connection.show(&mut self.observer, self.now, End::Sending, &segment, ecn);
+                    connection.show_segment(
+                        &mut self.observer,
+                        self.now,
+                        End::Sending,
+                        &segment,
+                        ecn,
+                    );
                 }
             }
             self.network
@@ -191,7 +198,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.releases.set(host.into(), next);
     }
 
-    /// A burst has left its host, which may let its connection offer another.
+    /// Handles the departure of a burst, which may let its connection hand over another.
     fn on_departed(&mut self, burst: &Burst) {
         let slot = Slot(burst.connection);
         let connection = &mut self.connections[slot];
@@ -210,7 +217,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// The receiving end of a connection has got the first `received` bytes in order.
+    /// Handles the first `received` bytes in order at the receiving end of a connection.
     fn on_received(&mut self, slot: Slot, received: u64) {
         let connection = &mut self.connections[slot];
         if let Some(app) = &mut connection.app {
@@ -231,7 +238,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// The application of a connection writes its requests, if it has any.
+    /// Writes the requests of a connection's application, if it has any.
     fn ask(&mut self, slot: Slot) {
         let Some((requests, waiting, is_last)) = self.connections[slot].ask() else {
             return;
@@ -247,7 +254,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.drive(requests);
     }
 
-    /// A flow starts, or an object of it has arrived that has a connection of its own.
+    /// Starts a flow, or handles arrived objects that have connections of their own.
     pub(super) fn on_start(&mut self, index: FlowIndex) {
         let flow = &self.flows[index];
         if !flow.opens_for_each() {
@@ -266,7 +273,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         self.starts.set(index.into(), next);
     }
 
-    /// A flow opens a connection for an application, and one for its requests.
+    /// Opens a connection for an application, and one for its requests.
     fn connect(&mut self, index: FlowIndex, app: App) {
         let flow = &self.flows[index];
         let now = self.now;
@@ -292,7 +299,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Takes a connection away if it is over.
+    /// Removes a connection if it is over.
     fn end_if_done(&mut self, slot: Slot) {
         if self.connections.get(slot).is_none_or(|it| !it.is_done()) {
             return;
@@ -311,8 +318,8 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// Ends the connection for data with that for its requests, or the reverse, if it could not be opened: to the
-    /// application both are one.
+    /// If a connection could not be opened, ends both the connection for data and that for its requests: for the
+    /// application they are one.
     fn fail_together(&mut self, slot: Slot) {
         let connection = &self.connections[slot];
         let peer = match connection.app {
@@ -329,14 +336,14 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// The connection for the data that a connection for requests asks for, if it is not over: it was opened just before.
+    /// The connection for the data that a connection for requests belongs to, if it is live: it was opened just before.
     fn data_of(&mut self, requests: Slot) -> Option<Slot> {
         let connection = &self.connections[requests];
         let (data, serial) = (connection.peer?, connection.id.connection.wrapping_sub(1));
         self.connections.of_packet(data, serial).map(|_| data)
     }
 
-    /// Brings a timer forward to when an end of a connection next has something to do; never puts it off.
+    /// Moves the timer of an end forward to the end's next timer; never postpones it.
     fn arm(&mut self, slot: Slot, end: End) {
         let due = self.next_timer(slot, end);
         self.bring_forward(end.timer(slot), due);
@@ -348,7 +355,7 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         }
     }
 
-    /// A timer goes off, perhaps too early; then it is set anew.
+    /// Handles a timer, which may fire too early; then it is set again.
     pub(super) fn on_timer(&mut self, timer: usize) {
         let (slot, end) = End::of_timer(timer);
         if self.next_timer(slot, end) <= self.now {
@@ -367,18 +374,18 @@ impl<O: Observer<C>, C: Controller> Simulation<O, C> {
         connection.map_or(Time::MAX, |connection| connection.next_timer(end))
     }
 
-    /// An end of a connection does what is due.
+    /// Handles the timers of an end that are due.
     fn on_due(&mut self, slot: Slot, end: End) {
         let connection = &mut self.connections[slot];
         match end {
             End::Sending => {
-                let before = connection.look::<O>();
+                let before = connection.stats_before::<O>();
                 connection.sender.on_timer(self.now);
                 if let Some(app) = &mut connection.app {
                     app.on_timer(self.now);
                 }
                 if let Some(before) = &before {
-                    connection.tell(&mut self.observer, self.now, before);
+                    connection.notify(&mut self.observer, self.now, before);
                 }
                 self.fail_together(slot);
                 self.ask(slot);

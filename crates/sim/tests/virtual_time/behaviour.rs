@@ -1,4 +1,4 @@
-//! What the algorithms do, as their publications say it.
+//! The behaviour of the algorithms, as their publications describe it.
 
 use crate::support::{
     Fixed, MSS, Watch, at_millis, jain, limit, lossy, mbit, millis, path, percentile, run,
@@ -18,7 +18,7 @@ const SECOND: u64 = 1_000;
 fn share_of_limit(loss_percent: u32, seed: u64) -> f64 {
     let (rate, rtt) = (mbit(100), millis(100));
     let path = lossy(path(rate, rtt, rate.bytes_in(rtt) * 4), loss_percent);
-    // A receiver without limits: what waits behind holes takes of its buffer, and of a smaller one Startup would meet the end
+    // A receiver without limits: data beyond holes occupy its buffer. With a smaller one, Startup would reach its end
     // first, which costs up to half a percent of the minute.
     let mut flow = FlowConfig::new(ControllerKind::Bbr1);
     flow.receiver.initial_buffer = Bytes::new(64 << 20);
@@ -43,8 +43,8 @@ fn bbr1_does_not_take_random_loss_for_congestion() {
     }
 }
 
-/// The departure model costs some queue: the phase that sends slower ends while the bursts that wait in the host are still
-/// to be sent (the kernel's BBR, paced by TCP itself, has a median of 1.20 RTprops here).
+/// The departure model costs some queue: the phase that sends more slowly ends while the bursts that wait in the host
+/// are still to be sent (the kernel's BBR, paced by TCP itself, has a median of 1.20 RTprops here).
 #[test]
 fn bbr1_keeps_a_deep_queue_empty() {
     let (rate, rtt) = (mbit(10), millis(40));
@@ -77,9 +77,9 @@ fn cubic_fills_a_deep_queue() {
     assert!(longest > millis(1_000), "{longest}");
 }
 
-/// Beside a flow that keeps the queue full, ProbeRTT finds no empty pipe. From then on the queue counts as RTprop, and so the
-/// window holds enough of it to keep a share (Ware et al., "Modeling BBR's Interactions with Loss-Based Congestion Control",
-/// IMC 2019).
+/// Beside a flow that keeps the queue full, ProbeRTT finds no empty pipe. From then on the queue counts as RTprop, so
+/// the window holds enough of it to keep a share (Ware et al., "Modeling BBR's Interactions with Loss-Based
+/// Congestion Control", IMC 2019).
 #[test]
 fn bbr1_keeps_a_share_beside_cubic_in_a_deep_queue() {
     let (rate, rtt) = (mbit(20), millis(40));
@@ -97,8 +97,8 @@ fn bbr1_keeps_a_share_beside_cubic_in_a_deep_queue() {
     }
 }
 
-/// The flows that start late take more than their share, until a ProbeRTT of all of them together shows the true RTprop to
-/// each (the paper's figure 6): that takes a few of them.
+/// The flows that start late take more than their share, until a common ProbeRTT shows the true RTprop to each (the
+/// paper's figure 6): that takes a few of them.
 #[test]
 fn ten_bbr1_flows_come_to_share_fairly() {
     let rate = mbit(100);
@@ -126,8 +126,8 @@ fn ten_bbr1_flows_come_to_share_fairly() {
     }
 }
 
-/// What brings them together is that each sends as long as less than its window is in flight, so half a packet more on
-/// average than in proportion to what it had: with Linux's room in the window, it is some eight packets.
+/// The flows converge because each sends while less than its window is in flight, so on average half a packet more
+/// than in proportion to its share; with Linux's room in the window, some eight packets more.
 #[test]
 fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
     let (rate, rtt) = (mbit(100), millis(10));
@@ -150,8 +150,8 @@ fn five_flows_of_the_papers_bbr_come_to_share_fairly() {
     }
 }
 
-/// What five flows of the BBR of the paper's time that start two seconds apart have in the second half of a minute, if
-/// RTprop is remembered for so long.
+/// The shares of five flows of the BBR of the paper's time that start two seconds apart, in the second half of a
+/// minute, with this RTprop window.
 fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
     let (rate, rtt) = (mbit(100), millis(10));
     let bbr1 = bbr1::Config {
@@ -175,8 +175,8 @@ fn shares_with_rt_prop_window(window: Duration, seed: u64) -> Vec<f64> {
     (0..5).map(|flow| watch.goodput(flow, end)).collect()
 }
 
-/// The paper on several flows: late starters take a queue for a part of the path, and have more for as long as they do;
-/// the ProbeRTTs that all share put them right.
+/// The paper on several flows: late starters take a queue for a part of the path, and have more while they do; common
+/// ProbeRTTs correct them.
 #[test]
 fn without_probe_rtt_flows_that_start_late_keep_more_than_their_share() {
     for seed in [1, 2] {
@@ -216,8 +216,8 @@ fn a_tail_loss_costs_a_probe_and_no_timeout() {
     assert!(rack.ended.unwrap() < classic.ended.unwrap());
 }
 
-/// From the start on, Startup and Drain included. The buffer is so deep that CUBIC does not fill it meanwhile: nothing is
-/// really lost.
+/// From the start on, including Startup and Drain. The buffer is so deep that CUBIC does not fill it meanwhile: no
+/// packet is really lost.
 #[test]
 fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
     let (rate, rtt) = (mbit(50), millis(40));
@@ -248,8 +248,8 @@ fn reordering_by_half_a_round_trip_costs_at_most_one_recovery() {
     }
 }
 
-/// A send buffer below what Startup wants in flight is the application's limit, as in Linux with its 4 MB: such samples do
-/// not show that the pipe is full, so Startup never ends; nor do they lower BtlBw.
+/// A send buffer smaller than what Startup would have in flight counts as an application limit, as in Linux with its
+/// 4 MB. Such samples do not show that the pipe is full, so Startup never ends; they do not lower BtlBw either.
 #[test]
 fn a_small_send_buffer_keeps_bbr1_in_startup() {
     let (rate, rtt) = (mbit(100), millis(100));
@@ -268,7 +268,7 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
             (0.99..1.01).contains(&(btl_bw / limit(rate, 0))),
             "{btl_bw}"
         );
-        // Not all of the time: the buffer empties by a third, and is filled at once.
+        // Not all of the time: the buffer empties by a third, and is refilled at once.
         let limits = sender.limits(simulation.now());
         assert_eq!(
             limits.send_buffer > millis(SECOND),
@@ -278,7 +278,8 @@ fn a_small_send_buffer_keeps_bbr1_in_startup() {
     }
 }
 
-/// The share of the limit that a flow has after its start, on a path of 333 packets (100 Mbit/s × 40 ms) with a buffer of so many packets.
+/// The share of the limit that a flow has after its start, on a path of 333 packets (100 Mbit/s × 40 ms) with a
+/// buffer of this many packets.
 fn share_with_buffer(kind: ControllerKind, packets: u64) -> f64 {
     let (rate, rtt) = (mbit(100), millis(40));
     let mut path = path(rate, rtt, Bytes::ZERO);
@@ -304,7 +305,7 @@ fn a_shallow_buffer_costs_loss_based_control_more_than_bbr1() {
     }
 }
 
-/// When bursts left their host.
+/// The times at which bursts left their host.
 #[derive(Default)]
 struct Departures(Vec<Time>);
 
@@ -314,7 +315,8 @@ impl<C: Controller> Observer<C> for Departures {
     }
 }
 
-/// The longest silence in each of the rounds five to seven, as a share of the RTT; the pipe is not full before the ninth.
+/// The longest silence in each of the rounds five to seven, as a share of the RTT; the pipe is not full before the
+/// ninth.
 fn silences(kind: ControllerKind, pacing: Pacing) -> Vec<f64> {
     let (rate, rtt) = (mbit(1_000), millis(100));
     let mut flow = FlowConfig::new(kind);
@@ -337,8 +339,8 @@ fn silences(kind: ControllerKind, pacing: Pacing) -> Vec<f64> {
     (4..7).map(longest).collect()
 }
 
-/// The appendix of the paper: even paced, slow start sends a part of each round and is silent for the rest, while Startup
-/// sends ever faster. The gap that its first window leaves is gone after four rounds.
+/// The appendix of the paper: even with pacing, slow start sends during a part of each round and is silent for the
+/// rest, while Startup sends ever faster. The gap after its first window is gone after four rounds.
 #[test]
 fn slow_start_is_silent_in_each_round_and_startup_is_not() {
     let bbr1 = silences(ControllerKind::Bbr1, Pacing::Fq);
@@ -349,7 +351,7 @@ fn slow_start_is_silent_in_each_round_and_startup_is_not() {
     assert!(unpaced.iter().all(|silence| *silence > 0.9), "{unpaced:?}");
 }
 
-/// The BtlBw that a flow believes in at each ACK.
+/// A flow's BtlBw at each ACK.
 #[derive(Default)]
 struct Beliefs(Vec<f64>);
 
@@ -362,8 +364,8 @@ impl<C: Controller> Observer<C> for Beliefs {
     }
 }
 
-/// The paper on competition: whatever CUBIC fills of the buffer, ProbeBW moves BtlBw towards the flow's fair
-/// share: from above in a buffer of 2 BDP, and a little too far in deeper ones. In one of 1 BDP there is little to move it.
+/// The paper on competition: whatever part of the buffer CUBIC fills, ProbeBW moves BtlBw towards the flow's fair
+/// share: from above in a buffer of 2 BDP, and a little too far in deeper ones. In a buffer of 1 BDP, little moves it.
 #[test]
 fn beside_cubic_btl_bw_moves_towards_the_fair_share() {
     let (rate, rtt) = (mbit(20), millis(40));

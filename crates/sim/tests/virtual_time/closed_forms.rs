@@ -1,4 +1,4 @@
-//! Cases whose outcome can be computed with a pencil.
+//! Cases whose outcome can be computed by hand.
 
 use crate::support::{Fixed, MSS, Watch, at_millis, mbit, millis, path, percentile, run};
 use congestion::{Bytes, ControllerKind, Duration, Time};
@@ -6,10 +6,10 @@ use path::{Buffer, Capacity, LinkConfig, Loss, PathConfig};
 use sim::{Config, FlowConfig, Simulation, dumbbell};
 use transport::receiver;
 
-/// A packet of 1500 bytes takes a millisecond at it.
+/// The rate in Mbit/s: a packet of 1500 bytes takes a millisecond.
 const RATE: u64 = 12;
 
-/// Every segment is acknowledged at once, so that no acknowledgement that waits blurs the times.
+/// Every segment is acknowledged at once, so that delayed ACKs do not blur the times.
 fn prompt<C>(mut flow: FlowConfig<C>) -> FlowConfig<C> {
     flow.receiver.ack_every = 1;
     flow.receiver.max_compressed_acks = 0;
@@ -44,7 +44,7 @@ fn packets_arrive_one_serialization_apart() {
 
 #[test]
 fn a_window_limited_flow_sends_a_window_each_round_trip() {
-    // No bottleneck at all: a window arrives at one instant, and the next one a round trip later.
+    // Without a bottleneck, a window arrives at one instant, and the next one a round trip later.
     let delay = LinkConfig {
         delay: millis(25),
         ..LinkConfig::default()
@@ -56,7 +56,7 @@ fn a_window_limited_flow_sends_a_window_each_round_trip() {
     for window in [1, 7, 40] {
         let config = dumbbell(path.clone(), vec![fixed(window)]);
         let rounds = 100;
-        // The handshake, and the way of the last window.
+        // The handshake, and the delay of the last window.
         let end = at_millis(50 + 25 + 50 * (rounds - 1));
         let watch = run(config, Time::ZERO, end);
         assert_eq!(watch.flows[0].received, rounds * window * MSS);
@@ -93,7 +93,7 @@ fn the_receive_window_limits_as_the_congestion_window_does() {
 
 #[test]
 fn what_the_pipe_does_not_hold_waits_in_the_queue() {
-    // 40 packets of BDP; whatever is in flight beyond waits for the bottleneck, so that RTT = window / rate.
+    // 40 packets of BDP; the rest of the packets in flight wait for the bottleneck, so that RTT = window / rate.
     let path = path(mbit(RATE), millis(40), Bytes::new(1_000_000));
     for window in [41, 60, 200] {
         let config = dumbbell(path.clone(), vec![fixed(window)]);
@@ -146,16 +146,16 @@ fn a_full_queue_delays_by_buffer_over_rate() {
     let watch = run(config, at_millis(1_000), at_millis(5_000));
     let seen = &watch.flows[0];
     assert!(seen.stats.packets_lost > 0);
-    // The last that found room waited for those before it and for the rest of the one in transmission, and then took a
-    // millisecond of its own.
+    // The last packet that found room waited for those before it and for the rest of the one in transmission, and
+    // then took a millisecond of its own.
     let longest = seen.rtts.iter().max().copied().unwrap();
     assert!(longest > millis(40 + waiting), "{longest}");
     assert!(longest <= millis(40 + waiting + 1), "{longest}");
 }
 
-/// A flow's rate over the law's. Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
-/// Algorithm" (1997): windows between W/2 and W, a packet more each round trip and one signal of congestion each cycle of
-/// 3/8 W² packets, give a rate of sqrt(3/2) MSS / (RTT sqrt(p)), with p signals a packet.
+/// The ratio of a flow's rate to the law. Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP
+/// Congestion Avoidance Algorithm" (1997): windows between W/2 and W, a packet more each round trip and one signal of
+/// congestion each cycle of 3/8 W² packets, give a rate of sqrt(3/2) MSS / (RTT sqrt(p)), with p signals a packet.
 fn over_the_law(bytes_per_sec: f64, rtt_s: f64, signals: u64, packets: u64) -> f64 {
     let p = signals as f64 / packets as f64;
     bytes_per_sec * rtt_s * p.sqrt() / (1.5f64.sqrt() * MSS as f64)
@@ -163,7 +163,7 @@ fn over_the_law(bytes_per_sec: f64, rtt_s: f64, signals: u64, packets: u64) -> f
 
 #[test]
 fn renos_sawtooth_keeps_the_inverse_square_root_law() {
-    // A buffer that is small beside the BDP, so that the RTT is the same all the time.
+    // The buffer is small compared with the BDP, so the RTT is constant.
     let rtt = millis(100);
     let mut path = path(mbit(RATE), rtt, Bytes::ZERO);
     path.forward.buffer = Buffer::Packets(5);

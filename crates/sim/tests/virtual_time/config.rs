@@ -1,4 +1,4 @@
-//! Configurations that make no sense are answered.
+//! Invalid configurations are refused.
 
 use congestion::{Bytes, ControllerKind, Rate, Ratio, Time};
 use path::{Capacity, LinkConfig, Loss, PathConfig};
@@ -16,7 +16,7 @@ fn sound() -> Config {
     }
 }
 
-/// What the error says of a sound configuration that `spoil` has changed.
+/// The error of a valid configuration that `spoil` has changed.
 fn error(spoil: impl FnOnce(&mut Config)) -> String {
     let mut config = sound();
     spoil(&mut config);

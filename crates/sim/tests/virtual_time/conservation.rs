@@ -1,4 +1,4 @@
-//! What BBR's conservation of packets after a loss is for.
+//! The purpose of BBR's packet conservation after a loss.
 
 use congestion::bbr1::{self, Bbr1};
 use congestion::{Ack, Bytes, Controller, Duration, Lost, Rate, Recovery, Sent, Snapshot, Time};
@@ -7,7 +7,7 @@ use sim::{FlowConfig, MakeController, dumbbell};
 
 use crate::support::{at_millis, mbit, millis, path, run};
 
-/// BBR that is not told of recoveries: its window stays what the model makes it.
+/// BBR that is not notified of recoveries: its window stays as the model sets it.
 #[derive(Debug)]
 struct Careless(Bbr1);
 

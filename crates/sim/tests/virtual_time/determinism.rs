@@ -8,7 +8,7 @@ use transport::app::{self, Sizes, Transfer};
 use transport::burst::Burst;
 use transport::sender::Sender;
 
-/// A fingerprint of everything that is observed (FNV-1a).
+/// A fingerprint of all observations (FNV-1a).
 #[derive(Debug, PartialEq, Eq)]
 struct Fingerprint(u64);
 
@@ -45,7 +45,7 @@ impl Observer for Fingerprint {
     }
 }
 
-/// A bit of everything.
+/// A configuration with a little of everything.
 fn config(seed: u64) -> Config {
     let rate = mbit(50);
     let mut path = path(rate, millis(30), rate.bytes_in(millis(60)));
@@ -99,7 +99,7 @@ fn the_same_seed_gives_the_same_run() {
     assert_ne!(first, fingerprint(2));
 }
 
-/// The run of seed 1, as any machine must see it. Where a change of behaviour is meant, the new value replaces it.
+/// The run of seed 1, as any machine must produce it. After an intended change of behaviour, the new value replaces it.
 #[test]
 fn the_run_is_the_same_on_any_machine() {
     let fingerprint = fingerprint(1);

@@ -1,4 +1,4 @@
-//! TCP Fast Open (RFC 7413): what it saves, and whom.
+//! TCP Fast Open (RFC 7413): its savings.
 
 use congestion::{AnyController, Bytes, ControllerKind, Duration, Rate};
 use sim::{Config, FlowConfig, Id, Observer, Simulation, dumbbell};
@@ -13,7 +13,7 @@ const fn millis_of(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// How long each object took, in round trips.
+/// The time of each object, in round trips.
 #[derive(Default)]
 struct Took(Vec<f64>);
 
@@ -50,7 +50,7 @@ fn an_object_that_fits_the_syn_comes_a_round_trip_earlier() {
         };
         assert_eq!(took(app.clone(), FastOpen::Off), [off], "{bytes}");
         assert_eq!(took(app.clone(), FastOpen::Known), [known], "{bytes}");
-        // The only connection has nothing to learn the cookie from.
+        // The only connection has no earlier one to get the cookie from.
         assert_eq!(took(app, FastOpen::On), [off], "{bytes}");
     }
 }
@@ -65,7 +65,7 @@ fn the_first_answer_comes_a_round_trip_earlier() {
         });
         let [off, known] = [FastOpen::Off, FastOpen::Known].map(|it| took(app.clone(), it));
         assert!((off[0] - known[0] - 1.0).abs() < 0.011, "{off:?} {known:?}");
-        // The connection stays open, and later requests have nothing to save.
+        // The connection stays open, so later requests save nothing.
         assert!((off[1] - known[1]).abs() < 0.011, "{off:?} {known:?}");
     }
 }
@@ -79,7 +79,7 @@ fn a_cookie_serves_all_connections_after_the_first() {
         count: Some(20),
     });
     let took = took(app, FastOpen::On);
-    // Those that are opened before the first is answered, too, have no cookie.
+    // Connections that are opened before the first answer have no cookie either.
     let slow = took.iter().filter(|took| **took == 1.5).count();
     let fast = took.iter().filter(|took| **took == 0.5).count();
     assert_eq!((took[0], slow + fast, took.len()), (1.5, 20, 20));

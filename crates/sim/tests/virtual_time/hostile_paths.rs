@@ -1,4 +1,4 @@
-//! Paths that try loss recovery and the host: none of its last resorts may be needed in vain.
+//! Paths that are hard on loss recovery and the host: none of its last resorts may be used without need.
 
 use congestion::{Bytes, Controller, ControllerKind, Duration, Ratio, Time};
 use path::{Buffer, Capacity, Loss, Reorder};
@@ -17,7 +17,8 @@ const ALL: [ControllerKind; 4] = [
     ControllerKind::Reno,
 ];
 
-/// A repetition that is lost is found by time as long as anything else arrives; a timeout that comes nevertheless is true.
+/// A lost retransmission is found by time while anything else arrives; a timeout that happens nevertheless is not
+/// spurious.
 #[test]
 fn no_timeout_is_spurious_however_many_packets_are_lost() {
     let (rate, rtt) = (mbit(20), millis(100));
@@ -37,7 +38,7 @@ fn no_timeout_is_spurious_however_many_packets_are_lost() {
     }
 }
 
-/// Slow start's overshoot is many true losses; a packet that is only late must not make the sender forget them.
+/// Slow start's overshoot causes many true losses; a packet that is only late must not make the sender forget them.
 #[test]
 fn reordering_amid_true_losses_costs_no_timeout() {
     let (rate, rtt) = (mbit(50), millis(40));
@@ -58,7 +59,7 @@ fn reordering_amid_true_losses_costs_no_timeout() {
     }
 }
 
-/// Half of the acknowledgements are lost, or their way is slower than they come: cumulative acknowledgements make up for
+/// Half of the acknowledgements are lost, or their path is too slow for them: cumulative acknowledgements make up for
 /// it.
 #[test]
 fn a_bad_way_back_costs_little() {
@@ -78,7 +79,7 @@ fn a_bad_way_back_costs_little() {
     }
 }
 
-/// Neither very long nor very short round trips, small packets nor large ones bring timeouts or freeze the window.
+/// Very long or very short round trips and small or large packets cause no timeouts and do not freeze the window.
 #[test]
 fn round_trips_and_packets_of_any_size() {
     let micros = Duration::from_micros;
@@ -108,7 +109,7 @@ fn round_trips_and_packets_of_any_size() {
     }
 }
 
-/// The smallest transfers, through loss of any packet: SYN, SYN-ACK, the data or its ACK.
+/// The smallest transfers, with loss of any packet: SYN, SYN-ACK, the data or its ACK.
 #[test]
 fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
     let mut seconds = Vec::new();
@@ -132,12 +133,12 @@ fn a_byte_arrives_when_whatever_is_lost_was_repeated_once() {
         seconds.push(ended.since(Time::ZERO).as_secs_f64());
     }
     seconds.sort_by(f64::total_cmp);
-    // Without a loss two round trips; a SYN's answer is awaited for a second, five times.
+    // Without a loss it takes two round trips; a SYN's answer is awaited for a second, five times.
     assert!(seconds[60] < 0.09, "{:?}", seconds[60]);
     assert!(seconds[190] < 8.0, "{:?}", seconds[190]);
 }
 
-/// Holds each sender to what TCP small queues allow it, and counts the bursts that have not left its host.
+/// Checks that each sender respects the limit of TCP small queues, and counts the bursts that have not left its host.
 #[derive(Default)]
 struct SmallQueues {
     waiting: u64,
@@ -154,14 +155,15 @@ impl<C: Controller> Observer<C> for SmallQueues {
         let controller = sender.controller();
         let millisecond = controller.pacing_rate().bytes_in(millis(1));
         let limit = millisecond.max(controller.send_quantum().min(MAX_OFFLOAD) * 2);
-        // Twice for repetitions, and the burst itself.
+        // Twice the limit for retransmissions, and the burst itself.
         let most = limit * 2 + Bytes::new(u64::from(burst.bytes));
         let below = sender.below_tcp();
         assert!(below <= most, "{now:?} {id:?}: {below}, at most {most}");
     }
 }
 
-/// Whatever the pacing, the scheduler and the card: about a millisecond waits below, and the scheduler never drops.
+/// Whatever the pacing, the scheduler and the card: about a millisecond of data waits below, and the scheduler never
+/// drops.
 #[test]
 fn little_waits_below_the_sender() {
     let rate = mbit(50);
@@ -192,7 +194,7 @@ fn little_waits_below_the_sender() {
     }
 }
 
-/// Linux gives up 131 s after the first SYN, and what the connection was for ends with it, both ways.
+/// Linux gives up 131 s after the first SYN; the connections of both directions end with it.
 #[test]
 fn a_connection_that_nobody_answers_is_given_up() {
     let mut pages = FlowConfig::new(ControllerKind::Cubic);

@@ -1,4 +1,4 @@
-//! ECN: what BBRv3 with Linux's answer to marks does where a queue marks at a shallow threshold, as in a data centre.
+//! ECN: BBRv3 with Linux's answer to marks, where a queue marks at a shallow threshold, as in a data centre.
 
 use congestion::bbr3::{self, EcnConfig};
 use congestion::{Bytes, ControllerKind, Duration, Settings};
@@ -9,8 +9,8 @@ use crate::support::{at_millis, jain, limit, mbit, path, percentile, run};
 
 const RTT: Duration = Duration::from_millis(2);
 
-/// Four flows on 1 Gbit/s with a buffer of 16 BDP, of which a third of a BDP is enough for marks: their part of the limit, Jain's
-/// index, and the median time in the queue of the first.
+/// Four flows on 1 Gbit/s with a buffer of 16 BDP, which marks from a third of a BDP on: their share of the limit,
+/// Jain's index, and the median time in the queue of the first.
 fn four_flows(settings: Settings) -> (f64, f64, Duration) {
     let rate = mbit(1_000);
     let bdp = rate.bytes_in(RTT);
@@ -31,8 +31,9 @@ fn four_flows(settings: Settings) -> (f64, f64, Duration) {
     (share, jain(&rates), rtt.saturating_sub(RTT))
 }
 
-/// The draft's BBRv3 takes no notice of marks: the windows of four flows stand in the queue. After a probe that was marked too much,
-/// a small flow keeps room for its bursts (`bbr_target_inflight`); with room for its BDP alone, one flow had nearly all.
+/// The draft's BBRv3 ignores marks: the windows of four flows stand in the queue. After a probe with too many marks,
+/// a small flow keeps room for its bursts (`bbr_target_inflight`); with room for its BDP alone, one flow had nearly
+/// everything.
 #[test]
 fn linuxs_answer_to_marks_makes_the_queue_shallow_and_keeps_the_rate() {
     let answer = Settings::Bbr3(bbr3::Config {

@@ -1,5 +1,5 @@
-//! What implementations of BBR have got wrong, each on a path that shows it: bursts that no pacing bounds, a window that stays
-//! small, a Startup that never ends, a model that one bad moment spoils for good.
+//! Known faults of BBR implementations, each on a path that shows it: bursts that no pacing bounds, a window that
+//! stays small, a Startup that never ends, a model that one bad moment spoils for good.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::support::{at_millis, jain, limit, mbit, millis, path, percentile, run
 const BBRS: [ControllerKind; 2] = [ControllerKind::Bbr1, ControllerKind::Bbr3];
 const SECOND: u64 = 1_000;
 
-/// When how much payload left the host.
+/// The times and payloads of departures.
 #[derive(Default)]
 struct Departures(Vec<(Time, u64)>);
 
@@ -25,7 +25,7 @@ impl<C: Controller> Observer<C> for Departures {
     }
 }
 
-/// The largest burst, and the most in any `span`; from `from` on.
+/// The largest burst, and the most in any `span`, both from `from` on.
 fn peaks(departures: &[(Time, u64)], from: Time, span: Duration) -> (u64, u64) {
     let (mut burst, mut most, mut within, mut first) = (0, 0, 0, 0);
     for (index, &(at, bytes)) in departures.iter().enumerate() {
@@ -44,7 +44,7 @@ fn peaks(departures: &[(Time, u64)], from: Time, span: Duration) -> (u64, u64) {
     (burst, most)
 }
 
-/// No more leaves than the highest gain of ProbeBW allows and one burst, which is of a millisecond or two packets.
+/// No more leaves than the highest gain of ProbeBW allows and one burst, which is a millisecond or two packets.
 #[test]
 fn pacing_bounds_bursts() {
     for kind in BBRS {
@@ -73,7 +73,7 @@ fn pacing_bounds_bursts() {
     }
 }
 
-/// What an application did in half a minute at 50 Mbit/s and 40 ms: share of the path, median RTT, the last state's phase.
+/// An application's half minute at 50 Mbit/s and 40 ms: share of the path, median RTT, the last state's phase.
 fn application(kind: ControllerKind, app: app::Config) -> (f64, Duration, Phase) {
     let (rate, rtt) = (mbit(50), millis(40));
     let mut flow = FlowConfig::new(kind);
@@ -96,7 +96,7 @@ fn application(kind: ControllerKind, app: app::Config) -> (f64, Duration, Phase)
     (share, percentile(&watch.flows[0].rtts, 50), phase)
 }
 
-/// What the application limits gets what it asks for, without a queue. Startup goes on for as long as nothing but the
+/// A flow limited by its application gets what it needs, without a queue. Startup continues while only the
 /// application is the limit, and ends as soon as the path is.
 #[test]
 fn applications_neither_starve_nor_stay_in_startup_for_ever() {
@@ -215,7 +215,7 @@ fn reordering_costs_little() {
     }
 }
 
-/// As on Wi-Fi and in cells.
+/// Aggregation as on Wi-Fi and in cellular networks.
 #[test]
 fn aggregation_costs_little() {
     fn every(ms: u64) -> Option<Aggregation> {
@@ -239,10 +239,10 @@ fn aggregation_costs_little() {
     cost_little(ControllerKind::Bbr1, short, &effects[..2]);
 }
 
-/// BBRv1 comes late to the rate where ACKs come together for five round trips, and then keeps it. It has no room for that before
-/// the pipe is full (Linux `bbr_set_cwnd`), and takes the rate of a window in each burst for the path's: Startup ends at a sixth
-/// of it. Then it grows by a quarter in a cycle, which is of eight bursts. A receive window that is as large as the receiver's
-/// shortest round trip demands holds it up once more, so it has a large one here (`docs/choose.md`).
+/// BBRv1 reaches the rate late if ACKs are merged for five round trips, and then keeps it. It has no room for that
+/// before the pipe is full (Linux `bbr_set_cwnd`), and takes the rate of a window in each burst for the path's: Startup
+/// ends at a sixth of it. Then it grows by a quarter in a cycle, which is of eight bursts. A receive window as large as
+/// the receiver's shortest round trip demands delays it once more, so it has a large one here (`docs/choose.md`).
 #[test]
 fn bbr1_comes_late_to_the_rate_where_acks_come_together() {
     let (rate, rtt) = (mbit(50), millis(10));
@@ -261,7 +261,7 @@ fn bbr1_comes_late_to_the_rate_where_acks_come_together() {
     assert!(late > 0.9, "{late}");
 }
 
-/// What was delivered until each ACK.
+/// The bytes delivered until each ACK.
 #[derive(Default)]
 struct Delivered(Vec<(Time, u64)>);
 
@@ -283,7 +283,7 @@ impl Delivered {
         (until(to) - until(from)) as f64 * 8.0 / (to - from) as f64 / limit(rate, 0)
     }
 
-    /// The longest time without an ACK after a second.
+    /// The longest time without an ACK after the second `from`.
     fn silence(&self, from: u64) -> Duration {
         let gaps = self
             .0
@@ -295,7 +295,7 @@ impl Delivered {
     }
 }
 
-/// What becomes of the path.
+/// A change of the path.
 #[derive(Debug, Clone, Copy)]
 struct Then {
     at: u64,
@@ -326,9 +326,9 @@ fn changing(kind: ControllerKind, mut path: PathConfig, then: &[Then]) -> Delive
     simulation.into_observer()
 }
 
-/// Ten seconds without the path. What was in the buffer then arrives ten seconds late, and the round-trip time that TCP
-/// reckons with is one of seconds. BBRv1 has come to be in ProbeRTT, with a window of four packets, which what the buffer dropped fills:
-/// it learns of that loss with the next probe of the tail, two such round trips later.
+/// Ten seconds without the path. The packets in the buffer then arrive ten seconds late, and TCP's round-trip time is
+/// seconds. BBRv1 is in ProbeRTT, with a window of four packets, which the packets dropped by the buffer fill. It
+/// learns of their loss with the next tail loss probe, two such round trips later.
 #[test]
 fn ten_seconds_of_blackout_are_no_stall() {
     for (rate, rtt) in [
@@ -353,8 +353,9 @@ fn ten_seconds_of_blackout_are_no_stall() {
     }
 }
 
-/// Ten times the rate or a tenth, ten times the RTT or a tenth: the flow goes on, and has found the path within 20 s (see
-/// `docs/bbr3.md` for what more than half a second of RTT does to BBRv3, be it the path's or a queue's).
+/// Ten times the rate or a tenth, ten times the RTT or a tenth: the flow continues, and has found the path within 20
+/// s (see `docs/bbr3.md` for the effect of more than half a second of RTT on BBRv3, whether it is the path's or a
+/// queue's).
 #[test]
 fn ten_times_as_much_or_as_little_is_found() {
     for kind in BBRS {
@@ -382,14 +383,14 @@ fn ten_times_as_much_or_as_little_is_found() {
     }
 }
 
-/// Between two seconds.
+/// The median RTT between two seconds.
 fn median_rtt(path: PathConfig, flow: FlowConfig, seconds: Range<u64>) -> Duration {
     let config = dumbbell(path, vec![flow]);
     let [from, to] = [seconds.start, seconds.end].map(|second| at_millis(second * SECOND));
     percentile(&run(config, from, to).flows[0].rtts, 50)
 }
 
-/// The ACKs that come at once with the change are no reason to keep a queue, even where the link is then never idle.
+/// ACKs that arrive at once with the change are no reason to keep a queue, even if the link is then never idle.
 #[test]
 fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
     for (rate, before, after) in [(10, 200, 1), (10, 200, 10), (100, 100, 1)] {
@@ -404,7 +405,7 @@ fn bbr3_keeps_no_queue_where_the_route_becomes_much_shorter() {
     }
 }
 
-/// What came before a silence of the sender is no excess after it.
+/// Data from before a silence of the sender are no excess after it.
 #[test]
 fn bbr3_requests_keep_no_queue_where_the_bdp_is_small() {
     for (rate, rtt, response) in [(10, 1, 2_000), (5, 5, 1_000), (20, 40, 1_000)] {
@@ -423,7 +424,7 @@ fn bbr3_requests_keep_no_queue_where_the_bdp_is_small() {
     }
 }
 
-/// With a BDP of less than a packet too, a cycle's bandwidth is forgotten.
+/// A cycle's bandwidth expires even with a BDP of less than a packet.
 #[test]
 fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
     for (rate, rtt) in [(10_000, 1), (5_000, 2)] {
@@ -446,8 +447,8 @@ fn bbr3_finds_a_tenth_of_the_rate_where_the_bdp_is_less_than_a_packet() {
     }
 }
 
-/// Where a round trip is so short that each flow probes more than once a second. The claim `v3-staggered` has others, and BBRv1 is
-/// in `behaviour`.
+/// The round trip is so short that each flow probes more than once a second. The claim `v3-staggered` has other
+/// paths, and BBRv1 is in `behaviour`.
 #[test]
 fn bbr3_flows_that_start_one_after_the_other_come_to_share() {
     let (rate, rtt) = (mbit(100), millis(10));

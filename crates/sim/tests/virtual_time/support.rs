@@ -1,4 +1,4 @@
-//! What the tests measure with.
+//! The measurements of the tests.
 
 use congestion::{
     Ack, Bytes, Connection, Controller, Duration, Lost, Rate, Ratio, Recovery, Sent, Snapshot, Time,
@@ -24,7 +24,7 @@ pub fn mbit(mbit: u64) -> Rate {
     Rate::from_bits_per_sec(mbit * 1_000_000)
 }
 
-/// A bottleneck of `rate` on the way of the data, half of `rtt` on either way.
+/// A bottleneck of `rate` in the direction of the data, and half of `rtt` in each direction.
 pub fn path(rate: Rate, rtt: Duration, buffer: Bytes) -> PathConfig {
     PathConfig {
         forward: LinkConfig {
@@ -68,13 +68,13 @@ pub fn percentile(values: &[Duration], percent: usize) -> Duration {
     sorted.get(index).copied().unwrap_or_default()
 }
 
-/// What one flow did from a given time on.
+/// The activity of one flow from a given time on.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
-    /// Payload delivered in order, in all and before the time counted from.
+    /// Payload delivered in order, in all and before that time.
     pub received: u64,
     pub received_before: u64,
-    /// When payload came, and how much had come then.
+    /// The times at which payload arrived, and the bytes that had arrived then.
     pub arrivals: Vec<(Time, u64)>,
     pub rtts: Vec<Duration>,
     /// The final counters.
@@ -91,7 +91,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Counts from `from` on.
+    /// Creates an observer that counts from `from` on.
     pub fn from(from: Time) -> Watch {
         Watch {
             from,
@@ -106,7 +106,7 @@ impl Watch {
         &mut self.flows[id.flow]
     }
 
-    /// Bits per second that a flow delivered from the beginning of the count until `end`.
+    /// The bits per second that a flow delivered from that time until `end`.
     pub fn goodput(&self, flow: usize, end: Time) -> f64 {
         let seen = &self.flows[flow];
         (seen.received - seen.received_before) as f64 * 8.0 / end.since(self.from).as_secs_f64()
@@ -142,7 +142,7 @@ impl<C: Controller> Observer<C> for Watch {
     }
 }
 
-/// Runs to `end`, and gives what was seen from `from` on.
+/// Runs to `end`; returns the observations from `from` on.
 pub fn run<C: Controller>(mut config: Config<C>, from: Time, end: Time) -> Watch {
     config.end = Some(end);
     let mut simulation = Simulation::new(config, Watch::from(from)).unwrap();
@@ -158,12 +158,12 @@ pub fn run<C: Controller>(mut config: Config<C>, from: Time, end: Time) -> Watch
     watch
 }
 
-/// A window that nothing changes, without pacing.
+/// A controller with a constant window, without pacing.
 #[derive(Debug)]
 pub struct Fixed(pub Bytes);
 
 impl Fixed {
-    /// Makes windows of `packets` packets.
+    /// Creates windows of `packets` packets.
     pub fn packets(packets: u64) -> sim::MakeController<Fixed> {
         sim::MakeController::new(move |connection: Connection| Fixed(connection.mss * packets))
     }

@@ -1,4 +1,4 @@
-//! What an application does, as plain data.
+//! The settings of applications, as plain data.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Duration, Rate};
@@ -9,30 +9,30 @@ use super::sizes::Sizes;
 /// The most requests that may be outstanding at once.
 const MAX_OUTSTANDING: u32 = 1024;
 
-/// An application: what is sent, and when.
+/// An application: the data it sends, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Config {
-    /// As much as the connection takes, without end.
+    /// Endless data, as fast as the connection takes them.
     #[default]
     Bulk,
-    /// One object, there from the beginning.
+    /// One object, available from the beginning.
     Transfer {
         /// Its size.
         bytes: Bytes,
     },
-    /// Requests that cross the network, and what they ask for.
+    /// Requests that cross the network, and their responses.
     Requests(Requests),
     /// Objects at random times.
     Poisson(Poisson),
     /// Writes of one size at a steady rate, as a media encoder makes them.
     #[serde(rename = "rate")]
     RateLimited(RateLimited),
-    /// Video fetched in chunks ahead of its playing.
+    /// Video fetched in chunks ahead of playback.
     Video(Video),
 }
 
-/// Requests over one connection that is kept open; the next is made when a response has arrived and was thought about.
+/// Requests over one connection that is kept open. The next request follows a response after a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Requests {
@@ -40,12 +40,12 @@ pub struct Requests {
     pub request: Bytes,
     /// The sizes of the responses.
     pub response: Sizes,
-    /// From a response's last byte to the next request.
+    /// The pause between a response's last byte and the next request.
     pub think: Pause,
-    /// How many requests are made altogether; `None`: without end.
+    /// The total number of requests; `None`: without end.
     #[serde(serialize_with = "units::bounds::count_as_text")]
     pub count: Option<u64>,
-    /// How many requests may be unanswered at once (pipelining): 1 waits for each response.
+    /// The most requests that may be unanswered at once (pipelining): 1 waits for each response.
     pub outstanding: u32,
 }
 
@@ -61,14 +61,14 @@ impl Default for Requests {
     }
 }
 
-/// How long somebody thinks.
+/// A pause between a response and the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Pause {
-    /// Always as long.
+    /// A constant pause.
     #[serde(rename = "")]
     Fixed(Duration),
-    /// Exponentially distributed.
+    /// An exponentially distributed pause.
     #[serde(rename = "{}")]
     Exponential {
         /// The mean.
@@ -89,34 +89,34 @@ impl Pause {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// The mean time between two arrivals. If not given it is zero, which whoever reads it has to replace.
+    /// The mean time between two arrivals. If not given it is zero, and the reader of the settings has to replace it.
     #[serde(default, deserialize_with = "units::bounds::positive")]
     pub interval: Duration,
     /// The sizes of the objects.
     pub sizes: Sizes,
-    /// What carries them.
+    /// The connections that carry them.
     #[serde(default)]
     pub connections: Connections,
-    /// How many arrive altogether; `None`: without end.
+    /// The total number of arrivals; `None`: without end.
     #[serde(default, serialize_with = "units::bounds::count_as_text")]
     pub count: Option<u64>,
 }
 
 impl Poisson {
-    /// What is offered on average.
+    /// The mean offered load.
     pub fn offered_load(&self) -> Rate {
         Rate::from_transfer(self.sizes.mean(), self.interval)
     }
 }
 
-/// What carries the objects of a Poisson process.
+/// The connections that carry the objects of a Poisson process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "way to use connections", rename_all = "lowercase")]
 pub enum Connections {
     /// Each has a connection of its own, with a handshake.
     #[default]
     New,
-    /// One connection is kept open for all; they queue.
+    /// One connection is kept open for all objects; they queue.
     Kept,
 }
 
@@ -124,38 +124,38 @@ pub enum Connections {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimited {
-    /// The mean rate of what is written.
+    /// The mean rate of writing.
     #[serde(deserialize_with = "units::bounds::positive")]
     pub rate: Rate,
     /// The size of a frame, written at once.
     #[serde(deserialize_with = "units::bounds::positive")]
     pub write: Bytes,
-    /// How much may wait for room in the send buffer, the frame included. If not given it is zero, which whoever reads it
-    /// has to replace.
+    /// The most bytes that may wait for room in the send buffer, including the frame. If not given it is zero, and
+    /// the reader of the settings has to replace it.
     #[serde(default, deserialize_with = "units::bounds::positive")]
     pub backlog: Bytes,
-    /// A frame that takes longer from its writing to its delivery is counted as late; `None`: none is.
+    /// The time from writing to delivery after which a frame counts as late; `None`: no frame does.
     #[serde(default, deserialize_with = "units::bounds::positive")]
     pub deadline: Option<Duration>,
 }
 
-/// Video in chunks over one connection (adaptive streaming over HTTP): a request for each; the first ones back to back,
-/// later ones as the buffer empties, which makes the traffic go on and off.
+/// Video in chunks over one connection (adaptive streaming over HTTP), with a request for each. The first requests
+/// are back to back; later ones follow as the buffer drains, so the traffic goes on and off.
 ///
-/// The ladder's step is the highest within four fifths of the smoothed throughput of the chunks so far, beginning with
-/// the lowest.
+/// The bitrate is the highest within four fifths of the smoothed throughput of the chunks so far, beginning with the
+/// lowest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Video {
-    /// How long a chunk plays.
+    /// The playing time of a chunk.
     pub chunk: Duration,
-    /// The bitrates to choose from, ascending; one is a video of a fixed bitrate.
+    /// The available bitrates, ascending; a video of fixed bitrate has one.
     pub ladder: Vec<Rate>,
-    /// How much must be there before the playing begins, or goes on after a stall.
+    /// The buffered playing time at which playback begins, or resumes after a stall.
     pub startup: Duration,
-    /// How much may be there: the next chunk is asked for as soon as it fits.
+    /// The most buffered playing time: the next chunk is requested as soon as it fits.
     pub max_buffer: Duration,
-    /// How long the video is; `None`: without end.
+    /// The playing time of the video; `None`: without end.
     pub length: Option<Duration>,
     /// The size of a request.
     pub request: Bytes,
@@ -177,8 +177,7 @@ impl Default for Video {
 }
 
 impl Config {
-    /// Whether the receiver asks for what it gets, so that the requests need a sender and a receiver in the other
-    /// direction.
+    /// Whether the receiver requests its data, so that a sender and a receiver are needed in the other direction.
     pub const fn has_requests(&self) -> bool {
         matches!(self, Config::Requests(_) | Config::Video(_))
     }
@@ -186,7 +185,7 @@ impl Config {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first value that makes no sense, with its field and the way to mend it.
+    /// The first invalid value, with its field and a valid one.
     pub fn validate(&self) -> Result<(), ConfigError> {
         match self {
             Config::Bulk => Ok(()),
@@ -219,7 +218,7 @@ impl Requests {
 
 impl Poisson {
     fn validate(&self) -> Result<(), ConfigError> {
-        // First the sizes, as an interval that was made of their mean is wrong if they are.
+        // The sizes come first: an interval computed from their mean is invalid if they are.
         self.sizes.validate("sizes")?;
         if self.interval.is_zero() {
             return Err(ConfigError::new(
@@ -272,7 +271,7 @@ impl Video {
                 "is out of order; give the lowest bitrate first",
             ));
         }
-        // Chunks are whole: what can be there before the playing begins is a multiple of one.
+        // Chunks are whole, so the buffered time before playback is a multiple of one.
         let chunks = self.max_buffer.as_nanos() / self.chunk.as_nanos();
         if chunks == 0 {
             return Err(ConfigError::new(

@@ -1,4 +1,4 @@
-//! Requests on their way to the sender, and what they ask for.
+//! Requests on their way to the sender, and their responses.
 
 use std::collections::VecDeque;
 
@@ -6,22 +6,22 @@ use units::{Bytes, Time};
 
 use super::objects::Objects;
 
-/// Both directions of a connection over which the receiver asks. A response is written once its request's last byte has
-/// been delivered.
+/// Both directions of a connection with requests. A response is written once its request's last byte has been
+/// delivered.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Exchange {
     /// The responses.
     pub(super) objects: Objects,
-    /// For each request not yet delivered: the position behind it in its stream, and the size that it asks for.
+    /// For each undelivered request: its end position in the stream, and the size of its response.
     asked: VecDeque<(u64, Bytes)>,
-    /// The position behind the last request.
+    /// The end position of the last request.
     end: u64,
-    /// Bytes of requests that could not be written yet.
+    /// Bytes of requests that are not written yet.
     waiting: Bytes,
 }
 
 impl Exchange {
-    /// The receiver asks for `response` bytes.
+    /// Requests `response` bytes.
     pub(super) fn ask(&mut self, now: Time, request: Bytes, response: Bytes) {
         if self.objects.announce(response, now) {
             self.end = self.end.saturating_add(request.get());
@@ -35,13 +35,13 @@ impl Exchange {
         self.waiting
     }
 
-    /// So many of them were taken.
+    /// Notes that `bytes` of them were written.
     pub(super) fn on_written(&mut self, bytes: Bytes) {
         debug_assert!(bytes <= self.waiting);
         self.waiting -= bytes;
     }
 
-    /// The first `received` bytes of requests have been delivered.
+    /// Notes that the first `received` bytes of requests have been delivered.
     pub(super) fn on_delivered(&mut self, received: u64) {
         while let Some(&(end, response)) = self.asked.front()
             && end <= received
@@ -51,7 +51,7 @@ impl Exchange {
         }
     }
 
-    /// Whether everything that was asked for has been written.
+    /// Whether all responses have been written.
     pub(super) fn is_answered(&self) -> bool {
         self.asked.is_empty() && self.objects.is_written()
     }

@@ -1,16 +1,16 @@
-//! What is sent, and when: applications at both ends of a connection.
+//! The data that are sent, and when: applications at both ends of a connection.
 //!
-//! An [`App`] is both ends of an application in one machine, because segments carry lengths and no contents: what a
-//! request says passes inside it. It passes no sooner than the network lets it: a request takes effect when its last
-//! byte has been delivered ([`App::on_requests_delivered`]), an object is complete when its last byte has
-//! ([`App::on_data_delivered`]). Who runs it moves bytes between it and the connection:
+//! An [`App`] is both ends of an application in one state machine. Segments carry lengths and no contents, so the
+//! contents of a request pass inside it. They pass no sooner than the network allows: a request takes effect when its
+//! last byte has been delivered ([`App::on_requests_delivered`]), and an object is complete when its last byte has
+//! ([`App::on_data_delivered`]). The caller moves bytes between it and the connection:
 //!
-//! | end | what wants to be sent | taken by the send buffer | arrived there in order |
+//! | end | bytes to send | accepted by the send buffer | delivered there in order |
 //! | --- | --- | --- | --- |
 //! | the data's sender | [`App::data_waiting`] | [`App::on_data_written`] | [`App::on_requests_delivered`] |
 //! | the data's receiver | [`App::requests_waiting`] | [`App::on_requests_written`] | [`App::on_data_delivered`] |
 //!
-//! Each of these calls, and [`App::on_timer`], may change what waits and [`App::next_timer`].
+//! Each of these calls, and [`App::on_timer`], may change the bytes to send and [`App::next_timer`].
 
 mod config;
 mod exchange;
@@ -33,7 +33,7 @@ pub use video::Playback;
 use objects::Objects;
 use poisson::Arrivals;
 
-/// An application. It starts when it is made.
+/// An application. It starts when it is created.
 #[derive(Debug, Clone)]
 pub struct App(Kind);
 
@@ -48,28 +48,29 @@ enum Kind {
     Video(Box<video::Video>),
 }
 
-/// What an application counts.
+/// The counters of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Objects begun: asked for, or arrived at the sender.
+    /// Objects begun: requested, or arrived at the sender.
     pub started: u64,
-    /// Objects delivered. Those with connections of their own are counted there.
+    /// Objects delivered. Objects with connections of their own are counted there.
     pub completed: u64,
-    /// Objects that were not begun because too many were under way in the connection.
+    /// Objects that were not begun because too many were pending in the connection.
     pub refused: u64,
     /// Frames skipped because the backlog was full.
     pub skipped: u64,
     /// Frames delivered after their deadline.
     pub late: u64,
-    /// How a video played.
+    /// The quality of a video's playback.
     pub playback: Playback,
 }
 
 impl App {
-    /// The application of `config`, starting at `start`. The same seed draws the same sizes and times on any machine.
+    /// Creates the application of `config`, starting at `start`. The same seed draws the same sizes and times on any
+    /// machine.
     ///
     /// # Errors
-    /// The first value of `config` that makes no sense.
+    /// The first invalid value of `config`.
     pub fn new(config: &Config, seed: u64, start: Time) -> Result<App, ConfigError> {
         config.validate()?;
         Ok(App(match config {
@@ -92,7 +93,7 @@ impl App {
         }))
     }
 
-    /// The application of a connection that is opened for one object of [`App::poll_connection`].
+    /// Creates the application of a connection that is opened for one object of [`App::poll_connection`].
     pub fn of_arrival(arrival: &Arrival) -> App {
         App(Kind::Transfer(Objects::single(
             arrival.id,
@@ -101,7 +102,7 @@ impl App {
         )))
     }
 
-    /// When [`App::on_timer`], or [`App::poll_connection`], is next worth a call.
+    /// The time of the next useful call of [`App::on_timer`] or [`App::poll_connection`].
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         match &self.0 {
@@ -113,7 +114,7 @@ impl App {
         }
     }
 
-    /// Does what is due.
+    /// Handles all timers that are due.
     pub fn on_timer(&mut self, now: Time) {
         match &mut self.0 {
             Kind::Bulk | Kind::Transfer(_) | Kind::NewConnections(_) => {}
@@ -128,7 +129,7 @@ impl App {
         }
     }
 
-    /// The next object that has arrived by now and wants a connection of its own; to be called until `None`.
+    /// The next object that has arrived by now and needs a connection of its own. Call it until it returns `None`.
     pub fn poll_connection(&mut self, now: Time) -> Option<Arrival> {
         match &mut self.0 {
             Kind::NewConnections(arrivals) => arrivals.take(now),
@@ -136,7 +137,7 @@ impl App {
         }
     }
 
-    /// Bytes that the data's sender wants to write; [`Bytes::MAX`] of bulk data.
+    /// Bytes that the data's sender wants to write; [`Bytes::MAX`] for bulk data.
     #[inline]
     pub fn data_waiting(&self) -> Bytes {
         match &self.0 {
@@ -145,7 +146,7 @@ impl App {
         }
     }
 
-    /// So many of them were taken.
+    /// Notes that `bytes` of them were written.
     #[inline]
     pub fn on_data_written(&mut self, bytes: Bytes) {
         if let Some(objects) = self.objects_mut() {
@@ -153,7 +154,8 @@ impl App {
         }
     }
 
-    /// The data's receiver has got the first `received` bytes in order. What is thereby complete is handed to `note`.
+    /// Notes that the data's receiver has received the first `received` bytes in order. Calls `note` for each
+    /// completed object.
     pub fn on_data_delivered(&mut self, now: Time, received: u64, mut note: impl FnMut(Transfer)) {
         while let Some(transfer) = self.complete(now, received) {
             note(transfer);
@@ -182,7 +184,7 @@ impl App {
         }
     }
 
-    /// So many of them were taken.
+    /// Notes that `bytes` of them were written.
     pub fn on_requests_written(&mut self, bytes: Bytes) {
         match &mut self.0 {
             Kind::Requests(requests) => requests.exchange.on_written(bytes),
@@ -191,7 +193,7 @@ impl App {
         }
     }
 
-    /// The data's sender has got the first `received` bytes of requests in order.
+    /// Notes that the data's sender has received the first `received` bytes of requests in order.
     pub fn on_requests_delivered(&mut self, received: u64) {
         match &mut self.0 {
             Kind::Requests(requests) => requests.exchange.on_delivered(received),
@@ -200,7 +202,7 @@ impl App {
         }
     }
 
-    /// Whether everything has been written that ever will be, so that the sender may be told that this was all.
+    /// Whether the application has written its last byte, so that the sender can be finished.
     #[inline]
     pub fn is_finished(&self) -> bool {
         match &self.0 {
@@ -215,12 +217,12 @@ impl App {
         }
     }
 
-    /// The objects that are not yet delivered, with their sizes and when they were asked for or came to be.
+    /// The pending objects, with their sizes and start times.
     pub fn under_way(&self) -> impl Iterator<Item = (Bytes, Time)> {
         self.objects().into_iter().flat_map(Objects::under_way)
     }
 
-    /// What has been counted.
+    /// The counters.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         if let Some(objects) = self.objects() {

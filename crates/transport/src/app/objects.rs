@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 use units::{Bytes, Duration, Time};
 
-/// The most objects that wait or are under way in one connection; those that come on top are refused and counted, so
-/// that a load above the path's capacity does not take memory without end.
+/// The most objects that are pending in one connection. Further ones are refused and counted, so that a load above
+/// the path's capacity does not take unbounded memory.
 const MAX_OBJECTS: usize = 1 << 16;
 
-/// An object that has arrived.
+/// A completed object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transfer {
-    /// Its number within its application, from 0 on.
+    /// Its number within its application, from 0.
     pub id: u64,
     /// Its size.
     pub size: Bytes,
-    /// When it was asked for, or came to be at the sender.
+    /// The time of its request, or of its arrival at the sender.
     pub start: Time,
-    /// When its last byte was delivered in order.
+    /// The time at which its last byte was delivered in order.
     pub end: Time,
 }
 
@@ -28,17 +28,17 @@ impl Transfer {
     }
 }
 
-/// Objects one behind the other in a stream.
+/// Consecutive objects in a stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Objects {
     first_id: u64,
-    /// The first that is under way: of most connections the only one, so that it is kept with them.
+    /// The first pending object. It is stored inline, because most connections have only one.
     first: Option<Object>,
-    /// Those behind it.
+    /// The pending objects behind it.
     others: VecDeque<Object>,
-    /// The stream position behind the last of them.
+    /// The end position of the last object.
     end: u64,
-    /// Bytes of objects that the sender has and could not write yet.
+    /// Bytes of objects that the sender has and has not written yet.
     waiting: Bytes,
     started: u64,
     completed: u64,
@@ -54,7 +54,7 @@ struct Object {
 }
 
 impl Objects {
-    /// The one object of a connection that was opened for it.
+    /// Creates the only object of a connection that was opened for it.
     pub(super) fn single(id: u64, size: Bytes, start: Time) -> Objects {
         let mut objects = Objects {
             first_id: id,
@@ -64,14 +64,14 @@ impl Objects {
         objects
     }
 
-    /// An object has come to be at the sender; it is refused if too many are under way.
+    /// Adds an object at the sender, or refuses it if too many are pending.
     pub(super) fn send(&mut self, size: Bytes, start: Time) {
         if self.announce(size, start) {
             self.release(size);
         }
     }
 
-    /// An object of this size will be sent behind all others. Returns whether it was accepted.
+    /// Announces an object of this size behind all others. Returns whether it was accepted.
     pub(super) fn announce(&mut self, size: Bytes, start: Time) -> bool {
         let end = self.end.checked_add(size.get());
         let Some(end) = end.filter(|_| self.others.len() + 1 < MAX_OBJECTS) else {
@@ -94,7 +94,7 @@ impl Objects {
         true
     }
 
-    /// The sender has an announced object's bytes.
+    /// Notes that the sender has the bytes of an announced object.
     pub(super) fn release(&mut self, size: Bytes) {
         self.waiting += size;
     }
@@ -104,13 +104,13 @@ impl Objects {
         self.waiting
     }
 
-    /// So many of them were taken.
+    /// Notes that `bytes` of them were written.
     pub(super) fn on_written(&mut self, bytes: Bytes) {
         debug_assert!(bytes <= self.waiting);
         self.waiting -= bytes;
     }
 
-    /// The next object whose last byte is among the first `received` bytes of the stream, now delivered.
+    /// Completes the next object whose last byte is among the first `received` bytes of the stream.
     pub(super) fn complete(&mut self, now: Time, received: u64) -> Option<Transfer> {
         let object = self.first.take_if(|first| first.end <= received)?;
         self.first = self.others.pop_front();
@@ -123,7 +123,7 @@ impl Objects {
         })
     }
 
-    /// Size and start of each object that is accepted and not complete.
+    /// The size and start of each pending object.
     pub(super) fn under_way(&self) -> impl Iterator<Item = (Bytes, Time)> {
         self.first
             .iter()
@@ -131,7 +131,7 @@ impl Objects {
             .map(|object| (object.size, object.start))
     }
 
-    /// Objects accepted, completed, refused.
+    /// The numbers of accepted, completed and refused objects.
     pub(super) const fn counts(&self) -> (u64, u64, u64) {
         (self.started, self.completed, self.refused)
     }

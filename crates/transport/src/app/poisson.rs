@@ -5,14 +5,14 @@ use units::{Bytes, Time};
 use super::config;
 use super::random::Random;
 
-/// An object that wants a connection of its own.
+/// An object that needs a connection of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number within its application, from 0 on.
+    /// Its number within its application, from 0.
     pub id: u64,
     /// Its size.
     pub size: Bytes,
-    /// When it arrived.
+    /// The time of its arrival.
     pub start: Time,
 }
 
@@ -46,7 +46,7 @@ impl Arrivals {
         self.next = (!is_last && next < Time::MAX).then_some(next);
     }
 
-    /// When the next object arrives.
+    /// The time of the next arrival.
     pub(super) const fn next(&self) -> Option<Time> {
         self.next
     }

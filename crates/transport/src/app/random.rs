@@ -1,5 +1,5 @@
-//! Seeded draws, the same on every machine: integers from xoshiro256++, logarithms and exponentials from `libm`, whose
-//! results do not depend on the platform's own.
+//! Seeded random numbers, the same on every machine: integers from xoshiro256++, logarithms and exponentials from
+//! `libm`, whose results do not depend on the platform.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,7 +11,7 @@ use units::Duration;
 pub(super) struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Two streams of one seed that never overlap: what is drawn from one does not change the other.
+    /// Two streams of one seed that never overlap: draws from one do not change the other.
     pub(super) fn pair(seed: u64) -> (Random, Random) {
         let first = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut second = first.clone();
@@ -19,7 +19,7 @@ impl Random {
         (Random(first), Random(second))
     }
 
-    /// A number in `0..bound`, each as likely as any other; zero if `bound` is (Lemire, "Fast Random Integer Generation
+    /// A uniformly distributed number in `0..bound`; zero if `bound` is zero (Lemire, "Fast Random Integer Generation
     /// in an Interval", 2019).
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.0.next_u64()) * u128::from(bound);
@@ -32,18 +32,18 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// A number above 0 and up to 1, of 53 bits.
+    /// A number above 0 and up to 1, with 53 bits.
     pub(super) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// The wait for the next event of a Poisson process, by the inverse of the exponential distribution.
+    /// The time until the next event of a Poisson process, by the inverse of the exponential distribution.
     pub(super) fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_nanos(libm::round(-libm::log(self.unit()) * mean.as_nanos() as f64) as u64)
     }
 
-    /// A draw from the standard normal distribution (Box and Muller, 1958; the pair's second is not used, so that every
-    /// draw takes two numbers).
+    /// A draw from the standard normal distribution (Box and Muller, 1958). The second value of the pair is not used,
+    /// so that every draw takes two numbers.
     pub(super) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
         radius * libm::cos(core::f64::consts::TAU * self.unit())

@@ -5,14 +5,14 @@ use units::Time;
 use super::config;
 use super::objects::{Objects, Transfer};
 
-/// An encoder that writes frame after frame, whatever the network does.
+/// An encoder that writes frames regardless of the network.
 #[derive(Debug, Clone)]
 pub(super) struct RateLimited {
     config: config::RateLimited,
     start: Time,
-    /// Frames made, those skipped included.
+    /// The number of frames, including skipped ones.
     frames: u64,
-    /// When the next is made.
+    /// The time of the next frame.
     next: Time,
     pub(super) objects: Objects,
     pub(super) skipped: u64,
@@ -41,7 +41,7 @@ impl RateLimited {
             && at <= now
         {
             self.frames += 1;
-            // Counted from the start, so that rounding does not add up.
+            // Computed from the start, so that rounding errors do not add up.
             let before = self.config.write * self.frames;
             self.next = self.start + self.config.rate.time_for(before);
             if self.objects.waiting() + self.config.write > self.config.backlog {

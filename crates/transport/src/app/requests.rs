@@ -1,4 +1,4 @@
-//! Request and response.
+//! Requests and responses.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,14 +10,14 @@ use super::exchange::Exchange;
 use super::objects::Transfer;
 use super::random::Random;
 
-/// Somebody who asks, waits, thinks, and asks again.
+/// A client that requests, waits for the response, pauses, and requests again.
 #[derive(Debug, Clone)]
 pub(super) struct Requests {
     config: config::Requests,
     pub(super) exchange: Exchange,
-    /// When the next requests are made: one entry for each thought under way.
+    /// The times of the next requests: one entry for each pause that has begun.
     due: BinaryHeap<Reverse<Time>>,
-    /// How many are still to be made.
+    /// The number of requests left.
     left: Option<u64>,
     sizes: Random,
     pauses: Random,
@@ -40,7 +40,7 @@ impl Requests {
         requests
     }
 
-    /// One more request at `at`, unless those planned are the last.
+    /// Schedules a request at `at`, unless the scheduled ones are the last.
     fn plan(&mut self, at: Time) {
         if self.left.is_none_or(|left| left > self.due.len() as u64) {
             self.due.push(Reverse(at));

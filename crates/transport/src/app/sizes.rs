@@ -1,4 +1,4 @@
-//! How large objects are.
+//! The sizes of objects.
 
 use serde::{Deserialize, Serialize};
 use units::{Bytes, ConfigError, Ratio};
@@ -9,22 +9,23 @@ use super::random::Random;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "distribution", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Sizes {
-    /// All the same.
+    /// A constant size.
     #[serde(rename = "", deserialize_with = "units::bounds::positive")]
     Fixed(Bytes),
-    /// One of these, each as likely as any other; repeat one to make it likelier.
+    /// One of these, each with the same probability; repeat a size to make it more probable.
     #[serde(rename = "[]")]
     List(Vec<Bytes>),
-    /// Log-normal: the logarithm of a size is normal. Typical of web objects.
+    /// Log-normal: the logarithm of a size is normally distributed. Typical of web objects.
     LogNormal {
-        /// Half of the sizes are below.
+        /// Half of the sizes are smaller.
         median: Bytes,
         /// The standard deviation of the natural logarithm. About two thirds of the sizes are within a factor of
         /// e^sigma from the median.
         #[serde(with = "units::bounds::number")]
         sigma: Ratio,
     },
-    /// Bounded Pareto: a power law between two sizes. Most objects are mice, most bytes elephants'.
+    /// Bounded Pareto: a power law between two sizes. Most objects are small, and the few large ones have most of the
+    /// bytes.
     Pareto {
         /// The smallest size.
         min: Bytes,
@@ -64,7 +65,8 @@ impl Sizes {
         size.max(Bytes::new(1))
     }
 
-    /// The mean of the distribution, by its closed form, to the nearest byte: with a rate of arrivals, the offered load.
+    /// The mean of the distribution, by its closed form, to the nearest byte. With a rate of arrivals, it gives the
+    /// offered load.
     pub fn mean(&self) -> Bytes {
         match self {
             Sizes::Fixed(size) => *size,
@@ -81,7 +83,7 @@ impl Sizes {
         }
     }
 
-    /// Checks the parameters; `field` is where the distribution stands.
+    /// Checks the parameters; `field` is the field of the distribution.
     pub(super) fn validate(&self, field: &str) -> Result<(), ConfigError> {
         let of = |part: &str| format!("{field}{part}");
         let empty = "of no bytes is not an object; give at least 1b";
@@ -126,7 +128,7 @@ fn bounded_pareto_mean(min: Bytes, shape: f64, max: Bytes) -> Bytes {
     }
     let least = ratio(min, max);
     let low = min.get() as f64;
-    // The integral of x^-shape from min to max has a logarithm where the shape is one.
+    // The integral of x^-shape from min to max is a logarithm if the shape is one.
     let power = shape - 1.0;
     let integral = if power == 0.0 {
         -libm::log(least)
@@ -158,7 +160,8 @@ mod tests {
         }
     }
 
-    /// The mean of the draws is within `tolerance` of [`Sizes::mean`], and their quartiles within 2 % of `quartiles`.
+    /// Checks that the mean of the draws is within `tolerance` of [`Sizes::mean`], and their quartiles within 2 % of
+    /// `quartiles`.
     fn follows(sizes: &Sizes, tolerance: f64, quartiles: [f64; 3]) {
         let draws = sorted_draws(sizes);
         let mean = draws.iter().map(|x| *x as f64).sum::<f64>() / DRAWS as f64;

@@ -1,4 +1,4 @@
-//! A player that fetches a video in chunks.
+//! A video player that fetches chunks.
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -6,38 +6,38 @@ use super::config;
 use super::exchange::Exchange;
 use super::objects::Transfer;
 
-/// How much of the measured throughput a bitrate may take.
-const SAFETY: Ratio = Ratio::new(4, 5);
+/// The share of the measured throughput that a bitrate may take.
+const MAX_THROUGHPUT_SHARE: Ratio = Ratio::new(4, 5);
 
-/// The player's buffer, and what it asks for.
+/// The player's buffer and requests.
 #[derive(Debug, Clone)]
 pub(super) struct Video {
     config: config::Video,
     pub(super) exchange: Exchange,
     start: Time,
-    /// How many chunks are still to be asked for.
+    /// The number of chunks left to request.
     left: Option<u64>,
     is_fetching: bool,
     /// The smoothed throughput of the chunks.
     throughput: Option<Rate>,
     is_playing: bool,
-    /// What is there to be played, at `updated`.
+    /// The buffered playing time at `updated`.
     level: Duration,
     updated: Time,
     stalled_since: Option<Time>,
     pub(super) playback: Playback,
 }
 
-/// How well a video played.
+/// The quality of a video's playback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Playback {
-    /// From the start to the first picture; `None` before it.
+    /// The time from the start to the first picture; `None` before it.
     pub startup: Option<Duration>,
-    /// How often the buffer ran empty before the end.
+    /// The number of times that the buffer ran empty before the end.
     pub stalls: u64,
-    /// How long the playing stood still then; a stall counts when it is over.
+    /// The total time of these stalls; a stall counts when it is over.
     pub stalled: Duration,
-    /// How much has been played.
+    /// The time that has been played.
     pub played: Duration,
 }
 
@@ -103,7 +103,7 @@ impl Video {
         self.left == Some(0) && self.exchange.is_answered()
     }
 
-    /// Plays what is there.
+    /// Plays the buffered video until `now`.
     fn play_until(&mut self, now: Time) {
         let elapsed = now.since(self.updated);
         if self.is_playing {
@@ -130,11 +130,11 @@ impl Video {
         self.throughput = Some(Rate::from_bytes_per_sec(smoothed));
     }
 
-    /// The highest bitrate that the throughput carries, or the lowest there is.
+    /// The highest bitrate that the throughput allows, or the lowest of the ladder.
     fn bitrate(&self) -> Rate {
         let carried = self
             .throughput
-            .map_or(Rate::ZERO, |rate| rate.scale(SAFETY));
+            .map_or(Rate::ZERO, |rate| rate.scale(MAX_THROUGHPUT_SHARE));
         let ladder = &self.config.ladder;
         let step = ladder.iter().rev().find(|rate| **rate <= carried);
         step.or(ladder.first()).copied().unwrap_or_default()

@@ -1,34 +1,34 @@
-//! What a receiver is told, as plain data.
+//! The settings of a receiver, as plain data.
 
 use crate::segment::{MAX_SACK_BLOCKS, MSS};
 use units::{Bytes, ConfigError, Duration};
 
-/// How a receiver acknowledges and how much it takes. The default is Linux's, except for the largest buffer.
+/// The settings of a receiver. The defaults are Linux's, except for the largest buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// How many full segments in order make an ACK: two (RFC 5681, "Generating Acknowledgments"), or the one that ends a burst
-    /// ([`Data::push`](crate::segment::Data::push)). More of them are a
-    /// stretched ACK, such as segments that were merged on their way up make (LRO, GRO).
+    /// The number of full segments in order that cause an ACK: two (RFC 5681, "Generating Acknowledgments"); the end
+    /// of a burst causes one, too ([`Data::push`](crate::segment::Data::push)). A greater number makes stretched
+    /// ACKs, as merging of received segments does (LRO, GRO).
     pub ack_every: u32,
-    /// How long two or more full segments wait for the rest of [`Config::ack_every`], where that is more than two: what
-    /// merges segments does not hold them long.
+    /// The longest time that two or more full segments wait for the rest of [`Config::ack_every`], if that is more
+    /// than two: merging of segments does not hold them long.
     pub aggregation_delay: Duration,
-    /// The longest that an ACK is delayed. Below it the delay follows the arrivals, from 40 ms on, as Linux's does
+    /// The longest delay of an ACK. Below it the delay adapts to the arrivals, from 40 ms on, as Linux's does
     /// (`tcp_event_data_recv`, `tcp_send_delayed_ack`). Zero: every segment is acknowledged at once.
     pub max_ack_delay: Duration,
-    /// The receive buffer at the beginning, in bytes of payload: 64 KiB, what Linux's `tcp_rmem` of 131 072 bytes, half
-    /// of them for its own books, comes to. It is what the first ACKs offer as window.
+    /// The initial receive buffer, in bytes of payload: 64 KiB, which corresponds to Linux's `tcp_rmem` of 131 072
+    /// bytes, half of them for overhead. The first ACKs offer it as window.
     pub initial_buffer: Bytes,
-    /// What autotuning lets the receive buffer grow to, in bytes of payload.
+    /// The largest receive buffer of autotuning, in bytes of payload.
     ///
     /// The default is RFC 7323's largest window, 1 GiB, so that an experiment measures the path and not the buffer:
     /// 10 Gbit/s × 100 ms with losses needs several times its BDP of 125 MB. Linux's own default, `tcp_rmem`'s 6 MiB,
-    /// ends at 0.5 Gbit/s over 100 ms; the 8 MB of the paper's B4 servers at 335 Mbit/s over 200 ms.
+    /// suffices for 0.5 Gbit/s over 100 ms; the 8 MB of the paper's B4 servers for 335 Mbit/s over 200 ms.
     pub max_buffer: Bytes,
-    /// How many SACK blocks an ACK may carry: 1 to 3, or 0 for a receiver without SACK.
+    /// The most SACK blocks of an ACK: 1 to 3, or 0 for a receiver without SACK.
     pub max_sack_blocks: usize,
-    /// How many ACKs about a hole are held back at most, for 5 % of the RTT and no more than 1 ms, to be sent as one
-    /// (Linux `tcp_comp_sack_nr`). Zero: every segment beyond a hole is acknowledged at once, as RFC 5681 has it.
+    /// The most ACKs about a hole that are delayed and sent as one, for 5 % of the RTT and no more than 1 ms (Linux
+    /// `tcp_comp_sack_nr`). Zero: every segment beyond a hole is acknowledged at once, as in RFC 5681.
     pub max_compressed_acks: u32,
 }
 
@@ -50,7 +50,7 @@ impl Config {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first value that makes no sense, with its field and the way to mend it.
+    /// The first invalid value, with its field and a valid one.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let least = MSS * 2;
         if self.ack_every == 0 {

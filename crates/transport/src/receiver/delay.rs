@@ -1,32 +1,32 @@
-//! When an ACK is due: at once, with the next segment, or after a while.
+//! The time at which an ACK is due: at once, with the next segment, or after a delay.
 
 use units::{Duration, Time};
 
 use super::Config;
 
-/// The shortest that Linux's delayed ACK timer waits (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
+/// The minimum of Linux's delayed ACK timer (`TCP_ATO_MIN`, `TCP_DELACK_MIN`).
 const ATO_MIN: Duration = Duration::from_millis(40);
 
-/// How many segments at most are acknowledged at once when a connection begins or a sender seems to start anew
-/// (`TCP_MAX_QUICKACKS`).
+/// The most segments that are acknowledged at once when a sender starts or restarts (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
 
-/// What the sender's retransmission timeout is taken for before there is an RTT (RFC 6298).
+/// The assumed retransmission timeout of the sender before there is an RTT (RFC 6298).
 const UNKNOWN_RTO: Duration = Duration::from_secs(1);
 
-/// The least part of a retransmission timeout beside the RTT (`TCP_RTO_MIN`).
+/// The minimum by which a retransmission timeout exceeds the RTT (`TCP_RTO_MIN`).
 const RTO_MARGIN: Duration = Duration::from_millis(200);
 
-/// The delayed ACK (RFC 1122, 4.2.3.2; RFC 5681, "Generating Acknowledgments"), with Linux's timeout that follows the
-/// arrivals and Linux's quick ACKs, without which slow start would lose a delay in each of its first rounds.
+/// The delayed ACK (RFC 1122, 4.2.3.2; RFC 5681, "Generating Acknowledgments"), with Linux's timeout that adapts to
+/// the arrivals and Linux's quick ACKs. Without quick ACKs, each of the first rounds of slow start would take a delay
+/// longer.
 #[derive(Debug, Clone)]
 pub(super) struct DelayedAck {
-    /// The delay as the arrivals suggest it (`icsk_ack.ato`); `None` before the first.
+    /// The delay that the arrivals suggest (`icsk_ack.ato`); `None` before the first.
     ato: Option<Duration>,
     last_arrival: Time,
-    /// How many more segments are acknowledged at once (`icsk_ack.quick`).
+    /// The number of further segments to acknowledge at once (`icsk_ack.quick`).
     quick: u32,
-    /// When the ACK that is owed has to go.
+    /// The time at which the pending ACK is due.
     due: Option<Time>,
 }
 
@@ -40,8 +40,8 @@ impl DelayedAck {
         }
     }
 
-    /// A segment with payload arrives (`tcp_event_data_recv`); `rtt` is the receiver's estimate. Returns whether the
-    /// sender begins, or begins anew after a pause: to be followed by [`DelayedAck::quicken`].
+    /// Notes the arrival of a segment with payload (`tcp_event_data_recv`); `rtt` is the receiver's estimate. Returns
+    /// whether the sender starts, or restarts after a pause; then call [`DelayedAck::quicken`].
     pub(super) fn on_data(&mut self, now: Time, rtt: Option<Duration>) -> bool {
         let gap = now.since(self.last_arrival);
         self.last_arrival = now;
@@ -59,31 +59,31 @@ impl DelayedAck {
         false
     }
 
-    /// The sender may be in slow start or have a window of a single segment: its next segments are acknowledged at once
-    /// (`tcp_incr_quickack`). `window` is what is offered, in full segments.
+    /// Acknowledges the next segments at once (`tcp_incr_quickack`): the sender may be in slow start or have a window
+    /// of a single segment. `window` is the offered window in full segments.
     pub(super) fn quicken(&mut self, window: u64) {
         let half = u32::try_from(window / 2).unwrap_or(MAX_QUICK_ACKS);
         self.quick = self.quick.max(half.clamp(2, MAX_QUICK_ACKS));
     }
 
-    /// At most `segments` more are acknowledged at once.
+    /// Acknowledges at least the next `segments` at once.
     pub(super) fn quicken_by(&mut self, segments: u32) {
         self.quick = self.quick.max(segments);
     }
 
-    /// The window has opened, and the sender is to know at once (`tcp_grow_window`): while it does, every segment is
-    /// acknowledged.
+    /// Acknowledges the next segment at once, so that the sender learns of the larger window (`tcp_grow_window`).
+    /// While the window opens, every segment is acknowledged.
     pub(super) fn quicken_for_window(&mut self) {
         self.quick |= 1;
     }
 
-    /// Whether the segment that has come is to be acknowledged at once.
+    /// Whether the segment that has arrived is to be acknowledged at once.
     pub(super) const fn is_quick(&self) -> bool {
         self.quick > 0
     }
 
-    /// An ACK is owed (`tcp_send_delayed_ack`). Several full segments that wait to be acknowledged together wait no
-    /// longer than what merges them holds them.
+    /// Schedules an ACK (`tcp_send_delayed_ack`). If `is_aggregating`, several full segments wait to be acknowledged
+    /// together, no longer than the aggregation delay.
     pub(super) fn owe(&mut self, now: Time, config: &Config, is_aggregating: bool) {
         let delay = if is_aggregating {
             config.aggregation_delay
@@ -94,24 +94,24 @@ impl DelayedAck {
         self.due = Some(self.due.map_or(due, |owed| owed.min(due)));
     }
 
-    /// When an owed ACK has to go.
+    /// The time at which the pending ACK is due.
     pub(super) const fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// The timer has run out: no second segment came in time, so the next wait is longer (`tcp_delack_timer_handler`).
+    /// Handles the timer: no second segment came in time, so the next delay is longer (`tcp_delack_timer_handler`).
     pub(super) fn on_missed(&mut self, rtt: Option<Duration>) {
         self.ato = self.ato.map(|ato| (ato * 2).min(rto(rtt)));
     }
 
-    /// An ACK goes out.
+    /// Notes that an ACK is sent.
     pub(super) fn on_ack(&mut self) {
         self.quick = self.quick.saturating_sub(1);
         self.due = None;
     }
 }
 
-/// The sender's retransmission timeout, as far as the receiver can tell.
+/// The receiver's estimate of the sender's retransmission timeout.
 fn rto(rtt: Option<Duration>) -> Duration {
     rtt.map_or(UNKNOWN_RTO, |rtt| rtt + RTO_MARGIN)
 }

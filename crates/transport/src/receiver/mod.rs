@@ -1,8 +1,8 @@
-//! The receiving host's half of a connection: it puts the stream together, and says what has arrived.
+//! The receiving half of a connection: it reassembles the stream, and acknowledges it.
 //!
-//! [`Receiver`] answers the handshake, delays, stretches and compresses ACKs, tells holes (SACK) and duplicates (D-SACK), offers a
-//! window that grows as the connection needs it, and echoes timestamps and ECN marks. The application behind it reads
-//! at once what is in order.
+//! [`Receiver`] answers the handshake, delays, stretches and compresses ACKs, reports holes (SACK) and duplicates
+//! (D-SACK), offers a window that grows as the connection needs it, and echoes timestamps and ECN marks. The
+//! application reads data in order at once.
 
 mod compression;
 mod config;
@@ -24,19 +24,19 @@ use delay::DelayedAck;
 use reassembly::{Arrival, Reassembly};
 use window::Window;
 
-/// A full segment's payload as long as none has come (RFC 9293, 3.7.1).
+/// The assumed payload of a full segment before one has arrived (RFC 9293, 3.7.1).
 const DEFAULT_MSS: u32 = 536;
 
 /// The receiver of one connection: segments and times in, SYN-ACKs and ACKs out.
 #[derive(Debug, Clone)]
 pub struct Receiver {
     connection: u32,
-    /// The largest payload so far: what a full segment is (`icsk_ack.rcv_mss`).
+    /// The largest payload so far, which defines a full segment (`icsk_ack.rcv_mss`).
     mss: u32,
     is_open: bool,
-    /// A mark has arrived that the sender has not yet answered (RFC 3168, 6.1.3).
+    /// Whether a mark has arrived that the sender has not answered yet (RFC 3168, 6.1.3).
     ecn_echo: bool,
-    /// `next` of the ACK sent last (RFC 7323's Last.ACK.sent).
+    /// `next` of the last ACK sent (RFC 7323's Last.ACK.sent).
     acknowledged: u64,
     /// The timestamp to echo (RFC 7323's TS.Recent).
     echo: Time,
@@ -49,7 +49,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that waits for the connection's SYN.
+    /// Creates a receiver that waits for the connection's SYN.
     pub fn new(connection: u32, config: &Config) -> Receiver {
         Receiver {
             connection,
@@ -67,10 +67,10 @@ impl Receiver {
         }
     }
 
-    /// A segment arrives, marked by the network if `ce`. Returns what is to be sent now: a SYN-ACK for a SYN, for data
-    /// an ACK unless it is delayed.
+    /// Handles a segment, marked by the network if `ce`. Returns the answer: a SYN-ACK for a SYN, an ACK for data
+    /// unless it is delayed.
     ///
-    /// Data of a connection that is not open, and what only a sender understands, are ignored.
+    /// Ignores data of a connection that is not open, and segments that are for senders.
     pub fn on_segment(&mut self, now: Time, body: &Body, ce: bool) -> Option<Segment> {
         match body {
             Body::Syn { sent } => Some(self.on_syn(now, *sent)),
@@ -83,7 +83,7 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::on_timer`] is due: the ACK that was delayed or held back.
+    /// The time of the next timer: that of a delayed or compressed ACK.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         match (self.delayed.due(), self.compression.due()) {
@@ -92,7 +92,7 @@ impl Receiver {
         }
     }
 
-    /// Time has come: returns the ACK that is due, nothing if none is.
+    /// Handles timers that are due; returns the ACK, if any.
     pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
         let is_due = |due: Option<Time>| due.is_some_and(|due| due <= now);
         if is_due(self.delayed.due()) {
@@ -104,27 +104,27 @@ impl Receiver {
         Some(self.acknowledge(now, 0..0))
     }
 
-    /// Bytes that have arrived in order; the application has read them.
+    /// Bytes that have arrived in order and been read by the application.
     pub const fn received(&self) -> u64 {
         self.stream.next()
     }
 
-    /// Bytes that have arrived, each counted once: those beyond holes too.
+    /// Bytes that have arrived, each counted once, including those beyond holes.
     pub const fn arrived(&self) -> u64 {
         self.stream.next() + self.stream.stored()
     }
 
-    /// How far the offered window reaches: the position behind the last byte that may be sent. It never retreats.
+    /// The right edge of the offered window: the position behind the last byte that may be sent. It never retreats.
     pub const fn right_edge(&self) -> u64 {
         self.window.right_edge()
     }
 
-    /// The smoothed RTT as timestamps show it to the receiver; `None` before the first sample.
+    /// The smoothed RTT, measured from timestamps; `None` before the first sample.
     pub fn rtt(&self) -> Option<Duration> {
         self.window.rtt()
     }
 
-    /// What has been counted.
+    /// The counters.
     pub fn stats(&self) -> Stats {
         Stats {
             buffer: self.window.buffer(),
@@ -133,8 +133,8 @@ impl Receiver {
         }
     }
 
-    /// Is open from now on, if not before, without a SYN of its own: its end has opened the connection in the other direction.
-    /// Gives how many bytes of stream it can take.
+    /// Opens the receiver, if it is not open, without a SYN of its own: its end has opened the connection in the
+    /// other direction. Returns the offered window in bytes.
     pub fn accept(&mut self, now: Time) -> u64 {
         if !self.is_open {
             self.is_open = true;
@@ -156,7 +156,7 @@ impl Receiver {
         }
     }
 
-    /// A SYN that shows a cookie: what it brings is taken, and acknowledged with it (RFC 7413, section 4.2.2; Linux
+    /// Handles a SYN with a cookie: its data are accepted, and acknowledged with it (RFC 7413, section 4.2.2; Linux
     /// `tcp_fastopen_add_skb`).
     fn on_fast_open(&mut self, now: Time, data: &Data) -> Segment {
         self.accept(now);
@@ -168,11 +168,12 @@ impl Receiver {
         self.on_syn(now, data.sent)
     }
 
-    /// Takes a segment's payload. If it is to be acknowledged now, gives what of it had arrived before, perhaps nothing.
+    /// Handles a segment's payload. If it is to be acknowledged now, returns the part that had arrived before, which
+    /// may be empty.
     fn on_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<Range<u64>> {
         self.stats.segments += 1;
         if data.len == 0 || data.end() > self.window.right_edge() {
-            // Not acceptable: answered, and otherwise ignored (RFC 9293, 3.10.7.4).
+            // An unacceptable segment is acknowledged and otherwise ignored (RFC 9293, 3.10.7.4).
             self.stats.beyond_window += u64::from(data.len > 0);
             return Some(0..0);
         }
@@ -187,8 +188,8 @@ impl Receiver {
         let duplicate = match arrival {
             Arrival::InOrder { duplicate } => {
                 self.window.on_read(now, before, next, beyond);
-                // Who has read all there is, up to a short or pushed segment, may wait for no more
-                // (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`: `ICSK_ACK_PUSHED`).
+                // After a short segment or one with PSH, more data may not follow soon, and the application has read
+                // everything (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`: `ICSK_ACK_PUSHED`).
                 at_once |= had_holes || data.len < self.mss || self.heeds_push(data);
                 duplicate
             }
@@ -224,7 +225,7 @@ impl Receiver {
         None
     }
 
-    /// What a segment tells whatever it holds: the sender's segment size, the round trip, how fast segments come.
+    /// Learns the sender's segment size, the round-trip time and the pace of arrivals from any segment.
     fn learn(&mut self, now: Time, data: &Data) {
         self.mss = self.mss.max(data.len);
         if data.seq <= self.acknowledged && data.sent > self.echo {
@@ -242,14 +243,13 @@ impl Receiver {
         }
     }
 
-    /// Whether a full segment is the end of what its sender has sent together. To stretched ACKs it is the one that is meant to
-    /// wait.
+    /// Whether PSH on a full segment causes an ACK. With stretched ACKs it does not: they are meant to wait.
     fn heeds_push(&self, data: &Data) -> bool {
         data.push && self.config.ack_every <= 2
     }
 
-    /// RFC 3168, section 6.1.3; the change of state is told at once, as the sender's window may be as small as a segment
-    /// (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`). Returns whether it changed.
+    /// Handles ECN (RFC 3168, section 6.1.3). A change of state is reported at once, because the sender's window may
+    /// be as small as a segment (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`). Returns whether the state changed.
     fn on_ecn(&mut self, data: &Data, ce: bool) -> bool {
         let before = self.ecn_echo;
         self.ecn_echo &= !data.cwr;
@@ -264,7 +264,7 @@ impl Receiver {
         before != self.ecn_echo || data.cwr
     }
 
-    /// Whether the data in order up to `next` make an ACK: more than all but one of `ack_every` full segments, so that a
+    /// Whether the data in order up to `next` cause an ACK: they exceed `ack_every` − 1 full segments, so that a
     /// short last one counts (`__tcp_ack_snd_check`).
     fn is_ack_due(&self, next: u64) -> bool {
         let waiting = next - self.acknowledged;

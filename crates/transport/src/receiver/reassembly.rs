@@ -1,47 +1,48 @@
-//! Putting the byte stream together: what has arrived in order, and the ranges beyond the first hole.
+//! Reassembly of the byte stream: the data in order, and the ranges beyond the first hole.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
 
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 
-/// The most ranges that are kept apart; what would make another one is refused. A sender that keeps to its window makes
-/// as many only if every second one of half a million packets is missing.
+/// The most ranges that are kept; a segment that would need another one is refused. A sender that respects its window
+/// causes as many only if every second one of half a million packets is missing.
 pub(super) const MAX_RANGES: usize = 1 << 18;
 
-/// The receiver's view of the stream. Payload has no contents, so ranges are all there is to keep.
+/// The receiver's view of the stream. Payload has no contents, so it consists of ranges.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reassembly {
-    /// Everything before has arrived (RCV.NXT).
+    /// The position before which everything has arrived (RCV.NXT).
     next: u64,
-    /// What has arrived beyond, by start: disjoint, none touching another or `next`.
+    /// The ranges that have arrived beyond `next`, by start: disjoint, none touching another or `next`.
     ranges: BTreeMap<u64, u64>,
-    /// The ranges that changed last, newest first (RFC 2018, section 4): each one as it is in `ranges`.
+    /// The ranges that changed last, newest first (RFC 2018, section 4). Each is equal to one of `ranges`.
     recent: [(u64, u64); MAX_SACK_BLOCKS],
     recent_len: usize,
-    /// The end of everything that has arrived.
+    /// The end of the highest data that have arrived.
     highest: u64,
-    /// How much `ranges` are together.
+    /// The bytes in `ranges`.
     stored: u64,
 }
 
-/// What a segment brought.
+/// The effect of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It moved `next`.
+    /// It advanced `next`.
     InOrder { duplicate: Range<u64> },
-    /// It lies beyond a hole; at least a part is new. So many other ranges have changed since its own last did.
+    /// It lies beyond a hole, and at least a part is new. `rank` counts the other ranges that have changed since its
+    /// own last did.
     OutOfOrder { duplicate: Range<u64>, rank: usize },
-    /// All of it was there.
+    /// All of it had arrived before.
     Duplicate(Range<u64>),
-    /// There were too many holes to remember another.
+    /// There were too many holes for another.
     Refused,
 }
 
 impl Reassembly {
-    /// Takes a segment's range, which must not be empty. The cost is logarithmic in the number of holes.
+    /// Adds a segment's range, which must not be empty. The cost is logarithmic in the number of holes.
     ///
-    /// A duplicate is told as RFC 2883 reports it: the first contiguous part that had arrived before.
+    /// A duplicate is the first contiguous part that had arrived before, as reported by RFC 2883.
     pub(super) fn insert(&mut self, range: Range<u64>) -> Arrival {
         debug_assert!(!range.is_empty());
         let Range { start, end } = range;
@@ -79,7 +80,7 @@ impl Reassembly {
     }
 
     fn insert_beyond(&mut self, start: u64, end: u64) -> Arrival {
-        // Nearly always: the next segment behind all others.
+        // The common case: the segment extends the last range.
         if let Some(mut last) = self.ranges.last_entry() {
             let (from, to) = (*last.key(), *last.get());
             if from <= start && start <= to {
@@ -126,8 +127,8 @@ impl Reassembly {
         }
     }
 
-    /// Puts a changed range in front of the recent ones, in place of those that became part of it; gives how many were in
-    /// front of these.
+    /// Moves a changed range to the front of the recent ones, replacing those that became part of it. Returns the
+    /// number of ranges that were in front of these.
     fn remember(&mut self, changed: (u64, u64)) -> usize {
         let mut kept = [changed; MAX_SACK_BLOCKS];
         let mut len = 1;
@@ -147,7 +148,7 @@ impl Reassembly {
         rank
     }
 
-    /// Forgets the recent ranges that `next` has reached.
+    /// Removes the recent ranges that `next` has reached.
     fn forget_reached(&mut self) {
         let mut len = 0;
         for index in 0..self.recent_len {
@@ -162,7 +163,7 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// Everything before has arrived.
+    /// The position before which everything has arrived.
     pub(super) const fn next(&self) -> u64 {
         self.next
     }
@@ -172,22 +173,22 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
-    /// The end of what has arrived, holes counted.
+    /// The end of the highest data that have arrived.
     pub(super) const fn highest(&self) -> u64 {
         self.highest
     }
 
-    /// How much has arrived beyond [`Reassembly::next`], holes not counted.
+    /// Bytes that have arrived beyond [`Reassembly::next`].
     pub(super) const fn stored(&self) -> u64 {
         self.stored
     }
 
-    /// How many ranges there are beyond [`Reassembly::next`].
+    /// The number of ranges beyond [`Reassembly::next`].
     pub(super) fn ranges(&self) -> usize {
         self.ranges.len()
     }
 
-    /// The blocks of a SACK option, no more than `most`; a duplicate goes first (RFC 2883).
+    /// The blocks of a SACK option, at most `most`; a duplicate goes first (RFC 2883).
     pub(super) fn sack_blocks(&self, duplicate: Range<u64>, most: usize) -> SackBlocks {
         let mut blocks = SackBlocks::NONE;
         if most == 0 {
@@ -202,7 +203,7 @@ impl Reassembly {
         blocks
     }
 
-    /// The invariants that cost no more than a few comparisons.
+    /// Checks the cheap invariants.
     fn check(&self) {
         debug_assert!(self.ranges.len() <= MAX_RANGES);
         debug_assert!(
@@ -232,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// The same by a list of which bytes there are.
+    /// A model of the stream as a list of bytes.
     #[derive(Default)]
     struct Model {
         bytes: Vec<bool>,
@@ -257,7 +258,7 @@ mod tests {
                 .map(|(at, _)| at)
         }
 
-        /// Takes a range and returns the first contiguous part of it that was there.
+        /// Adds a range and returns the first contiguous part that had arrived before.
         fn insert(&mut self, range: Range<u64>) -> Range<u64> {
             self.bytes
                 .resize(self.bytes.len().max(range.end as usize), false);
@@ -291,7 +292,7 @@ mod tests {
                 prop_assert_eq!(stream.stored(), runs.iter().map(|run| run.1 - run.0).sum::<u64>());
                 prop_assert_eq!(stream.highest(), runs.last().map_or(next, |run| run.1));
 
-                // The D-SACK is the first part that was there.
+                // The D-SACK is the first part that had arrived before.
                 let duplicate = match arrival {
                     Arrival::Duplicate(whole) => { prop_assert_eq!(&whole, &range); whole }
                     Arrival::InOrder { duplicate } | Arrival::OutOfOrder { duplicate, .. } => duplicate,
@@ -303,7 +304,7 @@ mod tests {
                     prop_assert_eq!(&duplicate, &known);
                 }
 
-                // SACK blocks are ranges as they are, no two the same; the first has this segment.
+                // SACK blocks are distinct whole ranges; the first contains this segment.
                 let blocks: Vec<_> = stream.sack_blocks(0..0, MAX_SACK_BLOCKS).ranges().collect();
                 prop_assert!(blocks.iter().all(|block| runs.contains(&(block.start, block.end))));
                 prop_assert!(blocks.iter().enumerate().all(|(i, block)| !blocks[..i].contains(block)));
@@ -326,7 +327,7 @@ mod tests {
         }
         assert_eq!(stream.insert(hole(MAX_RANGES as u64)), Arrival::Refused);
         assert_eq!(stream.ranges(), MAX_RANGES);
-        // What makes no further hole is still taken, and so is what closes one.
+        // A segment that adds no hole is still accepted, and so is one that closes a hole.
         assert!(matches!(stream.insert(2..3), Arrival::OutOfOrder { .. }));
         assert_eq!(stream.ranges(), MAX_RANGES - 1);
         assert!(matches!(stream.insert(0..1), Arrival::InOrder { .. }));

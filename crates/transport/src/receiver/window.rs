@@ -1,43 +1,43 @@
-//! The receive window, and how it grows.
+//! The receive window and its growth.
 
 use crate::segment::MSS;
 use units::{Bytes, Duration, Time};
 
 use super::Config;
 
-/// What is offered beside twice of what was read: small variations, and a flow of few segments.
-const CUSHION: u64 = 16 * MSS.get();
+/// The window beyond twice the bytes read: room for small variations, and for a flow of few segments.
+const MARGIN_BYTES: u64 = 16 * MSS.get();
 
-/// Segments that arrived one behind the other become one buffer of so much at most (`skb_try_coalesce`, `MAX_SKB_FRAGS`), and
-/// the application reads buffer by buffer.
-const PIECE: u64 = 17 * MSS.get();
+/// The most bytes of consecutive segments in one buffer (`skb_try_coalesce`, `MAX_SKB_FRAGS`); the application reads
+/// buffer by buffer.
+const MAX_READ_BYTES: u64 = 17 * MSS.get();
 
-/// The first measure: the sender's initial window (RFC 6928).
+/// The initial measurement: the sender's initial window (RFC 6928).
 const INITIAL_SPACE: u64 = 10 * MSS.get();
 
-/// A segment with less payload opens no window (`tcp_event_data_recv`).
-const TOO_SMALL: u32 = 128;
+/// The minimum payload of a segment that opens the window, in bytes (`tcp_event_data_recv`).
+const MIN_PAYLOAD: u32 = 128;
 
-/// Dynamic right-sizing (Fisk and Feng, 2001) as Linux 6.18 does it (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): the buffer
-/// is twice of what the application read in the last RTT, so that the receiver does not limit a sender that doubles its
-/// window each RTT. What waits behind a hole is in the buffer, and not offered again (`tcp_select_window`): where much
-/// is lost, the window is what limits, and grows by what is read between the holes.
+/// Dynamic right-sizing (Fisk and Feng, 2001) as in Linux 6.18 (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`). The buffer
+/// is twice the bytes that the application read in the last RTT, so that the receiver does not limit a sender that
+/// doubles its window each RTT. Data beyond a hole occupy the buffer and are not offered again (`tcp_select_window`).
+/// Where much is lost, the window therefore is the limit, and grows by the bytes that are read between the holes.
 #[derive(Debug, Clone)]
 pub(super) struct Window {
-    /// The buffer's size.
+    /// The size of the buffer.
     buffer: u64,
     max: u64,
-    /// What is offered of it (`rcv_ssthresh`).
+    /// The part of the buffer that is offered (`rcv_ssthresh`).
     opened: u64,
-    /// The position behind the last byte that was offered. It never retreats (RFC 9293, 3.8.6, "shrinking the window").
+    /// The position behind the last offered byte. It never retreats (RFC 9293, 3.8.6, "shrinking the window").
     right_edge: u64,
     /// Eight times the smoothed RTT in nanoseconds (`rcv_rtt_est`); zero before the first sample.
     rtt_times_8: u64,
-    /// The echo that the last sample was made of.
+    /// The timestamp echoed in the last sample.
     sampled: Time,
-    /// What was read in the RTT before (`rcvq_space.space`).
+    /// The bytes read in the previous RTT (`rcvq_space.space`).
     space: u64,
-    /// When the running measurement began, and at which position.
+    /// The start of the current measurement: its time and position.
     measured_since: Time,
     measured_from: u64,
 }
@@ -57,14 +57,14 @@ impl Window {
         }
     }
 
-    /// The connection is open.
+    /// Notes that the connection is open.
     pub(super) fn open(&mut self, now: Time) {
         self.measured_since = now;
     }
 
-    /// A full segment arrives that answers what left here at `echo` (`tcp_rcv_rtt_measure_ts`). Only the first answer
-    /// to each is a sample: later ones had time to wait. A shorter one counts at once, a longer one for an eighth
-    /// (`tcp_rcv_rtt_update`).
+    /// Measures the RTT from a full segment that echoes the timestamp `echo` (`tcp_rcv_rtt_measure_ts`). Only the
+    /// first segment with an echo is a sample, since later ones may have waited. A shorter sample counts at once, a
+    /// longer one by an eighth (`tcp_rcv_rtt_update`).
     pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
         if echo <= self.sampled || echo > now {
             return;
@@ -78,28 +78,28 @@ impl Window {
         };
     }
 
-    /// The smoothed RTT as the receiver sees it.
+    /// The smoothed RTT as measured by the receiver.
     pub(super) fn rtt(&self) -> Option<Duration> {
         (self.rtt_times_8 > 0).then(|| Duration::from_nanos(self.rtt_times_8 / 8))
     }
 
-    /// The application reads what has come in order, from `before` to `next` (`tcp_rcv_space_adjust`). `beyond` is how
-    /// far out-of-order data reach beyond it.
+    /// Notes that the application reads data in order from `before` to `next` (`tcp_rcv_space_adjust`). Out-of-order
+    /// data extend `beyond` bytes further.
     pub(super) fn on_read(&mut self, now: Time, before: u64, next: u64, beyond: u64) {
         let took = now.since(self.measured_since).as_nanos();
         if self.rtt_times_8 == 0 || took < self.rtt_times_8 / 8 {
             return;
         }
-        // What closes a hole brings much at once. It is measured when the first piece is read, and what still waits then
-        // is taken off.
-        let read = next.min(before.saturating_add(PIECE));
+        // A segment that closes a hole releases many bytes at once. They are measured when the first buffer is read,
+        // less the bytes that still wait then.
+        let read = next.min(before.saturating_add(MAX_READ_BYTES));
         let copied = read
             .saturating_sub(self.measured_from)
             .saturating_sub(next - read);
         if copied > self.space {
             let before = core::mem::replace(&mut self.space, copied);
             let window = self.twice_space() as u128;
-            // A sender that has grown will grow again before this window reaches it.
+            // A sender that has grown will grow again before it learns of this window.
             let growth = window * (copied - before) as u128 / before.max(1) as u128;
             let wanted = window + 2 * growth + beyond as u128;
             self.enlarge(u64::try_from(wanted).unwrap_or(u64::MAX));
@@ -108,18 +108,18 @@ impl Window {
         self.measured_from = read;
     }
 
-    /// Data have arrived behind a hole: while it lasts nothing is read, and the sender still needs its window
-    /// (`tcp_data_queue_ofo`).
+    /// Enlarges the buffer for data beyond a hole. Until the hole is closed nothing is read, and the sender still
+    /// needs its window (`tcp_data_queue_ofo`).
     pub(super) fn on_out_of_order(&mut self, beyond: u64) {
         self.enlarge(self.twice_space().saturating_add(beyond));
     }
 
-    /// A segment with so much payload arrives, `mss` being a full one. A larger buffer is not offered at once, but opens by
-    /// twice of what arrives: as fast as slow start needs it, as long as there is room beside the `stored` bytes that wait
-    /// behind holes (`tcp_grow_window`). Returns whether it has opened.
+    /// Handles a segment with this payload; `mss` is that of a full one. A larger buffer is not offered at once: the
+    /// window opens by twice the bytes that arrive, as fast as slow start needs it, while there is room beside the
+    /// `stored` bytes beyond holes (`tcp_grow_window`). Returns whether it has opened.
     pub(super) fn on_segment(&mut self, payload: u32, mss: u32, stored: u64) -> bool {
         let room = self.free(stored).saturating_sub(self.opened);
-        if payload < TOO_SMALL || room == 0 {
+        if payload < MIN_PAYLOAD || room == 0 {
             return false;
         }
         self.opened += room.min(2 * u64::from(payload.max(mss)));
@@ -127,10 +127,10 @@ impl Window {
     }
 
     fn twice_space(&self) -> u64 {
-        self.space.saturating_mul(2).saturating_add(CUSHION)
+        self.space.saturating_mul(2).saturating_add(MARGIN_BYTES)
     }
 
-    /// The buffer without what waits behind holes (`tcp_space`).
+    /// The buffer less the bytes beyond holes (`tcp_space`).
     fn free(&self, stored: u64) -> u64 {
         self.buffer.saturating_sub(stored)
     }
@@ -139,15 +139,15 @@ impl Window {
         self.buffer = self.buffer.max(wanted.min(self.max));
     }
 
-    /// What to offer beyond `next`, the application having read all before and `stored` bytes waiting behind holes
-    /// (`__tcp_select_window`). What was offered before stays so.
+    /// The window to offer beyond `next`, if the application has read everything before and `stored` bytes wait
+    /// beyond holes (`__tcp_select_window`). Bytes that were offered before stay offered.
     pub(super) fn offer(&mut self, next: u64, stored: u64) -> u64 {
         let edge = next.saturating_add(self.opened.min(self.free(stored)));
         self.right_edge = self.right_edge.max(edge);
         self.right_edge - next
     }
 
-    /// The position behind the last byte that was offered.
+    /// The position behind the last offered byte.
     pub(super) const fn right_edge(&self) -> u64 {
         self.right_edge
     }

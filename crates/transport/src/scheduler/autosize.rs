@@ -1,14 +1,14 @@
-//! TSO autosizing: bursts of about a millisecond of the pacing rate, so that a fast flow costs its host little per byte
-//! and a slow one does not send clumps (Linux `tcp_tso_autosize`, but for what it adds for round trips below some
-//! milliseconds since 5.18, `tcp_tso_rtt_log`).
+//! TSO autosizing: bursts of about a millisecond at the pacing rate, so that a fast flow costs its host little per
+//! byte and a slow one is not bursty (Linux `tcp_tso_autosize`, without its addition since 5.18 for round trips below
+//! some milliseconds, `tcp_tso_rtt_log`).
 
 use congestion::Bytes;
 
-/// The most that segmentation offload takes at once, headers aside (Linux `GSO_LEGACY_MAX_SIZE`).
+/// The most bytes of one segmentation offload, without headers (Linux `GSO_LEGACY_MAX_SIZE`).
 pub const MAX_OFFLOAD: Bytes = Bytes::new(65_535);
 
-/// The size of the next burst: the controller's send quantum, which is that millisecond, in whole packets of `mss`, at
-/// most `max` and at least one packet. Without offload `max` is `mss` or less: one packet a burst.
+/// The size of the next burst: the controller's send quantum, which is that millisecond, in whole packets of `mss`,
+/// at most `max` and at least one packet. Without offload `max` is `mss` or less, so a burst is one packet.
 #[inline]
 pub(crate) fn autosize(send_quantum: Bytes, mss: Bytes, max: Bytes) -> Bytes {
     let packets = send_quantum

@@ -7,8 +7,8 @@ use congestion::{Bytes, Time};
 use super::{Counters, LIMIT};
 use crate::burst::Burst;
 
-/// First in, first out. A burst whose departure is still to come holds up those behind it, so departures should have
-/// come when bursts are made: that is what [`super::Pacing::None`] and [`super::Pacing::PerConnection`] do.
+/// First in, first out. A burst whose departure is still to come delays those behind it, so departures should be due
+/// when bursts are made, as with [`super::Pacing::None`] and [`super::Pacing::PerConnection`].
 #[derive(Debug, Default)]
 pub struct Fifo {
     bursts: VecDeque<Burst>,
@@ -17,11 +17,11 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Takes `burst` in.
+    /// Adds `burst`.
     ///
     /// # Errors
     ///
-    /// Gives it back if [`LIMIT`] bursts wait.
+    /// Returns it if [`LIMIT`] bursts wait.
     pub fn enqueue(&mut self, burst: Burst) -> Result<(), Burst> {
         if self.bursts.len() >= LIMIT {
             self.counters.dropped += 1;
@@ -33,7 +33,7 @@ impl Fifo {
         Ok(())
     }
 
-    /// The oldest burst, if its departure has come.
+    /// Removes the oldest burst, if its departure is due.
     pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
         let burst = self.bursts.pop_front_if(|burst| burst.departure <= now)?;
         self.queued -= burst.wire_size();
@@ -46,12 +46,12 @@ impl Fifo {
         self.bursts.front().map(|burst| burst.departure)
     }
 
-    /// Bytes that wait, headers included.
+    /// Bytes that wait, including headers.
     pub fn queued(&self) -> Bytes {
         self.queued
     }
 
-    /// What it has done; nothing is throttled.
+    /// The counters; nothing is throttled.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -1,4 +1,4 @@
-//! Fair queueing with pacing: a queue for each flow, flows put aside until their next earliest departure time, and
+//! Fair queueing with pacing: a queue for each flow, flows delayed until their next earliest departure time, and
 //! deficit round robin between those that are due (Linux `net/sched/sch_fq.c`; DRR: Shreedhar and Varghese 1995).
 //!
 //! ```text
@@ -11,10 +11,11 @@
 //!            an old flow is empty
 //! ```
 //!
-//! - New flows go before old ones, so that a mouse is not held behind elephants.
-//! - A flow may send as long as its credit is positive; sending takes it below zero by up to a burst, and each turn adds
-//!   a quantum, so that flows that compete for a busy NIC share it fairly in bytes, whatever the size of their bursts.
-//! - Bursts of a flow leave in the order in which they came, each at its departure time or later.
+//! - New flows go before old ones, so that short flows need not wait behind long ones.
+//! - A flow may send while its credit is positive. Sending may take the credit below zero by up to a burst, and each
+//!   turn adds a quantum. Flows that compete for a busy NIC therefore share it fairly in bytes, whatever the size of
+//!   their bursts.
+//! - Bursts of a flow leave in order, each at its departure time or later.
 
 mod delayed;
 mod flow;
@@ -30,24 +31,24 @@ use delayed::Delayed;
 use flow::{Flow, Flows, List};
 use pool::Pool;
 
-/// An Ethernet's packet, which quanta are multiples of.
+/// The MTU of Ethernet; quanta are multiples of it.
 const MTU: Bytes = Bytes::new(1500);
 
-/// A flow that has had nothing to send for so long is a new one when it comes back (Linux `FQ_GC_AGE`).
-const MEMORY: Duration = Duration::from_secs(3);
+/// The idle time after which a flow counts as new (Linux `FQ_GC_AGE`).
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How an [`Fq`] shares. The defaults are Linux's.
+/// The settings of an [`Fq`]. The defaults are Linux's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// The credit that a flow gets at each of its turns; at least one byte, at most 1 MiB.
+    /// The credit added at each turn of a flow; at least one byte, at most 1 MiB.
     pub quantum: Bytes,
-    /// The credit that a flow begins with: an initial window's worth.
+    /// The initial credit of a flow: an initial window.
     pub initial_quantum: Bytes,
-    /// How long a flow must have been idle to get a quantum at once when it comes back in debt.
+    /// The idle time after which a flow in debt gets a quantum at once.
     pub refill_delay: Duration,
-    /// The most bursts of one flow that wait.
+    /// The most bursts of one flow that may wait.
     pub flow_limit: u32,
-    /// How far ahead a departure may lie.
+    /// The furthest departure in the future.
     pub horizon: Duration,
 }
 
@@ -72,7 +73,7 @@ pub struct Fq {
     new: List,
     old: List,
     delayed: Delayed,
-    /// Every flow once: when to look whether it can be forgotten.
+    /// Every flow once, with the time at which to check whether it can be removed.
     reviews: VecDeque<(Time, u32)>,
     queued: Bytes,
     counters: Counters,
@@ -89,7 +90,7 @@ struct Waiting {
 }
 
 impl Fq {
-    /// An empty scheduler.
+    /// Creates an empty scheduler.
     pub fn new(config: &Config) -> Fq {
         let mut config = config.clone();
         config.quantum = config.quantum.clamp(Bytes::new(1), Bytes::new(1 << 20));
@@ -106,11 +107,11 @@ impl Fq {
         }
     }
 
-    /// Takes `burst` in, behind the other bursts of its connection (Linux `fq_enqueue`).
+    /// Adds `burst` behind the other bursts of its connection (Linux `fq_enqueue`).
     ///
     /// # Errors
     ///
-    /// Gives it back if there are too many bursts, or if it is to leave beyond the horizon.
+    /// Returns it if there are too many bursts, or if its departure is beyond the horizon.
     pub fn enqueue(&mut self, now: Time, burst: Burst) -> Result<(), Burst> {
         if self.waiting.len() >= LIMIT || burst.departure > now + self.config.horizon {
             self.counters.dropped += 1;
@@ -118,7 +119,7 @@ impl Fq {
         }
         self.forget_idle_flows(now);
         let number = burst.connection;
-        self.know(now, number);
+        self.ensure_flow(now, number);
         let flow = &mut self.flows[number];
         if flow.bursts >= self.config.flow_limit {
             self.counters.dropped += 1;
@@ -126,7 +127,7 @@ impl Fq {
         }
         if let Some(since) = flow.detached.take() {
             let idle = now.since(since);
-            if idle >= MEMORY {
+            if idle >= IDLE_TIMEOUT {
                 flow.credit = credit_of(self.config.initial_quantum);
             } else if idle > self.config.refill_delay {
                 flow.credit = flow.credit.max(credit_of(self.config.quantum));
@@ -153,7 +154,7 @@ impl Fq {
         Ok(())
     }
 
-    /// The next burst that may leave now (Linux `fq_dequeue`).
+    /// Removes the next burst that may leave now (Linux `fq_dequeue`).
     pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
         self.release_due_flows(now);
         loop {
@@ -162,7 +163,7 @@ impl Fq {
             let flow = &mut self.flows[number];
             if flow.credit <= 0 {
                 flow.credit += credit_of(self.config.quantum);
-                self.take_off(is_new);
+                self.pop_flow(is_new);
                 self.old.push_back(&mut self.flows, number);
                 continue;
             }
@@ -174,23 +175,23 @@ impl Fq {
                 Some(departure) if departure <= now => return self.serve(number),
                 Some(departure) => {
                     self.delayed.push(departure, number);
-                    self.take_off(is_new);
+                    self.pop_flow(is_new);
                     self.counters.throttled += 1;
                 }
-                // A new flow passes through the old ones, so that it cannot starve them by coming back as new.
+                // A new flow passes through the old ones, so that it cannot starve them by returning as new.
                 None if is_new => {
-                    self.take_off(is_new);
+                    self.pop_flow(is_new);
                     self.old.push_back(&mut self.flows, number);
                 }
                 None => {
                     flow.detached = Some(now);
-                    self.take_off(is_new);
+                    self.pop_flow(is_new);
                 }
             }
         }
     }
 
-    /// When [`Fq::dequeue`] is next worth asking; see [`super::Scheduler::next_departure`].
+    /// The time of the next useful call of [`Fq::dequeue`]; see [`super::Scheduler::next_departure`].
     pub fn next_departure(&self) -> Option<Time> {
         if self.waiting.is_empty() {
             None
@@ -201,22 +202,22 @@ impl Fq {
         }
     }
 
-    /// Bytes that wait, headers included.
+    /// Bytes that wait, including headers.
     pub fn queued(&self) -> Bytes {
         self.queued
     }
 
-    /// What it has done.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How many flows it knows: those with bursts, and those that had some a few seconds ago.
+    /// The number of known flows: those with bursts, and those that had some a few seconds ago.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// Takes the first burst of a flow whose turn it is.
+    /// Removes the first burst of the flow that has its turn.
     fn serve(&mut self, number: u32) -> Option<Burst> {
         let flow = &mut self.flows[number];
         let waiting = self.waiting.remove(flow.first?)?;
@@ -232,30 +233,30 @@ impl Fq {
         Some(waiting.burst)
     }
 
-    /// Lets flows whose departure has come take turns again (Linux `fq_check_throttled`).
+    /// Moves flows whose departure is due to the list of old flows (Linux `fq_check_throttled`).
     fn release_due_flows(&mut self, now: Time) {
         while let Some(number) = self.delayed.pop_due(now) {
             self.old.push_back(&mut self.flows, number);
         }
     }
 
-    /// Takes the flow whose turn it is off its list.
-    fn take_off(&mut self, is_new: bool) {
+    /// Removes the flow that has its turn from its list.
+    fn pop_flow(&mut self, is_new: bool) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop_front(&mut self.flows);
     }
 
-    /// Makes the flow of this connection if it is not known (Linux `fq_classify`).
-    fn know(&mut self, now: Time, number: u32) {
+    /// Creates the flow of this connection if there is none (Linux `fq_classify`).
+    fn ensure_flow(&mut self, now: Time, number: u32) {
         if self.flows.get(number).is_none() {
             let credit = credit_of(self.config.initial_quantum);
             self.flows.insert(number, Flow::new(credit, now));
-            self.reviews.push_back((now + MEMORY, number));
+            self.reviews.push_back((now + IDLE_TIMEOUT, number));
         }
     }
 
-    /// Forgets flows that would be new ones anyway (Linux `fq_gc`): looks at two at most, so that no call is long, and
-    /// flows are forgotten faster than they can be made.
+    /// Removes flows that would count as new anyway (Linux `fq_gc`). It checks two at most: no call is long, and
+    /// flows are removed faster than they can be created.
     fn forget_idle_flows(&mut self, now: Time) {
         for _ in 0..2 {
             let Some((_, number)) = self.reviews.pop_front_if(|(due, _)| *due <= now) else {
@@ -265,12 +266,12 @@ impl Fq {
                 Some(flow)
                     if flow
                         .detached
-                        .is_some_and(|since| now.since(since) >= MEMORY) =>
+                        .is_some_and(|since| now.since(since) >= IDLE_TIMEOUT) =>
                 {
                     debug_assert!(flow.bursts == 0);
                     self.flows.remove(number);
                 }
-                _ => self.reviews.push_back((now + MEMORY, number)),
+                _ => self.reviews.push_back((now + IDLE_TIMEOUT, number)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The packet scheduler of a host: what becomes of a sender's bytes between TCP and the NIC.
+//! The packet scheduler of a host: the path of a sender's bytes between TCP and the NIC.
 //!
 //! ```text
 //! Sender ── autosize ──► Burst ── Pacer ──► earliest departure time
@@ -7,10 +7,10 @@
 //!    └── departed ─── Scheduler (Fifo | Fq) ──► NIC
 //! ```
 //!
-//! - `autosize`: how large a burst is (TSO autosizing).
-//! - `pacer`: when it may leave.
-//! - `small_queue`: how much of one connection may wait here (TCP small queues).
-//! - [`fifo`] and [`fq`]: in which order bursts leave.
+//! - `autosize`: the size of bursts (TSO autosizing).
+//! - `pacer`: the departure times of bursts.
+//! - `small_queue`: the most bytes of one connection that may wait here (TCP small queues).
+//! - [`fifo`] and [`fq`]: the order in which bursts leave.
 
 mod autosize;
 pub mod fifo;
@@ -30,26 +30,27 @@ pub use small_queue::small_queue_limit;
 
 use crate::burst::Burst;
 
-/// Who spreads a connection's bursts over time (Linux `sk_pacing_status`).
+/// The place where a connection's bursts are spread over time (Linux `sk_pacing_status`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "scheduler", rename_all = "lowercase")]
 pub enum Pacing {
-    /// Nobody: bursts leave as fast as the window and the NIC allow.
+    /// Nowhere: bursts leave as fast as the window and the NIC allow.
     None,
-    /// The connection itself, if its controller [needs that](congestion::Controller::needs_pacing): it makes a burst only
-    /// when its departure has come, by a timer of its own. Others leave it to the ACK clock, as with [`Pacing::None`].
+    /// The connection itself, if its controller [needs that](congestion::Controller::needs_pacing): by a timer of its
+    /// own, it makes a burst only when its departure is due. Other controllers rely on the ACK clock, as with
+    /// [`Pacing::None`].
     #[serde(rename = "pacing")]
     PerConnection,
-    /// The host's scheduler: the connection stamps bursts with their departures, [`Fq`] holds them until then.
+    /// The host's scheduler: the connection stamps bursts with their departures, and [`Fq`] holds them until then.
     #[default]
     Fq,
 }
 
-/// The most bursts that wait in a scheduler. [`small_queue_limit`] bounds what each connection has there; this bounds
-/// memory. Linux's default is 10,000 (`sch_fq`), to be raised on a host of thousands of flows.
+/// The most bursts that wait in a scheduler. It bounds memory; [`small_queue_limit`] bounds each connection. Linux's
+/// default is 10,000 (`sch_fq`), too low for a host of thousands of flows.
 pub const LIMIT: usize = 100_000;
 
-/// Which scheduler a host has.
+/// The scheduler of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchedulerConfig {
     /// One queue for all; for [`Pacing::None`] and [`Pacing::PerConnection`].
@@ -59,7 +60,7 @@ pub enum SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// The scheduler that goes with `pacing`.
+    /// The scheduler for `pacing`.
     pub fn of(pacing: Pacing) -> SchedulerConfig {
         match pacing {
             Pacing::None | Pacing::PerConnection => SchedulerConfig::Fifo,
@@ -74,7 +75,7 @@ impl Default for SchedulerConfig {
     }
 }
 
-/// What a scheduler has done.
+/// The counters of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Bursts accepted.
@@ -83,11 +84,11 @@ pub struct Counters {
     pub dequeued: u64,
     /// Bursts refused: too many, too many of one flow, or a departure beyond the horizon.
     pub dropped: u64,
-    /// Times that a flow was put aside until its next departure.
+    /// Times that a flow was delayed until its next departure.
     pub throttled: u64,
 }
 
-/// The host's queue in front of its NIC. Times given must not decrease.
+/// The host's queue in front of its NIC. Times passed to it must not decrease.
 #[derive(Debug)]
 pub enum Scheduler {
     /// One queue for all.
@@ -97,7 +98,7 @@ pub enum Scheduler {
 }
 
 impl Scheduler {
-    /// An empty scheduler.
+    /// Creates an empty scheduler.
     pub fn new(config: &SchedulerConfig) -> Scheduler {
         match config {
             SchedulerConfig::Fifo => Scheduler::Fifo(Fifo::default()),
@@ -105,11 +106,11 @@ impl Scheduler {
         }
     }
 
-    /// Takes `burst` in.
+    /// Adds `burst`.
     ///
     /// # Errors
     ///
-    /// Gives it back when it is refused: it is lost, and must be counted as departed.
+    /// Returns the burst if it is refused: it is lost, and must be counted as departed.
     #[inline]
     pub fn enqueue(&mut self, now: Time, burst: Burst) -> Result<(), Burst> {
         match self {
@@ -118,7 +119,7 @@ impl Scheduler {
         }
     }
 
-    /// The next burst that may leave now, for a NIC that is free; `None` if there is none.
+    /// Removes the next burst that may leave now, for a free NIC; `None` if there is none.
     #[inline]
     pub fn dequeue(&mut self, now: Time) -> Option<Burst> {
         match self {
@@ -127,8 +128,8 @@ impl Scheduler {
         }
     }
 
-    /// When [`Scheduler::dequeue`] is next worth asking: exact after it has answered `None`, else it may be too early
-    /// ([`Time::ZERO`]: at once). `None` if nothing waits.
+    /// The time of the next useful call of [`Scheduler::dequeue`]. It is exact after a call that returned `None`;
+    /// otherwise it may be too early ([`Time::ZERO`]: at once). `None` if nothing waits.
     #[inline]
     pub fn next_departure(&self) -> Option<Time> {
         match self {
@@ -137,7 +138,7 @@ impl Scheduler {
         }
     }
 
-    /// Bytes that wait, headers included.
+    /// Bytes that wait, including headers.
     pub fn queued(&self) -> Bytes {
         match self {
             Scheduler::Fifo(fifo) => fifo.queued(),
@@ -145,7 +146,7 @@ impl Scheduler {
         }
     }
 
-    /// What it has done.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         match self {
             Scheduler::Fifo(fifo) => fifo.counters(),

@@ -5,16 +5,16 @@
 //! next      = departure + bytes / rate − min(lateness, half of bytes / rate)
 //! ```
 //!
-//! where lateness is how long ago the connection could have sent already: a host that was busy, or an ACK that came
-//! late, is made up for over the following bursts, not at once (Linux `tcp_update_skb_after_send`).
+//! where lateness is the time since the connection could have sent. The delay of a busy host or a late ACK is made up
+//! for over the following bursts, not at once (Linux `tcp_update_skb_after_send`).
 
 use congestion::{Bytes, Rate, Time};
 
-/// The first packets of a connection are not paced: the initial window leaves as one burst (Linux: "Original sch_fq does
-/// not pace first 10 MSS").
+/// The packets at the start of a connection that are not paced: the initial window leaves as one burst (Linux:
+/// "Original sch_fq does not pace first 10 MSS").
 const UNPACED_PACKETS: u32 = 10;
 
-/// When a connection's next burst may leave: Linux's `tcp_wstamp_ns`.
+/// The departure time of a connection's next burst: Linux's `tcp_wstamp_ns`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pacer {
     next: Time,
@@ -22,14 +22,14 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// When a burst that is made now may leave.
+    /// The departure of a burst that is made now.
     #[inline]
     pub fn departure(&self, now: Time) -> Time {
         self.next.max(now)
     }
 
-    /// Accounts for a burst made now, of `bytes` of payload in `packets` packets, while the pacing rate is `rate`; zero
-    /// and [`Rate::MAX`] pace nothing. Returns the burst's departure.
+    /// Accounts for a burst made now, of `bytes` of payload in `packets` packets, at the pacing rate `rate`; zero and
+    /// [`Rate::MAX`] do not pace. Returns the burst's departure.
     #[inline]
     pub fn on_burst(&mut self, now: Time, bytes: Bytes, packets: u32, rate: Rate) -> Time {
         let departure = self.departure(now);
@@ -106,7 +106,7 @@ mod tests {
             now = pacer.departure(now) + late;
             pacer.on_burst(now, BURST, 7, RATE);
         }
-        // Exactly the schedule: each departure was late, the next one earlier by as much.
+        // The schedule is exact: each departure was late, and the next one earlier by as much.
         assert_eq!(pacer.departure(Time::ZERO), start + SPAN * 1_000);
     }
 

@@ -1,22 +1,22 @@
-//! TCP small queues: how much of one connection may wait below TCP, in the packet scheduler and at the NIC. What waits
-//! there is too late to be sized, ordered or held back; one connection would fill the scheduler with what belongs in its
-//! own send buffer (Linux `tcp_small_queue_check`).
+//! TCP small queues: the limit of one connection's bytes below TCP, in the packet scheduler and at the NIC. Bytes
+//! there can no longer be sized, ordered or held back, and one connection would fill the scheduler with bytes that
+//! belong in its own send buffer (Linux `tcp_small_queue_check`).
 
 use congestion::{Bytes, Duration, Rate};
 
 use super::Pacing;
 
-/// The time at the pacing rate that may wait (Linux `sk_pacing_shift`, 2^-10 s).
+/// The time that waiting bytes may take at the pacing rate (Linux `sk_pacing_shift`, 2^-10 s).
 const QUEUE_TIME: Duration = Duration::from_nanos(1_000_000_000 >> 10);
 
-/// The most without pacing, where the rate is a guess (Linux's default of `tcp_limit_output_bytes`).
+/// The limit without pacing, where the rate is a guess (Linux's default of `tcp_limit_output_bytes`).
 const UNPACED_LIMIT: Bytes = Bytes::new(4 << 20);
 
-/// How many bytes of a connection may wait below TCP: when more than that do, the next burst has to wait until one has
-/// departed. At least two bursts of size `burst`, so that one can be made while the other leaves.
+/// The bytes of a connection that may wait below TCP; while more wait, the next burst has to. It is at least two
+/// bursts of size `burst`, so that one can be made while the other leaves.
 ///
-/// Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`), and holds nothing back of a connection of
-/// which at most one burst is unacknowledged.
+/// Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`), and never holds back a connection with
+/// at most one unacknowledged burst.
 #[inline]
 pub fn small_queue_limit(pacing: Pacing, pacing_rate: Rate, burst: Bytes) -> Bytes {
     let limit = pacing_rate.bytes_in(QUEUE_TIME).max(burst * 2);

@@ -1,4 +1,4 @@
-//! How a [`Sender`](super::Sender) is set up.
+//! The settings of a [`Sender`](super::Sender).
 
 use congestion::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
@@ -6,32 +6,33 @@ use serde::{Deserialize, Serialize};
 use crate::scheduler::{MAX_OFFLOAD, Pacing};
 use crate::segment::MSS;
 
-/// The settings of a [`Sender`](super::Sender). The defaults are Linux's, but for a send buffer that is never the limit.
+/// The settings of a [`Sender`](super::Sender). The defaults are Linux's, except for a send buffer that is never the
+/// limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// The payload of a full packet; at least one byte and at most [`u16::MAX`].
     pub mss: Bytes,
     /// The initial congestion window in packets (RFC 6928).
     pub initial_cwnd: u32,
-    /// How much of the stream the sender holds: the payload that is written and not yet acknowledged cumulatively.
+    /// The size of the send buffer: the payload that is written and not yet acknowledged cumulatively.
     ///
-    /// Linux's `tcp_wmem` also counts what the kernel keeps beside the payload (`truesize`: a tenth more with segmentation
-    /// offload, and much more of small packets), and lets the application write again only when a third is free
-    /// (`sk_stream_write_space`). Its 4 MB swing between some 2.5 and 3.8 MB of payload, by that reckoning.
+    /// Linux's `tcp_wmem` also counts overhead (`truesize`: a tenth more with segmentation offload, and much more for
+    /// small packets), and lets the application write again only when a third is free (`sk_stream_write_space`). Its
+    /// 4 MB therefore vary between some 2.5 and 3.8 MB of payload.
     pub send_buffer: Bytes,
-    /// The least retransmission timeout beyond the smoothed round-trip time (Linux `tcp_rto_min`).
+    /// The minimum by which a retransmission timeout exceeds the smoothed round-trip time (Linux `tcp_rto_min`).
     pub min_rto: Duration,
-    /// The greatest retransmission timeout, backoff included (Linux `TCP_RTO_MAX`).
+    /// The maximum retransmission timeout, including backoff (Linux `TCP_RTO_MAX`).
     pub max_rto: Duration,
-    /// How losses are found.
+    /// The method of loss detection.
     pub loss_detection: LossDetection,
-    /// Who spreads bursts over time.
+    /// The place where bursts are spread over time.
     pub pacing: Pacing,
-    /// The longest burst handed to the packet scheduler at once; at most `mss` means no segmentation offload.
+    /// The largest burst handed to the packet scheduler; at most `mss` means no segmentation offload.
     pub max_burst: Bytes,
-    /// Whether ECN was negotiated (RFC 3168): marks are answered, and packets may be marked.
+    /// Whether ECN was negotiated (RFC 3168): the sender answers marks, and its packets may be marked.
     pub ecn: bool,
-    /// Whether connections open with data, if their client has a cookie of the server.
+    /// Whether connections open with data if their client has a cookie of the server.
     pub fast_open: FastOpen,
 }
 
@@ -52,27 +53,27 @@ impl Default for Config {
     }
 }
 
-/// How a sender finds out that a packet is lost, before the retransmission timeout does.
+/// The method by which a sender detects losses before the retransmission timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "loss detection", rename_all = "lowercase")]
 pub enum LossDetection {
     /// By time, with a probe for the tail (RFC 8985, RACK-TLP).
     #[default]
     Rack,
-    /// By three packets selectively acknowledged beyond it (RFC 6675). A retransmission that is lost, and a loss among the
+    /// By three packets selectively acknowledged beyond it (RFC 6675). Lost retransmissions, and losses among the
     /// last three packets, have to wait for the timeout.
     #[serde(rename = "dupacks")]
     DupThreshold,
 }
 
-/// TCP Fast Open (RFC 7413): a SYN that shows the server's cookie may bring data, which the server takes at once.
+/// TCP Fast Open (RFC 7413): a SYN with the server's cookie may carry data, which the server accepts at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename = "fast open", rename_all = "lowercase")]
 pub enum FastOpen {
-    /// Data waits for the end of the handshake.
+    /// Data wait for the end of the handshake.
     #[default]
     Off,
-    /// The first connection that is opened fetches the cookie, and those after it use it.
+    /// The first connection fetches the cookie, and later ones use it.
     On,
     /// The cookie is known from the start.
     Known,

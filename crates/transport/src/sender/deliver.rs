@@ -1,4 +1,4 @@
-//! Takes from an ACK what it delivers.
+//! Extraction of the delivered data from an ACK.
 
 use congestion::{Controller, Time};
 
@@ -7,7 +7,7 @@ use super::delivery::Delivery;
 use crate::segment;
 
 impl<C: Controller> Sender<C> {
-    /// Moves the scoreboard to what the ACK tells: first what it acknowledges cumulatively, then selectively.
+    /// Updates the scoreboard with an ACK: first its cumulative acknowledgement, then its selective ones.
     pub(super) fn deliver(&mut self, now: Time, ack: &segment::Ack) -> Delivery {
         let mut delivery = Delivery::new(ack.echo);
         let Sender {
@@ -31,14 +31,14 @@ impl<C: Controller> Sender<C> {
             rack.on_delivered(now, packet, Some(ack.echo), newest, rtt);
         });
 
-        // In the order of the stream, so that only what the network has reordered looks so.
+        // In the order of the stream, so that only reordering by the network counts as such.
         let mut blocks = [(0, 0); segment::MAX_SACK_BLOCKS];
-        for (place, range) in blocks.iter_mut().zip(ack.sacks.ranges()) {
-            *place = (range.start, range.end);
+        for (slot, range) in blocks.iter_mut().zip(ack.sacks.ranges()) {
+            *slot = (range.start, range.end);
         }
         blocks.sort_unstable();
         for (start, end) in blocks {
-            // Linux `tcp_is_sackblock_valid`: within what is outstanding.
+            // Only blocks within the outstanding data are valid (Linux `tcp_is_sackblock_valid`).
             if start <= stream.una() || start >= end || end > stream.next() {
                 continue;
             }

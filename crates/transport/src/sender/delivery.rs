@@ -1,40 +1,41 @@
-//! What one ACK delivered.
+//! The data delivered by one ACK.
 
 use congestion::{Bytes, RttSample, Time};
 
 use super::scoreboard::Packet;
 
-/// What one ACK delivered, and what its packets tell.
+/// The data delivered by one ACK, and the facts that their packets show.
 #[derive(Debug)]
 pub struct Delivery {
-    /// The timestamp that came back (TSecr).
+    /// The echoed timestamp (TSecr).
     pub echo: Time,
-    /// Bytes that are newly known to have arrived.
+    /// Bytes newly known to have arrived.
     pub bytes: Bytes,
     /// Whether the cumulative acknowledgement advanced.
     pub is_progress: bool,
-    /// Whether something was newly acknowledged selectively.
+    /// Whether data were newly acknowledged selectively.
     pub is_selective: bool,
-    /// Whether a packet arrived that was sent before the recovery and never repeated (Linux `FLAG_ORIG_SACK_ACKED`).
+    /// Whether a packet arrived that was sent before the recovery and never retransmitted (Linux
+    /// `FLAG_ORIG_SACK_ACKED`).
     pub has_first_transmission: bool,
     /// Packets newly acknowledged cumulatively.
     pub in_order: u64,
-    /// When the first of the packets delivered that was never repeated was sent: of those in order, if there are any
-    /// (Linux `tcp_ack_update_rtt`, `seq_rtt_us`).
+    /// The send time of the first delivered packet that was never retransmitted, preferably one in order (Linux
+    /// `tcp_ack_update_rtt`, `seq_rtt_us`).
     pub oldest: Option<Time>,
     newest: Option<Newest>,
 }
 
-/// Of the packets delivered the one sent last.
+/// The delivered packet that was sent last.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     sequence: u64,
     sent: Time,
-    is_repeated: bool,
+    is_retransmitted: bool,
 }
 
 impl Delivery {
-    /// Nothing yet, by an ACK with this timestamp.
+    /// Creates an empty delivery of an ACK with this timestamp.
     pub fn new(echo: Time) -> Delivery {
         Delivery {
             echo,
@@ -48,12 +49,12 @@ impl Delivery {
         }
     }
 
-    /// One more packet; those up to `recovery_end` were sent before the recovery.
+    /// Adds a packet; packets up to `recovery_end` were sent before the recovery.
     #[inline]
     pub fn add(&mut self, packet: &Packet, recovery_end: u64) {
         self.bytes += packet.state.bytes;
-        self.has_first_transmission |= !packet.is_repeated && packet.end() <= recovery_end;
-        if !packet.is_repeated {
+        self.has_first_transmission |= !packet.is_retransmitted && packet.end() <= recovery_end;
+        if !packet.is_retransmitted {
             self.oldest.get_or_insert(packet.state.sent_time);
         }
         let sequence = packet.state.sequence;
@@ -61,23 +62,23 @@ impl Delivery {
             self.newest = Some(Newest {
                 sequence,
                 sent: packet.state.sent_time,
-                is_repeated: packet.is_repeated,
+                is_retransmitted: packet.is_retransmitted,
             });
         }
     }
 
-    /// Whether all that was delivered had been sent before `packet` was, for the last time.
+    /// Whether all delivered packets were sent before the last transmission of `packet`.
     pub fn precedes(&self, packet: &Packet) -> bool {
         let sequence = packet.state.sequence;
         self.newest.is_some_and(|newest| newest.sequence < sequence)
     }
 
-    /// The round-trip time of the newest packet delivered: by when it was sent, unless it was repeated and the timestamp
-    /// does not tell that this is the copy that arrived (Karn's algorithm, RFC 6298 section 3, and RFC 7323).
+    /// The round-trip time of the newest delivered packet. A retransmitted packet gives none, unless the timestamp
+    /// shows that its last transmission is the one that arrived (Karn's algorithm, RFC 6298 section 3, and RFC 7323).
     pub fn rtt(&self, now: Time, mss: Bytes) -> Option<RttSample> {
         let newest = self.newest?;
-        let is_known = !newest.is_repeated || self.echo == newest.sent;
-        // A runt in order, which the receiver may have held back in the hope of another (Linux `FLAG_ACK_MAYBE_DELAYED`).
+        let is_known = !newest.is_retransmitted || self.echo == newest.sent;
+        // A single small packet in order, whose ACK the receiver may have delayed (Linux `FLAG_ACK_MAYBE_DELAYED`).
         let is_ack_delayed = self.in_order == 1 && !self.is_selective && self.bytes < mss;
         is_known.then(|| RttSample {
             rtt: now.since(newest.sent),

@@ -1,21 +1,21 @@
-//! Loss detection by counting: a packet is lost when three behind it have arrived (RFC 6675, `IsLost`, counted in packets
-//! as Linux did before RACK). It looks at each packet's first transmission only.
+//! Loss detection by counting: a packet is lost when three behind it have arrived (RFC 6675, `IsLost`, counted in
+//! packets as in Linux before RACK). It considers each packet's first transmission only.
 
-use super::scoreboard::{Number, Place, Scoreboard};
+use super::scoreboard::{Number, Scoreboard, Status};
 
 /// RFC 6675, `DupThresh`.
 const DUP_THRESHOLD: usize = 3;
 
 #[derive(Debug, Clone, Default)]
 pub struct DupThreshold {
-    /// The highest packets that were selectively acknowledged, in descending order.
+    /// The highest selectively acknowledged packets, in descending order.
     highest: [Option<Number>; DUP_THRESHOLD],
     /// Packets below this have been judged.
     judged: Number,
 }
 
 impl DupThreshold {
-    /// Packet `number` was selectively acknowledged.
+    /// Notes that packet `number` was selectively acknowledged.
     pub fn on_sacked(&mut self, mut number: Number) {
         for place in &mut self.highest {
             match place {
@@ -29,7 +29,7 @@ impl DupThreshold {
         }
     }
 
-    /// A packet that has become lost; to be asked until there is none.
+    /// The next packet that is lost. Call it until there is none.
     pub fn next_lost(&mut self, scoreboard: &Scoreboard) -> Option<Number> {
         let [.., third] = self.highest;
         let end = third?;
@@ -38,7 +38,7 @@ impl DupThreshold {
             let number = self.judged;
             self.judged += 1;
             let packet = scoreboard.get(number)?;
-            if packet.place == Place::Flight && !packet.is_repeated {
+            if packet.status == Status::Flight && !packet.is_retransmitted {
                 return Some(number);
             }
         }

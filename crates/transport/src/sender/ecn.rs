@@ -4,27 +4,27 @@ use congestion::Bytes;
 
 #[derive(Debug, Clone, Default)]
 pub struct Ecn {
-    /// Bytes that the receiver had reported as marked.
+    /// The marked bytes that the receiver has reported so far.
     marked: u64,
-    /// The next new data is to say that the window was reduced.
-    must_tell: bool,
+    /// Whether the next new data must carry CWR.
+    must_send_cwr: bool,
 }
 
 impl Ecn {
-    /// The receiver has counted `marked` bytes; gives those it had not reported before.
+    /// Handles the receiver's count of marked bytes; returns the newly marked ones.
     pub fn on_ack(&mut self, marked: u64) -> Bytes {
-        let news = marked.saturating_sub(self.marked);
+        let newly_marked = marked.saturating_sub(self.marked);
         self.marked = self.marked.max(marked);
-        Bytes::new(news)
+        Bytes::new(newly_marked)
     }
 
-    /// The window was reduced, for whatever reason.
+    /// Notes that the window was reduced, for whatever reason.
     pub fn on_reduction(&mut self) {
-        self.must_tell = true;
+        self.must_send_cwr = true;
     }
 
-    /// Whether the new data that leaves now is to carry CWR; once a reduction.
+    /// Whether the new data that leave now must carry CWR: once for each reduction.
     pub fn take_cwr(&mut self) -> bool {
-        core::mem::take(&mut self.must_tell)
+        core::mem::take(&mut self.must_send_cwr)
     }
 }

@@ -1,19 +1,19 @@
-//! The opening of a connection: a SYN, repeated until it is answered or patience ends.
+//! The opening of a connection: a SYN, retransmitted until it is answered or given up.
 
 use congestion::{Duration, Time};
 
-/// The first wait for an answer (RFC 6298, section 2.1).
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The initial timeout of a SYN (RFC 6298, section 2.1).
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// SYNs, after the first, that are as patient as the first; from then on the wait doubles (Linux 6.5
+/// The retransmitted SYNs with the initial timeout; after these the timeout doubles (Linux 6.5
 /// `tcp_syn_linear_timeouts`).
-const LINEAR: u8 = 4;
+const LINEAR_RETRIES: u8 = 4;
 
-/// SYNs in all: the first, the linear ones, and as many more as Linux's `tcp_syn_retries` says, which is 6. The last one
-/// leaves 67 s after the first and is waited for until 131 s.
-const MOST: u8 = 1 + LINEAR + 6;
+/// The most SYNs: the first, the linear ones, and as many as Linux's `tcp_syn_retries`, which is 6. The last one
+/// leaves 67 s after the first, and times out at 131 s.
+const MAX_SYNS: u8 = 1 + LINEAR_RETRIES + 6;
 
-/// Where the handshake stands.
+/// The state of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handshake {
     /// Not begun.
@@ -33,7 +33,7 @@ pub enum Handshake {
 }
 
 impl Handshake {
-    /// Begins at `now`, if that has not happened.
+    /// Starts at `now`, if the handshake has not started.
     pub fn open(&mut self, now: Time) {
         if *self == Handshake::Closed {
             *self = Handshake::Opening {
@@ -43,22 +43,22 @@ impl Handshake {
         }
     }
 
-    /// Whether a SYN is to leave at `departure`, which counts as sent then. It waits no longer than `longest`.
-    pub fn send(&mut self, departure: Time, longest: Duration) -> bool {
+    /// Whether a SYN is to leave at `departure`; if so, it counts as sent then. Its timeout is at most `max_timeout`.
+    pub fn send(&mut self, departure: Time, max_timeout: Duration) -> bool {
         let Handshake::Opening { since, sent } = *self else {
             return false;
         };
         let sent = sent.saturating_add(1);
-        let doublings = u32::from(sent.saturating_sub(1 + LINEAR));
+        let doublings = u32::from(sent.saturating_sub(1 + LINEAR_RETRIES));
         *self = Handshake::SynSent {
             since,
-            deadline: departure + (FIRST_WAIT * (1 << doublings)).min(longest),
+            deadline: departure + (INITIAL_TIMEOUT * (1 << doublings)).min(max_timeout),
             sent,
         };
         true
     }
 
-    /// When the SYN is to be repeated, or to be given up.
+    /// The time at which the SYN is retransmitted or given up.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         match self {
@@ -67,7 +67,7 @@ impl Handshake {
         }
     }
 
-    /// Lets the SYN be repeated if its answer is overdue, unless it was repeated often enough.
+    /// Handles an overdue answer: the SYN is retransmitted, or given up if it was sent often enough.
     pub fn on_timer(&mut self, now: Time) {
         if let Handshake::SynSent {
             since,
@@ -76,7 +76,7 @@ impl Handshake {
         } = *self
             && deadline <= now
         {
-            *self = if sent < MOST {
+            *self = if sent < MAX_SYNS {
                 Handshake::Opening { since, sent }
             } else {
                 Handshake::Failed
@@ -84,11 +84,11 @@ impl Handshake {
         }
     }
 
-    /// The answer, at `now`: whether it is the first to a SYN that was sent.
+    /// Handles an answer at `now`; returns whether it is the first to a SYN that was sent.
     pub fn on_syn_ack(&mut self, now: Time) -> bool {
         let since = match *self {
             Handshake::SynSent { since, .. } => since,
-            // The answer to an earlier SYN comes when the next is about to leave.
+            // The answer to an earlier SYN may arrive when the next is about to leave.
             Handshake::Opening { since, sent } if sent > 0 => since,
             _ => return false,
         };
@@ -98,13 +98,13 @@ impl Handshake {
         true
     }
 
-    /// Whatever it has come to, it is over without a connection.
+    /// Ends the handshake without a connection, in any state.
     pub fn fail(&mut self) {
         *self = Handshake::Failed;
     }
 
-    /// The other end has opened the connection, and it is not waited for: there was no handshake in this direction. Gives
-    /// whether there had been none before.
+    /// Opens without a handshake in this direction, because the other end has opened the connection. Returns whether
+    /// this was the first attempt.
     pub fn accept(&mut self) -> bool {
         let is_first = *self == Handshake::Closed;
         if is_first {
@@ -125,13 +125,13 @@ impl Handshake {
 mod tests {
     use super::*;
 
-    const LONGEST: Duration = Duration::from_secs(120);
+    const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// A handshake whose SYNs are not answered, and when each left.
-    fn unanswered(longest: Duration) -> (Handshake, Vec<u64>) {
+    /// A handshake whose SYNs are not answered, and the times at which they left.
+    fn unanswered(max_timeout: Duration) -> (Handshake, Vec<u64>) {
         let (mut handshake, mut now, mut sent) = (Handshake::Closed, Time::ZERO, Vec::new());
         handshake.open(now);
-        while handshake.send(now, longest) {
+        while handshake.send(now, max_timeout) {
             sent.push(now.since(Time::ZERO).as_secs_f64() as u64);
             now = handshake.deadline().expect("was just sent");
             handshake.on_timer(now);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_syn_is_repeated_like_linuxs() {
-        let (mut handshake, sent) = unanswered(LONGEST);
+        let (mut handshake, sent) = unanswered(MAX_TIMEOUT);
         assert_eq!(sent, [0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 67, 131]);
         assert_eq!(handshake, Handshake::Failed);
         assert!(!handshake.on_syn_ack(Time::MAX), "too late");
@@ -157,8 +157,8 @@ mod tests {
         assert!(!handshake.on_syn_ack(at(0)));
         handshake.open(at(1));
         assert!(!handshake.on_syn_ack(at(1)), "nothing was sent yet");
-        assert!(handshake.send(at(1), LONGEST));
-        assert!(!handshake.send(at(1), LONGEST));
+        assert!(handshake.send(at(1), MAX_TIMEOUT));
+        assert!(!handshake.send(at(1), MAX_TIMEOUT));
         handshake.on_timer(at(2));
         assert!(handshake.on_syn_ack(at(2)), "late, but an answer");
         assert!(!handshake.on_syn_ack(at(3)));

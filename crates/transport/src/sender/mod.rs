@@ -1,9 +1,9 @@
-//! The sending half of a TCP connection, as Linux has it.
+//! The sending half of a TCP connection, modelled on Linux.
 //!
 //! ```text
 //!  application ──► stream ──► transmit ──► bursts, to the packet scheduler
 //!                               ▲  ▲
-//!       controller: cwnd, rate ─┘  └── what is to be repeated
+//!       controller: cwnd, rate ─┘  └── packets to retransmit
 //!          ▲                                 ▲
 //!          │ rate samples     losses, ends   │
 //!          └── delivery ◄── scoreboard ──► recovery ◄── rack, tlp, rto
@@ -11,25 +11,25 @@
 //!                  ACKs
 //! ```
 //!
-//! | file | what | source |
+//! | file | subject | source |
 //! | --- | --- | --- |
-//! | `handshake` | SYN, repeated until answered or given up | RFC 9293, 6298, 7413; Linux |
+//! | `handshake` | SYN, retransmitted until answered or given up | RFC 9293, 6298, 7413; Linux |
 //! | `stream` | send buffer: written, sent, acknowledged | RFC 9293 |
-//! | `window` | the peer's window and its probe | RFC 9293 |
-//! | `scoreboard` | what became of each packet; in flight | RFC 2018, 6675 |
-//! | `deliver`, `delivery` | what an ACK delivers; round-trip time | RFC 7323, 6298 |
-//! | `rack`, `tlp` | loss detection by time; the probe for the tail | RFC 8985 |
-//! | `reordering` | how long an overtaken packet is waited for | RFC 8985, and measurement |
+//! | `window` | the peer's receive window and its probe | RFC 9293 |
+//! | `scoreboard` | the status of each packet; bytes in flight | RFC 2018, 6675 |
+//! | `deliver`, `delivery` | the data delivered by an ACK; round-trip time | RFC 7323, 6298 |
+//! | `rack`, `tlp` | loss detection by time; the tail loss probe | RFC 8985 |
+//! | `reordering` | the wait for an overtaken packet | RFC 8985, and measurement |
 //! | `dup_threshold` | loss detection by counting | RFC 6675 |
-//! | `rto` | the last resort | RFC 6298 |
+//! | `rto` | the retransmission timeout | RFC 6298 |
 //! | `recovery` | its phases, F-RTO and undo | RFC 6675, 5682, 3522, 3708 |
-//! | `prr` | how the window shrinks meanwhile | RFC 9937 |
-//! | `ecn` | marks, and telling that they were heard | RFC 3168 |
-//! | `transmit` | what leaves, and when | Linux `tcp_output.c` |
-//! | `usage` | what the limit is, and for how long | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
+//! | `prr` | the shrinking of the window in recovery | RFC 9937 |
+//! | `ecn` | marks, and CWR | RFC 3168 |
+//! | `transmit` | the bursts that leave, and when | Linux `tcp_output.c` |
+//! | `usage` | the limits, and their times | Linux `tcp_cwnd_validate`, `tcp_chrono_start` |
 //!
-//! Not there: Nagle's algorithm (data is sent as it is written), an initial window of one packet after several lost SYNs (RFC 6928), discovery of the path's MTU,
-//! keep-alive and the closing handshake.
+//! Not implemented: Nagle's algorithm (data are sent as they are written), an initial window of one packet after
+//! several lost SYNs (RFC 6928), path MTU discovery, keep-alive and the closing handshake.
 
 mod config;
 mod deliver;
@@ -77,40 +77,40 @@ use usage::{CwndUsage, Limited};
 pub use usage::Limits;
 use window::{PeerWindow, Persist};
 
-/// The sending half of a TCP connection: a byte stream in; bursts for the packet scheduler out; a congestion controller
-/// that says how fast.
+/// The sending half of a TCP connection: a byte stream in, bursts for the packet scheduler out, and a congestion
+/// controller that sets the speed.
 ///
-/// After every event [`Sender::poll_burst`] is to be called until it gives none, and then [`Sender::next_timer`] to be
-/// read. Times given must not decrease.
+/// After every event, call [`Sender::poll_burst`] until it returns none, and then read [`Sender::next_timer`]. Times
+/// passed to it must not decrease.
 #[derive(Debug)]
 pub struct Sender<C> {
     connection: u32,
     bursts_below: u32,
     /// Payload handed to the packet scheduler that has not left the host.
     below: Bytes,
-    /// Whether that is what holds the next burst back.
+    /// Whether that payload holds the next burst back.
     waits_for_departure: bool,
-    /// Whether something was declared lost since the ACK in progress arrived.
+    /// Whether a loss was declared since the current ACK arrived.
     has_lost: bool,
-    /// What the ACK in progress has delivered; nothing for a timer.
+    /// The bytes delivered by the current ACK; zero for a timer.
     newly_delivered: Bytes,
     config: Config,
 
     handshake: Handshake,
-    /// Whether the first SYN may bring data.
+    /// Whether the first SYN may carry data.
     has_cookie: bool,
-    /// What the first SYN has brought.
+    /// The payload of the first SYN.
     syn_data: Bytes,
     stream: Stream,
     peer_window: PeerWindow,
     persist: Persist,
-    /// TSval of the latest segment that arrived.
+    /// TSval of the latest received segment.
     echo: Time,
 
     pacer: Pacer,
-    /// When the latest burst was to leave.
+    /// The departure of the latest burst.
     last_burst: Time,
-    /// When the connection's own pacing lets the next burst leave, if one waits for that.
+    /// The time at which the connection's own pacing allows the next burst, if one waits for that.
     pacing_deadline: Option<Time>,
     cwnd_usage: CwndUsage,
     /// Whether the window has held data back since the last ACK that delivered something.
@@ -133,8 +133,8 @@ pub struct Sender<C> {
 }
 
 impl<C: Controller> Sender<C> {
-    /// A sender that will open its connection, number `connection` of its host, at `now` or later. `make` makes the
-    /// controller of what it needs to know; `seed` seeds what it randomizes.
+    /// Creates a sender for connection `connection` of its host, to be opened at `now` or later. `make` creates the
+    /// controller; `seed` seeds its randomness.
     pub fn new(
         now: Time,
         connection: u32,
@@ -189,19 +189,20 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Begins the handshake; the SYN is the next burst.
+    /// Starts the handshake; the SYN is the next burst.
     pub fn open(&mut self, now: Time) {
         self.handshake.open(now);
     }
 
-    /// Begins the handshake with the first data that are written, as there is a cookie of the server: the SYN brings of them
-    /// what fits it (RFC 7413; Linux `TCP_FASTOPEN_CONNECT`).
+    /// Lets the first data that are written start the handshake, because there is a cookie of the server: the SYN
+    /// carries as many of them as fit (RFC 7413; Linux `TCP_FASTOPEN_CONNECT`).
     pub fn open_fast(&mut self) {
         self.has_cookie = true;
     }
 
-    /// The other end has opened the connection with data (RFC 7413), and offers `window`: what is written may be sent at once,
-    /// before a round-trip time is known. Nothing happens if this end has begun a handshake of its own.
+    /// Opens the sender because the other end has opened the connection with data (RFC 7413), and offers `window`.
+    /// Written data may be sent at once, before a round-trip time is known. Does nothing if this end has started a
+    /// handshake of its own.
     pub fn accept(&mut self, window: u64) {
         if self.handshake.accept() {
             self.peer_window.update(0, window);
@@ -213,32 +214,32 @@ impl<C: Controller> Sender<C> {
         self.handshake.fail();
     }
 
-    /// How much the application may write: the send buffer less what is not yet acknowledged.
+    /// The bytes that the application may write: the send buffer less the unacknowledged bytes.
     pub fn room(&self) -> Bytes {
         self.stream.room()
     }
 
-    /// The application writes; returns what fitted.
+    /// Writes data of the application; returns how many bytes fit.
     pub fn write(&mut self, bytes: Bytes) -> Bytes {
         self.check_app_limited();
         self.stream.write(bytes)
     }
 
-    /// Nothing more will be written.
+    /// Notes that no more data will be written.
     pub fn finish(&mut self) {
         self.stream.finish();
     }
 
-    /// The next piece for the packet scheduler; `None` if there is nothing to send, or congestion window, receive window,
-    /// small queues or pacing forbid.
+    /// The next burst for the packet scheduler; `None` if there are no data to send, or if the congestion window, the
+    /// receive window, small queues or pacing do not allow one.
     pub fn poll_burst(&mut self, now: Time) -> Option<Burst> {
         self.next_burst(now)
             .inspect_err(|limit| self.on_blocked(now, *limit))
             .ok()
     }
 
-    /// A burst has left the host, or was refused by its scheduler. Returns whether the sender has waited for that, so that
-    /// [`Sender::poll_burst`] is worth a call (Linux `tcp_wfree`, `TSQ_THROTTLED`).
+    /// Notes that a burst has left the host, or was refused by its scheduler. Returns whether the sender has waited
+    /// for that, so that [`Sender::poll_burst`] may succeed (Linux `tcp_wfree`, `TSQ_THROTTLED`).
     pub fn on_departed(&mut self, burst: &Burst) -> bool {
         self.below -= Bytes::new(u64::from(burst.bytes));
         if burst.bytes > 0 {
@@ -247,8 +248,8 @@ impl<C: Controller> Sender<C> {
         self.waits_for_departure
     }
 
-    /// A segment arrives. Gives what the controller was told, if it delivered something. What a SYN brought is delivered with
-    /// the handshake, of which the controller is told in its own way ([`Controller::on_handshake`]).
+    /// Handles a segment. Returns the controller's event, if the segment delivered data. A SYN's data are delivered
+    /// with the handshake, for which the controller has a call of its own ([`Controller::on_handshake`]).
     pub fn on_segment(&mut self, now: Time, body: &Body) -> Option<Ack> {
         match body {
             Body::SynAck {
@@ -288,7 +289,7 @@ impl<C: Controller> Sender<C> {
         earliest.filter(|earliest| *earliest < Time::MAX)
     }
 
-    /// Does what is due; harmless if nothing is.
+    /// Handles all timers that are due; harmless if none is.
     pub fn on_timer(&mut self, now: Time) {
         self.newly_delivered = Bytes::ZERO;
         self.handshake.on_timer(now);
@@ -296,7 +297,7 @@ impl<C: Controller> Sender<C> {
         if self.rack.deadline().is_some_and(|deadline| deadline <= now) {
             self.detect_losses(now);
         }
-        // A probe comes before the timeout, and puts it off.
+        // A probe comes before the timeout, and postpones it.
         if self.tlp.on_timer(now) {
             self.rto.restart(now, &self.rtt, &self.config);
         }
@@ -310,7 +311,7 @@ impl<C: Controller> Sender<C> {
         &self.controller
     }
 
-    /// What has been done so far.
+    /// The counters.
     pub fn stats(&self) -> Stats {
         Stats {
             reordered: self.scoreboard.reordered(),
@@ -318,7 +319,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// What has limited the connection until `now`, from its handshake on.
+    /// The time in each limit until `now`, since the handshake.
     pub fn limits(&self, now: Time) -> Limits {
         self.limited.until(now)
     }
@@ -338,12 +339,12 @@ impl<C: Controller> Sender<C> {
         self.rtt.smoothed()
     }
 
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     pub fn is_established(&self) -> bool {
         self.handshake.is_established()
     }
 
-    /// How long the handshake took; `None` before its end.
+    /// The duration of the handshake; `None` before its end.
     pub fn connect_time(&self) -> Option<Duration> {
         match self.handshake {
             Handshake::Established { took } => Some(took),
@@ -351,7 +352,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Whether there is no connection and will be none.
+    /// Whether the connection has failed to open.
     pub fn has_failed(&self) -> bool {
         self.handshake == Handshake::Failed
     }
@@ -361,7 +362,7 @@ impl<C: Controller> Sender<C> {
         self.stream.is_done()
     }
 
-    /// The handshake's round trip is the first measurement: of the SYN that is answered, by its timestamp.
+    /// Takes the first RTT measurement from the handshake: from the SYN that is answered, by its timestamp.
     fn on_handshake(&mut self, now: Time, echo: Time) -> Duration {
         let rtt = now.since(echo);
         self.rtt.update(now, rtt, rtt);
@@ -369,20 +370,20 @@ impl<C: Controller> Sender<C> {
         rtt
     }
 
-    /// An answer to the SYN that acknowledges data: a round-trip time of data too (Linux `tcp_rcv_synsent_state_process` hands
-    /// it to `tcp_ack`), but no rate.
+    /// The controller's event for a SYN's acknowledged data. It has a round-trip time (Linux
+    /// `tcp_rcv_synsent_state_process` hands it to `tcp_ack`), but no rate.
     fn handshake_delivered(&self, now: Time, taken: Bytes, rtt: Duration) -> Ack {
-        let mut told = Ack::new(now, taken, taken, Bytes::ZERO, RateSample::default());
-        told.rtt = Some(RttSample {
+        let mut event = Ack::new(now, taken, taken, Bytes::ZERO, RateSample::default());
+        event.rtt = Some(RttSample {
             rtt,
             is_ack_delayed: false,
         });
-        told
+        event
     }
 
-    /// What the SYN brought is acknowledged up to `next`. The rest is sent as if it had never been, at once and without a sign
-    /// of congestion (Linux `tcp_rcv_fastopen_synack`, `tcp_non_congestion_loss_retransmit`).
-    /// Gives how much of it.
+    /// Handles the acknowledgement of the SYN's data up to `next`; returns how many bytes that is. The rest is sent
+    /// at once as if it were new, without a signal of congestion (Linux `tcp_rcv_fastopen_synack`,
+    /// `tcp_non_congestion_loss_retransmit`).
     fn on_syn_data(&mut self, next: u64) -> Bytes {
         let taken = Bytes::new(next).min(self.syn_data);
         self.stream.send(taken.get());
@@ -395,9 +396,9 @@ impl<C: Controller> Sender<C> {
         taken
     }
 
-    /// An ACK arrives (Linux `tcp_ack`).
+    /// Handles an ACK (Linux `tcp_ack`).
     fn on_ack(&mut self, now: Time, ack: &segment::Ack) -> Option<Ack> {
-        // What acknowledges data that was never sent is not to be believed (RFC 9293, "SEGMENT ARRIVES").
+        // An ACK of data that were never sent is invalid (RFC 9293, "SEGMENT ARRIVES").
         if !self.is_established() || ack.next > self.stream.next() {
             return None;
         }
@@ -420,20 +421,21 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         let rate = self.sampler.sample(now, self.rtt.min());
-        let mut told = Ack::new(now, delivery.bytes, prior_inflight, self.inflight(), rate);
-        told.rtt = rtt;
-        told.ce_marked = ce_marked;
-        told.is_cwnd_limited = self.cwnd_usage.is_limited();
-        told.is_window_full = std::mem::take(&mut self.is_window_full);
-        told.is_progress = delivery.is_progress || self.scoreboard.reordered() > 0;
-        told.next_departure = self.pacer.departure(now);
-        self.controller.on_ack(&told);
-        Some(told)
+        let mut event = Ack::new(now, delivery.bytes, prior_inflight, self.inflight(), rate);
+        event.rtt = rtt;
+        event.ce_marked = ce_marked;
+        event.is_cwnd_limited = self.cwnd_usage.is_limited();
+        event.is_window_full = std::mem::take(&mut self.is_window_full);
+        event.is_progress = delivery.is_progress || self.scoreboard.reordered() > 0;
+        event.next_departure = self.pacer.departure(now);
+        self.controller.on_ack(&event);
+        Some(event)
     }
 
-    /// Learns the round-trip time: the smoothed one, which timers go by, of the oldest packet delivered, so that it
-    /// contains what the receiver held back for; the least one, and the controller's, of the newest. Where only a repeated packet was delivered, the timestamp tells of the copy that arrived
-    /// (RFC 7323, "RTTM Rules"), though not to the controller.
+    /// Measures the round-trip time. The smoothed one, for timers, is of the oldest delivered packet, so that it
+    /// includes the receiver's ACK delay. The minimum, and the controller's sample, are of the newest. If only a
+    /// retransmitted packet was delivered, the timestamp shows which transmission arrived (RFC 7323, "RTTM Rules");
+    /// the controller gets no sample then.
     fn measure_rtt(&mut self, now: Time, delivery: &Delivery) -> Option<RttSample> {
         let sample = delivery.rtt(now, self.config.mss);
         let echoed = || delivery.is_progress.then(|| now.since(delivery.echo));
@@ -444,7 +446,7 @@ impl<C: Controller> Sender<C> {
         sample
     }
 
-    /// The receiver has got something twice (D-SACK, RFC 2883).
+    /// Handles a D-SACK: the receiver has received data twice (RFC 2883).
     fn note_duplicate(&mut self, ack: &segment::Ack) {
         let (una, next) = (self.stream.una(), self.stream.next());
         let Some(range) = ack.sacks.dsack().filter(|range| range.end <= next) else {
@@ -456,14 +458,14 @@ impl<C: Controller> Sender<C> {
         if self.tlp.on_duplicate(range.end) {
             return;
         }
-        // More duplicates than were made here: the network makes them (Linux `tcp_dsack_seen`).
+        // If there are more duplicates than retransmissions, the network duplicates packets (Linux `tcp_dsack_seen`).
         if self.stats.duplicates <= self.stats.packets_retransmitted {
             self.rack.reordering.on_duplicate(una, next);
             self.recovery.on_duplicate(range.end, packets);
         }
     }
 
-    /// Whether the tail loss probe has repaired a loss.
+    /// Checks whether the tail loss probe has repaired a loss.
     fn check_probe(&mut self, now: Time, delivery: &Delivery) {
         let is_news = delivery.is_progress || delivery.is_selective;
         if self.tlp.on_ack(self.stream.una(), is_news) {
@@ -471,7 +473,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Answers ECN's echo; gives how much was newly marked.
+    /// Answers ECN's echo; returns the newly marked bytes.
     fn answer_marks(&mut self, now: Time, ack: &segment::Ack) -> Bytes {
         if !self.config.ecn {
             return Bytes::ZERO;
@@ -484,7 +486,7 @@ impl<C: Controller> Sender<C> {
         marked
     }
 
-    /// What may leave for this ACK, while the window shrinks.
+    /// Computes the bytes that may leave for this ACK while the window shrinks.
     fn spread_reduction(&mut self, delivery: &Delivery) {
         if self.recovery.phase() != Phase::Open && !delivery.bytes.is_zero() {
             let is_safe = delivery.is_progress && !self.has_lost;
@@ -493,9 +495,9 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Progress starts the retransmission timeout anew (RFC 6298, section 5.3), and so does what was sent before the first
-    /// outstanding packet was last repeated: the silence about that packet counts from its repetition (Linux
-    /// `tcp_clean_rtx_queue`).
+    /// Restarts the retransmission timeout on progress (RFC 6298, section 5.3). If everything delivered was sent
+    /// before the first outstanding packet was last retransmitted, it is restarted too: the timeout of that packet
+    /// counts from its retransmission (Linux `tcp_clean_rtx_queue`).
     fn restart_timers(&mut self, now: Time, delivery: &Delivery) {
         let Some(front) = self.scoreboard.front() else {
             self.rto.stop();
@@ -503,11 +505,11 @@ impl<C: Controller> Sender<C> {
             self.tlp.disarm();
             return;
         };
-        let is_repeat_awaited = front.is_repeated && delivery.precedes(front);
+        let is_retransmission_awaited = front.is_retransmitted && delivery.precedes(front);
         if delivery.is_progress {
             self.rto.on_progress();
         }
-        if delivery.is_progress || is_repeat_awaited {
+        if delivery.is_progress || is_retransmission_awaited {
             self.rto.restart(now, &self.rtt, &self.config);
         }
         if delivery.is_progress {

@@ -1,8 +1,8 @@
-//! Proportional rate reduction (RFC 9937): while a recovery lasts, the reduced window is reached gradually, by sending in
-//! proportion to what arrives, instead of by silence until enough of the old window has drained.
+//! Proportional rate reduction (RFC 9937). During a recovery, the sender approaches the reduced window gradually, by
+//! sending in proportion to the delivered data, instead of stopping until enough of the old window has drained.
 //!
-//! The reduction bound is Slow Start Reduction Bound while progress is safe and Conservative Reduction Bound otherwise, as
-//! RFC 9937 and Linux have it (`tcp_cwnd_reduction`).
+//! The reduction bound is Slow Start Reduction Bound while progress is safe and Conservative Reduction Bound
+//! otherwise, as in RFC 9937 and Linux (`tcp_cwnd_reduction`).
 
 use congestion::Bytes;
 
@@ -13,19 +13,19 @@ pub struct Prr {
 
 #[derive(Debug, Clone)]
 struct State {
-    /// In flight before the recovery (`RecoverFS`).
+    /// Bytes in flight before the recovery (`RecoverFS`).
     recover_fs: Bytes,
-    /// The window to reach.
+    /// The target window.
     ssthresh: Bytes,
-    /// Delivered and sent since (`prr_delivered`, `prr_out`).
+    /// Bytes delivered and sent since (`prr_delivered`, `prr_out`).
     delivered: Bytes,
     out: Bytes,
-    /// The window until the next ACK: what was in flight at the last, and what could leave then (`SndCnt`).
+    /// The window until the next ACK: the bytes in flight at the last one, and those that could leave then (`SndCnt`).
     cwnd: Bytes,
 }
 
 impl Prr {
-    /// A recovery starts: what was in flight before, the window to reach, and the window until the next ACK.
+    /// Starts a recovery, with the bytes in flight before it, the target window, and the window until the next ACK.
     pub fn start(&mut self, recover_fs: Bytes, ssthresh: Bytes, cwnd: Bytes) {
         self.state = Some(State {
             recover_fs: recover_fs.max(Bytes::new(1)),
@@ -36,17 +36,18 @@ impl Prr {
         });
     }
 
-    /// The recovery is over: the window itself counts again.
+    /// Ends the recovery: the window itself counts again.
     pub fn stop(&mut self) {
         self.state = None;
     }
 
-    /// The window, while a recovery lasts. What is found lost between two ACKs makes room in it for its repetition.
+    /// The window during a recovery. Packets found lost between two ACKs make room in it for their retransmissions.
     pub fn cwnd(&self) -> Option<Bytes> {
         self.state.as_ref().map(|state| state.cwnd)
     }
 
-    /// An ACK has delivered so much, and `inflight` is left. `is_safe` if it acknowledged in order and showed no loss.
+    /// Handles an ACK that has delivered `delivered` bytes and leaves `inflight`. `is_safe` if it acknowledged in
+    /// order and showed no loss.
     pub fn on_ack(&mut self, delivered: Bytes, inflight: Bytes, is_safe: bool, mss: Bytes) {
         let Some(state) = &mut self.state else {
             return;
@@ -59,7 +60,7 @@ impl Prr {
             let bound = if is_safe { bound + mss } else { bound };
             bound.min(state.ssthresh - inflight)
         };
-        // The repair of the first loss is not to wait (RFC 9937: "Force a fast retransmit upon entering recovery").
+        // The first retransmission must not wait (RFC 9937: "Force a fast retransmit upon entering recovery").
         let count = if state.out.is_zero() {
             count.max(mss)
         } else {
@@ -68,7 +69,7 @@ impl Prr {
         state.cwnd = inflight + count;
     }
 
-    /// So much has left.
+    /// Notes that `bytes` have left.
     pub fn on_sent(&mut self, bytes: Bytes) {
         if let Some(state) = &mut self.state {
             state.out += bytes;

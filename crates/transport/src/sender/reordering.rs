@@ -1,35 +1,35 @@
-//! How long RACK waits for a packet that was overtaken (RFC 8985, "Reordering Window Adaptation"), and from when on.
+//! RACK's wait for an overtaken packet (RFC 8985, "Reordering Window Adaptation"), and its starting point.
 //!
-//! RFC 8985 begins with a quarter of the least round-trip time, and adds another for each round trip in which a D-SACK shows
-//! that this was too little: reordering by half a round trip costs several recoveries. And it counts from the round-trip
-//! time of the newest packet that has arrived; while a queue drains, that is shorter than the one which the packets sent
-//! before it had, and these seem to be late.
+//! RFC 8985 begins with a quarter of the minimum round-trip time, and adds another quarter for each round trip in
+//! which a D-SACK shows that this was too short. Reordering by half a round trip therefore costs several recoveries.
+//! The RFC also counts from the round-trip time of the newest delivered packet. While a queue drains, that is shorter
+//! than those of the packets sent before it, so these seem to be late.
 //!
-//! So both are measured, in addition: how late overtaken packets did arrive, and one is enough to know how long to wait; and
-//! the longest recent round-trip time, which is at least that of the packets which came next to an overtaken one. The RFC's
-//! bounds stay: until reordering is seen nothing of this counts, the window is at most the smoothed round-trip time, and
-//! after 16 recoveries without a reason for more it is what it was at first. The price is also the RFC's: where packets are
-//! reordered, a loss is found as much later.
+//! So this file also measures two things. One is the lateness of overtaken packets that did arrive: a single one
+//! suffices to know how long to wait. The other is the longest recent round-trip time, which is at least that of the
+//! packets next to an overtaken one. The RFC's bounds stay: both are ignored until reordering is seen, the window is
+//! at most the smoothed round-trip time, and after 16 recoveries without a new reason it returns to its initial
+//! value. The price is also the RFC's: on a path that reorders, losses are detected later by that much.
 
 use congestion::filter::WindowedMax;
 use congestion::{Duration, Time};
 
 use super::rtt::Rtt;
 
-/// Recoveries for which a widened window stays without another reason (RFC 8985, `RACK.reo_wnd_persist`).
-const PERSISTENCE: u8 = 16;
+/// The recoveries for which a widened window lasts without a new reason (RFC 8985, `RACK.reo_wnd_persist`).
+const PERSIST_RECOVERIES: u8 = 16;
 
 #[derive(Debug, Clone)]
 pub struct Reordering {
-    /// The window in quarters of the least round-trip time (`RACK.reo_wnd_mult`), at most 255 (Linux
+    /// The window in quarters of the minimum round-trip time (`RACK.reo_wnd_mult`), at most 255 (Linux
     /// `tcp_rack_update_reo_wnd`).
     steps: u8,
     persistence: u8,
-    /// What had been sent at the latest D-SACK that widened the window (`RACK.dsack_round`).
+    /// The end of the data sent at the latest D-SACK that widened the window (`RACK.dsack_round`).
     widened_at: Option<u64>,
-    /// The most that a packet was late, where that was more than the first step; else zero.
+    /// The greatest lateness of a packet if it exceeds the first step; else zero.
     lateness: Duration,
-    /// Of the packets that arrived within the last two round trips.
+    /// The longest round-trip time of the packets that arrived within the last two round trips.
     longest_rtt: WindowedMax<Duration, Time>,
 }
 
@@ -44,34 +44,34 @@ impl Reordering {
         }
     }
 
-    /// A packet has arrived before all that was sent after it, in `sample`.
+    /// Notes a packet that arrived before all packets sent after it, with the RTT `sample`.
     pub fn on_in_order(&mut self, now: Time, sample: Duration, rtt: &Rtt) {
-        // Of half its window the filter's answer is exact or more, whatever has left it.
+        // The filter is exact for half of its window, or longer.
         self.longest_rtt.set_window(rtt.min() * 2);
         self.longest_rtt.update(now, sample);
     }
 
-    /// A packet that was overtaken has arrived after all, in `sample` instead of `expected`.
+    /// Notes the arrival of an overtaken packet, with the RTT `sample` instead of `expected`.
     pub fn on_late(&mut self, sample: Duration, expected: Duration, rtt: &Rtt) {
         let lateness = sample.saturating_sub(expected);
         if lateness > step(rtt) {
             self.lateness = self.lateness.max(lateness);
-            self.persistence = PERSISTENCE;
+            self.persistence = PERSIST_RECOVERIES;
         }
     }
 
-    /// A D-SACK tells that a packet was repeated in vain: more patience is needed, by one step a round trip (step 4,
-    /// "Update RACK reordering window"). `una` and `next` are what is acknowledged and sent.
+    /// Widens the window after a D-SACK for an unnecessary retransmission, by one step a round trip (step 4, "Update
+    /// RACK reordering window"). `una` and `next` are the ends of the acknowledged and the sent data.
     pub fn on_duplicate(&mut self, una: u64, next: u64) {
         if self.widened_at.is_some_and(|sent| una < sent) {
             return;
         }
         self.widened_at = Some(next);
         self.steps = self.steps.saturating_add(1);
-        self.persistence = PERSISTENCE;
+        self.persistence = PERSIST_RECOVERIES;
     }
 
-    /// A recovery has ended.
+    /// Notes the end of a recovery.
     pub fn on_recovery_end(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -80,8 +80,8 @@ impl Reordering {
         }
     }
 
-    /// How long to wait for a packet that was overtaken (`RACK_update_reo_wnd`): the RFC's steps, or as long as it took
-    /// before and a step for the variation of that.
+    /// The wait for an overtaken packet (`RACK_update_reo_wnd`): the RFC's steps, or the measured lateness and a step
+    /// for its variation.
     pub fn window(&self, rtt: &Rtt) -> Duration {
         let steps = step(rtt) * u64::from(self.steps);
         let measured = if self.lateness.is_zero() {
@@ -92,13 +92,13 @@ impl Reordering {
         steps.max(measured).min(rtt.smoothed().unwrap_or_default())
     }
 
-    /// The round-trip time that an overtaken packet would have had in its place; zero before the first measurement.
+    /// The round-trip time that an overtaken packet would have had in order; zero before the first measurement.
     pub fn longest_rtt(&self) -> Duration {
         self.longest_rtt.get().unwrap_or_default()
     }
 }
 
-/// What the window grows by.
+/// The step by which the window grows.
 fn step(rtt: &Rtt) -> Duration {
     rtt.min() / 4
 }
@@ -157,7 +157,7 @@ mod tests {
         for now in 40..60 {
             reordering.on_in_order(at(now), ms(100 - now), &rtt);
         }
-        // The first of them was overtaken then, and takes 8 ms more.
+        // The first of them was overtaken then, and takes 8 ms longer.
         assert_eq!(reordering.longest_rtt(), ms(60));
         reordering.on_late(ms(68), reordering.longest_rtt(), &rtt);
         assert_eq!(reordering.window(&rtt), ms(10));
@@ -172,7 +172,7 @@ mod tests {
         let (mut reordering, rtt) = steady();
         reordering.on_late(ms(60), ms(40), &rtt);
         reordering.on_duplicate(0, 100);
-        for _ in 0..PERSISTENCE {
+        for _ in 0..PERSIST_RECOVERIES {
             assert_eq!(reordering.window(&rtt), ms(30));
             reordering.on_recovery_end();
         }

@@ -6,9 +6,9 @@ use super::config::Config;
 use super::rtt::Rtt;
 
 /// The timeout before the first measurement (RFC 6298, section 2.1).
-const INITIAL: Duration = Duration::from_secs(1);
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Beyond this many doublings every timeout has long been the longest.
+/// The most doublings; long before these, every timeout is the maximum.
 const MAX_BACKOFF: u8 = 32;
 
 #[derive(Debug, Clone, Default)]
@@ -18,11 +18,11 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// The timeout, backoff included. The floor is under the margin for variation, not under the sum (Linux
-    /// `__tcp_set_rto`), so that it is always that much above the round-trip time.
+    /// The timeout, including backoff. The minimum applies to the margin for variation, not to the sum (Linux
+    /// `__tcp_set_rto`), so the timeout always exceeds the round-trip time by at least that much.
     #[inline]
     pub fn timeout(&self, rtt: &Rtt, config: &Config) -> Duration {
-        let base = rtt.smoothed().map_or(INITIAL, |smoothed| {
+        let base = rtt.smoothed().map_or(INITIAL_TIMEOUT, |smoothed| {
             smoothed + rtt.margin().max(config.min_rto)
         });
         (base * (1 << self.backoff)).min(config.max_rto)
@@ -33,28 +33,28 @@ impl Rto {
         self.deadline
     }
 
-    /// Timeouts in a row, without progress between.
+    /// Consecutive timeouts without progress between them.
     pub fn backoff(&self) -> u8 {
         self.backoff
     }
 
-    /// Starts anew from `from` on.
+    /// Restarts the timer at `from`.
     #[inline]
     pub fn restart(&mut self, from: Time, rtt: &Rtt, config: &Config) {
         self.deadline = Some(from + self.timeout(rtt, config));
     }
 
-    /// Something was acknowledged: the path is alive (Linux clears `icsk_backoff` then).
+    /// Notes progress: the path works (Linux clears `icsk_backoff` then).
     pub fn on_progress(&mut self) {
         self.backoff = 0;
     }
 
-    /// Everything is acknowledged.
+    /// Stops the timer, because everything is acknowledged.
     pub fn stop(&mut self) {
         self.deadline = None;
     }
 
-    /// Whether the timeout has come. If so, the next is twice as long (RFC 6298, section 5.5).
+    /// Whether the timeout has expired. If so, the next is twice as long (RFC 6298, section 5.5).
     pub fn on_timer(&mut self, now: Time, rtt: &Rtt, config: &Config) -> bool {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return false;
@@ -77,7 +77,7 @@ mod tests {
             max_rto: Duration::from_secs(2),
             ..Config::default()
         };
-        assert_eq!(rto.timeout(&rtt, &config), INITIAL);
+        assert_eq!(rto.timeout(&rtt, &config), INITIAL_TIMEOUT);
         for _ in 0..100 {
             rtt.update(
                 Time::ZERO,

@@ -1,12 +1,12 @@
-//! The round-trip time as TCP knows it: smoothed, with its variation, and the least.
+//! TCP's round-trip time: smoothed, with its variation, and the minimum.
 
 use congestion::rtt::RttEstimator;
 use congestion::{Duration, Time};
 
-/// The time over which the least round-trip time is the least (Linux `tcp_min_rtt_wlen`).
+/// The time after which the minimum round-trip time expires (Linux `tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
-/// RFC 6298's estimator, and the least round-trip time (RFC 8985, `RACK.min_RTT`).
+/// RFC 6298's estimator, and the minimum round-trip time (RFC 8985, `RACK.min_RTT`).
 #[derive(Debug, Clone, Default)]
 pub struct Rtt {
     estimator: RttEstimator,
@@ -14,8 +14,8 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// Learns from an ACK at `now` the round-trip times of the newest and the oldest packet that it acknowledges: the
-    /// one may be the least, the other counts for timers.
+    /// Updates from an ACK at `now` with the round-trip times of the newest and the oldest packet that it
+    /// acknowledges: the minimum from the newest, the estimator from the oldest.
     #[inline]
     pub fn update(&mut self, now: Time, newest: Duration, oldest: Duration) {
         let is_least =
@@ -38,7 +38,7 @@ impl Rtt {
         self.estimator.margin()
     }
 
-    /// The least round-trip time; zero before the first measurement.
+    /// The minimum round-trip time; zero before the first measurement.
     #[inline]
     pub fn min(&self) -> Duration {
         self.min.map_or(Duration::ZERO, |(_, least)| least)

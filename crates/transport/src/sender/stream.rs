@@ -8,13 +8,13 @@ use congestion::Bytes;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Stream {
-    /// What is acknowledged cumulatively (SND.UNA).
+    /// The end of the cumulatively acknowledged data (SND.UNA).
     una: u64,
-    /// What was sent (SND.NXT).
+    /// The end of the sent data (SND.NXT).
     next: u64,
     written: u64,
     limit: u64,
-    /// Whether the application has had to stop writing, and waits to be woken.
+    /// Whether the application had to stop writing, and waits for room.
     is_blocked: bool,
     is_finished: bool,
 }
@@ -39,19 +39,19 @@ impl Stream {
         self.next
     }
 
-    /// The position behind the last byte that was written.
+    /// The end position of the written data.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// What was written and never sent.
+    /// The bytes that were written and never sent.
     #[inline]
     pub fn unsent(&self) -> u64 {
         self.written - self.next
     }
 
-    /// How much more the application may write: what fits the send buffer. An application that has filled it is woken when
-    /// a third of it is free (Linux `sk_stream_write_space`); until then there is no room.
+    /// The bytes that the application may write: the room in the send buffer. An application that has filled it has
+    /// no room until a third is free (Linux `sk_stream_write_space`).
     pub fn room(&self) -> Bytes {
         if self.is_blocked {
             Bytes::ZERO
@@ -60,18 +60,18 @@ impl Stream {
         }
     }
 
-    /// What the send buffer holds.
+    /// The bytes in the send buffer.
     fn held(&self) -> u64 {
         self.written - self.una
     }
 
-    /// Whether the application has more than fits.
+    /// Whether the application has more data than fit.
     #[inline]
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
 
-    /// Appends as much as fits; gives that.
+    /// Appends as many bytes as fit; returns their number.
     #[inline]
     pub fn write(&mut self, bytes: Bytes) -> Bytes {
         let space = Bytes::new(u64::MAX - self.written);
@@ -85,7 +85,7 @@ impl Stream {
         taken
     }
 
-    /// Nothing more will be written.
+    /// Notes that no more data will be written.
     pub fn finish(&mut self) {
         self.is_finished = true;
     }
@@ -96,14 +96,14 @@ impl Stream {
         self.is_finished && self.una == self.written
     }
 
-    /// `bytes` of what waited are sent.
+    /// Notes that `bytes` of unsent data are sent.
     #[inline]
     pub fn send(&mut self, bytes: u64) {
         debug_assert!(bytes <= self.unsent());
         self.next += bytes.min(self.unsent());
     }
 
-    /// Everything before `position` has arrived; gives whether that is news.
+    /// Notes that everything before `position` has arrived; returns whether that was unknown.
     #[inline]
     pub fn acknowledge(&mut self, position: u64) -> bool {
         debug_assert!(position <= self.next);

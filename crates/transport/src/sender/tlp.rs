@@ -1,13 +1,13 @@
-//! The tail loss probe: when the last packets of a flight are lost, nothing behind them arrives to tell. After two round
-//! trips of silence one packet is sent whose acknowledgement does (RFC 8985, "TLP Algorithm Details").
+//! The tail loss probe. When the last packets of a flight are lost, no later packet arrives to show it. After two round
+//! trips of silence, the sender sends one packet whose acknowledgement does (RFC 8985, "TLP Algorithm Details").
 
 use congestion::{Duration, Time};
 
-/// The silence to wait for without a round-trip time (RFC 8985, `TLP_calc_PTO`).
+/// The probe timeout without a round-trip time (RFC 8985, `TLP_calc_PTO`).
 const NO_RTT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a receiver may hold back the acknowledgement of a single packet (RFC 8985, `TLP.max_ack_delay`; Linux takes its
-/// least retransmission timeout).
+/// The longest delay of an ACK of a single packet (RFC 8985, `TLP.max_ack_delay`; Linux uses its minimum
+/// retransmission timeout).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default)]
@@ -17,18 +17,18 @@ pub struct Tlp {
     probe: Option<Probe>,
 }
 
-/// A probe that is not yet answered.
+/// A probe that is not yet acknowledged.
 #[derive(Debug, Clone, Copy)]
 struct Probe {
-    /// What had been sent when it was (`TLP.end_seq`).
+    /// The end of the data sent with it (`TLP.end_seq`).
     end: u64,
-    /// Whether it repeated data (`TLP.is_retrans`).
-    is_repeat: bool,
+    /// Whether it was a retransmission (`TLP.is_retrans`).
+    is_retransmission: bool,
 }
 
 impl Tlp {
-    /// Lets a probe follow on silence after `from`, when data in flight is sent or acknowledged; but not on a probe, nor
-    /// later than the retransmission timeout at `limit` (`TLP_calc_PTO`).
+    /// Schedules a probe after silence since `from`, when data in flight are sent or acknowledged. A probe does not
+    /// follow a probe, and comes no later than the retransmission timeout at `limit` (`TLP_calc_PTO`).
     #[inline]
     pub fn arm(
         &mut self,
@@ -50,7 +50,7 @@ impl Tlp {
         self.deadline = Some(limit.map_or(deadline, |limit| deadline.min(limit)));
     }
 
-    /// No probe is to follow.
+    /// Cancels the scheduled probe.
     pub fn disarm(&mut self) {
         self.deadline = None;
         self.is_due = false;
@@ -61,7 +61,7 @@ impl Tlp {
         self.deadline
     }
 
-    /// Whether the silence has lasted long enough.
+    /// Whether the probe timeout has expired.
     pub fn on_timer(&mut self, now: Time) -> bool {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return false;
@@ -71,44 +71,47 @@ impl Tlp {
         true
     }
 
-    /// Whether a probe is to leave now; once.
+    /// Whether a probe is to leave now; returns true once.
     pub fn take_due(&mut self) -> bool {
         core::mem::take(&mut self.is_due)
     }
 
-    /// A probe was sent; with it, everything before `end` (`TLP_send_probe`).
-    pub fn on_probe(&mut self, end: u64, is_repeat: bool) {
-        self.probe = Some(Probe { end, is_repeat });
+    /// Notes that a probe was sent; everything before `end` was sent with it (`TLP_send_probe`).
+    pub fn on_probe(&mut self, end: u64, is_retransmission: bool) {
+        self.probe = Some(Probe {
+            end,
+            is_retransmission,
+        });
     }
 
-    /// A D-SACK for what ends at `end`. Whether it is about the probe: then nothing was lost, and it tells nothing of
-    /// reordering (`TLP_process_ack`).
+    /// Handles a D-SACK for data that end at `end`; returns whether it is of the probe. If so, nothing was lost, and
+    /// there was no reordering (`TLP_process_ack`).
     pub fn on_duplicate(&mut self, end: u64) -> bool {
         let is_probe = self
             .probe
-            .is_some_and(|probe| probe.is_repeat && probe.end == end);
+            .is_some_and(|probe| probe.is_retransmission && probe.end == end);
         if is_probe {
             self.probe = None;
         }
         is_probe
     }
 
-    /// An ACK up to `una`; `is_news` if it tells anything at all. Whether it shows that the probe has repaired a loss,
-    /// which else nobody would notice ("Detecting Losses Using TLP").
+    /// Handles an ACK up to `una`; `is_news` if it delivered data. Returns whether it shows that the probe has
+    /// repaired a loss that nothing else would show ("Detecting Losses Using TLP").
     pub fn on_ack(&mut self, una: u64, is_news: bool) -> bool {
         let Some(probe) = self.probe.filter(|probe| una >= probe.end) else {
             return false;
         };
-        // Repeated data that is acknowledged twice without a word has arrived twice. One acknowledgement leaves it open
+        // A second ACK without new data shows that the retransmitted data arrived twice. After one ACK, that is open
         // until more is acknowledged.
-        let is_settled = !probe.is_repeat || una > probe.end || !is_news;
+        let is_settled = !probe.is_retransmission || una > probe.end || !is_news;
         if is_settled {
             self.probe = None;
         }
-        probe.is_repeat && una > probe.end
+        probe.is_retransmission && una > probe.end
     }
 
-    /// A timeout has overtaken the probe.
+    /// Discards the probe after a timeout.
     pub fn forget(&mut self) {
         *self = Tlp::default();
     }

@@ -1,5 +1,5 @@
-//! What leaves, and when: repetitions before new data, as much as the congestion window, the receive window, the small
-//! queue below and the pacer let through (Linux `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
+//! The choice and time of the next burst: retransmissions before new data, as many as the congestion window, the
+//! receive window, the small queue below and the pacer allow (Linux `tcp_write_xmit`, `tcp_xmit_retransmit_queue`).
 
 use congestion::sampling::Outstanding;
 use congestion::{Bytes, Controller, Duration, Sent, Time};
@@ -13,33 +13,34 @@ use super::usage::Limit;
 use crate::burst::{Burst, Kind};
 use crate::scheduler::{self, Pacing};
 
-/// The most bursts that wait below: half of what the scheduler takes of one connection before it drops (`fq`'s
-/// `flow_limit`). Linux gets to about that by charging each burst for its buffers, not only its bytes (`truesize`), which
-/// matters for repetitions: thousands of holes are as many bursts of one packet.
+/// The most bursts that wait below: half of the scheduler's limit for one connection (`fq`'s `flow_limit`). Linux
+/// arrives at about that number, because it charges each burst for its buffers and not only its bytes (`truesize`).
+/// This matters for retransmissions: thousands of holes are as many bursts of one packet.
 const MAX_BURSTS_BELOW: u32 = 50;
 
-/// What the options of a SYN may take of its payload beside the timestamps, whatever they do take (Linux `tcp_send_syn_data`,
-/// `MAX_TCP_OPTION_SPACE`).
+/// The room reserved for the options of a SYN with payload, beside the timestamps, whatever their size (Linux
+/// `tcp_send_syn_data`, `MAX_TCP_OPTION_SPACE`).
 const FAST_OPEN_OPTIONS: Bytes = Bytes::new(40 - 12);
 
-/// Part of a window that is worth sending although a larger burst might follow (Linux `tcp_tso_win_divisor`).
-const WINDOW_SHARE: u64 = 3;
-/// A sender that has sent within this time is busy.
-const RECENTLY: Duration = Duration::from_millis(1);
-/// An ACK within this time is worth waiting for.
-const SOON: Duration = Duration::from_millis(1);
+/// One part in this many of a window is worth sending although a larger burst might follow (Linux
+/// `tcp_tso_win_divisor`).
+const WINDOW_DIVISOR: u64 = 3;
+/// The time since the last burst within which a sender counts as busy.
+const BUSY_TIME: Duration = Duration::from_millis(1);
+/// The time within which an expected ACK is worth waiting for.
+const MAX_ACK_WAIT: Duration = Duration::from_millis(1);
 
-/// What is to leave next.
+/// The next data to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// So many bytes that were never sent.
+    /// This many bytes that were never sent.
     New(Bytes),
-    /// So many packets from this on, which follow each other in the stream and are all lost.
-    Repeat(Number, u64),
+    /// This many packets from the given one on, which are consecutive in the stream and all lost.
+    Retransmit(Number, u64),
 }
 
 impl<C: Controller> Sender<C> {
-    /// The next burst, or why there is none.
+    /// The next burst, or the limit that prevents one.
     pub(super) fn next_burst(&mut self, now: Time) -> Result<Burst, Limit> {
         self.pacing_deadline = None;
         self.waits_for_departure = false;
@@ -70,11 +71,11 @@ impl<C: Controller> Sender<C> {
         }
         Ok(match piece {
             Piece::New(bytes) => self.send_new(now, bytes),
-            Piece::Repeat(first, count) => self.send_again(now, first, count),
+            Piece::Retransmit(first, count) => self.retransmit(now, first, count),
         })
     }
 
-    /// The sender has nothing more to send for now, because of `limit`.
+    /// Notes that `limit` prevents the sender from sending.
     pub(super) fn on_blocked(&mut self, now: Time, limit: Limit) {
         self.limited.set(now, limit);
         if !self.handshake.is_established() {
@@ -87,16 +88,16 @@ impl<C: Controller> Sender<C> {
         }
         self.check_app_limited();
         let (inflight, cwnd, mss) = (self.inflight(), self.controller.cwnd(), self.config.mss);
-        // A sender that only waits for its pacer, and would else fill its window, uses it (RFC 9002, "Underutilizing the
-        // Congestion Window").
+        // A sender that waits only for its pacer, and would otherwise fill its window, counts as limited by the
+        // window (RFC 9002, "Underutilizing the Congestion Window").
         let is_limited = inflight + self.sendable() + mss > cwnd;
         let (una, next) = (self.stream.una(), self.stream.next());
         self.cwnd_usage.note(is_limited, una, next);
     }
 
-    /// What limits a sender that waits for the end of its handshake. Data that its SYN brought are outstanding from then on, and
-    /// it is busy (Linux `tcp_send_syn_data` starts `TCP_CHRONO_BUSY`). What did not fit counts as held back by congestion
-    /// control, as with Linux, which tells nothing else of such a time.
+    /// The limit of a sender that waits for the end of its handshake. Data in its SYN are outstanding from then on,
+    /// so it is busy (Linux `tcp_send_syn_data` starts `TCP_CHRONO_BUSY`). Data that did not fit count as held back
+    /// by congestion control, as with Linux, which reports no other limit in that time.
     fn limit_of_opening(&self) -> Limit {
         let brought = self.syn_data.get();
         match () {
@@ -106,9 +107,9 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// If there is nothing to send, neither new nor lost, though the window would let it, and the last of it has left the
-    /// host: what is sent next was late (Linux `tcp_rate_check_app_limited`). To be asked before the application writes,
-    /// too, as nobody asks when the last burst departs.
+    /// Marks the sender as application-limited if it has neither new nor lost data to send, its window has room, and
+    /// its last data have left the host (Linux `tcp_rate_check_app_limited`). Call it also before the application
+    /// writes, because nothing calls it when the last burst departs.
     pub(super) fn check_app_limited(&mut self) {
         let inflight = self.inflight();
         let is_drained = self.below.is_zero() && self.scoreboard.lost().is_zero();
@@ -118,18 +119,18 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// What could be sent if nothing but application and receive window were the limit.
+    /// The bytes that could be sent if only the application and the receive window were limits.
     fn sendable(&self) -> Bytes {
         self.scoreboard.lost() + self.new_data()
     }
 
-    /// What was never sent and fits the receive window.
+    /// The bytes that were never sent and fit the receive window.
     fn new_data(&self) -> Bytes {
         let window = self.peer_window.end().saturating_sub(self.stream.next());
         Bytes::new(self.stream.unsent().min(window))
     }
 
-    /// [`Sender::next_piece`], when the controller knows whether sending begins again from idle.
+    /// Calls [`Sender::next_piece`], after notifying the controller if sending restarts from idle.
     fn next_piece_after_idle(&mut self, now: Time) -> Result<Piece, Limit> {
         let may_be_idle = self.scoreboard.is_empty() && self.sampler.is_app_limited();
         if may_be_idle && self.next_piece(now).is_ok() {
@@ -149,7 +150,7 @@ impl<C: Controller> Sender<C> {
         match self.scoreboard.next_lost() {
             Some((number, packet)) if !must_wait => {
                 let first = packet.state.bytes;
-                let forced = if self.recovery.is_repeat_forced() {
+                let forced = if self.recovery.is_retransmission_forced() {
                     first
                 } else {
                     Bytes::ZERO
@@ -157,23 +158,25 @@ impl<C: Controller> Sender<C> {
                 let bytes = space.max(forced).min(quantum.max(first));
                 match self.scoreboard.lost_run(number, bytes, self.config.mss) {
                     0 => Err(Limit::CongestionWindow),
-                    count => Ok(Piece::Repeat(number, count)),
+                    count => Ok(Piece::Retransmit(number, count)),
                 }
             }
             _ => self.next_new(now, space, quantum).map(Piece::New),
         }
     }
 
-    /// Full packets, but for the end of what was written: data is not held back for more to come (no Nagle's algorithm).
+    /// The next new data: full packets, except at the end of the written data. Data are not held back for more to
+    /// come (no Nagle's algorithm).
     fn next_new(&self, now: Time, space: Bytes, quantum: Bytes) -> Result<Bytes, Limit> {
         let unsent = Bytes::new(self.stream.unsent());
         let fitting = self.new_data();
         let packet = unsent.min(self.config.mss);
         if unsent.is_zero() {
-            return Err(self.starved(space));
+            return Err(self.limit_without_data(space));
         }
-        // The silly window (RFC 9293, section 3.8.6.2.1): less than a packet only if nothing else will widen it.
-        // Where both windows are full, it is the congestion window's time (Linux `tcp_write_xmit` asks for that first).
+        // Silly window avoidance (RFC 9293, section 3.8.6.2.1): less than a packet is sent only if nothing else will
+        // widen the window. If both windows are full, the congestion window is the limit (Linux `tcp_write_xmit`
+        // checks it first).
         if fitting < packet && (fitting.is_zero() || !self.scoreboard.is_empty()) {
             return Err(if packet > space {
                 Limit::CongestionWindow
@@ -196,9 +199,9 @@ impl<C: Controller> Sender<C> {
         })
     }
 
-    /// What the limit is if there is nothing to send: the congestion window if it is full as well, else who does not provide more
-    /// (Linux `tcp_cwnd_validate`, where it starts `TCP_CHRONO_SNDBUF_LIMITED`).
-    fn starved(&self, space: Bytes) -> Limit {
+    /// The limit if there are no data to send: the congestion window if it is full as well, else the application or
+    /// the send buffer (Linux `tcp_cwnd_validate`, where it starts `TCP_CHRONO_SNDBUF_LIMITED`).
+    fn limit_without_data(&self, space: Bytes) -> Limit {
         match () {
             () if self.scoreboard.is_empty() => Limit::Idle,
             () if !self.stream.is_blocked() => Limit::Application,
@@ -207,24 +210,25 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Whether it is better to let the window open for a whole burst than to send the `space` that it leaves: it is less
-    /// than a third of the window, the sender is busy, and the next ACK is due soon (Linux `tcp_tso_should_defer`). Without
-    /// pacing, each ACK would else release the two packets that it acknowledges.
+    /// Whether it is better to wait for a whole burst than to send `space` bytes: they are less than a third of the
+    /// window, the sender is busy, and the next ACK is due soon (Linux `tcp_tso_should_defer`). Without pacing, each
+    /// ACK would otherwise release the two packets that it acknowledges.
     fn may_wait_for_more(&self, now: Time, space: Bytes) -> bool {
         let Some(oldest) = self.scoreboard.front() else {
             return false;
         };
         let srtt = self.rtt.smoothed().unwrap_or_default();
-        let soon = now + (srtt / 2).min(SOON);
+        let soon = now + (srtt / 2).min(MAX_ACK_WAIT);
         let window = self.controller.cwnd().min(self.peer_window.size());
         let last = self.last_burst.max(self.pacer.departure(Time::ZERO));
         !self.recovery.is_repairing()
-            && last + RECENTLY >= now
-            && space < Bytes::new(window.get() / WINDOW_SHARE)
+            && last + BUSY_TIME >= now
+            && space < Bytes::new(window.get() / WINDOW_DIVISOR)
             && oldest.state.sent_time + srtt <= soon
     }
 
-    /// What the congestion window leaves. With nothing in flight one packet always fits, as nothing else would go on.
+    /// The room in the congestion window. With nothing in flight one packet always fits; otherwise nothing would ever
+    /// be sent.
     fn space(&self) -> Bytes {
         let inflight = self.inflight();
         let cwnd = self.reduced_cwnd().unwrap_or(self.controller.cwnd());
@@ -236,7 +240,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The window while it shrinks, which is only for as long as something is repaired or answered.
+    /// The window while PRR shrinks it, which is only during a recovery or the answer to a mark.
     fn reduced_cwnd(&self) -> Option<Bytes> {
         match self.recovery.phase() {
             Phase::Open | Phase::Loss => None,
@@ -244,16 +248,16 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// TCP small queues (Linux `tcp_small_queue_check`): enough of this connection waits below. What nothing else of the
-    /// connection is outstanding beside always has a place.
+    /// Whether enough of this connection's bytes wait below (TCP small queues, Linux `tcp_small_queue_check`). With
+    /// nothing else outstanding, there is always room.
     fn is_small_queue_full(&self, piece: Piece) -> bool {
-        let limit = self.small_queue_limit(matches!(piece, Piece::Repeat(..)));
+        let limit = self.small_queue_limit(matches!(piece, Piece::Retransmit(..)));
         let is_full = self.below > limit || self.bursts_below >= MAX_BURSTS_BELOW;
         is_full && !self.scoreboard.is_empty()
     }
 
-    /// How much of this connection may wait below TCP; when more does, the next burst waits until one has departed. A
-    /// repetition may find twice as much there.
+    /// The bytes of this connection that may wait below TCP; while more wait, the next burst has to. The limit is
+    /// twice as high for a retransmission.
     pub fn small_queue_limit(&self, is_retransmission: bool) -> Bytes {
         let quantum = self.controller.send_quantum().min(self.config.max_burst);
         let rate = self.controller.pacing_rate();
@@ -261,7 +265,7 @@ impl<C: Controller> Sender<C> {
         if is_retransmission { limit * 2 } else { limit }
     }
 
-    /// Who spreads this connection's bursts.
+    /// The place where this connection's bursts are spread.
     fn pacing(&self) -> Pacing {
         match self.config.pacing {
             Pacing::PerConnection if !self.controller.needs_pacing() => Pacing::None,
@@ -279,7 +283,7 @@ impl<C: Controller> Sender<C> {
         false
     }
 
-    /// Sends what follows in the stream.
+    /// Sends the next bytes of the stream.
     fn send_new(&mut self, now: Time, bytes: Bytes) -> Burst {
         let (seq, mss) = (self.stream.next(), self.config.mss);
         let departure = self.departure(now, bytes);
@@ -301,8 +305,8 @@ impl<C: Controller> Sender<C> {
         burst
     }
 
-    /// Sends again `count` packets from `first` on.
-    fn send_again(&mut self, now: Time, first: Number, count: u64) -> Burst {
+    /// Retransmits `count` packets from `first` on.
+    fn retransmit(&mut self, now: Time, first: Number, count: u64) -> Burst {
         let numbers = first..first.saturating_add(count);
         let packets = numbers
             .clone()
@@ -316,35 +320,35 @@ impl<C: Controller> Sender<C> {
         let mut burst = self.burst(Kind::Data, seq, bytes.get(), departure);
         burst.is_retransmission = true;
         for number in numbers {
-            self.repeat(now, departure, number);
+            self.retransmit_packet(now, departure, number);
         }
         self.on_burst_sent(departure, bytes);
-        // The answer to what is first outstanding takes a round trip from now (RFC 6675, "Managing the RTO Timer"; Linux
-        // `tcp_xmit_retransmit_queue`).
+        // The answer to the first outstanding packet takes a round trip from now (RFC 6675, "Managing the RTO Timer";
+        // Linux `tcp_xmit_retransmit_queue`).
         if first == self.scoreboard.numbers().start {
             self.rto.restart(departure, &self.rtt, &self.config);
         }
         burst
     }
 
-    fn repeat(&mut self, now: Time, departure: Time, number: Number) {
+    fn retransmit_packet(&mut self, now: Time, departure: Time, number: Number) {
         let Some(packet) = self.scoreboard.get(number) else {
             return;
         };
         let bytes = packet.state.bytes;
-        // A probe repeats what is in flight: the copy takes the original's place.
+        // A probe retransmits a packet that is in flight: the copy replaces the original.
         let in_flight = self.scoreboard.inflight_of(number);
         let state = self
             .sampler
             .on_packet_sent(departure, bytes, self.outstanding(in_flight));
         self.scoreboard.retransmit(number, state);
-        self.recovery.on_repeat(departure);
+        self.recovery.on_retransmission(departure);
         self.stats.packets_retransmitted += 1;
         self.stats.retransmitted += bytes;
         self.on_packet_sent(now, bytes);
     }
 
-    /// What is out beside a packet that is about to leave, of which `own` bytes count as in flight already.
+    /// The outstanding data beside a packet that is about to leave, of which `own` bytes count as in flight already.
     fn outstanding(&self, own: Bytes) -> Outstanding {
         if self.scoreboard.is_empty() {
             Outstanding::Nothing
@@ -372,7 +376,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// When a burst that is made now is to leave.
+    /// The departure of a burst that is made now.
     fn departure(&mut self, now: Time, bytes: Bytes) -> Time {
         let packets = bytes.get().div_ceil(self.config.mss.get().max(1));
         match self.pacing() {
@@ -386,8 +390,8 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// A SYN, with data if `is_fast`: one packet of what waits. Only the first SYN is: one that repeats it goes alone, as what
-    /// lost it may have been its data (RFC 7413, section 4.2.1; Linux `tcp_retransmit_timer`).
+    /// A SYN, with one packet of the waiting data if `is_fast`. Only the first SYN carries data: retransmitted ones
+    /// do not, because the data may have caused the loss (RFC 7413, section 4.2.1; Linux `tcp_retransmit_timer`).
     fn syn(&mut self, now: Time, is_fast: bool) -> Burst {
         if is_fast {
             let most = self.config.mss - FAST_OPEN_OPTIONS;
@@ -418,29 +422,29 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The probe, if it is due: new data if there is any, else the last packet once more; in both cases whatever the
-    /// congestion window (RFC 8985, `TLP_send_probe`).
+    /// The tail loss probe, if it is due: new data if there are any, else the last packet again, in both cases
+    /// regardless of the congestion window (RFC 8985, `TLP_send_probe`).
     fn tail_loss_probe(&mut self, now: Time) -> Option<Burst> {
         if !self.tlp.take_due() || self.scoreboard.is_empty() {
             return None;
         }
         let new = self.new_data().min(self.config.mss);
-        let is_repeat = new.is_zero();
-        let burst = if is_repeat {
+        let is_retransmission = new.is_zero();
+        let burst = if is_retransmission {
             let number = self.scoreboard.last_in_flight()?;
-            self.send_again(now, number, 1)
+            self.retransmit(now, number, 1)
         } else {
             self.send_new(now, new)
         };
         self.stats.tail_loss_probes += 1;
-        self.tlp.on_probe(self.stream.next(), is_repeat);
+        self.tlp.on_probe(self.stream.next(), is_retransmission);
         self.tlp.disarm();
         self.rto.restart(burst.departure, &self.rtt, &self.config);
         Some(burst)
     }
 
-    /// Lets a probe follow on silence after `from`, while nothing else is known to be wrong (RFC 8985, "Scheduling a Loss
-    /// Probe").
+    /// Schedules a tail loss probe after silence since `from`, unless there are signs of loss (RFC 8985, "Scheduling
+    /// a Loss Probe").
     pub(super) fn arm_tail_loss_probe(&mut self, from: Time) {
         let is_calm = matches!(self.recovery.phase(), Phase::Open | Phase::Cwr)
             && self.scoreboard.sacked_packets() == 0

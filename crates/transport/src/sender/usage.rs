@@ -1,11 +1,11 @@
-//! What limits the sender.
+//! The limits of the sender.
 
 use congestion::{Duration, Time};
 
-/// What keeps the sender from sending.
+/// A limit that prevents the sender from sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The connection is not open, and no SYN has brought data.
+    /// The connection is not open, and no SYN has carried data.
     Closed,
     /// The application has nothing to send, and everything is acknowledged.
     Idle,
@@ -13,18 +13,19 @@ pub enum Limit {
     Application,
     /// The receive window.
     ReceiveWindow,
-    /// The send buffer: the application has more, but all that fitted is sent.
+    /// The send buffer: the application has more data, but all data in it are sent.
     SendBuffer,
     /// The congestion window.
     CongestionWindow,
-    /// The pacing rate, or what still waits below.
+    /// The pacing rate, or the bytes that wait below.
     Pacing,
 }
 
-/// How long what has limited a connection, from the end of its handshake, or from a SYN with data, on. The times exclude each other, and add up to the connection's.
+/// The time in each limit of a connection, since the end of its handshake or its SYN with data. The times exclude
+/// each other, and add up to the connection's.
 ///
-/// Linux tells some of them (`tcp_chrono_start`): `tcpi_busy_time` is all but [`idle`](Limits::idle), with
-/// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` as parts of it. It does not tell the rest of the busy time apart.
+/// Linux reports some of them (`tcp_chrono_start`): `tcpi_busy_time` is all except [`idle`](Limits::idle), with
+/// `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` as parts of it. It does not distinguish the rest of the busy time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
     /// The application had nothing to send, and everything was acknowledged.
@@ -33,11 +34,11 @@ pub struct Limits {
     pub application: Duration,
     /// The receive window held data back.
     pub receive_window: Duration,
-    /// The application had more, but the send buffer was full, with everything in it sent.
+    /// The send buffer was full, with everything in it sent, and the application had more data.
     pub send_buffer: Duration,
     /// The congestion window held data back.
     pub congestion_window: Duration,
-    /// The pacing rate held data back, or what waited below.
+    /// The pacing rate, or the bytes that waited below, held data back.
     pub pacing: Duration,
 }
 
@@ -57,7 +58,7 @@ impl Limits {
     }
 }
 
-/// How long which limit held.
+/// The current limit and the times so far.
 #[derive(Debug, Clone)]
 pub struct Limited {
     by: Limit,
@@ -74,7 +75,7 @@ impl Limited {
         }
     }
 
-    /// From `now` on the limit is `by`; the time until then is the former one's.
+    /// Changes the limit to `by` at `now`; the time until then belongs to the previous limit.
     #[inline]
     pub fn set(&mut self, now: Time, by: Limit) {
         self.so_far.add(self.by, now.since(self.since));
@@ -90,17 +91,17 @@ impl Limited {
     }
 }
 
-/// Whether the congestion window is what limits the flow, remembered for as long as the data takes that was sent while it
-/// did (Linux `tcp_cwnd_validate`).
+/// Whether the congestion window limits the flow. The answer is kept until the data sent while it did are
+/// acknowledged (Linux `tcp_cwnd_validate`).
 #[derive(Debug, Clone, Default)]
 pub struct CwndUsage {
     is_limited: bool,
-    /// What had been sent when that was last noted.
+    /// The end of the data sent when that was last noted.
     end: u64,
 }
 
 impl CwndUsage {
-    /// The sender has sent what it could, up to `next`; `una` is acknowledged.
+    /// Notes that the sender has sent all it could, up to `next`; `una` is acknowledged.
     pub fn note(&mut self, is_limited: bool, una: u64, next: u64) {
         if is_limited || una >= self.end {
             self.is_limited = is_limited;

@@ -1,4 +1,4 @@
-//! The peer's receive window, and the probe when it is shut.
+//! The peer's receive window, and the probe while it is closed.
 
 use congestion::{Bytes, Time};
 
@@ -15,8 +15,9 @@ pub struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// An ACK of everything before `next` offers `size`. An ACK that was overtaken must not shrink the window: of two with
-    /// the same `next` the greater offer counts, or one of nothing (Linux `tcp_may_update_window`).
+    /// Updates the window from an ACK of everything before `next` that offers `size`. An overtaken ACK must not
+    /// shrink the window: of two with the same `next` the greater offer counts, or an offer of zero (Linux
+    /// `tcp_may_update_window`).
     pub fn update(&mut self, next: u64, size: u64) {
         let is_current = next == self.next && (size > self.size || size == 0);
         if next > self.next || is_current {
@@ -24,19 +25,19 @@ impl PeerWindow {
         }
     }
 
-    /// What it offers.
+    /// The offered window.
     pub fn size(&self) -> Bytes {
         Bytes::new(self.size)
     }
 
-    /// The stream position up to which may be sent.
+    /// The right edge of the offered window.
     pub fn end(&self) -> u64 {
         self.next.saturating_add(self.size)
     }
 }
 
-/// The persist timer: asks for the window while it is shut and nothing is in flight whose acknowledgement would tell
-/// (RFC 9293, "Zero-Window Probing"; intervals as a retransmission's).
+/// The persist timer. It probes a closed window while nothing is in flight whose ACK would show that it opens (RFC
+/// 9293, "Zero-Window Probing"; its intervals are those of retransmissions).
 #[derive(Debug, Clone, Default)]
 pub struct Persist {
     timer: Rto,
@@ -44,14 +45,14 @@ pub struct Persist {
 }
 
 impl Persist {
-    /// The window is shut, since now or before.
+    /// Starts the timer for a closed window, if it is not running.
     pub fn arm(&mut self, now: Time, rtt: &Rtt, config: &Config) {
         if self.timer.deadline().is_none() {
             self.timer.restart(now, rtt, config);
         }
     }
 
-    /// The window is open, or something is in flight.
+    /// Stops the timer: the window is open, or data are in flight.
     pub fn stop(&mut self) {
         self.timer.stop();
         self.timer.on_progress();
@@ -66,7 +67,7 @@ impl Persist {
         self.is_due |= self.timer.on_timer(now, rtt, config);
     }
 
-    /// Whether a probe is to leave now; once.
+    /// Whether a probe is to leave now; returns true once.
     pub fn take_due(&mut self) -> bool {
         core::mem::take(&mut self.is_due)
     }

@@ -1,5 +1,5 @@
-//! A host whose connections always have something to send: each has so many bursts in the scheduler (TCP small queues),
-//! and makes the next when one has left.
+//! A host whose connections always have data to send. Each has a fixed number of bursts in the scheduler (TCP small
+//! queues), and makes the next when one has left.
 
 use transport::burst::{Burst, Kind};
 use transport::scheduler::{Pacer, Scheduler, SchedulerConfig};
@@ -25,11 +25,11 @@ pub fn burst(connection: u32, seq: u64, bytes: u32, departure: Time) -> Burst {
 
 /// A connection.
 pub struct Flow {
-    /// Bytes of each of its bursts.
+    /// The bytes of each of its bursts.
     pub burst: u32,
     /// Its pacing rate.
     pub rate: Rate,
-    /// When it begins.
+    /// Its start.
     pub start: Time,
     pacer: Pacer,
     made: u64,
@@ -76,7 +76,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// All flows' first `bursts` bursts are in the scheduler.
+    /// Creates a host with the first `bursts` bursts of all flows in the scheduler.
     pub fn new(config: &SchedulerConfig, nic: Rate, flows: Vec<Flow>, bursts: u32) -> Host {
         let mut host = Host {
             scheduler: Scheduler::new(config),
@@ -97,8 +97,8 @@ impl Host {
         assert_eq!(self.scheduler.enqueue(self.now, burst), Ok(()));
     }
 
-    /// Sends until `end`; `on_departure` is told of each burst when it begins to leave. What has left is checked: not
-    /// too early, in order, nothing missing.
+    /// Sends until `end`; calls `on_departure` for each burst that begins to leave. Checks the departures: not too
+    /// early, in order, none missing.
     pub fn run(&mut self, end: Time, mut on_departure: impl FnMut(Time, &Burst)) {
         while self.now < end {
             let Some(burst) = self.scheduler.dequeue(self.now) else {
@@ -120,7 +120,7 @@ impl Host {
     }
 }
 
-/// `millis` milliseconds after the beginning.
+/// `millis` milliseconds after the start.
 pub fn at_millis(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }

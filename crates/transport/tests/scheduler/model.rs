@@ -1,4 +1,4 @@
-//! What fair queueing means, told as simply as can be: everything is looked for in lists.
+//! A simple model of fair queueing: everything is searched for in lists.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use transport::burst::Burst;
 use transport::scheduler::fq::Config;
 use units::{Duration, Time};
 
-/// Idle for so long, a flow is forgotten.
-const MEMORY: Duration = Duration::from_secs(3);
+/// The idle time after which a flow is forgotten.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Flow {
     connection: u32,
@@ -41,7 +41,8 @@ impl Model {
         if burst.departure > now + self.config.horizon {
             return Err(burst);
         }
-        self.idle.retain(|flow| now.since(flow.emptied) < MEMORY);
+        self.idle
+            .retain(|flow| now.since(flow.emptied) < IDLE_TIMEOUT);
         let queued = [&mut self.new, &mut self.old, &mut self.delayed];
         for flow in queued.into_iter().flatten() {
             if flow.connection == burst.connection {
@@ -109,7 +110,7 @@ impl Model {
         }
     }
 
-    /// The first departure of all.
+    /// The earliest departure.
     pub fn next_departure(&self) -> Option<Time> {
         let flows = [&self.new, &self.old, &self.delayed];
         let firsts = flows

@@ -1,11 +1,11 @@
-//! Each flow at its own rate.
+//! The pacing of each flow.
 
 use transport::scheduler::{Pacing, SchedulerConfig};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::host::{Flow, Host, MSS, at_millis};
 
-/// Ten thousand flows of about 0.1 to 1.6 Mbit/s, which begin within the first 100 ms; 8.5 Gbit/s in all.
+/// Ten thousand flows of about 0.1 to 1.6 Mbit/s, which start within the first 100 ms; 8.5 Gbit/s in all.
 fn many_flows() -> Vec<Flow> {
     (0..10_000u64)
         .map(|index| {

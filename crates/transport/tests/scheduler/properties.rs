@@ -1,4 +1,4 @@
-//! Whatever comes, [`Fq`] does what the simple model does.
+//! [`Fq`] always agrees with the simple model.
 
 use proptest::prelude::*;
 use transport::burst::{Burst, Kind};
@@ -146,7 +146,7 @@ proptest! {
         prop_assert_eq!(pair.fq.next_departure(), None);
     }
 
-    /// Memory follows the flows that were active lately, however many there have been.
+    /// Memory depends on the flows that were active recently, however many there have been.
     #[test]
     fn flows_are_forgotten(gap_micros in 100..10_000u64) {
         let mut fq = Fq::new(&Config::default());

@@ -1,4 +1,4 @@
-//! Who goes first when the NIC is busy.
+//! The order of flows when the NIC is busy.
 
 use transport::burst::Burst;
 use transport::scheduler::{Pacing, Scheduler, SchedulerConfig};
@@ -22,7 +22,7 @@ fn a_busy_nic_is_shared_fairly_in_bytes_whatever_the_size_of_bursts() {
     host.run(at_millis(2_000), |_, _| {});
     let left: Vec<_> = host.flows.iter().map(|flow| flow.left.get()).collect();
     let spread = left.iter().max().unwrap() - left.iter().min().unwrap();
-    // Turns differ by one at most, and what has been sent beyond one's turns by a burst.
+    // Turns differ by at most one, and the bytes sent beyond one's turns by at most a burst.
     assert!(spread <= 2 * 3_000 + 45 * 1_500, "{left:?}");
     assert!(left.iter().all(|bytes| *bytes > 40_000_000), "{left:?}");
 }
@@ -42,7 +42,7 @@ fn a_slow_flow_is_not_slowed_by_those_who_share_the_rest() {
     assert!((expected - mbit).abs() < 0.05 * expected, "{mbit} Mbit/s");
 }
 
-/// How long a flow's only packet waits when it comes after a hundred elephants' bursts.
+/// The time that a flow's only packet waits when it arrives after a hundred long flows' bursts.
 fn mouse_waits(config: &SchedulerConfig) -> Duration {
     let mut scheduler = Scheduler::new(config);
     let mut now = at_millis(10);
@@ -53,7 +53,7 @@ fn mouse_waits(config: &SchedulerConfig) -> Duration {
         }
     }
     let send = |now: &mut Time, burst: Burst| *now += GIGABIT.time_for(burst.wire_size());
-    // All elephants have had a turn, so that they are no new flows any more.
+    // All long flows have had a turn, so they are no longer new.
     for _ in 0..110 {
         let burst = scheduler.dequeue(now).unwrap();
         send(&mut now, burst);
@@ -74,7 +74,7 @@ fn mouse_waits(config: &SchedulerConfig) -> Duration {
 fn a_mouse_is_not_held_behind_elephants() {
     let largest = GIGABIT.time_for(Bytes::new(45 * 1_500));
     assert!(mouse_waits(&SchedulerConfig::of(Pacing::Fq)) <= largest);
-    // Which is not so without fair queueing.
+    // Without fair queueing it is different.
     let fifo = mouse_waits(&SchedulerConfig::of(Pacing::PerConnection));
     assert_eq!(fifo, largest * 190);
 }

@@ -1,4 +1,4 @@
-//! How losses are found.
+//! Loss detection.
 
 use congestion::{Cause, Duration, Recovery};
 use transport::sender::LossDetection::{DupThreshold, Rack};
@@ -16,7 +16,7 @@ fn a_loss_is_found_within_a_round_trip_and_repaired_in_the_next() {
         let stats = wire.sender.stats();
         assert_eq!((stats.packets_lost, stats.packets_retransmitted), (1, 1));
         assert_eq!((stats.recoveries, stats.timeouts), (1, 0));
-        // The handshake, the flight, the repair.
+        // The handshake, the flight, the retransmission.
         assert!(end < ms(310), "{end:?}");
         let controller = wire.sender.controller();
         assert_eq!(controller.changes, [ENTERED, Recovery::Left]);
@@ -26,7 +26,7 @@ fn a_loss_is_found_within_a_round_trip_and_repaired_in_the_next() {
 
 #[test]
 fn a_lost_tail_costs_a_probe_and_no_timeout() {
-    // With two or more packets lost, the probe's SACK shows the others; with one, the probe is the repair.
+    // With two or more packets lost, the probe's SACK shows the others; with one, the probe is the retransmission.
     for lost in 1..=5 {
         let script = move |packet, copy| match (packet, copy) {
             (packet, 0) if packet >= 10 - lost => Fate::Drop,
@@ -38,7 +38,7 @@ fn a_lost_tail_costs_a_probe_and_no_timeout() {
         let stats = wire.sender.stats();
         assert_eq!((stats.timeouts, stats.tail_loss_probes), (0, 1), "{lost}");
         assert_eq!(stats.packets_retransmitted, lost);
-        // Two round trips of silence, and at most two of repair.
+        // Two round trips of silence, and at most two of retransmission.
         assert!(end < ms(100 + 100 + 200 + 210), "{end:?}");
 
         let mut wire = fixed(20, DupThreshold, script);
@@ -65,7 +65,7 @@ fn what_a_probe_repairs_unseen_is_answered_once_it_is_known() {
 
 #[test]
 fn a_probe_for_nothing_is_not_answered() {
-    // The last packet is late, beyond the probe: both arrive.
+    // The last packet arrives after the probe: both arrive.
     let script = |packet, copy| match (packet, copy) {
         (9, 0) => Fate::Late(Duration::from_millis(410)),
         _ => Fate::Pass,
@@ -98,7 +98,7 @@ fn a_lost_repetition_is_found_by_time_but_not_by_counting() {
 
 #[test]
 fn each_repetition_has_a_whole_timeout() {
-    // So small a window leaves nothing else to be acknowledged meanwhile.
+    // With so small a window, nothing else is acknowledged meanwhile.
     let mut wire = fixed(2, Rack, drops(5, 3));
     wire.write(50);
     wire.finish();
@@ -109,7 +109,7 @@ fn each_repetition_has_a_whole_timeout() {
 
 #[test]
 fn reordering_within_the_window_is_no_loss() {
-    // First by two packets, which teaches the sender that the path reorders; then by a quarter of the round trip.
+    // First by two packets, which shows the sender that the path reorders; then by a quarter of the round trip.
     let late = |packet, _| match packet {
         5 => Fate::Late(Duration::from_micros(250)),
         100 | 150 => Fate::Late(Duration::from_millis(24)),
@@ -130,7 +130,7 @@ fn reordering_within_the_window_is_no_loss() {
 
 #[test]
 fn patience_grows_with_each_round_of_duplicates() {
-    // Every twentieth packet comes half a round trip late.
+    // Every twentieth packet arrives half a round trip late.
     let late = |packet, copy| {
         if packet % 20 == 7 && copy == 0 {
             Fate::Late(DELAY)
@@ -182,7 +182,7 @@ fn timeouts_back_off_until_something_arrives() {
 
 #[test]
 fn a_blackout_ends_without_repeating_what_arrived() {
-    // A whole flight is lost, and its probe; then the network behaves.
+    // A whole flight is lost, and its probe; after that the network loses nothing.
     let script = |packet, copy| {
         if (20..40).contains(&packet) && copy == 0 {
             Fate::Drop

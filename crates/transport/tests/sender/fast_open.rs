@@ -1,4 +1,4 @@
-//! Opening with data (RFC 7413), both ends in hand.
+//! Opening with data (RFC 7413), with both ends under test.
 
 use congestion::{Bytes, Time};
 use transport::burst::{Burst, Kind};
@@ -8,7 +8,7 @@ use transport::sender::{Config, Limits, Sender};
 
 use crate::wire::{Fixed, MSS, ms};
 
-/// What fits a SYN: 40 bytes of options are left room for.
+/// The payload that fits a SYN: 40 bytes are reserved for options.
 const FITTING: u64 = 1_460 - 40;
 
 fn opening(bytes: u64) -> (Sender<Fixed>, Receiver) {
@@ -21,7 +21,7 @@ fn opening(bytes: u64) -> (Sender<Fixed>, Receiver) {
     (sender, Receiver::new(0, &receiver::Config::default()))
 }
 
-/// The only burst that there is to send.
+/// The only burst to send.
 fn only(sender: &mut Sender<Fixed>, now: Time) -> Burst {
     let burst = sender.poll_burst(now).expect("something to send");
     assert_eq!(sender.poll_burst(now), None);
@@ -51,7 +51,7 @@ fn what_fits_the_syn_needs_no_more() {
     assert_eq!(told.newly_acked, Bytes::new(1_000));
     assert_eq!(told.rtt.map(|it| it.rtt), Some(ms(100).since(ms(0))));
     assert!(sender.is_established() && sender.is_done());
-    // Busy from the SYN on, with nothing more to send.
+    // The sender is busy from the SYN on, with nothing more to send.
     assert_eq!(sender.poll_burst(ms(100)), None);
     let expected = Limits {
         application: ms(100).since(ms(0)),
@@ -74,7 +74,7 @@ fn the_rest_follows_the_handshake() {
     sender.on_segment(ms(100), &answer);
     let first = sender.poll_burst(ms(100)).expect("the rest");
     assert_eq!(first.seq, FITTING);
-    // What did not fit was held back, and not by the application.
+    // Data that did not fit were held back, and not by the application.
     while sender.poll_burst(ms(100)).is_some() {}
     let held_back = sender.limits(ms(100)).congestion_window;
     assert_eq!(held_back, ms(100).since(ms(0)));
@@ -104,7 +104,7 @@ fn a_syn_is_repeated_without_data_which_follow_the_handshake_at_once() {
         (stats.sent.get(), stats.retransmitted.get()),
         (2_000, 1_000)
     );
-    // What a SYN brought says nothing about congestion.
+    // A SYN's data are no signal of congestion.
     assert_eq!((stats.packets_lost, stats.recoveries), (0, 0));
     assert!(sender.controller().changes.is_empty());
 }

@@ -1,4 +1,4 @@
-//! What holds the sender back, and what it says of that.
+//! The sender's limits, and its reports of them.
 
 use congestion::{
     AnyController, Bytes, Connection, Controller, ControllerKind, Duration, Rate, Time,
@@ -14,7 +14,7 @@ fn pass(_: u64, _: u32) -> Fate {
     Fate::Pass
 }
 
-/// An ACK from outside any receiver.
+/// An ACK that no receiver has sent.
 fn ack(now: Time, next: u64, window: u64) -> Body {
     Body::Ack(segment::Ack {
         next,
@@ -194,7 +194,7 @@ fn samples_are_application_limited_when_the_application_was_the_limit() {
     );
     assert_eq!(wire.sender.controller().idle_restarts, 5);
 
-    // Bulk again: the marks end with the data sent under them.
+    // Bulk again: the application-limited marks end with the data sent under them.
     wire.write(1_000);
     wire.run_until(wire.now + Duration::from_millis(500));
     assert!(wire.acks.last().is_some_and(|ack| !ack.rate.is_app_limited));
@@ -239,7 +239,7 @@ fn small_queues_bound_what_waits_below() {
     while let Some(burst) = sender.poll_burst(ms(1)) {
         below.push(burst);
     }
-    // Two bursts of two packets, and the one that goes beyond.
+    // Two bursts of two packets, and the one that exceeds the limit.
     assert_eq!(below.len(), 3);
     sender.on_departed(&below[0]);
     assert!(sender.poll_burst(ms(2)).is_some());
@@ -273,7 +273,7 @@ fn pacing_by_the_connection_keeps_bursts_apart() {
 
 #[test]
 fn a_connection_paces_itself_only_if_its_controller_needs_that() {
-    // 33 bursts of 2 packets; at 10 Mbit/s they would take 77 ms, but for the first 10 packets.
+    // 33 bursts of 2 packets. At 10 Mbit/s they would take 77 ms, without the first 10 packets.
     for (pacing, needs_pacing, packets) in [
         (Pacing::PerConnection, true, 10),
         (Pacing::PerConnection, false, 66),
@@ -296,7 +296,7 @@ fn a_connection_paces_itself_only_if_its_controller_needs_that() {
     }
 }
 
-/// Linux `tcp_tso_should_defer`.
+/// Deferral of small bursts (Linux `tcp_tso_should_defer`).
 #[test]
 fn a_busy_sender_lets_the_window_open_for_a_whole_burst() {
     let config = Config {
@@ -315,7 +315,7 @@ fn a_busy_sender_lets_the_window_open_for_a_whole_burst() {
         sender.on_segment(now, &ack(now, acknowledged * MSS, 1 << 30));
         bursts.push(burst_sizes(&mut sender, now));
     }
-    // It had not sent for 100 ms; then it waits for eight packets; and a millisecond later for none again.
+    // It had not sent for 100 ms; then it waits for eight packets; a millisecond later it does not wait.
     let expected: [&[u64]; 6] = [&[2], &[], &[], &[], &[8], &[2]];
     assert_eq!(bursts, expected);
 }

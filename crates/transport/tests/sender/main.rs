@@ -1,4 +1,4 @@
-//! The sender in virtual time, against the real receiver over a wire that does what a script says.
+//! The sender in virtual time, against the real receiver over a scripted wire.
 
 mod detection;
 mod ecn;

@@ -1,4 +1,4 @@
-//! Whatever arrives, the sender stays consistent; and once the network behaves, everything is delivered.
+//! Whatever arrives, the sender stays consistent; once the network works, everything is delivered.
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Time};
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// A network that drops, delays and marks by chance until `calm` packets have passed.
+/// A network that drops, delays and marks at random until `calm` packets have passed.
 fn weather(seed: u64, percent: u64, calm: u64) -> impl FnMut(u64, u32) -> Fate {
     let mut state = seed | 1;
     let mut count = 0;
@@ -181,8 +181,8 @@ proptest! {
         prop_assert!(stats.duplicates <= stats.packets_retransmitted);
     }
 
-    /// Acknowledgements of data that never arrived cannot be told from true ones: after those the receiver may wait for
-    /// ever for what the sender has forgotten. Everything else must end well.
+    /// Acknowledgements of data that never arrived cannot be distinguished from true ones: after those, the receiver
+    /// may wait for ever for data that the sender has discarded. Everything else must end well.
     #[test]
     fn nonsense_does_no_harm(
         config in config(),

@@ -1,4 +1,4 @@
-//! How the window shrinks in a recovery (RFC 9937).
+//! The shrinking of the window in a recovery (RFC 9937).
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Time};
 use transport::scheduler::Pacing;
@@ -7,8 +7,8 @@ use transport::sender::{Config, Sender};
 
 use crate::wire::{Fate, MSS, Wire, ms};
 
-/// A flow of `kind` in congestion avoidance, up to the start of the recovery from the loss of one packet far on; and what
-/// was in flight before.
+/// A flow of `kind` in congestion avoidance, at the start of the recovery from a single loss; and the bytes in flight
+/// before.
 fn recovering(kind: ControllerKind) -> (Wire<AnyController>, Bytes) {
     let config = Config::default();
     let script = |packet, copy| match (packet, copy) {
@@ -30,7 +30,7 @@ fn step(wire: &mut Wire<AnyController>) {
     assert!(wire.now < ms(60_000), "{:?}", wire.sender.stats());
 }
 
-/// The reduction is spread over the round trip and ends where the window does: neither with a silence nor with a burst.
+/// The reduction is spread over the round trip and ends at the target window, with neither a silence nor a burst.
 #[test]
 fn the_window_is_reached_by_sending_less_all_along() {
     for kind in [ControllerKind::Reno, ControllerKind::Cubic] {
@@ -71,7 +71,7 @@ fn ends(wire: &mut Wire<AnyController>) -> Time {
     wire.now
 }
 
-/// The ACK that starts the recovery may have delivered much: that was in flight before, too.
+/// The ACK that starts the recovery may have delivered many bytes, which were in flight before, too.
 #[test]
 fn what_the_first_ack_delivers_counts_as_in_flight_before() {
     let config = Config {
@@ -105,7 +105,7 @@ fn what_the_first_ack_delivers_counts_as_in_flight_before() {
     };
     sender.on_segment(ms(200), &Body::Ack(ack));
     assert_eq!(sender.controller().cwnd(), Bytes::new(10 * MSS));
-    // Of the five packets delivered half.
+    // Half of the five delivered packets may leave.
     assert_eq!(packets(&mut sender, ms(200)), 2);
 }
 
@@ -118,8 +118,8 @@ fn packets<C: Controller>(sender: &mut Sender<C>, now: Time) -> u32 {
     count
 }
 
-/// What was sent and lost in a recovery, and is repeated but not settled when the recovery ends, is the next one's: it
-/// begins with the same ACK (Linux `tcp_time_to_recover` looks at all that was lost).
+/// Packets sent and lost in a recovery, and retransmitted but not acknowledged when it ends, belong to the next one:
+/// it begins with the same ACK (Linux `tcp_time_to_recover` considers all lost packets).
 #[test]
 fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
     let config = Config {
@@ -127,7 +127,8 @@ fn a_recovery_that_leaves_repetitions_unsettled_runs_into_the_next() {
         ..Config::default()
     };
     const LATER: u64 = 48;
-    // The first loss takes two repetitions, so that the loss of what was sent meanwhile is found before its recovery ends.
+    // The first loss takes two retransmissions, so that the loss of packets sent meanwhile is found before its
+    // recovery ends.
     let script = |packet, copy| match (packet, copy) {
         (5, 0 | 1) | (LATER, 0) => Fate::Drop,
         _ => Fate::Pass,

@@ -1,4 +1,4 @@
-//! The path of the ACKs stands still: what the sender must not learn from that.
+//! The path of the ACKs stalls: the sender must not draw wrong conclusions.
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind, Rate, Ratio};
 use transport::sender::Config;
@@ -10,7 +10,7 @@ fn path_rate() -> Rate {
     Rate::from_transfer(Bytes::new(MSS), GAP)
 }
 
-/// The greatest rate sample of a BBR flow from the beginning of a silence of so many milliseconds, and its estimate
+/// The greatest rate sample of a BBR flow since the start of a silence of this many milliseconds, and its estimate
 /// afterwards.
 fn after_silence(span: u64, is_merged: bool) -> (Rate, Rate) {
     let make = |c| AnyController::on_host(ControllerKind::Bbr1, c);
@@ -30,7 +30,7 @@ fn after_silence(span: u64, is_merged: bool) -> (Rate, Rate) {
     (greatest.expect("samples"), estimate.expect("an estimate"))
 }
 
-/// A spurious timeout declares everything in flight lost, and the copy that it sends leaves into a pipe that only looks
+/// A spurious timeout declares everything in flight lost, and its retransmission leaves into a pipe that only looks
 /// empty: the interval that the late ACK closes began before the silence.
 #[test]
 fn a_late_ack_shows_no_more_than_the_path_can_deliver() {

@@ -1,4 +1,4 @@
-//! Losses at the end of what is sent: found by a timer, or repaired by a probe.
+//! Losses at the end of the data: found by a timer, or repaired by a probe.
 
 use congestion::{AnyController, Bytes, Controller, ControllerKind, Duration, Snapshot};
 use transport::sender::{Config, Stats};
@@ -27,9 +27,9 @@ fn completion(kind: ControllerKind, lost: core::ops::Range<u64>) -> (Duration, S
     (end.since(ms(0)), wire.sender.stats())
 }
 
-/// Of the last 40 packets all but the very last are lost. Its SACK shows one hole, and RACK's timer declares the losses.
-/// Linux leaves the window to BBR then, whose next move is with the next ACK: so all of the repetitions leave at once, and
-/// the tail takes one more round trip and RACK's quarter of one.
+/// Of the last 40 packets, all but the very last are lost. Its SACK shows one hole, and RACK's timer declares the
+/// losses. Linux then leaves the window to BBR, which changes it only at the next ACK. So all retransmissions leave
+/// at once, and the tail takes one more round trip and RACK's quarter of one.
 #[test]
 fn losses_that_the_timer_finds_are_repaired_in_one_round_trip() {
     let (clean, _) = completion(ControllerKind::Bbr1, 0..0);
@@ -41,7 +41,7 @@ fn losses_that_the_timer_finds_are_repaired_in_one_round_trip() {
     assert!(cost < rtt + rtt / 2, "{cost}");
 }
 
-/// What the controller is like when a transfer whose last packet was lost is over and idle; and how long the next 2,000
+/// The controller when a transfer whose last packet was lost is over and idle, and the time that the next 2,000
 /// packets take.
 fn after_probe(kind: ControllerKind, lost: core::ops::Range<u64>) -> (Snapshot, Duration, Stats) {
     let mut wire = wire(kind, lost);
@@ -59,7 +59,8 @@ fn after_probe(kind: ControllerKind, lost: core::ops::Range<u64>) -> (Snapshot, 
     (least, wire.now.since(start), wire.sender.stats())
 }
 
-/// Linux goes through CWR to Open when a probe has repaired a loss, and BBR looks at Recovery only: it conserves nothing.
+/// Linux goes through CWR to Open when a probe has repaired a loss. BBR reacts only to Recovery, so it does not
+/// conserve packets.
 #[test]
 fn a_loss_that_a_probe_repaired_does_not_narrow_bbrs_window() {
     let (clean, in_clean, _) = after_probe(ControllerKind::Bbr1, 0..0);
@@ -72,7 +73,7 @@ fn a_loss_that_a_probe_repaired_does_not_narrow_bbrs_window() {
     );
 }
 
-/// The window of CUBIC does answer that loss, when more than the probe repeated is acknowledged.
+/// CUBIC's window does answer that loss, when data beyond the probe's are acknowledged.
 #[test]
 fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
     for (lost, is_reduced) in [(0..0, false), (PACKETS - 1..PACKETS, true)] {
@@ -90,9 +91,9 @@ fn a_loss_that_a_probe_repaired_reduces_cubics_window() {
     }
 }
 
-/// From one packet on everything is lost, and the application goes on writing. What it wrote less than a round trip before the
-/// timeout is not lost with the rest (RFC 8985, `RACK_mark_losses_on_RTO`), and the window that Linux's BBR has after a
-/// timeout holds it, and one packet more for the repetition.
+/// From one packet on everything is lost, and the application continues to write. Data written less than a round trip
+/// before the timeout are not declared lost (RFC 8985, `RACK_mark_losses_on_RTO`). The window of Linux's BBR after a
+/// timeout holds them, and one packet more for the retransmission.
 #[test]
 fn a_timeout_leaves_young_packets_in_flight_and_room_for_the_repetition() {
     const FIRST_LOST: u64 = 2_000;

@@ -1,4 +1,4 @@
-//! What turns out to have been for nothing.
+//! Undoing of spurious recoveries.
 
 use congestion::{
     AnyController, Bytes, Cause, Controller, ControllerKind, Duration, Recovery, Time,
@@ -103,7 +103,7 @@ fn a_timeout_for_nothing_is_undone_by_the_first_timestamp() {
             loss_detection,
             ..Config::default()
         };
-        // The path grows by a second.
+        // The path's delay grows by a second.
         let script = |packet, _| match packet {
             200.. => Fate::Late(Duration::from_secs(1)),
             _ => Fate::Pass,
@@ -116,7 +116,7 @@ fn a_timeout_for_nothing_is_undone_by_the_first_timestamp() {
         assert!(stats.timeouts >= 1);
         assert_eq!(stats.spurious_timeouts, 1);
         assert_eq!((stats.recoveries, stats.spurious_recoveries), (0, 0));
-        // Only what was repeated before anything came back.
+        // Only the packets that were retransmitted before any answer.
         assert!(stats.packets_retransmitted <= 3, "{stats:?}");
         assert_eq!(wire.sender.controller().snapshot().ssthresh, None);
     }
@@ -136,8 +136,8 @@ fn a_timeout_for_a_loss_is_not_undone() {
     assert_eq!((stats.spurious_timeouts, stats.duplicates), (0, 0));
 }
 
-/// A Reno sender that has sent ten of its twenty packets, heard nothing, and repeated the first after its timeout; and
-/// the time.
+/// A Reno sender that has sent ten of its twenty packets, received no answer, and retransmitted the first after its
+/// timeout; and the time.
 fn timed_out() -> (Sender<AnyController>, Time) {
     let config = Config {
         loss_detection: DupThreshold,
@@ -177,7 +177,7 @@ fn sent<C: Controller>(sender: &mut Sender<C>, now: Time) -> Vec<u64> {
     packets
 }
 
-/// An ACK whose timestamp says that a repeated packet was the latest to arrive.
+/// An ACK whose timestamp shows that a retransmitted packet was the latest to arrive.
 fn ack(now: Time, packets: u64, sack: Option<u64>) -> Body {
     let mut sacks = SackBlocks::NONE;
     if let Some(packet) = sack {
@@ -216,7 +216,7 @@ fn frto_takes_a_timeout_for_true_when_only_newer_data_arrives() {
     assert_eq!(sent(&mut sender, now), [10, 11]);
     let now = now + DELAY;
     sender.on_segment(now, &ack(now, 1, Some(10)));
-    // As many as the ACK has made room for: out of order, it lets the window not grow.
+    // As many as the ACK has made room for: it is out of order, so the window does not grow.
     assert_eq!(sent(&mut sender, now), [1], "now the lost");
     let now = now + DELAY;
     sender.on_segment(now, &ack(now, 3, Some(10)));

@@ -1,4 +1,4 @@
-//! An application that sends little at a time: what becomes of its window.
+//! The window of an application that sends little at a time.
 
 use congestion::{AnyController, Controller, ControllerKind, Duration};
 use transport::sender::Config;
@@ -16,8 +16,8 @@ fn windows(kind: ControllerKind, packets: u64, idle: Duration) -> [u64; 6] {
     })
 }
 
-/// Requests of eight packets within an initial window of ten: in slow start the window grows to twice what was in flight
-/// (Linux `tcp_is_cwnd_limited`). One of four packets proves less than what the window is.
+/// Requests of eight packets within an initial window of ten: in slow start the window grows to twice the bytes in
+/// flight (Linux `tcp_is_cwnd_limited`). A request of four packets shows less than the current window.
 #[test]
 fn in_slow_start_a_window_that_is_used_in_part_grows_to_twice_that() {
     let pause = Duration::from_millis(400);

@@ -12,16 +12,16 @@ use transport::segment::{Body, Data, Segment};
 use transport::sender::{self, Sender};
 
 pub const MSS: u64 = 1448;
-/// From one end to the other.
+/// The delay from one end to the other.
 pub const DELAY: Duration = Duration::from_millis(50);
-/// Between two packets that leave at once.
+/// The time between two packets that leave at once.
 pub const GAP: Duration = Duration::from_micros(100);
 
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// A window that nothing changes, and what it was told.
+/// A controller with a constant window, which records its events.
 #[derive(Debug)]
 pub struct Fixed {
     pub cwnd: Bytes,
@@ -86,14 +86,14 @@ impl Controller for Fixed {
     }
 }
 
-/// What the wire does with a packet.
+/// The fate of a packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Pass,
     Drop,
-    /// Comes so much later than it should.
+    /// Arrives late by this time.
     Late(Duration),
-    /// Comes marked.
+    /// Arrives marked.
     Mark,
 }
 
@@ -103,16 +103,16 @@ enum Event {
     ToSender(Body),
 }
 
-/// A time in which no ACK arrives. What the receiver sends arrives at its end.
+/// A time in which no ACK arrives. The receiver's ACKs arrive at its end.
 #[derive(Debug, Clone, Copy)]
 pub struct Silence {
     pub from: Time,
     pub to: Time,
-    /// Only the last of those ACKs arrives, as where a host or a link merges ACKs that wait.
+    /// Whether only the last of those ACKs arrives, as if a host or a link merged waiting ACKs.
     pub is_merged: bool,
 }
 
-/// Decides on a packet by its number in the stream (of full packets) and how often it was sent before.
+/// Decides about a packet by its number in the stream (of full packets) and the number of earlier transmissions.
 type Script = Box<dyn FnMut(u64, u32) -> Fate>;
 
 pub struct Wire<C> {
@@ -120,12 +120,12 @@ pub struct Wire<C> {
     pub sender: Sender<C>,
     pub receiver: Receiver,
     pub script: Script,
-    /// What the controller was told at each ACK.
+    /// The controller's event at each ACK.
     pub acks: Vec<Ack>,
     /// Every packet with payload that left, with its time.
     pub sent: Vec<(Time, Data)>,
     pub silence: Option<Silence>,
-    /// The place of the ACK that waits for the end of a merged silence.
+    /// The index of the ACK that waits for the end of a merged silence.
     merged: Option<(Time, u64)>,
     copies: HashMap<u64, u32>,
     free: Time,
@@ -157,7 +157,7 @@ impl<C: Controller> Wire<C> {
         }
     }
 
-    /// The application writes so many packets.
+    /// Writes this many packets.
     pub fn write(&mut self, packets: u64) {
         let bytes = Bytes::new(MSS * packets);
         assert_eq!(self.sender.write(bytes), bytes);
@@ -186,7 +186,7 @@ impl<C: Controller> Wire<C> {
         self.pump();
     }
 
-    /// Runs until everything written is acknowledged, and gives the time.
+    /// Runs until everything written is acknowledged; returns the time.
     pub fn finish(&mut self) -> Time {
         self.sender.finish();
         while !self.sender.is_done() {
@@ -283,7 +283,7 @@ pub fn fixed(
     Wire::new(&config, |c| Fixed::packets(c, packets), script)
 }
 
-/// Lets the first `copies` transmissions of packet `number` be dropped.
+/// Drops the first `copies` transmissions of packet `number`.
 pub fn drops(number: u64, copies: u32) -> impl FnMut(u64, u32) -> Fate {
     move |packet, copy| {
         if packet == number && copy < copies {

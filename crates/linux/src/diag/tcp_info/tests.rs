@@ -1,4 +1,4 @@
-//! The offsets, and what the kernel means by its numbers.
+//! Tests of the offsets, and of the meaning of the kernel's numbers.
 
 use super::*;
 

@@ -1,15 +1,15 @@
-//! Flows that wait for a departure.
+//! Flows that wait for their departure.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use congestion::Time;
 
-/// Flows put aside, by the departure of their first burst; those of the same departure by connection.
+/// Delayed flows, by the departure of their first burst; flows with the same departure by connection.
 #[derive(Debug, Default)]
 pub(super) struct Delayed(BinaryHeap<Reverse<Entry>>);
 
-/// Departure and connection in one number: comparing one after the other is most of a heap's cost.
+/// Departure and connection in one number: comparing them separately would be most of a heap's cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
@@ -24,7 +24,7 @@ impl Entry {
 }
 
 impl Delayed {
-    /// Puts the flow of `connection` aside until `departure`.
+    /// Delays the flow of `connection` until `departure`.
     pub(super) fn push(&mut self, departure: Time, connection: u32) {
         let departure = u128::from(departure.as_nanos()) << 64;
         let entry = Entry(departure | u128::from(connection));
@@ -36,7 +36,7 @@ impl Delayed {
         self.0.peek().map(|Reverse(entry)| entry.departure())
     }
 
-    /// The connection of the first flow, if its departure has come.
+    /// Removes the first flow, if its departure is due, and returns its connection.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<u32> {
         let Reverse(first) = self.0.peek()?;
         if first.departure() > now {

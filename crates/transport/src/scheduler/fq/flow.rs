@@ -1,23 +1,23 @@
-//! A flow, the table of all flows, and the lists of those that take turns.
+//! A flow, the table of all flows, and the lists of turns.
 
 use std::ops::{Index, IndexMut};
 
 use congestion::Time;
 
-/// What is kept of one flow (Linux `struct fq_flow`).
+/// The state of one flow (Linux `struct fq_flow`).
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// Bytes that it may still send at this turn; its debt, if negative.
+    /// The bytes that it may still send at this turn; a debt, if negative.
     pub(super) credit: i64,
-    /// Since when it has had nothing to send and been on no list, if that is so.
+    /// The time since which it has been idle and on no list, if it is.
     pub(super) detached: Option<Time>,
-    /// The first of its bursts that wait.
+    /// The first of its waiting bursts.
     pub(super) first: Option<u32>,
-    /// The last of them.
+    /// The last of its waiting bursts.
     pub(super) last: Option<u32>,
-    /// How many wait.
+    /// The number of its waiting bursts.
     pub(super) bursts: u32,
-    /// The flow behind it in its list.
+    /// The next flow in its list.
     next: Option<u32>,
 }
 
@@ -34,10 +34,10 @@ impl Flow {
     }
 }
 
-/// Flows by the numbers of their connections. These count from 0 on, so that the table is not much larger than need be.
+/// Flows by the numbers of their connections. These count from 0, so the table is hardly larger than necessary.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    places: Vec<Option<Flow>>,
+    slots: Vec<Option<Flow>>,
     len: usize,
 }
 
@@ -45,26 +45,26 @@ impl Flows {
     /// Adds the flow of a connection that has none.
     pub(super) fn insert(&mut self, number: u32, flow: Flow) {
         let index = number as usize;
-        if index >= self.places.len() {
-            self.places.resize_with(index + 1, || None);
+        if index >= self.slots.len() {
+            self.slots.resize_with(index + 1, || None);
         }
-        let before = self.places[index].replace(flow);
+        let before = self.slots[index].replace(flow);
         debug_assert!(before.is_none(), "a connection is one flow");
         self.len += 1;
     }
 
     pub(super) fn remove(&mut self, number: u32) {
-        let place = self.places.get_mut(number as usize);
+        let place = self.slots.get_mut(number as usize);
         if place.and_then(Option::take).is_some() {
             self.len -= 1;
         }
     }
 
     pub(super) fn get(&self, number: u32) -> Option<&Flow> {
-        self.places.get(number as usize)?.as_ref()
+        self.slots.get(number as usize)?.as_ref()
     }
 
-    /// How many there are.
+    /// The number of flows.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -75,21 +75,21 @@ impl Index<u32> for Flows {
 
     #[inline]
     fn index(&self, number: u32) -> &Flow {
-        self.places[number as usize].as_ref().expect(UNKNOWN)
+        self.slots[number as usize].as_ref().expect(NO_FLOW)
     }
 }
 
 impl IndexMut<u32> for Flows {
     #[inline]
     fn index_mut(&mut self, number: u32) -> &mut Flow {
-        self.places[number as usize].as_mut().expect(UNKNOWN)
+        self.slots[number as usize].as_mut().expect(NO_FLOW)
     }
 }
 
-/// What an index of no flow says.
-const UNKNOWN: &str = "this connection has no flow";
+/// The panic message for an index without a flow.
+const NO_FLOW: &str = "this connection has no flow";
 
-/// Flows in the order of their turns, linked through themselves.
+/// Flows in the order of their turns, as an intrusive list.
 #[derive(Debug, Default)]
 pub(super) struct List {
     first: Option<u32>,

@@ -1,4 +1,4 @@
-//! Things that link to each other by number.
+//! Storage for entries that link to each other by key.
 
 use slab::Slab;
 
@@ -13,7 +13,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// Adds `thing` and returns its key. There are never more than [`super::LIMIT`].
+    /// Adds `thing` and returns its key. There are at most [`super::LIMIT`].
     pub(super) fn insert(&mut self, thing: T) -> u32 {
         self.0.insert(thing) as u32
     }

@@ -1,5 +1,4 @@
-//! Loss recovery: when it starts, when it is over, and when it turns out to have been for nothing (Linux
-//! `tcp_fastretrans_alert`).
+//! Loss recovery: its start, its end, and its undoing if it was spurious (Linux `tcp_fastretrans_alert`).
 //!
 //! ```text
 //!              ECN mark                     loss
@@ -11,54 +10,55 @@
 //!      └─────────────────────┴───────────────────── Loss
 //! ```
 //!
-//! A recovery or timeout was for nothing if the receiver got every repeated packet twice (D-SACK, RFC 3708), or
-//! acknowledged with a timestamp from before the first repetition (Eifel, RFC 3522), or, after a timeout, data that was
-//! never repeated (F-RTO, RFC 5682).
+//! A recovery or timeout was spurious if the receiver got every retransmitted packet twice (D-SACK, RFC 3708), or
+//! echoed a timestamp from before the first retransmission (Eifel, RFC 3522), or, after a timeout, acknowledged data
+//! that were never retransmitted (F-RTO, RFC 5682).
 
 mod steps;
 
 use congestion::{Duration, Time};
 
-/// What the sender is repairing (Linux `tcp_ca_state`; its Disorder is Open with something selectively acknowledged).
+/// The phase of recovery (Linux `tcp_ca_state`; its Disorder is Open with selectively acknowledged data).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing.
+    /// No recovery.
     Open,
-    /// Nothing, but the network has marked a packet.
+    /// No losses, but the network has marked a packet.
     Cwr,
-    /// Losses.
+    /// Recovery from losses.
     Recovery,
-    /// A timeout.
+    /// Recovery from a timeout.
     Loss,
 }
 
 #[derive(Debug, Clone)]
 pub struct Recovery {
     phase: Phase,
-    /// What had been sent when the phase began: it ends when that is acknowledged.
+    /// The end of the data sent when the phase began; the phase ends when these are acknowledged.
     end: u64,
-    /// What is needed to find out that it was for nothing.
+    /// The state needed to detect that it was spurious.
     undo: Option<Undo>,
-    /// When the first of the repeated packets in flight, or acknowledged in this phase, was repeated (Linux
+    /// The time of the first retransmission among those in flight, or acknowledged in this phase (Linux
     /// `retrans_stamp`).
-    first_repeat: Option<Time>,
-    /// Whether the timeout may still be found spurious by F-RTO.
+    first_retransmission: Option<Time>,
+    /// Whether F-RTO may still find the timeout spurious.
     is_frto: bool,
-    /// F-RTO, step 2b: new data goes before repeated, until the next ACK.
+    /// Whether new data go before retransmissions until the next ACK (F-RTO, step 2b).
     is_new_data_first: bool,
-    /// The first repetition leaves whatever the window (RFC 6675, "Algorithm Details", step 4.3; RFC 6298, section 5.4).
-    is_repeat_forced: bool,
+    /// Whether the next retransmission leaves regardless of the window: the first one does (RFC 6675, "Algorithm
+    /// Details", step 4.3; RFC 6298, section 5.4).
+    is_retransmission_forced: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Undo {
-    /// What was acknowledged when the phase began.
+    /// The cumulative acknowledgement when the phase began.
     since: u64,
-    /// Packets repeated, and not reported as duplicates (Linux `undo_retrans`).
+    /// Packets retransmitted, and not reported as duplicates (Linux `undo_retrans`).
     unanswered: u64,
-    has_repeated: bool,
+    has_retransmitted: bool,
     is_timeout: bool,
-    /// The round-trip time that the packets had which overtook the lost one.
+    /// The round-trip time of the packets that overtook the lost one.
     rtt: Duration,
 }
 
@@ -68,10 +68,10 @@ impl Recovery {
             phase: Phase::Open,
             end: 0,
             undo: None,
-            first_repeat: None,
+            first_retransmission: None,
             is_frto: false,
             is_new_data_first: false,
-            is_repeat_forced: false,
+            is_retransmission_forced: false,
         }
     }
 
@@ -88,27 +88,27 @@ impl Recovery {
         matches!(self.phase, Phase::Recovery | Phase::Loss)
     }
 
-    /// Whether repetitions have to wait for new data.
+    /// Whether retransmissions have to wait for new data.
     pub fn is_new_data_first(&self) -> bool {
         self.is_new_data_first
     }
 
-    /// Whether a repetition may leave whatever the window.
-    pub fn is_repeat_forced(&self) -> bool {
-        self.is_repeat_forced
+    /// Whether a retransmission may leave regardless of the window.
+    pub fn is_retransmission_forced(&self) -> bool {
+        self.is_retransmission_forced
     }
 
-    /// A packet is repeated, to leave at `departure`.
-    pub fn on_repeat(&mut self, departure: Time) {
-        self.is_repeat_forced = false;
-        self.first_repeat.get_or_insert(departure);
+    /// Notes that a packet is retransmitted, to leave at `departure`.
+    pub fn on_retransmission(&mut self, departure: Time) {
+        self.is_retransmission_forced = false;
+        self.first_retransmission.get_or_insert(departure);
         if let Some(undo) = &mut self.undo {
-            undo.has_repeated = true;
+            undo.has_retransmitted = true;
             undo.unanswered += 1;
         }
     }
 
-    /// The receiver has got `packets` packets, up to `end`, twice.
+    /// Notes that the receiver has received `packets` packets, up to `end`, twice.
     pub fn on_duplicate(&mut self, end: u64, packets: u64) {
         if let Some(undo) = &mut self.undo
             && end > undo.since
@@ -117,15 +117,15 @@ impl Recovery {
         }
     }
 
-    /// Whether all that was repeated arrived twice.
+    /// Whether all retransmitted packets arrived twice.
     fn is_undone_by_duplicates(&self) -> bool {
         self.undo
-            .is_some_and(|undo| undo.has_repeated && undo.unanswered == 0)
+            .is_some_and(|undo| undo.has_retransmitted && undo.unanswered == 0)
     }
 
-    /// Whether the progress that an ACK with this timestamp makes is due to a first transmission.
+    /// Whether the progress of an ACK with this timestamp is due to a first transmission.
     fn is_undone_by_time(&self, echo: Time) -> bool {
-        self.undo.is_some() && self.first_repeat.is_none_or(|repeat| echo < repeat)
+        self.undo.is_some() && self.first_retransmission.is_none_or(|first| echo < first)
     }
 
     fn begin(&mut self, phase: Phase, end: u64) {

@@ -1,4 +1,4 @@
-//! What the sender does when losses are found, repaired, or turn out to be none.
+//! The sender's actions when losses are found, repaired, or turn out to be spurious.
 
 use congestion::{Cause, Controller, Recovery as Change, Time};
 
@@ -6,15 +6,15 @@ use super::{Phase, Undo};
 use crate::sender::Sender;
 use crate::sender::config::LossDetection;
 use crate::sender::delivery::Delivery;
-use crate::sender::scoreboard::{Number, Place};
+use crate::sender::scoreboard::{Number, Status};
 
 impl<C: Controller> Sender<C> {
-    /// Ends or undoes what is going on, as far as the ACK that made `delivery` tells.
+    /// Ends or undoes the current phase, as far as the ACK of `delivery` shows.
     pub(in crate::sender) fn settle_recovery(&mut self, now: Time, delivery: &Delivery) {
         let una = self.stream.una();
         let is_over = una >= self.recovery.end;
         let by_time = delivery.is_progress && self.recovery.is_undone_by_time(delivery.echo);
-        // The original of a repeated packet tells how long its repetition should have waited.
+        // The round-trip time of the original shows how long the retransmission should have waited.
         if by_time && let (Phase::Recovery, Some(undo)) = (self.recovery.phase, self.recovery.undo)
         {
             let sample = now.since(delivery.echo);
@@ -23,17 +23,17 @@ impl<C: Controller> Sender<C> {
         let is_undone = by_time || self.recovery.is_undone_by_duplicates();
         self.recovery.is_new_data_first = false;
         match self.recovery.phase {
-            // D-SACKs may come when it is over.
+            // D-SACKs may arrive after the end of the recovery.
             Phase::Open if self.recovery.is_undone_by_duplicates() => self.undo(now),
             Phase::Open => {}
-            // Something beyond the end, so that the receiver knows of the reduction (CWR) before the next.
+            // The end must be exceeded, so that the receiver learns of the reduction (CWR) before the next one.
             Phase::Cwr if una > self.recovery.end => self.leave(now),
             Phase::Cwr => {}
             Phase::Recovery if is_over && is_undone => self.undo(now),
             Phase::Recovery if is_over => self.leave(now),
-            // That one packet was only late says nothing of the others, as long as their repetitions are under way (Linux
-            // `tcp_try_undo_partial`).
-            Phase::Recovery if by_time && self.scoreboard.has_repeated_in_flight() => {}
+            // One late packet does not show that the others were late too, while their retransmissions are in flight
+            // (Linux `tcp_try_undo_partial`).
+            Phase::Recovery if by_time && self.scoreboard.has_retransmitted_in_flight() => {}
             Phase::Recovery if is_undone => {
                 if by_time {
                     self.scoreboard.acquit_lost();
@@ -45,13 +45,13 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The same after a timeout (Linux `tcp_process_loss`; RFC 5682, "SACK-Enhanced Version of the F-RTO Algorithm").
+    /// Ends or undoes a timeout (Linux `tcp_process_loss`; RFC 5682, "SACK-Enhanced Version of the F-RTO Algorithm").
     fn settle_timeout(&mut self, now: Time, delivery: &Delivery, is_undone: bool) {
         let is_over = self.stream.una() >= self.recovery.end;
         let is_spurious = self.recovery.is_frto && delivery.has_first_transmission;
         if is_undone || is_spurious {
             self.scoreboard.acquit_timed_out();
-            // After a mark there is nothing to undo, as the mark was real.
+            // A reduction for a mark is not undone: the mark was real.
             return if self.recovery.undo.is_some() {
                 self.undo(now)
             } else {
@@ -66,30 +66,30 @@ impl<C: Controller> Sender<C> {
         }
         let next = self.stream.next();
         if next > self.recovery.end {
-            // Step 3a: after new data, selective acknowledgements of anything but data from before the timeout.
+            // Step 3a: after new data, selective acknowledgements that are not of data from before the timeout.
             self.recovery.is_frto = !delivery.is_selective;
         } else if delivery.is_progress {
-            // Step 2b: new data tells more than repetitions.
+            // Step 2b: new data show more than retransmissions.
             self.recovery.is_new_data_first = true;
         }
     }
 
-    /// Declares lost what loss detection finds, and starts a recovery for it.
+    /// Declares the detected losses, and starts a recovery for them.
     pub(in crate::sender) fn detect_losses(&mut self, now: Time) {
-        let mut is_repeat_lost = false;
+        let mut is_retransmission_lost = false;
         while let Some(number) = self.next_lost(now) {
             let packet = self.scoreboard.get(number);
-            is_repeat_lost |= packet.is_some_and(|packet| packet.is_repeated);
+            is_retransmission_lost |= packet.is_some_and(|packet| packet.is_retransmitted);
             if !self.declare_lost(now, number) {
                 break;
             }
         }
         let must_enter = match self.recovery.phase {
-            // Also what was lost and repeated in the recovery that this ACK has ended, but not yet settled by it: the next
-            // one follows at once (Linux `tcp_time_to_recover`).
+            // This includes packets lost and retransmitted in a recovery that this ACK has ended: the next recovery
+            // follows at once (Linux `tcp_time_to_recover`).
             Phase::Open | Phase::Cwr => self.scoreboard.has_losses(),
             Phase::Recovery => false,
-            Phase::Loss => is_repeat_lost,
+            Phase::Loss => is_retransmission_lost,
         };
         if must_enter {
             self.enter_recovery(now);
@@ -107,7 +107,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Packet `number` is lost; whether that is news.
+    /// Declares packet `number` lost; returns whether it was not lost before.
     fn declare_lost(&mut self, now: Time, number: Number) -> bool {
         let Some(packet) = self.scoreboard.mark_lost(number) else {
             return false;
@@ -121,29 +121,29 @@ impl<C: Controller> Sender<C> {
         true
     }
 
-    /// Linux `tcp_enter_recovery`.
+    /// Starts a recovery (Linux `tcp_enter_recovery`).
     fn enter_recovery(&mut self, now: Time) {
-        // What a mark began goes on; and as the mark was real, there is nothing to undo.
+        // A reduction for a mark continues, and it is not undone, since the mark was real.
         let follows_mark = self.recovery.phase == Phase::Cwr;
         self.begin(Phase::Recovery, !follows_mark);
         self.stats.recoveries += 1;
         self.reduce(now, Cause::Loss, !follows_mark);
     }
 
-    /// The network has marked a packet: the answer to it, once a round trip (RFC 3168, "The TCP Sender"; Linux
-    /// `tcp_enter_cwr`).
+    /// Answers a mark of the network, once a round trip (RFC 3168, "The TCP Sender"; Linux `tcp_enter_cwr`).
     pub(in crate::sender) fn enter_cwr(&mut self, now: Time) {
         if self.recovery.phase != Phase::Open {
             return;
         }
         self.begin(Phase::Cwr, false);
-        self.recovery.is_repeat_forced = false;
+        self.recovery.is_retransmission_forced = false;
         self.stats.ecn_reductions += 1;
         self.reduce(now, Cause::Ecn, true);
     }
 
-    /// A probe has repaired the loss of the tail without anybody noticing: a window that answers losses is reduced, and
-    /// there is nothing to recover from (RFC 8985, "Detecting Losses Using TLP"; Linux `tcp_process_tlp_ack`).
+    /// Answers a tail loss that a probe has repaired before it was detected: a controller that answers losses reduces
+    /// its window, and nothing is left to recover (RFC 8985, "Detecting Losses Using TLP"; Linux
+    /// `tcp_process_tlp_ack`).
     pub(in crate::sender) fn answer_repaired_loss(&mut self, now: Time) {
         if self.recovery.phase != Phase::Open {
             return;
@@ -154,7 +154,7 @@ impl<C: Controller> Sender<C> {
         self.change(now, Change::Left);
     }
 
-    /// The retransmission timeout (Linux `tcp_enter_loss`).
+    /// Handles a retransmission timeout (Linux `tcp_enter_loss`).
     pub(in crate::sender) fn enter_loss(&mut self, now: Time) {
         let is_first = self.rto.backoff() <= 1;
         let phase = self.recovery.phase;
@@ -180,16 +180,16 @@ impl<C: Controller> Sender<C> {
         self.controller.on_timeout(now, inflight);
     }
 
-    /// Everything that should have been acknowledged by now is lost (RFC 8985, `RACK_mark_losses_on_RTO`); without times to
-    /// judge by, everything that is outstanding (RFC 6675, "On a Retransmission Timeout").
+    /// Declares lost everything that should have been acknowledged by now (RFC 8985, `RACK_mark_losses_on_RTO`); with
+    /// loss detection by counting, everything outstanding (RFC 6675, "On a Retransmission Timeout").
     fn mark_timed_out(&mut self, now: Time) {
         let front = self.scoreboard.numbers().start;
-        // What is selectively acknowledged and next in order should have been acknowledged cumulatively: the receiver has
-        // dropped it (Linux `tcp_timeout_mark_lost`).
+        // A selectively acknowledged packet that is next in order should have been acknowledged cumulatively: the
+        // receiver has dropped it (Linux `tcp_timeout_mark_lost`).
         let is_reneging = self
             .scoreboard
             .front()
-            .is_some_and(|p| p.place == Place::Sacked);
+            .is_some_and(|p| p.status == Status::Sacked);
         if is_reneging {
             self.stats.delivered -= self.scoreboard.forget_sacks();
         }
@@ -203,30 +203,30 @@ impl<C: Controller> Sender<C> {
                 self.declare_lost(now, number);
             }
         }
-        self.scoreboard.repeat_front_first();
+        self.scoreboard.retransmit_front_first();
     }
 
     fn begin(&mut self, phase: Phase, is_undoable: bool) {
         self.recovery.begin(phase, self.stream.next());
-        self.recovery.is_repeat_forced = true;
-        if !self.scoreboard.has_repeated_in_flight() {
-            self.recovery.first_repeat = None;
+        self.recovery.is_retransmission_forced = true;
+        if !self.scoreboard.has_retransmitted_in_flight() {
+            self.recovery.first_retransmission = None;
         }
         self.recovery.undo = is_undoable.then(|| Undo {
             since: self.stream.una(),
             unanswered: 0,
-            has_repeated: false,
+            has_retransmitted: false,
             is_timeout: phase == Phase::Loss,
             rtt: self.rack.reordering.longest_rtt(),
         });
     }
 
-    /// Lets the controller reduce its window, and spreads that over the recovery's ACKs if it wants that.
+    /// Lets the controller reduce its window, and starts PRR if the controller wants it.
     fn reduce(&mut self, now: Time, cause: Cause, is_first: bool) {
         self.ecn.on_reduction();
         self.tlp.disarm();
         let inflight = self.scoreboard.inflight();
-        // RFC 9937: with what the ACK that starts this has delivered.
+        // Includes the data delivered by the ACK that starts the recovery (RFC 9937).
         let recover_fs = inflight + self.scoreboard.lost() + self.newly_delivered;
         self.change(now, Change::Entered(cause));
         if is_first && self.controller.wants_prr() {
@@ -264,7 +264,7 @@ impl<C: Controller> Sender<C> {
     fn close(&mut self) {
         self.recovery.phase = Phase::Open;
         self.recovery.is_frto = false;
-        self.recovery.is_repeat_forced = false;
+        self.recovery.is_retransmission_forced = false;
         self.prr.stop();
     }
 

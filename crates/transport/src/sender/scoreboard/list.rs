@@ -1,34 +1,34 @@
-//! A doubly linked list through the packets themselves: joining and leaving cost the same wherever the packet is.
+//! A doubly linked list through the packets: insertion and removal take constant time.
 
 use super::packet::{Number, Ring};
 
 #[derive(Debug, Clone, Copy)]
 pub struct List {
-    /// The first, or [`NOBODY`].
+    /// The first, or [`NO_PACKET`].
     front: Number,
     /// The last, if there is a first.
     last: Number,
 }
 
-/// No packet's number.
-const NOBODY: Number = Number::MAX;
+/// The value that is no packet's number.
+const NO_PACKET: Number = Number::MAX;
 
 impl Default for List {
     fn default() -> List {
         List {
-            front: NOBODY,
-            last: NOBODY,
+            front: NO_PACKET,
+            last: NO_PACKET,
         }
     }
 }
 
 impl List {
     pub fn front(&self) -> Option<Number> {
-        (self.front != NOBODY).then_some(self.front)
+        (self.front != NO_PACKET).then_some(self.front)
     }
 
     fn last(&self) -> Option<Number> {
-        (self.front != NOBODY).then_some(self.last)
+        (self.front != NO_PACKET).then_some(self.last)
     }
 
     pub fn push_back(&mut self, ring: &mut Ring, number: Number) {
@@ -50,19 +50,19 @@ impl List {
         self.front = number;
     }
 
-    /// Takes `number`, which must be in this list, out.
+    /// Removes `number`, which must be in this list.
     pub fn remove(&mut self, ring: &mut Ring, number: Number) {
         let (previous, next) = ring.unlink(number);
         match previous {
             Some(previous) => ring.set_next(previous, next),
             None => {
                 debug_assert_eq!(self.front, number);
-                self.front = next.unwrap_or(NOBODY);
+                self.front = next.unwrap_or(NO_PACKET);
             }
         }
         match next {
             Some(next) => ring.set_previous(next, previous),
-            None => self.last = previous.unwrap_or(NOBODY),
+            None => self.last = previous.unwrap_or(NO_PACKET),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The scoreboard: what became of each packet that was sent (RFC 6675, "Keeping Track of SACK Information").
+//! The scoreboard: the status of each sent packet (RFC 6675, "Keeping Track of SACK Information").
 //!
 //! ```text
 //!             sack                     acknowledge
@@ -9,11 +9,11 @@
 //!   Lost ─────────────────┴──────────────────────────────┘
 //! ```
 //!
-//! Packets lie in a ring in the order of the stream. Those in flight are also linked in the order of transmission (Linux
-//! `tsorted_sent_queue`), so that time-based loss detection looks only at the oldest; those lost, in the order in which
-//! they are to be repeated. Of a packet that is selectively acknowledged the link skips over the run of such packets that
-//! it belongs to, and each use of a link lengthens it: a SACK block over a hundred thousand packets costs what is new in
-//! it. In flight (RFC 6675, *pipe*) is counted with each change of place.
+//! Packets are stored in a ring in the order of the stream. Those in flight are also linked in the order of
+//! transmission (Linux `tsorted_sent_queue`), so that time-based loss detection visits only the oldest. Lost ones are
+//! linked in the order of their retransmission. The link of a selectively acknowledged packet skips over its run of
+//! such packets, and each use lengthens it: a SACK block over a hundred thousand packets costs only its new ones. The
+//! bytes in flight (RFC 6675, *pipe*) are updated with each change of status.
 
 mod list;
 mod packet;
@@ -24,7 +24,7 @@ use congestion::{Bytes, PacketState};
 
 use list::List;
 use packet::Ring;
-pub use packet::{Number, Packet, Place};
+pub use packet::{Number, Packet, Status};
 
 #[derive(Debug, Clone, Default)]
 pub struct Scoreboard {
@@ -35,9 +35,9 @@ pub struct Scoreboard {
     lost_bytes: Bytes,
     sacked_packets: u32,
     /// Packets in flight that were sent more than once.
-    repeated_in_flight: u32,
-    /// Packets in flight that repeat what was lost.
-    repairs_in_flight: u32,
+    retransmitted_in_flight: u32,
+    /// Packets in flight that are retransmissions of lost ones.
+    lost_retransmitted_in_flight: u32,
     /// The end of the highest packet known to have arrived (RFC 8985, `RACK.fack`).
     highest_delivered: u64,
     reordered: u64,
@@ -49,37 +49,37 @@ impl Scoreboard {
         self.inflight_bytes
     }
 
-    /// Bytes lost that wait to be sent again.
+    /// Lost bytes that wait for their retransmission.
     pub fn lost(&self) -> Bytes {
         self.lost_bytes
     }
 
-    /// Whether something was lost and is not known to have arrived since, repeated or not (Linux `lost_out`).
+    /// Whether a packet was lost and is not known to have arrived since, retransmitted or not (Linux `lost_out`).
     pub fn has_losses(&self) -> bool {
-        !self.lost_bytes.is_zero() || self.repairs_in_flight > 0
+        !self.lost_bytes.is_zero() || self.lost_retransmitted_in_flight > 0
     }
 
-    /// Packets acknowledged selectively only.
+    /// Packets acknowledged only selectively.
     pub fn sacked_packets(&self) -> u64 {
         u64::from(self.sacked_packets)
     }
 
     /// Whether a packet that was sent more than once is in flight (Linux `retrans_out`).
-    pub fn has_repeated_in_flight(&self) -> bool {
-        self.repeated_in_flight > 0
+    pub fn has_retransmitted_in_flight(&self) -> bool {
+        self.retransmitted_in_flight > 0
     }
 
-    /// Packets that have arrived after a packet behind them (RFC 8985, `RACK_detect_reordering`).
+    /// Packets that arrived after a packet behind them (RFC 8985, `RACK_detect_reordering`).
     pub fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// A packet that was taken for lost, and maybe repeated, was only late (Linux `tcp_try_undo_partial`).
+    /// Counts a packet that was declared lost but was only late (Linux `tcp_try_undo_partial`).
     pub fn note_reordering(&mut self) {
         self.reordered += 1;
     }
 
-    /// Whether everything that was sent is acknowledged cumulatively.
+    /// Whether all sent data are acknowledged cumulatively.
     pub fn is_empty(&self) -> bool {
         self.ring.len() == 0
     }
@@ -105,15 +105,15 @@ impl Scoreboard {
         Some((number, self.ring.get(number)?))
     }
 
-    /// The packet to be repeated next.
+    /// The packet to be retransmitted next.
     #[inline]
     pub fn next_lost(&self) -> Option<(Number, &Packet)> {
         let number = self.lost.front()?;
         Some((number, self.ring.get(number)?))
     }
 
-    /// How many packets from `first` on follow each other both in the stream and among the lost, have `mss` bytes but for
-    /// the last, and fit into `bytes`.
+    /// The number of packets from `first` on that are consecutive both in the stream and among the lost ones, have
+    /// `mss` bytes except for the last, and fit into `bytes`.
     pub fn lost_run(&self, first: Number, mut bytes: Bytes, mss: Bytes) -> u64 {
         let mut number = first;
         while let Some(packet) = self.ring.get(number).filter(|p| p.state.bytes <= bytes) {
@@ -129,7 +129,7 @@ impl Scoreboard {
     /// The bytes of packet `number`, if it is in flight.
     pub fn inflight_of(&self, number: Number) -> Bytes {
         match self.ring.get(number) {
-            Some(packet) if packet.place.is_in_flight() => packet.state.bytes,
+            Some(packet) if packet.status.is_in_flight() => packet.state.bytes,
             _ => Bytes::ZERO,
         }
     }
@@ -140,7 +140,7 @@ impl Scoreboard {
         self.numbers().rev().find(is_in_flight)
     }
 
-    /// A packet that begins at `start`, behind all others, is sent for the first time.
+    /// Adds a packet that begins at `start`, behind all others, and is sent for the first time.
     #[inline]
     pub fn push(&mut self, start: u64, state: PacketState) {
         let number = self.ring.push(start, state);
@@ -149,32 +149,32 @@ impl Scoreboard {
         self.audit();
     }
 
-    /// Packet `number` is sent again.
+    /// Notes that packet `number` is retransmitted.
     pub fn retransmit(&mut self, number: Number, state: PacketState) {
         self.leave(number);
         if let Some(packet) = self.ring.get_mut(number) {
             debug_assert_eq!(packet.state.bytes, state.bytes);
             packet.state = state;
-            packet.place = Place::Flight;
-            packet.is_repeated = true;
-            self.repeated_in_flight += 1;
-            self.repairs_in_flight += u32::from(packet.is_lost);
+            packet.status = Status::Flight;
+            packet.is_retransmitted = true;
+            self.retransmitted_in_flight += 1;
+            self.lost_retransmitted_in_flight += u32::from(packet.is_lost);
             self.flight.push_back(&mut self.ring, number);
             self.inflight_bytes += state.bytes;
         }
         self.audit();
     }
 
-    /// Everything before `position` has arrived. `on_delivered` gets each packet of which that was not known; a packet of
-    /// which only a part has arrived stays.
+    /// Notes that everything before `position` has arrived. `on_delivered` is called for each packet that was not
+    /// known to have arrived; a packet of which only a part has arrived stays.
     #[inline]
     pub fn acknowledge(&mut self, position: u64, mut on_delivered: impl FnMut(&Packet)) {
         while let Some(packet) = self.ring.front().filter(|packet| packet.end() <= position) {
-            let was_known = packet.place == Place::Sacked;
-            let (end, is_repeated) = (packet.end(), packet.is_repeated);
+            let was_known = packet.status == Status::Sacked;
+            let (end, is_retransmitted) = (packet.end(), packet.is_retransmitted);
             self.leave(self.ring.first());
             if !was_known {
-                self.note_order(end, is_repeated);
+                self.note_order(end, is_retransmitted);
                 self.ring.front().into_iter().for_each(&mut on_delivered);
             }
             self.ring.pop();
@@ -182,8 +182,9 @@ impl Scoreboard {
         self.audit();
     }
 
-    /// The packets that begin at `start` or later and end at `end` or before have arrived. `on_delivered` gets each of
-    /// which that was not known, with its number. Nearly all packets have `mss` bytes.
+    /// Notes that the packets that begin at `start` or later and end at `end` or before have arrived. `on_delivered`
+    /// is called, with its number, for each packet that was not known to have arrived. Nearly all packets have `mss`
+    /// bytes.
     #[inline]
     pub fn sack(
         &mut self,
@@ -201,32 +202,32 @@ impl Scoreboard {
             let packet = *packet;
             self.leave(number);
             if let Some(packet) = self.ring.get_mut(number) {
-                packet.place = Place::Sacked;
+                packet.status = Status::Sacked;
                 packet.is_lost = false;
                 self.ring.set_next(number, Some(number + 1));
                 self.sacked_packets += 1;
             }
-            self.note_order(packet.end(), packet.is_repeated);
+            self.note_order(packet.end(), packet.is_retransmitted);
             on_delivered(number, &packet);
         }
         self.audit();
     }
 
-    /// Packet `number`, in flight, is lost; gives its transmission. What is lost again goes first, as it holds up the most;
-    /// all else in the order of its loss.
+    /// Declares packet `number`, in flight, lost; returns its transmission. Lost retransmissions go first, because
+    /// they block progress the most; the others go in the order of their loss.
     pub fn mark_lost(&mut self, number: Number) -> Option<PacketState> {
         let packet = self.ring.get(number)?;
-        if !packet.place.is_in_flight() {
+        if !packet.status.is_in_flight() {
             return None;
         }
-        let (state, is_repeated) = (packet.state, packet.is_repeated);
+        let (state, is_retransmitted) = (packet.state, packet.is_retransmitted);
         self.leave(number);
         if let Some(packet) = self.ring.get_mut(number) {
-            packet.place = Place::Lost;
+            packet.status = Status::Lost;
             packet.is_lost = true;
         }
         self.lost_bytes += state.bytes;
-        if is_repeated {
+        if is_retransmitted {
             self.lost.push_front(&mut self.ring, number);
         } else {
             self.lost.push_back(&mut self.ring, number);
@@ -235,16 +236,19 @@ impl Scoreboard {
         Some(state)
     }
 
-    /// Lets the first packet of the stream be repeated first, if it is lost.
-    pub fn repeat_front_first(&mut self) {
+    /// Makes the first packet of the stream the first to be retransmitted, if it is lost.
+    pub fn retransmit_front_first(&mut self) {
         let first = self.ring.first();
-        if self.front().is_some_and(|front| front.place == Place::Lost) {
+        if self
+            .front()
+            .is_some_and(|front| front.status == Status::Lost)
+        {
             self.lost.remove(&mut self.ring, first);
             self.lost.push_front(&mut self.ring, first);
         }
     }
 
-    /// What waits to be repeated was not lost after all.
+    /// Withdraws the loss of all packets that wait for their retransmission.
     pub fn acquit_lost(&mut self) {
         while let Some(number) = self.lost.front() {
             self.acquit(number);
@@ -252,8 +256,8 @@ impl Scoreboard {
         self.audit();
     }
 
-    /// The same after a timeout, which judged by silence and not by what arrived: time may yet find lost what it finds, as long
-    /// as all in flight was sent later.
+    /// Withdraws the losses declared by a timeout. A timeout judges by silence and not by arrivals, so loss detection
+    /// by time may find these packets lost again, as long as all packets in flight were sent later.
     pub fn acquit_timed_out(&mut self) {
         let mut acquitted = Vec::new();
         while let Some(number) = self.lost.front() {
@@ -267,7 +271,7 @@ impl Scoreboard {
             let is_older = oldest
                 .is_none_or(|oldest| sequence(&self.ring, number) < sequence(&self.ring, oldest));
             if is_older && let Some(packet) = self.ring.get_mut(number) {
-                packet.place = Place::Flight;
+                packet.status = Status::Flight;
                 self.flight.push_front(&mut self.ring, number);
             }
         }
@@ -277,23 +281,23 @@ impl Scoreboard {
     fn acquit(&mut self, number: Number) {
         self.leave(number);
         if let Some(packet) = self.ring.get_mut(number) {
-            packet.place = Place::Acquitted;
+            packet.status = Status::Acquitted;
             packet.is_lost = false;
-            self.repeated_in_flight += u32::from(packet.is_repeated);
+            self.retransmitted_in_flight += u32::from(packet.is_retransmitted);
             self.inflight_bytes += packet.state.bytes;
         }
     }
 
-    /// The receiver has dropped what it had acknowledged selectively (RFC 2018, section 8): it is in flight again for as
-    /// long as it takes to declare it lost. Gives how many bytes that is.
+    /// Forgets all selective acknowledgements, because the receiver has dropped data (RFC 2018, section 8). Those
+    /// packets are in flight again until they are declared lost. Returns their bytes.
     pub fn forget_sacks(&mut self) -> Bytes {
         let before = self.inflight_bytes;
         for number in self.numbers() {
             if let Some(packet) = self.ring.get_mut(number)
-                && packet.place == Place::Sacked
+                && packet.status == Status::Sacked
             {
-                packet.place = Place::Acquitted;
-                self.repeated_in_flight += u32::from(packet.is_repeated);
+                packet.status = Status::Acquitted;
+                self.retransmitted_in_flight += u32::from(packet.is_retransmitted);
                 self.inflight_bytes += packet.state.bytes;
                 self.sacked_packets -= 1;
             }
@@ -302,36 +306,36 @@ impl Scoreboard {
         self.inflight_bytes - before
     }
 
-    /// Takes packet `number` out of its place, and out of that place's count.
+    /// Removes packet `number` from its list and the counts of its status.
     fn leave(&mut self, number: Number) {
         let Some(packet) = self.ring.get(number) else {
             return;
         };
         let bytes = packet.state.bytes;
-        if packet.place.is_in_flight() {
+        if packet.status.is_in_flight() {
             self.inflight_bytes -= bytes;
-            self.repeated_in_flight -= u32::from(packet.is_repeated);
-            self.repairs_in_flight -= u32::from(packet.is_lost);
+            self.retransmitted_in_flight -= u32::from(packet.is_retransmitted);
+            self.lost_retransmitted_in_flight -= u32::from(packet.is_lost);
         }
-        match packet.place {
-            Place::Flight => self.flight.remove(&mut self.ring, number),
-            Place::Acquitted => {}
-            Place::Lost => {
+        match packet.status {
+            Status::Flight => self.flight.remove(&mut self.ring, number),
+            Status::Acquitted => {}
+            Status::Lost => {
                 self.lost.remove(&mut self.ring, number);
                 self.lost_bytes -= bytes;
             }
-            Place::Sacked => self.sacked_packets -= 1,
+            Status::Sacked => self.sacked_packets -= 1,
         }
     }
 
-    /// The first packet from `number` on that is not selectively acknowledged, or the end of all.
+    /// The first packet from `number` on that is not selectively acknowledged, or the end.
     ///
-    /// Shortens the way for the next to ask ("path halving": Tarjan and van Leeuwen, "Worst-case Analysis of Set Union
+    /// Shortens the path for later calls ("path halving": Tarjan and van Leeuwen, "Worst-case Analysis of Set Union
     /// Algorithms", 1984).
     fn first_not_sacked(&mut self, mut number: Number) -> Number {
         let is_sacked = |ring: &Ring, number| {
             let packet: Option<&Packet> = ring.get(number);
-            packet.is_some_and(|packet| packet.place == Place::Sacked)
+            packet.is_some_and(|packet| packet.status == Status::Sacked)
         };
         while is_sacked(&self.ring, number) {
             let mut next = self.ring.next(number).unwrap_or(number + 1);
@@ -344,27 +348,27 @@ impl Scoreboard {
         number
     }
 
-    /// A packet that ends at `end` is newly known to have arrived.
-    fn note_order(&mut self, end: u64, is_repeated: bool) {
+    /// Notes that a packet that ends at `end` is newly known to have arrived.
+    fn note_order(&mut self, end: u64, is_retransmitted: bool) {
         if end >= self.highest_delivered {
             self.highest_delivered = end;
-        } else if !is_repeated {
+        } else if !is_retransmitted {
             self.reordered += 1;
         }
     }
 
-    /// Every packet is in one place, and every count is right. Only looked at where it costs little.
+    /// Checks that lists, counts and packets agree, if there are few packets.
     fn audit(&self) {
         debug_assert!(self.ring.len() > 32 || self.is_consistent());
     }
 
     /// Whether lists, counts and packets agree.
     pub fn is_consistent(&self) -> bool {
-        let listed = |list: &List, place: Place| {
+        let listed = |list: &List, status: Status| {
             let mut count = 0;
             let mut next = list.front();
             while let Some(number) = next {
-                if self.ring.get(number).is_none_or(|p| p.place != place) {
+                if self.ring.get(number).is_none_or(|p| p.status != status) {
                     return None;
                 }
                 count += 1;
@@ -373,24 +377,24 @@ impl Scoreboard {
             Some(count)
         };
         let packets = || self.numbers().filter_map(|number| self.ring.get(number));
-        let count = |place| packets().filter(|p| p.place == place).count();
-        let bytes = |place| -> Bytes {
-            let of_place = packets().filter(|p| p.place == place);
+        let count = |status| packets().filter(|p| p.status == status).count();
+        let bytes = |status| -> Bytes {
+            let of_place = packets().filter(|p| p.status == status);
             of_place.map(|p| p.state.bytes).sum()
         };
-        listed(&self.flight, Place::Flight) == Some(count(Place::Flight))
-            && listed(&self.lost, Place::Lost) == Some(count(Place::Lost))
-            && self.inflight_bytes == bytes(Place::Flight) + bytes(Place::Acquitted)
-            && self.repeated_in_flight
+        listed(&self.flight, Status::Flight) == Some(count(Status::Flight))
+            && listed(&self.lost, Status::Lost) == Some(count(Status::Lost))
+            && self.inflight_bytes == bytes(Status::Flight) + bytes(Status::Acquitted)
+            && self.retransmitted_in_flight
                 == packets()
-                    .filter(|p| p.place.is_in_flight() && p.is_repeated)
+                    .filter(|p| p.status.is_in_flight() && p.is_retransmitted)
                     .count() as u32
-            && self.repairs_in_flight
+            && self.lost_retransmitted_in_flight
                 == packets()
-                    .filter(|p| p.place.is_in_flight() && p.is_lost)
+                    .filter(|p| p.status.is_in_flight() && p.is_lost)
                     .count() as u32
-            && self.lost_bytes == bytes(Place::Lost)
-            && self.sacked_packets == count(Place::Sacked) as u32
+            && self.lost_bytes == bytes(Status::Lost)
+            && self.sacked_packets == count(Status::Sacked) as u32
     }
 }
 
@@ -404,7 +408,7 @@ mod tests {
 
     const MSS: Bytes = Bytes::new(100);
 
-    /// A scoreboard with so many packets in flight, and the sampler.
+    /// A scoreboard with this number of packets in flight, and the sampler.
     fn sent(packets: u64) -> (Scoreboard, Sampler) {
         let mut sampler = Sampler::new(Time::ZERO);
         let mut scoreboard = Scoreboard::default();
@@ -461,7 +465,7 @@ mod tests {
             let mut next = 1;
             while scoreboard
                 .get(next)
-                .is_some_and(|p| p.place == Place::Sacked)
+                .is_some_and(|p| p.status == Status::Sacked)
             {
                 next = scoreboard.ring.next(next).unwrap();
                 steps += 1;
@@ -486,11 +490,11 @@ mod tests {
         );
         let state = sampler.on_packet_sent(Time::ZERO, MSS, Outstanding::Inflight(MSS * 3));
         scoreboard.retransmit(1, state);
-        assert!(scoreboard.has_repeated_in_flight());
+        assert!(scoreboard.has_retransmitted_in_flight());
         assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(2));
         scoreboard.mark_lost(1);
         assert_eq!(scoreboard.next_lost().map(|(number, _)| number), Some(1));
-        assert!(!scoreboard.has_repeated_in_flight());
+        assert!(!scoreboard.has_retransmitted_in_flight());
     }
 
     #[test]

@@ -4,82 +4,83 @@ use std::collections::VecDeque;
 
 use congestion::PacketState;
 
-/// Packets are numbered in the order of the stream, from 0 on.
+/// The number of a packet, in the order of the stream, from 0.
 pub type Number = u64;
 
-/// What is known of a packet that is not yet acknowledged cumulatively. Each is in exactly one place.
+/// The status of a packet that is not yet acknowledged cumulatively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// In flight, listed in the order of transmission.
+pub enum Status {
+    /// In flight, and listed in the order of transmission.
     Flight,
-    /// In flight and not listed: time found it lost, and that was undone. It has been judged, so that only a probe or a timeout
-    /// can find it lost (Linux `tcp_rack_detect_loss`, which takes it from `tsorted_sent_queue` for good, while
+    /// In flight and not listed: it was declared lost by time, and that was undone. Only a probe or a timeout can
+    /// declare it lost again (Linux `tcp_rack_detect_loss` removes it from `tsorted_sent_queue` for good;
     /// `tcp_timeout_mark_lost` leaves it there).
     Acquitted,
-    /// Declared lost, and waiting to be sent again.
+    /// Declared lost, and waiting for its retransmission.
     Lost,
     /// Acknowledged selectively.
     Sacked,
 }
 
-impl Place {
+impl Status {
     pub fn is_in_flight(self) -> bool {
-        matches!(self, Place::Flight | Place::Acquitted)
+        matches!(self, Status::Flight | Status::Acquitted)
     }
 }
 
-/// A packet that was sent and is not yet acknowledged cumulatively.
+/// A packet that is not yet acknowledged cumulatively.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
     /// The stream position of its first byte.
     pub start: u64,
-    /// Its latest transmission, as the sampler saw it.
+    /// Its latest transmission, as recorded by the sampler.
     pub state: PacketState,
-    /// The low half of the number of its neighbour in its list; its own, if there is none. Of a packet that is
-    /// [`Place::Sacked`]: of a later packet, with only such packets between.
+    /// The low half of the number of the next packet in its list; its own, if there is none. For a [`Status::Sacked`]
+    /// packet: that of a later packet, with only such packets between.
     next: u32,
-    /// The same for the neighbour in front.
+    /// The same for the previous packet in its list.
     previous: u32,
-    pub place: Place,
+    pub status: Status,
     /// Whether it was sent more than once.
-    pub is_repeated: bool,
-    /// Whether it was declared lost and, repeated or not, is not known to have arrived since (Linux `TCPCB_LOST`).
+    pub is_retransmitted: bool,
+    /// Whether it was declared lost and, retransmitted or not, is not known to have arrived since (Linux `TCPCB_LOST`).
     pub is_lost: bool,
 }
 
 impl Packet {
-    /// The stream position behind its last byte.
+    /// The end position of its last byte.
     pub fn end(&self) -> u64 {
         self.start + self.state.bytes.get()
     }
 }
 
-/// How many times too large a ring must be to be made smaller; half of that is left, so that it seldom has to grow again.
-const EXCESS: usize = 4;
+/// The ratio of capacity to need at which a ring shrinks. It shrinks to half of that ratio, so that it seldom has to
+/// grow again.
+const SHRINK_RATIO: usize = 4;
 
-/// Packets of a ring that is never too large.
-const SMALL: usize = 64;
+/// The need, in packets, below which a ring does not shrink.
+const MIN_SHRINK_PACKETS: usize = 64;
 
-/// After how many turns around a ring its size is looked at: so many that what comes round again, such as the data that waits
-/// for the end of a ProbeRTT, finds its ring as it was.
-const TURNS: usize = 64;
+/// The number of turns around a ring after which its size is checked. It is large enough that recurring peaks, such
+/// as the data that wait for the end of a ProbeRTT, do not make the ring shrink.
+const TURNS_PER_CHECK: usize = 64;
 
-/// The packets from the first not cumulatively acknowledged to the last sent.
+/// The packets from the first one not cumulatively acknowledged to the last one sent.
 ///
-/// Packets come and go all around the memory of the ring, most of which is in no cache if it is much larger than need be.
-/// So what Startup has made large becomes small again.
+/// Packets use all of the ring's memory in turn. If it is much larger than necessary, most of it is in no cache. So a
+/// ring that Startup has enlarged shrinks again.
 #[derive(Debug, Clone, Default)]
 pub struct Ring {
     packets: VecDeque<Packet>,
-    /// The number of the first.
+    /// The number of the first packet.
     first: Number,
-    /// The most packets at a time since the size was last looked at, and how many have left since.
+    /// The most packets since the size was last checked, and the number removed since.
     peak: u32,
     popped: u32,
 }
 
 impl Ring {
-    /// The number of the first packet; that of the next to be pushed if there is none.
+    /// The number of the first packet; if there is none, that of the next to be pushed.
     pub fn first(&self) -> Number {
         self.first
     }
@@ -110,7 +111,7 @@ impl Ring {
         self.packets.get_mut(usize::try_from(index).ok()?)
     }
 
-    /// Appends a packet in flight, listed nowhere yet; gives its number.
+    /// Appends a packet in flight, which is in no list yet; returns its number.
     #[inline]
     pub fn push(&mut self, start: u64, state: PacketState) -> Number {
         let number = self.end();
@@ -119,8 +120,8 @@ impl Ring {
             state,
             next: number as u32,
             previous: number as u32,
-            place: Place::Flight,
-            is_repeated: false,
+            status: Status::Flight,
+            is_retransmitted: false,
             is_lost: false,
         });
         self.peak = self.peak.max(self.packets.len() as u32);
@@ -134,26 +135,26 @@ impl Ring {
         }
         self.first += 1;
         self.popped += 1;
-        // What has run empty begins again in the same place, so that few packets at a time go round in little memory.
+        // An empty ring restarts at the same status, so that few packets at a time use little memory.
         if self.packets.is_empty() {
             self.packets.clear();
         }
-        if self.popped as usize >= self.packets.capacity().saturating_mul(TURNS) {
+        if self.popped as usize >= self.packets.capacity().saturating_mul(TURNS_PER_CHECK) {
             self.fit();
         }
     }
 
-    /// Makes the ring smaller if the last turns around it have shown that it is much too large.
+    /// Shrinks the ring if its last turns have shown that it is much too large.
     fn fit(&mut self) {
-        let needed = (self.peak as usize).max(SMALL);
-        if needed.saturating_mul(EXCESS) <= self.packets.capacity() {
-            self.packets.shrink_to(needed * EXCESS / 2);
+        let needed = (self.peak as usize).max(MIN_SHRINK_PACKETS);
+        if needed.saturating_mul(SHRINK_RATIO) <= self.packets.capacity() {
+            self.packets.shrink_to(needed * SHRINK_RATIO / 2);
         }
         self.peak = self.packets.len() as u32;
         self.popped = 0;
     }
 
-    /// The first packet that begins at `position` or later, when nearly all packets have `mss` bytes.
+    /// The first packet that begins at `position` or later; fast if nearly all packets have `mss` bytes.
     #[inline]
     pub fn at_or_after(&self, position: u64, mss: u64) -> Number {
         let Some(front) = self.packets.front() else {
@@ -171,13 +172,13 @@ impl Ring {
         self.first + index as u64
     }
 
-    /// The packet behind `number` in its list, or that a packet in [`Place::Sacked`] points to.
+    /// The next packet in its list, or the one to which a [`Status::Sacked`] packet links.
     pub fn next(&self, number: Number) -> Option<Number> {
         let next = expand(self.first, self.get(number)?.next);
         (next != number).then_some(next)
     }
 
-    /// Lets `number` have these neighbours in its list.
+    /// Sets the neighbours of `number` in its list.
     pub fn link(&mut self, number: Number, previous: Option<Number>, next: Option<Number>) {
         if let Some(packet) = self.get_mut(number) {
             packet.previous = previous.unwrap_or(number) as u32;
@@ -185,7 +186,7 @@ impl Ring {
         }
     }
 
-    /// Lets `number` have no neighbours any more; gives what they were, the previous and the next.
+    /// Removes the neighbours of `number`; returns the previous and the next.
     pub fn unlink(&mut self, number: Number) -> (Option<Number>, Option<Number>) {
         let first = self.first;
         let own = number as u32;
@@ -198,14 +199,14 @@ impl Ring {
         (neighbour(previous), neighbour(next))
     }
 
-    /// Lets `number` have `next` behind it.
+    /// Sets the next neighbour of `number`.
     pub fn set_next(&mut self, number: Number, next: Option<Number>) {
         if let Some(packet) = self.get_mut(number) {
             packet.next = next.unwrap_or(number) as u32;
         }
     }
 
-    /// Lets `number` have `previous` in front of it.
+    /// Sets the previous neighbour of `number`.
     pub fn set_previous(&mut self, number: Number, previous: Option<Number>) {
         if let Some(packet) = self.get_mut(number) {
             packet.previous = previous.unwrap_or(number) as u32;
@@ -213,7 +214,8 @@ impl Ring {
     }
 }
 
-/// The number, not before that of the `first` packet of a ring, whose low half is `low`: no ring holds 2^32 packets.
+/// The number whose low half is `low` and which is not before `first`, the first packet of a ring: no ring holds 2^32
+/// packets.
 fn expand(first: Number, low: u32) -> Number {
     first + u64::from(low.wrapping_sub(first as u32))
 }

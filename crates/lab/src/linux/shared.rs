@@ -1,4 +1,4 @@
-//! What the sockets' loop tells whoever watches.
+//! The state and events that the sockets' loop shares with the observer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,29 +9,34 @@ use transport::app::{self, App};
 use super::side::Side;
 use crate::flows::FlowId;
 
-/// A connection that carries data, as its two ends and whoever watches the kernel's view of it share it.
+/// A connection, shared by its two ends and the observer of the kernel's counters.
 #[derive(Debug)]
-pub(super) struct Carried {
-    /// Which of the scenario's flows it belongs to.
+pub(super) struct SharedConnection {
+    /// The flow to which it belongs.
     pub flow: FlowId,
-    /// The address that it was connected from: no other connection has it at the same time.
+    /// The address from which it was connected; unique among open connections.
     pub origin: SocketAddr,
-    /// Where its data are sent.
+    /// The side that sends data.
     pub sender: Side,
-    /// Whether that side connected.
+    /// Whether the sending side connected.
     pub sender_connected: bool,
-    /// Payload that the sending application has written so far, and that the receiving one has got.
+    /// The payload that the sending application has written, and that the receiving application has read.
     written: AtomicU64,
     received: AtomicU64,
-    /// Whether the sending application has more, and the send buffer no room for it.
+    /// Whether the sending application has more data but the send buffer is full.
     is_waiting: AtomicBool,
     is_over: AtomicBool,
     is_noted: AtomicBool,
 }
 
-impl Carried {
-    pub fn new(flow: FlowId, origin: SocketAddr, sender: Side, sender_connected: bool) -> Carried {
-        Carried {
+impl SharedConnection {
+    pub fn new(
+        flow: FlowId,
+        origin: SocketAddr,
+        sender: Side,
+        sender_connected: bool,
+    ) -> SharedConnection {
+        SharedConnection {
             flow,
             origin,
             sender,
@@ -60,7 +65,7 @@ impl Carried {
         self.received.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether the sending application has more, and the send buffer no room for it.
+    /// Whether the sending application has more data but the send buffer is full.
     pub fn is_waiting(&self) -> bool {
         self.is_waiting.load(Ordering::Relaxed)
     }
@@ -69,8 +74,8 @@ impl Carried {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Nothing more will be carried. Its sockets stay open until this is [noted](Carried::note_end), so that what the
-    /// kernel counted of them can still be seen.
+    /// Marks the connection as over. Its sockets stay open until [`note_end`](SharedConnection::note_end), so that
+    /// the kernel's counters can still be read.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Release);
     }
@@ -79,7 +84,7 @@ impl Carried {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// What is to be seen of its end has been seen.
+    /// Marks that the final counters have been read.
     pub fn note_end(&self) {
         self.is_noted.store(true, Ordering::Release);
     }
@@ -89,15 +94,15 @@ impl Carried {
     }
 }
 
-/// What has happened, in order.
+/// An event of the sockets' loop, sent in order.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum Event {
     /// A connection has been opened.
-    Opened(Arc<Carried>),
+    Opened(Arc<SharedConnection>),
     /// An object of the flow has been delivered.
     Transfer(FlowId, app::Transfer),
     /// A connection of the flow is over; everything was delivered.
     Complete(FlowId, App),
-    /// A connection of the flow is over, or never came to be.
+    /// A connection of the flow has failed, or was never established.
     Broken(FlowId, App),
 }
