@@ -122,7 +122,7 @@ pub struct Flow<C> {
     /// The data waiting to be sent, and future writes.
     backlog: Bytes,
     writes: VecDeque<(Time, Bytes)>,
-    /// What happens to packets that leave, beside what the path does.
+    /// The effects on departing packets, in addition to the path's.
     pub mishaps: Vec<Mishap>,
     /// Packets that will be lost, by their numbers.
     pub doomed: BTreeSet<u64>,
@@ -132,7 +132,7 @@ pub struct Flow<C> {
     mss: Bytes,
     /// Whether the network marks each packet (ECN).
     pub is_marked: bool,
-    /// What the present recovery has declared lost, if the flow is to notice when all of that arrives after all.
+    /// The losses of the present recovery, if the flow should detect that all of them arrive after all.
     pub suspects: Option<BTreeMap<u64, PacketState>>,
 }
 
@@ -506,7 +506,7 @@ impl<C: Controller> Flow<C> {
         &self.points[start..end]
     }
 
-    /// What was delivered in a stretch of time, as a rate.
+    /// The delivery rate in a stretch of time.
     pub fn goodput(&self, from: Time, to: Time) -> Rate {
         let delivered = |at| {
             let count = self.points.partition_point(|point: &Point| point.now < at);
