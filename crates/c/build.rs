@@ -1,4 +1,4 @@
-//! Names the shared library, so that a program finds the version of the border that it was linked with.
+//! Names the shared library, so that a program finds the version of the interface that it was linked with.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,6 +1,6 @@
-//! What an ACK costs from C, and from Rust: the same flow in steady state, whose packets' states are kept in a table, as in
-//! `examples/udp.c`. The functions of the border are called through pointers that the compiler does not know, as a C program
-//! calls those of a library.
+//! The cost of an ACK from C and from Rust: the same flow in steady state, with packets' states in a table, as in
+//! `examples/udp.c`. The C functions are called through pointers unknown to the compiler, as a C program calls a
+//! library.
 #![expect(unsafe_code, reason = "calls what C calls")]
 
 use std::hint::black_box;
@@ -13,10 +13,10 @@ use fullpipe_c::*;
 const MSS: u32 = 1_200;
 const SPACING: u64 = 100_000;
 const WINDOW: usize = 400;
-/// So many packets are timed together.
+/// The number of packets timed together.
 const BATCH: u32 = 100;
-/// How often each side is timed.
-const TURNS: u32 = 20_000;
+/// The number of measurements of each side.
+const MEASUREMENTS: u32 = 20_000;
 
 /// A flow, in either language.
 trait Side {
@@ -24,7 +24,7 @@ trait Side {
     fn ack(&mut self);
 }
 
-/// Where in the table the next packet's state goes, and where that of the next acknowledged one is.
+/// The positions in the table for the next packet's state, and of the next acknowledged packet.
 struct Ring {
     next: usize,
     oldest: usize,
@@ -45,7 +45,7 @@ impl Ring {
     }
 }
 
-/// Both flows begin at the start of a cache line: where memory begins is no difference between languages.
+/// Both flows begin at the start of a cache line, so that alignment does not differ between the languages.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
 struct Line {
@@ -95,7 +95,7 @@ impl Side for C {
     fn send(&mut self) {
         self.ring.now += SPACING;
         let place = Ring::after(&mut self.ring.next);
-        // SAFETY: the flow is one.
+        // SAFETY: the pointer is to an initialised flow.
         unsafe {
             black_box((self.may_send)(self.flow, self.ring.now, MSS));
             (self.on_sent)(self.flow, self.ring.now, MSS, &mut self.packets[place]);
@@ -105,14 +105,14 @@ impl Side for C {
     fn ack(&mut self) {
         let (flow, now) = (self.flow, self.ring.now);
         let packet = &raw const self.packets[Ring::after(&mut self.ring.oldest)];
-        // SAFETY: the flow is one, and so is the packet.
+        // SAFETY: the pointers are to an initialised flow and packet.
         unsafe {
             (self.on_ack)(flow, now, packet);
         }
     }
 }
 
-/// Nanoseconds of a packet and its ACK, and of the ACK alone.
+/// The nanoseconds of a packet with its ACK, and of the ACK alone.
 fn time(side: &mut impl Side) -> [f64; 2] {
     let start = Instant::now();
     for _ in 0..BATCH {
@@ -136,13 +136,13 @@ fn quantile(values: &mut [f64], of: usize) -> f64 {
     values[values.len() * of / 100]
 }
 
-/// The two sides take turns, so that what the machine does meanwhile befalls both.
+/// The two sides take turns, so that disturbances of the machine affect both.
 fn compare(name: &str, rust: &mut Rust, c: &mut C) {
     for _ in 0..50_000 / BATCH {
         time(rust);
         time(c);
     }
-    let pairs: Vec<[[f64; 2]; 2]> = (0..TURNS).map(|_| [time(rust), time(c)]).collect();
+    let pairs: Vec<[[f64; 2]; 2]> = (0..MEASUREMENTS).map(|_| [time(rust), time(c)]).collect();
     for (index, what) in ["packet and ACK", "ACK alone"].iter().enumerate() {
         let of = |value: fn([f64; 2]) -> f64, part| {
             let each = pairs.iter().map(|[rust, c]| value([rust[index], c[index]]));
@@ -189,7 +189,7 @@ fn main() {
         };
         let mut flow = null_mut();
         let size = size_of_val(&memory[..]);
-        // SAFETY: all of these are what the function asks for.
+        // SAFETY: all arguments are as the function requires.
         let status =
             unsafe { fullpipe_flow_init(memory.as_mut_ptr().cast(), size, &config, &mut flow) };
         assert_eq!(status, Status::Ok);

@@ -4,7 +4,7 @@
  *   udp receive PORT
  *   udp send PORT BYTES CONTROLLER      (to 127.0.0.1; bbr1, bbr3, cubic or reno)
  *
- * Each packet has a number and carries one chunk; the receiver acknowledges each packet by its number. What is lost is
+ * Each packet has a number and carries one chunk; the receiver acknowledges each packet by its number. A lost chunk is
  * sent again in a new packet. A real protocol has authentication, a handshake and acknowledgements of ranges, too.
  */
 #define _GNU_SOURCE
@@ -23,10 +23,10 @@
 
 enum { PACKET = 1200, HEADER = 16, CHUNK = PACKET - HEADER, THRESHOLD = 3 };
 #define SECOND UINT64_C(1000000000)
-/* How late a wake-up may be that pacing makes up for. More is a burst that BBR takes for bandwidth; less costs rate on a busy machine. */
+/* The longest late wake-up that pacing makes up for. A longer one causes a burst that BBR takes for bandwidth; a shorter one costs rate on a busy machine. */
 #define SLACK (SECOND / 1000)
-/* After so long without an acknowledgement, nobody is there. */
-#define PATIENCE (10 * SECOND)
+/* The time without an acknowledgement after which the sender gives up. */
+#define ACK_TIMEOUT (10 * SECOND)
 #define MOST_BYTES UINT64_C(100000000000)
 
 static uint64_t now_ns(void) {
@@ -41,8 +41,8 @@ static void fail(const char *what) {
 }
 
 /*
- * Receives a datagram, and says when the kernel did, on the clock of now_ns(). Who wakes late reads several at once, and BBR would
- * take the time of reading for that of the arrival. Returns its size; 0 if it is longer than that, and -1 if there is none.
+ * Receives a datagram with the kernel's time of arrival, on the clock of now_ns(). A process that wakes late reads several at once,
+ * and BBR would take the time of reading for that of the arrival. Returns the size; 0 if it is longer than `size`, and -1 if there is none.
  */
 static ssize_t receive(int socket, void *bytes, size_t size, uint64_t *at) {
     union {
@@ -62,14 +62,14 @@ static ssize_t receive(int socket, void *bytes, size_t size, uint64_t *at) {
         memcpy(&then, CMSG_DATA(told), sizeof then);
         clock_gettime(CLOCK_REALTIME, &now);
         int64_t age = ((int64_t)now.tv_sec - then.tv_sec) * (int64_t)SECOND + now.tv_nsec - then.tv_nsec;
-        /* The clock of the time of day may have been set meanwhile. */
+        /* The time of day may have been set meanwhile. */
         if (age > 0 && age < (int64_t)SECOND)
             *at -= (uint64_t)age;
     }
     return count;
 }
 
-/* What is known of a packet that was sent; a packet's place is its number modulo the size of the table. */
+/* A packet that was sent. Its index is its number modulo the size of the table. */
 enum state { FREE, IN_FLIGHT, LOST };
 struct sent {
     struct fullpipe_packet packet;
@@ -82,21 +82,21 @@ struct sender {
     struct fullpipe_flow *flow;
     struct sent *table;
     uint64_t size, oldest, next_number;
-    /* The chunks that are to be sent again, and those that have arrived. */
+    /* The chunks to send again, and those that have arrived. */
     uint64_t *again, again_from, again_to;
     unsigned char *arrived;
     uint64_t chunks, next_chunk, arrivals, last_heard;
-    /* The retransmission timeout: doubled by each that comes before an acknowledgement (RFC 8961). */
+    /* The retransmission timeout, doubled each time until an acknowledgement arrives (RFC 8961). */
     uint64_t timeout, timed_out_at;
     /* The socket had no room for a packet. */
     int is_full;
     /* The time of the newest event: it never runs backwards. */
     uint64_t now;
-    /* Of the round-trip times, a histogram in steps of 100 us. */
+    /* A histogram of round-trip times, in steps of 100 us. */
     uint64_t rtts[100000], rtt_count;
 };
 
-/* The next chunk that has not arrived; `chunks` if none waits. */
+/* The next chunk to send; `chunks` if none waits. */
 static uint64_t next_chunk(struct sender *s) {
     while (s->again_from < s->again_to) {
         uint64_t chunk = s->again[s->again_from % s->size];
@@ -121,7 +121,7 @@ static void transmit(struct sender *s, uint64_t now) {
         memcpy(bytes, &s->next_number, 8);
         memcpy(bytes + 8, &chunk, 8);
         if (send(s->socket, bytes, sizeof bytes, MSG_DONTWAIT) < 0) {
-            /* It has not left, so the library is not told of it. */
+            /* It has not left, so it is not reported to the library. */
             if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR)
                 fail("send");
             s->is_full = 1;
@@ -145,7 +145,7 @@ static void transmit(struct sender *s, uint64_t now) {
     }
 }
 
-/* All in flight below `end` is lost. */
+/* Declares lost all packets in flight below `end`. */
 static void declare_lost(struct sender *s, uint64_t now, uint64_t end) {
     for (; s->oldest < end; s->oldest++) {
         struct sent *sent = &s->table[s->oldest % s->size];
@@ -226,7 +226,7 @@ static int run_sender(int socket, uint64_t bytes, uint32_t controller) {
         if (errno == ECONNREFUSED)
             fail("send");
         uint64_t now = s.now = now_ns();
-        if (s.oldest < s.next_number && now > s.last_heard + PATIENCE) {
+        if (s.oldest < s.next_number && now > s.last_heard + ACK_TIMEOUT) {
             fprintf(stderr, "udp: no acknowledgement for ten seconds\n");
             exit(1);
         }
@@ -259,7 +259,7 @@ static int run_sender(int socket, uint64_t bytes, uint32_t controller) {
     return 0;
 }
 
-/* Acknowledges until nothing has come for three seconds. */
+/* Acknowledges packets until none arrives for three seconds. */
 static int run_receiver(int socket) {
     unsigned char bytes[2048];
     struct sockaddr_in from;
@@ -287,7 +287,7 @@ static uint32_t controller_of(const char *name) {
     return !strcmp(name, "reno") ? FULLPIPE_CONTROLLER_RENO : 0;
 }
 
-/* A number from 1 to `most`; anything else is refused, by the argument's name. */
+/* Parses a number from 1 to `most`. Anything else is refused with the argument's name. */
 static uint64_t number_of(const char *text, const char *name, uint64_t most) {
     char *end;
     errno = 0;

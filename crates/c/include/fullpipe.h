@@ -10,19 +10,19 @@
 #include <stdlib.h>
 
 /**
- * How a call ended.
+ * The result of a call.
  */
 typedef enum fullpipe_status {
   /**
-   * It did what it says.
+   * Success.
    */
   FULLPIPE_STATUS_OK = 0,
   /**
-   * A pointer is null or misaligned, a size is too small, a value makes no sense, or the flow is not initialised.
+   * A pointer is null or misaligned, a size is too small, a value is invalid, or the flow is not initialised.
    */
   FULLPIPE_STATUS_INVALID = 1,
   /**
-   * The library has an error of its own. Every later call refuses the flow with the same.
+   * The library failed by an error of its own. Every later call with the flow returns this, too.
    */
   FULLPIPE_STATUS_PANICKED = 2,
 } fullpipe_status;
@@ -55,7 +55,7 @@ typedef enum fullpipe_controller {
 typedef struct fullpipe_flow fullpipe_flow;
 
 /**
- * What a new flow is to be.
+ * The configuration of a new flow.
  */
 typedef struct fullpipe_config {
   /**
@@ -67,15 +67,15 @@ typedef struct fullpipe_config {
    */
   uint32_t controller;
   /**
-   * The present, in nanoseconds of a clock that never runs backwards.
+   * The current time, in nanoseconds of a clock that never runs backwards.
    */
   uint64_t now_ns;
   /**
-   * Seeds what the controller randomizes. Different for each connection.
+   * The seed of the controller's random choices. Different for each connection.
    */
   uint64_t seed;
   /**
-   * How late the caller's timers may be, in nanoseconds. Pacing makes up for so much.
+   * The largest delay of the caller's timers, in nanoseconds. Pacing makes up for it.
    */
   uint64_t timer_slack_ns;
   /**
@@ -89,17 +89,17 @@ typedef struct fullpipe_config {
 } fullpipe_config;
 
 /**
- * What belongs to a packet in flight. The caller keeps it with the packet, and does not look inside.
+ * The state of a packet in flight. The caller keeps it with the packet and does not interpret it.
  */
 typedef struct fullpipe_packet {
   /**
-   * The library's own.
+   * Internal to the library.
    */
   uint64_t words[9];
 } fullpipe_packet;
 
 /**
- * The state of a flow. What is not known is 0.
+ * The state of a flow. Unknown values are 0.
  */
 typedef struct fullpipe_snapshot {
   /**
@@ -107,7 +107,7 @@ typedef struct fullpipe_snapshot {
    */
   uint32_t size;
   /**
-   * Whether losses are being recovered from.
+   * Whether the flow is recovering from losses.
    */
   uint32_t is_recovering;
   /**
@@ -143,7 +143,7 @@ typedef struct fullpipe_snapshot {
    */
   uint64_t lost;
   /**
-   * The name of the controller's state, as characters with a zero at the end.
+   * The name of the controller's state, as a zero-terminated string.
    */
   uint8_t state[32];
 } fullpipe_snapshot;
@@ -158,21 +158,21 @@ extern "C" {
 const char *fullpipe_version(void);
 
 /**
- * How much memory a flow takes, in bytes.
+ * The size of a flow in bytes.
  */
 size_t fullpipe_flow_size(void);
 
 /**
- * How that memory has to be aligned, in bytes. What malloc gives is.
+ * The alignment of a flow in bytes. Memory from malloc has it.
  */
 size_t fullpipe_flow_align(void);
 
 /**
- * Makes a flow in `memory`, which has `size` bytes, and writes the pointer to it to `flow`. The memory may be freed or used
- * for something else whenever the flow is no longer wanted.
+ * Initialises a flow in `memory`, which has `size` bytes, and writes the pointer to it to `flow`. The memory may be
+ * freed or reused whenever the flow is no longer needed.
  *
  * # Safety
- * The pointers are null, or to what is said here.
+ * The pointers are null, or valid as described.
  */
 enum fullpipe_status fullpipe_flow_init(void *memory,
                                         size_t size,
@@ -180,7 +180,7 @@ enum fullpipe_status fullpipe_flow_init(void *memory,
                                         struct fullpipe_flow **flow);
 
 /**
- * Whether a packet of `bytes`, whose data waits, may leave now: 1 or 0. Window and pacer decide. 0 too if the flow is none.
+ * Whether a waiting packet of `bytes` may leave now: 1 or 0. Window and pacer decide. Also 0 if the flow is invalid.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -190,8 +190,9 @@ int32_t fullpipe_may_send(struct fullpipe_flow *flow,
                           uint32_t bytes);
 
 /**
- * When to ask `fullpipe_may_send` again, in nanoseconds of the caller's clock: `now_ns` if a packet of `bytes` may leave at once,
- * later if the pacer holds it back, and `UINT64_MAX` if only an ACK or a loss makes room in the window.
+ * The time at which to call `fullpipe_may_send` again, in nanoseconds of the caller's clock: `now_ns` if a packet of
+ * `bytes` may leave at once, later if the pacer holds it back, and `UINT64_MAX` if only an ACK or a loss makes room in
+ * the window.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -201,7 +202,7 @@ uint64_t fullpipe_next_departure(const struct fullpipe_flow *flow,
                                  uint32_t bytes);
 
 /**
- * A packet of `bytes`, more than none, leaves. Writes to `packet` what is kept with it.
+ * Reports that a packet of `bytes` leaves; `bytes` is not 0. Writes the packet's state to `packet`.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`; `packet` is null or writable.
@@ -212,7 +213,7 @@ enum fullpipe_status fullpipe_on_sent(struct fullpipe_flow *flow,
                                       struct fullpipe_packet *packet);
 
 /**
- * No data waits. Called whenever there is none to send.
+ * Reports that no data waits. Called whenever there is none to send.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -220,7 +221,7 @@ enum fullpipe_status fullpipe_on_sent(struct fullpipe_flow *flow,
 enum fullpipe_status fullpipe_on_no_data(struct fullpipe_flow *flow, uint64_t now_ns);
 
 /**
- * An ACK acknowledges this packet, and tells nothing else. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
+ * Reports an ACK of only this packet. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
  *
  * # Safety
  * As for `fullpipe_on_acked`.
@@ -230,7 +231,7 @@ enum fullpipe_status fullpipe_on_ack(struct fullpipe_flow *flow,
                                      const struct fullpipe_packet *packet);
 
 /**
- * A packet was acknowledged. `fullpipe_settle` ends the ACK.
+ * Reports that a packet was acknowledged. `fullpipe_settle` ends the ACK.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`; `packet` is null, or from `fullpipe_on_sent`.
@@ -240,7 +241,7 @@ enum fullpipe_status fullpipe_on_acked(struct fullpipe_flow *flow,
                                        const struct fullpipe_packet *packet);
 
 /**
- * A packet was acknowledged that had been declared lost.
+ * Reports that a packet was acknowledged after it had been declared lost.
  *
  * # Safety
  * As for `fullpipe_on_acked`.
@@ -250,7 +251,8 @@ enum fullpipe_status fullpipe_on_acked_late(struct fullpipe_flow *flow,
                                             const struct fullpipe_packet *packet);
 
 /**
- * A packet was declared lost, by an ACK or a timer; once. `fullpipe_settle` or `fullpipe_on_timeout` follows.
+ * Reports that a packet was declared lost, by an ACK or a timer; once. `fullpipe_settle` or `fullpipe_on_timeout`
+ * follows.
  *
  * # Safety
  * As for `fullpipe_on_acked`.
@@ -260,7 +262,7 @@ enum fullpipe_status fullpipe_on_lost(struct fullpipe_flow *flow,
                                       const struct fullpipe_packet *packet);
 
 /**
- * A packet is neither acknowledged nor lost, and not waited for any more: in QUIC, of a number space that is discarded.
+ * Reports that a packet is neither acknowledged nor lost, and no longer awaited: in QUIC, of a discarded number space.
  *
  * # Safety
  * As for `fullpipe_on_acked`.
@@ -269,9 +271,9 @@ enum fullpipe_status fullpipe_on_forgotten(struct fullpipe_flow *flow,
                                            const struct fullpipe_packet *packet);
 
 /**
- * The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
- * had, because what is acknowledged was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver may have
- * held the ACK back. Without this call, the newest packet's counts.
+ * Reports the caller's own measurement of the round-trip time of the ACK in progress. Zero means that there is none,
+ * because the acknowledged data was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver
+ * may have held the ACK back. Without this call, the newest packet's time is used.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -281,7 +283,7 @@ enum fullpipe_status fullpipe_on_rtt(struct fullpipe_flow *flow,
                                      uint32_t is_ack_delayed);
 
 /**
- * The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
+ * Reports `bytes` more as marked "congestion experienced" (ECN) by the ACK in progress.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -289,7 +291,7 @@ enum fullpipe_status fullpipe_on_rtt(struct fullpipe_flow *flow,
 enum fullpipe_status fullpipe_on_marked(struct fullpipe_flow *flow, uint64_t bytes);
 
 /**
- * An ACK or the loss timer has been processed: all that it acknowledged, marked and lost has been told.
+ * Ends an ACK or a check of the loss timer, after all its acknowledgements, marks and losses are reported.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -298,8 +300,8 @@ enum fullpipe_status fullpipe_settle(struct fullpipe_flow *flow,
                                      uint64_t now_ns);
 
 /**
- * A retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after `fullpipe_settle` of the
- * ACK that shows it. A probe timeout is none.
+ * Reports a retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after
+ * `fullpipe_settle` of the ACK that shows it. A probe timeout is not one.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -308,7 +310,7 @@ enum fullpipe_status fullpipe_on_timeout(struct fullpipe_flow *flow,
                                          uint64_t now_ns);
 
 /**
- * Whether the controller answers marks (ECN), so that packets may be sent as capable of them: 1 or 0.
+ * Whether the controller responds to marks (ECN), so that packets may be sent as ECN-capable: 1 or 0.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -316,7 +318,7 @@ enum fullpipe_status fullpipe_on_timeout(struct fullpipe_flow *flow,
 int32_t fullpipe_responds_to_ecn(const struct fullpipe_flow *flow);
 
 /**
- * The largest packet now has `mss` bytes.
+ * Reports that the largest packet now has `mss` bytes.
  *
  * # Safety
  * `flow` is null, or from `fullpipe_flow_init`.
@@ -327,7 +329,7 @@ enum fullpipe_status fullpipe_on_mtu_change(struct fullpipe_flow *flow, uint32_t
  * Writes the state of `flow` to `snapshot`, whose `size` the caller has set.
  *
  * # Safety
- * The pointers are null, or to what their types say.
+ * The pointers are null, or valid for their types.
  */
 enum fullpipe_status fullpipe_snapshot_of(const struct fullpipe_flow *flow,
                                           struct fullpipe_snapshot *snapshot);

@@ -1,21 +1,21 @@
-//! What is between C and Rust: pointers that are looked at before they are used, and panics that stay here.
+//! The boundary between C and Rust: pointers are checked before use, and panics do not cross.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call ended.
+/// The result of a call.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It did what it says.
+    /// Success.
     Ok = 0,
-    /// A pointer is null or misaligned, a size is too small, a value makes no sense, or the flow is not initialised.
+    /// A pointer is null or misaligned, a size is too small, a value is invalid, or the flow is not initialised.
     Invalid = 1,
-    /// The library has an error of its own. Every later call refuses the flow with the same.
+    /// The library failed by an error of its own. Every later call with the flow returns this, too.
     Panicked = 2,
 }
 
-/// Runs `act` so that no panic leaves it.
+/// Runs `act`, and returns a panic as a status.
 pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(())) => Status::Ok,
@@ -24,7 +24,7 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     }
 }
 
-/// Reads what a pointer points to.
+/// Reads the value at a pointer.
 ///
 /// # Safety
 /// If it is neither null nor misaligned, it points to a value of this type.
@@ -32,11 +32,11 @@ pub(crate) unsafe fn read<'p, T>(pointer: *const T) -> Result<&'p T, Status> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Status::Invalid);
     }
-    // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
+    // SAFETY: neither null nor misaligned; the caller guarantees the rest.
     Ok(unsafe { &*pointer })
 }
 
-/// Writes to where a pointer points.
+/// Writes a value at a pointer.
 ///
 /// # Safety
 /// If it is neither null nor misaligned, a value of this type may be written there.
@@ -44,24 +44,25 @@ pub(crate) unsafe fn write<T>(pointer: *mut T, value: T) -> Result<(), Status> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Status::Invalid);
     }
-    // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
+    // SAFETY: neither null nor misaligned; the caller guarantees the rest.
     unsafe { pointer.write(value) };
     Ok(())
 }
 
-/// More than any struct of ours will have: a size beyond it is not one.
-const MOST: usize = 4096;
+/// The largest plausible size of a struct, in bytes.
+const MAX_STRUCT_SIZE: usize = 4096;
 
-/// Copies a struct that begins with its size and may have grown since the caller was compiled, or since this library was. The
-/// caller's has `first` bytes at least. What it lacks is zero; what it has more must be zero, as nobody here knows what it asks for.
+/// Copies a struct that begins with its size, which may be of another version than this library's. The caller's has at
+/// least `first` bytes. Missing bytes are zero. Additional bytes must be zero, as their meaning is unknown here.
 ///
 /// # Safety
-/// If the pointer is neither null nor misaligned, a `u32` is there, and as many bytes as that says. `T` has only numbers.
+/// If the pointer is neither null nor misaligned, it points to a `u32` with the size, and to that many bytes. `T` has
+/// only numbers.
 pub(crate) unsafe fn read_grown<T>(pointer: *const T, first: usize) -> Result<T, Status> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe { size_of_grown(pointer, first) }?;
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: there are `size` bytes, of which no more are copied than fit; any bits are numbers.
+    // SAFETY: there are `size` bytes, of which no more are copied than fit; any bits are valid numbers.
     unsafe {
         let beyond = (size_of::<T>()..size).map(|at| pointer.cast::<u8>().add(at).read());
         if beyond.into_iter().any(|byte| byte != 0) {
@@ -73,7 +74,7 @@ pub(crate) unsafe fn read_grown<T>(pointer: *const T, first: usize) -> Result<T,
     }
 }
 
-/// Copies `value` to such a struct: as much as the caller's has room for. What the caller's has more stays as it is.
+/// Copies `value` to such a struct, as far as the caller's has room. Additional bytes of the caller's stay unchanged.
 ///
 /// # Safety
 /// As for [`read_grown`], and the bytes may be written.
@@ -82,11 +83,11 @@ pub(crate) unsafe fn write_grown<T>(
     first: usize,
     value: &T,
 ) -> Result<(), Status> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe { size_of_grown(pointer.cast_const(), first) }?;
-    // The size itself stays the caller's.
+    // The size stays the caller's.
     let (from, to) = (size_of::<u32>(), size.min(size_of::<T>()));
-    // SAFETY: both have so many bytes.
+    // SAFETY: both have this many bytes.
     unsafe {
         let source = (&raw const *value).cast::<u8>().add(from);
         let place = pointer.cast::<u8>().add(from);
@@ -101,9 +102,9 @@ unsafe fn size_of_grown<T>(pointer: *const T, first: usize) -> Result<usize, Sta
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Status::Invalid);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe { pointer.cast::<u32>().read() } as usize;
-    if (first..=MOST).contains(&size) {
+    if (first..=MAX_STRUCT_SIZE).contains(&size) {
         Ok(size)
     } else {
         Err(Status::Invalid)
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(guarded(|| Ok(())), Status::Ok);
     }
 
-    /// A struct of three versions: with one, two and three numbers.
+    /// A struct in three versions: with one, two and three numbers.
     #[repr(C)]
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Grown<const N: usize> {
@@ -129,11 +130,11 @@ mod tests {
         numbers: [u32; N],
     }
 
-    /// What this library, whose version has two numbers, makes of the caller's.
+    /// The caller's struct as read by this library, whose version has two numbers.
     fn read_of<const N: usize>(size: usize, numbers: [u32; N]) -> Result<Grown<2>, Status> {
         let size = u32::try_from(size).expect("small");
         let theirs = Grown { size, numbers };
-        // SAFETY: it has as many bytes as it says, or is refused before they are looked at.
+        // SAFETY: it has as many bytes as it says, or is refused before they are read.
         unsafe { read_grown((&raw const theirs).cast::<Grown<2>>(), 8) }
     }
 
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(of(read_of(16, [1, 2, 0])), Ok([1, 2]));
         assert_eq!(of(read_of(16, [1, 2, 3])), Err(Status::Invalid));
         assert_eq!(of(read_of(4, [1])), Err(Status::Invalid));
-        assert_eq!(of(read_of(MOST + 1, [1])), Err(Status::Invalid));
+        assert_eq!(of(read_of(MAX_STRUCT_SIZE + 1, [1])), Err(Status::Invalid));
     }
 
     #[test]

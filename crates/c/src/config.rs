@@ -1,4 +1,4 @@
-//! What a new flow is made of.
+//! The configuration of a new flow.
 
 use congestion::{AnyController, Bytes, Connection, ControllerKind, Duration, Time};
 
@@ -18,7 +18,7 @@ pub enum Kind {
     Reno = 11,
 }
 
-/// What a new flow is to be.
+/// The configuration of a new flow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
@@ -26,11 +26,11 @@ pub struct Config {
     pub size: u32,
     /// One of `enum fullpipe_controller`.
     pub controller: u32,
-    /// The present, in nanoseconds of a clock that never runs backwards.
+    /// The current time, in nanoseconds of a clock that never runs backwards.
     pub now_ns: u64,
-    /// Seeds what the controller randomizes. Different for each connection.
+    /// The seed of the controller's random choices. Different for each connection.
     pub seed: u64,
-    /// How late the caller's timers may be, in nanoseconds. Pacing makes up for so much.
+    /// The largest delay of the caller's timers, in nanoseconds. Pacing makes up for it.
     pub timer_slack_ns: u64,
     /// The largest packet, in bytes.
     pub mss: u32,
@@ -39,8 +39,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The size of its first version.
-    pub(crate) const FIRST: usize = 40;
+    /// The size of the first version.
+    pub(crate) const FIRST_VERSION_SIZE: usize = 40;
 
     pub(crate) fn connect(&self) -> Result<congestion::Flow<AnyController>, Status> {
         let kind = match self.controller {

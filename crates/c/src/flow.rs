@@ -7,14 +7,14 @@ use crate::config::Config;
 
 /// A connection's congestion control, in memory of the caller's.
 pub struct Flow {
-    /// Whether this is one.
+    /// Marks an initialised flow.
     mark: u64,
     flow: congestion::Flow<AnyController>,
 }
 
-/// What memory begins with that is a flow.
+/// The first bytes of an initialised flow.
 const MARK: u64 = u64::from_be_bytes(*b"fullpipe");
-/// What memory begins with that was one until the library panicked.
+/// The first bytes of a flow after a panic.
 const BROKEN: u64 = !MARK;
 
 const _: () = assert!(
@@ -22,24 +22,24 @@ const _: () = assert!(
     "there is no function that frees a flow"
 );
 
-/// What belongs to a packet in flight. The caller keeps it with the packet, and does not look inside.
+/// The state of a packet in flight. The caller keeps it with the packet and does not interpret it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
-    /// The library's own.
+    /// Internal to the library.
     pub words: [u64; 9],
 }
 
-/// Whether there is a flow where a pointer points.
+/// Checks that a pointer is to an initialised flow.
 ///
 /// # Safety
-/// The pointer is null, or to so much memory of the caller's that nobody else uses.
+/// The pointer is null, or to memory of this size that nobody else uses.
 #[inline]
 unsafe fn check(flow: *const Flow) -> Result<(), Status> {
     if flow.is_null() || !flow.is_aligned() {
         return Err(Status::Invalid);
     }
-    // SAFETY: the mark is a number, so that whatever stands there is one.
+    // SAFETY: the mark is a number, so any bits are valid.
     match unsafe { (&raw const (*flow).mark).read() } {
         MARK => Ok(()),
         BROKEN => Err(Status::Panicked),
@@ -47,7 +47,7 @@ unsafe fn check(flow: *const Flow) -> Result<(), Status> {
     }
 }
 
-/// Lets `act` happen to the flow. If it panics, what stands there is a flow no more: nobody knows in which state it is.
+/// Runs `act` on the flow. If it panics, the flow becomes unusable, as its state is unknown.
 ///
 /// # Safety
 /// As for [`check`].
@@ -56,7 +56,7 @@ unsafe fn with(
     flow: *mut Flow,
     act: impl FnOnce(&mut congestion::Flow<AnyController>) -> Result<(), Status>,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     if let Err(status) = unsafe { check(flow) } {
         return status;
     }
@@ -64,21 +64,21 @@ unsafe fn with(
     let opened = unsafe { &mut (*flow).flow };
     let status = guarded(|| act(opened));
     if status == Status::Panicked {
-        // SAFETY: it has been checked.
+        // SAFETY: it was checked above.
         unsafe { (&raw mut (*flow).mark).write(BROKEN) };
     }
     status
 }
 
-/// Looks at the flow.
+/// Runs `act` on the flow, read-only.
 ///
 /// # Safety
-/// As for [`check`], but that others may look, too.
+/// As for [`check`], but others may read the flow at the same time.
 pub(crate) unsafe fn look(
     flow: *const Flow,
     act: impl FnOnce(&congestion::Flow<AnyController>) -> Result<(), Status>,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     if let Err(status) = unsafe { check(flow) } {
         return status;
     }
@@ -94,23 +94,23 @@ pub extern "C" fn fullpipe_version() -> *const std::ffi::c_char {
     VERSION.as_ptr().cast()
 }
 
-/// How much memory a flow takes, in bytes.
+/// The size of a flow in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fullpipe_flow_size() -> usize {
     size_of::<Flow>()
 }
 
-/// How that memory has to be aligned, in bytes. What malloc gives is.
+/// The alignment of a flow in bytes. Memory from malloc has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn fullpipe_flow_align() -> usize {
     align_of::<Flow>()
 }
 
-/// Makes a flow in `memory`, which has `size` bytes, and writes the pointer to it to `flow`. The memory may be freed or used
-/// for something else whenever the flow is no longer wanted.
+/// Initialises a flow in `memory`, which has `size` bytes, and writes the pointer to it to `flow`. The memory may be
+/// freed or reused whenever the flow is no longer needed.
 ///
 /// # Safety
-/// The pointers are null, or to what is said here.
+/// The pointers are null, or valid as described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_flow_init(
     memory: *mut std::ffi::c_void,
@@ -122,28 +122,28 @@ pub unsafe extern "C" fn fullpipe_flow_init(
         if size < size_of::<Flow>() {
             return Err(Status::Invalid);
         }
-        // SAFETY: the caller vouches for it.
-        let config = unsafe { read_grown(config, Config::FIRST) }?;
+        // SAFETY: guaranteed by the caller.
+        let config = unsafe { read_grown(config, Config::FIRST_VERSION_SIZE) }?;
         let place = memory.cast::<Flow>();
         let made = Flow {
             mark: MARK,
             flow: config.connect()?,
         };
-        // SAFETY: the caller vouches for the size of it; the alignment is looked at.
+        // SAFETY: the caller guarantees the size; the alignment is checked.
         unsafe { write(place, made) }?;
-        // SAFETY: the caller vouches for it.
+        // SAFETY: guaranteed by the caller.
         unsafe { write(flow, place) }
     })
 }
 
-/// Whether a packet of `bytes`, whose data waits, may leave now: 1 or 0. Window and pacer decide. 0 too if the flow is none.
+/// Whether a waiting packet of `bytes` may leave now: 1 or 0. Window and pacer decide. Also 0 if the flow is invalid.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_may_send(flow: *mut Flow, now_ns: u64, bytes: u32) -> i32 {
     let mut may = false;
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     let status = unsafe {
         with(flow, |flow| {
             may = flow.may_send(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
@@ -153,8 +153,9 @@ pub unsafe extern "C" fn fullpipe_may_send(flow: *mut Flow, now_ns: u64, bytes: 
     i32::from(may && status == Status::Ok)
 }
 
-/// When to ask `fullpipe_may_send` again, in nanoseconds of the caller's clock: `now_ns` if a packet of `bytes` may leave at once,
-/// later if the pacer holds it back, and `UINT64_MAX` if only an ACK or a loss makes room in the window.
+/// The time at which to call `fullpipe_may_send` again, in nanoseconds of the caller's clock: `now_ns` if a packet of
+/// `bytes` may leave at once, later if the pacer holds it back, and `UINT64_MAX` if only an ACK or a loss makes room in
+/// the window.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn fullpipe_next_departure(
     bytes: u32,
 ) -> u64 {
     let mut at = u64::MAX;
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         look(flow, |flow| {
             if flow.fits(Bytes::new(bytes.into())) {
@@ -177,7 +178,7 @@ pub unsafe extern "C" fn fullpipe_next_departure(
     at
 }
 
-/// A packet of `bytes`, more than none, leaves. Writes to `packet` what is kept with it.
+/// Reports that a packet of `bytes` leaves; `bytes` is not 0. Writes the packet's state to `packet`.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`; `packet` is null or writable.
@@ -188,11 +189,11 @@ pub unsafe extern "C" fn fullpipe_on_sent(
     bytes: u32,
     packet: *mut Packet,
 ) -> Status {
-    // Nothing is in flight of which the caller has no state.
+    // Nothing may be in flight without a state at the caller's.
     if packet.is_null() || !packet.is_aligned() || bytes == 0 {
         return Status::Invalid;
     }
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
         with(flow, |flow| {
             let state = flow.on_sent(Time::from_nanos(now_ns), Bytes::new(bytes.into()));
@@ -202,13 +203,13 @@ pub unsafe extern "C" fn fullpipe_on_sent(
     }
 }
 
-/// No data waits. Called whenever there is none to send.
+/// Reports that no data waits. Called whenever there is none to send.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_no_data(flow: *mut Flow, now_ns: u64) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.on_no_data(Time::from_nanos(now_ns));
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn fullpipe_on_no_data(flow: *mut Flow, now_ns: u64) -> St
     }
 }
 
-/// An ACK acknowledges this packet, and tells nothing else. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
+/// Reports an ACK of only this packet. The same as `fullpipe_on_acked` and `fullpipe_settle`, in one call.
 ///
 /// # Safety
 /// As for `fullpipe_on_acked`.
@@ -227,7 +228,7 @@ pub unsafe extern "C" fn fullpipe_on_ack(
     now_ns: u64,
     packet: *const Packet,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with_packet(flow, now_ns, packet, |flow, now, packet| {
             flow.on_acked(now, packet);
@@ -236,7 +237,7 @@ pub unsafe extern "C" fn fullpipe_on_ack(
     }
 }
 
-/// A packet was acknowledged. `fullpipe_settle` ends the ACK.
+/// Reports that a packet was acknowledged. `fullpipe_settle` ends the ACK.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`; `packet` is null, or from `fullpipe_on_sent`.
@@ -246,11 +247,11 @@ pub unsafe extern "C" fn fullpipe_on_acked(
     now_ns: u64,
     packet: *const Packet,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_acked) }
 }
 
-/// A packet was acknowledged that had been declared lost.
+/// Reports that a packet was acknowledged after it had been declared lost.
 ///
 /// # Safety
 /// As for `fullpipe_on_acked`.
@@ -260,11 +261,12 @@ pub unsafe extern "C" fn fullpipe_on_acked_late(
     now_ns: u64,
     packet: *const Packet,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_acked_late) }
 }
 
-/// A packet was declared lost, by an ACK or a timer; once. `fullpipe_settle` or `fullpipe_on_timeout` follows.
+/// Reports that a packet was declared lost, by an ACK or a timer; once. `fullpipe_settle` or `fullpipe_on_timeout`
+/// follows.
 ///
 /// # Safety
 /// As for `fullpipe_on_acked`.
@@ -274,17 +276,17 @@ pub unsafe extern "C" fn fullpipe_on_lost(
     now_ns: u64,
     packet: *const Packet,
 ) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { with_packet(flow, now_ns, packet, congestion::Flow::on_lost) }
 }
 
-/// A packet is neither acknowledged nor lost, and not waited for any more: in QUIC, of a number space that is discarded.
+/// Reports that a packet is neither acknowledged nor lost, and no longer awaited: in QUIC, of a discarded number space.
 ///
 /// # Safety
 /// As for `fullpipe_on_acked`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_forgotten(flow: *mut Flow, packet: *const Packet) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { with_packet(flow, 0, packet, |flow, _, packet| flow.on_forgotten(packet)) }
 }
 
@@ -297,11 +299,11 @@ unsafe fn with_packet(
     packet: *const Packet,
     tell: impl FnOnce(&mut congestion::Flow<AnyController>, Time, &PacketState),
 ) -> Status {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe {
         with(flow, |flow| {
             let state = PacketState::from_words(read(packet)?.words);
-            // No packet is empty: where all is zero, nothing was written yet.
+            // No packet is empty. All zero means that nothing was written yet.
             if state.bytes.is_zero() || !flow.has_sent(&state) {
                 return Err(Status::Invalid);
             }
@@ -311,9 +313,9 @@ unsafe fn with_packet(
     }
 }
 
-/// The caller has measured the round-trip time of the ACK in progress itself; or, with zero, it knows that there is none to be
-/// had, because what is acknowledged was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver may have
-/// held the ACK back. Without this call, the newest packet's counts.
+/// Reports the caller's own measurement of the round-trip time of the ACK in progress. Zero means that there is none,
+/// because the acknowledged data was sent more than once under the same name. `is_ack_delayed` is not 0 if the receiver
+/// may have held the ACK back. Without this call, the newest packet's time is used.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
@@ -327,7 +329,7 @@ pub unsafe extern "C" fn fullpipe_on_rtt(
         is_ack_delayed: is_ack_delayed != 0,
         ..RttSample::exact(Duration::from_nanos(rtt_ns))
     });
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.on_rtt(rtt);
@@ -336,13 +338,13 @@ pub unsafe extern "C" fn fullpipe_on_rtt(
     }
 }
 
-/// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
+/// Reports `bytes` more as marked "congestion experienced" (ECN) by the ACK in progress.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_marked(flow: *mut Flow, bytes: u64) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.on_marked(Bytes::new(bytes));
@@ -351,13 +353,13 @@ pub unsafe extern "C" fn fullpipe_on_marked(flow: *mut Flow, bytes: u64) -> Stat
     }
 }
 
-/// An ACK or the loss timer has been processed: all that it acknowledged, marked and lost has been told.
+/// Ends an ACK or a check of the loss timer, after all its acknowledgements, marks and losses are reported.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.settle(Time::from_nanos(now_ns));
@@ -366,14 +368,14 @@ pub unsafe extern "C" fn fullpipe_settle(flow: *mut Flow, now_ns: u64) -> Status
     }
 }
 
-/// A retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after `fullpipe_settle` of the
-/// ACK that shows it. A probe timeout is none.
+/// Reports a retransmission timeout, after the losses that it declared; or persistent congestion in QUIC, after
+/// `fullpipe_settle` of the ACK that shows it. A probe timeout is not one.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> Status {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.on_timeout(Time::from_nanos(now_ns));
@@ -382,14 +384,14 @@ pub unsafe extern "C" fn fullpipe_on_timeout(flow: *mut Flow, now_ns: u64) -> St
     }
 }
 
-/// Whether the controller answers marks (ECN), so that packets may be sent as capable of them: 1 or 0.
+/// Whether the controller responds to marks (ECN), so that packets may be sent as ECN-capable: 1 or 0.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_responds_to_ecn(flow: *const Flow) -> i32 {
     let mut responds = false;
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         look(flow, |flow| {
             responds = flow.controller().responds_to_ecn();
@@ -399,7 +401,7 @@ pub unsafe extern "C" fn fullpipe_responds_to_ecn(flow: *const Flow) -> i32 {
     responds.into()
 }
 
-/// The largest packet now has `mss` bytes.
+/// Reports that the largest packet now has `mss` bytes.
 ///
 /// # Safety
 /// `flow` is null, or from `fullpipe_flow_init`.
@@ -408,7 +410,7 @@ pub unsafe extern "C" fn fullpipe_on_mtu_change(flow: *mut Flow, mss: u32) -> St
     if mss == 0 {
         return Status::Invalid;
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(flow, |flow| {
             flow.on_mtu_change(Bytes::new(mss.into()));
@@ -437,7 +439,7 @@ mod tests {
         let size = size_of_val(&memory[..]);
         let place = memory.as_mut_ptr().cast();
         let mut flow = std::ptr::null_mut();
-        // SAFETY: all of these are what the functions ask for.
+        // SAFETY: all arguments are as the functions require.
         unsafe {
             let made = fullpipe_flow_init(place, size, &config, &mut flow);
             assert_eq!(made, Status::Ok);

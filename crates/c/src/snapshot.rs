@@ -5,13 +5,13 @@ use congestion::{AnyController, Controller, Duration, Rate};
 use crate::border::{Status, write_grown};
 use crate::flow::{Flow, look};
 
-/// The state of a flow. What is not known is 0.
+/// The state of a flow. Unknown values are 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
     /// `sizeof(struct fullpipe_snapshot)`, set by the caller.
     pub size: u32,
-    /// Whether losses are being recovered from.
+    /// Whether the flow is recovering from losses.
     pub is_recovering: u32,
     /// The congestion window, in bytes.
     pub cwnd: u64,
@@ -29,17 +29,17 @@ pub struct Snapshot {
     pub delivered: u64,
     /// Bytes declared lost so far.
     pub lost: u64,
-    /// The name of the controller's state, as characters with a zero at the end.
+    /// The name of the controller's state, as a zero-terminated string.
     pub state: [u8; 32],
 }
 
-/// The size of its first version.
-const FIRST: usize = 104;
+/// The size of the first version.
+const FIRST_VERSION_SIZE: usize = 104;
 
 /// Writes the state of `flow` to `snapshot`, whose `size` the caller has set.
 ///
 /// # Safety
-/// The pointers are null, or to what their types say.
+/// The pointers are null, or valid for their types.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fullpipe_snapshot_of(
     flow: *const Flow,
@@ -64,9 +64,9 @@ pub unsafe extern "C" fn fullpipe_snapshot_of(
             lost: flow.sampler().lost().get(),
             state,
         };
-        // SAFETY: the caller vouches for it.
-        unsafe { write_grown(snapshot, FIRST, &told) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { write_grown(snapshot, FIRST_VERSION_SIZE, &told) }
     };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: guaranteed by the caller.
     unsafe { look(flow, tell) }
 }

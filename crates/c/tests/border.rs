@@ -1,4 +1,4 @@
-//! Bad input from C is answered, and a flow works through the border.
+//! Invalid input from C is answered, and a flow works through the interface.
 #![expect(unsafe_code, reason = "calls what C calls")]
 
 use std::ptr::{null, null_mut};
@@ -17,7 +17,7 @@ fn config() -> Config {
     }
 }
 
-/// Memory as malloc would give it.
+/// Memory as from malloc.
 fn memory() -> Vec<u128> {
     vec![0; fullpipe_flow_size().div_ceil(16)]
 }
@@ -25,7 +25,7 @@ fn memory() -> Vec<u128> {
 fn init(memory: &mut [u128], config: &Config) -> (Status, *mut Flow) {
     let mut flow = null_mut();
     let size = size_of_val(memory);
-    // SAFETY: all of these are what the function asks for.
+    // SAFETY: all arguments are as the function requires.
     let status = unsafe { fullpipe_flow_init(memory.as_mut_ptr().cast(), size, config, &mut flow) };
     (status, flow)
 }
@@ -37,7 +37,7 @@ fn a_flow_carries_packets() {
     assert_eq!(status, Status::Ok);
     let mut packets = Vec::new();
     let mut now = 1;
-    // SAFETY: the flow is one, and so are the packets.
+    // SAFETY: the flow and the packets are initialised.
     unsafe {
         while fullpipe_may_send(flow, now, 1_200) == 1 {
             let mut packet = Packet { words: [0; 9] };
@@ -80,7 +80,7 @@ fn nonsense_is_answered() {
     let place = memory.as_mut_ptr();
     let size = size_of_val(&memory[..]);
     let mut flow = null_mut();
-    // SAFETY: null and misaligned pointers are what is tested, and zeroes are no flow.
+    // SAFETY: null and misaligned pointers are under test, and zeroes are no flow.
     unsafe {
         let make = fullpipe_flow_init;
         assert_eq!(make(null_mut(), size, &wrong, &mut flow), Status::Invalid);
@@ -101,7 +101,7 @@ fn nonsense_is_answered() {
         assert_eq!(status, Status::Ok);
         assert_eq!(fullpipe_on_acked(flow, 5, null()), Status::Invalid);
         assert_eq!(fullpipe_on_mtu_change(flow, 0), Status::Invalid);
-        // A packet whose state cannot be told is not in flight.
+        // A packet whose state cannot be written is not in flight.
         let mut packets = [garbage; 2];
         let off = packets.as_mut_ptr().cast::<u8>().add(1).cast();
         assert_eq!(fullpipe_on_sent(flow, 4, 1_200, off), Status::Invalid);
@@ -109,7 +109,7 @@ fn nonsense_is_answered() {
         snapshot.size = size_of::<Snapshot>() as u32;
         assert_eq!(fullpipe_snapshot_of(flow, &mut snapshot), Status::Ok);
         assert_eq!(snapshot.inflight, 0);
-        // A packet that never was.
+        // A packet that was never sent.
         for tell in [
             fullpipe_on_acked,
             fullpipe_on_ack,
@@ -119,10 +119,10 @@ fn nonsense_is_answered() {
             assert_eq!(tell(flow, 5, &garbage), Status::Invalid);
         }
         assert_eq!(fullpipe_on_forgotten(flow, &garbage), Status::Invalid);
-        // Time that runs backwards: wrong, and harmless.
+        // Time that runs backwards is wrong, but harmless.
         assert_eq!(fullpipe_settle(flow, 3), Status::Ok);
         assert_eq!(fullpipe_on_timeout(flow, u64::MAX), Status::Ok);
-        // Afterwards, a round trip is measured as ever.
+        // Afterwards, a round trip is measured as usual.
         let mut packet = garbage;
         let (sent, acked) = (1_000_000, 41_000_000);
         let (status, flow) = init(&mut memory, &config());
@@ -139,7 +139,7 @@ fn nonsense_is_answered() {
             fullpipe_on_sent(flow, acked, 0, &mut packet),
             Status::Invalid
         );
-        // What is forgotten is not in flight.
+        // A forgotten packet is not in flight.
         assert_eq!(
             fullpipe_on_sent(flow, acked, 1_200, &mut packet),
             Status::Ok
@@ -150,7 +150,7 @@ fn nonsense_is_answered() {
     }
 }
 
-/// A program that was compiled with a later version's header, which asks for nothing that this one does not know.
+/// A program compiled with a later version's header, which uses nothing unknown to this one.
 #[test]
 fn a_longer_configuration_is_taken_if_the_rest_is_zero() {
     #[repr(C)]
@@ -167,7 +167,7 @@ fn a_longer_configuration_is_taken_if_the_rest_is_zero() {
         longer.config.size = size_of::<Longer>() as u32;
         let (size, mut flow) = (size_of_val(&memory[..]), null_mut());
         let place = memory.as_mut_ptr().cast();
-        // SAFETY: all of these are what the function asks for.
+        // SAFETY: all arguments are as the function requires.
         let status =
             unsafe { fullpipe_flow_init(place, size, (&raw const longer).cast(), &mut flow) };
         assert_eq!(status, expected);

@@ -1,4 +1,4 @@
-//! `include/fullpipe.h` is what cbindgen makes of this crate. `FULLPIPE_HEADER=write` makes it again.
+//! Checks that `include/fullpipe.h` is generated from this crate. `FULLPIPE_HEADER=write` generates it again.
 
 use std::fs;
 use std::path::Path;

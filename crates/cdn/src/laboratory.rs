@@ -17,7 +17,7 @@ use crate::observed;
 use crate::spec::Spec;
 
 /// The number of draws of lines that the study has not seen, over which its policy is judged.
-pub(crate) const FRESH: u64 = 3;
+pub(crate) const FRESH_DRAWS: u64 = 3;
 
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +124,10 @@ impl Laboratory {
     /// The CDN is invalid.
     pub fn new(spec: Spec, place: &str) -> Result<Laboratory, LabError> {
         let (mut lines, mut counts) = (Vec::new(), Vec::new());
-        for when in [When::Study].into_iter().chain((0..FRESH).map(When::Fresh)) {
+        for when in [When::Study]
+            .into_iter()
+            .chain((0..FRESH_DRAWS).map(When::Fresh))
+        {
             let drawn = spec.lines(when)?;
             counts.push(drawn.len());
             lines.extend(drawn);

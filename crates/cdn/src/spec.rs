@@ -15,13 +15,13 @@ use crate::observed::PORT;
 
 /// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm with
 /// fewer.
-const LEAST_LINES: u64 = 50;
+const MIN_LINES: u64 = 50;
 
 /// The most lines of a network. They are numbered with a byte.
-const MOST_LINES: u64 = 256;
+const MAX_LINES: u64 = 256;
 
 /// The most networks. They are numbered with a byte, too.
-const MOST_NETWORKS: usize = 256;
+const MAX_NETWORKS: usize = 256;
 
 /// A small CDN.
 #[derive(Debug, Clone)]
@@ -168,8 +168,8 @@ fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
     for (index, arm) in said.arm.iter().enumerate() {
         check_arm(arm, &said.arm[..index]).map_err(|error| error.item(index).within("arm"))?;
     }
-    if said.network.is_empty() || said.network.len() > MOST_NETWORKS {
-        let reason = format!("{} networks; give 1 to {MOST_NETWORKS}", said.network.len());
+    if said.network.is_empty() || said.network.len() > MAX_NETWORKS {
+        let reason = format!("{} networks; give 1 to {MAX_NETWORKS}", said.network.len());
         return Err(ScenarioError::new("network", reason));
     }
     let mut networks: Vec<Network> = Vec::new();
@@ -217,8 +217,8 @@ fn network(
     directory: &Path,
 ) -> Result<Network, ScenarioError> {
     let wrong = |field: &str, reason: String| Err(ScenarioError::new(field, reason));
-    if !(LEAST_LINES..=MOST_LINES).contains(&said.lines) {
-        let reason = format!("{}; give {LEAST_LINES} to {MOST_LINES}", said.lines);
+    if !(MIN_LINES..=MAX_LINES).contains(&said.lines) {
+        let reason = format!("{}; give {MIN_LINES} to {MAX_LINES}", said.lines);
         return wrong("lines", reason);
     }
     for other in earlier {

@@ -26,7 +26,7 @@ const INIT: &str = "as-init";
 const LABORATORY: &str = "as-laboratory";
 
 /// The time that a short operation may take at most.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A study must have the sign of effects that are at least this large.
 const LARGE: f64 = 0.5;
@@ -174,7 +174,7 @@ fn is_killed() {
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < PATIENCE, "{what}");
+        assert!(begin.elapsed() < WAIT_TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,4 +1,4 @@
-//! What one ACK costs: the packet's departure and its ACK, delivery-rate sampling included, in steady state.
+//! The cost of one packet's departure and its ACK in steady state, delivery-rate sampling included.
 
 mod steady;
 

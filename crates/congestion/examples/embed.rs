@@ -10,7 +10,7 @@ use congestion::{
 };
 
 const MSS: Bytes = Bytes::new(1_200);
-/// A packet is lost when one is acknowledged that was sent so much later (RFC 9002, "Packet Threshold").
+/// The number of packets sent later whose acknowledgement shows a loss (RFC 9002, "Packet Threshold").
 const PACKET_THRESHOLD: u64 = 3;
 
 struct Sender {
@@ -18,7 +18,7 @@ struct Sender {
     sampler: Sampler,
     in_flight: BTreeMap<u64, PacketState>,
     bytes_in_flight: Bytes,
-    /// Packets' worth of data that wait to be sent.
+    /// The packets waiting to be sent.
     waiting: u64,
     next_number: u64,
     next_burst: Time,
@@ -52,7 +52,7 @@ impl Sender {
         }
     }
 
-    /// Sends a burst, if window and pacer allow one; gives the numbers of its packets.
+    /// Sends a burst, if window and pacer allow one. Returns the numbers of its packets.
     fn poll_transmit(&mut self, now: Time) -> Vec<u64> {
         let mut burst = Vec::new();
         if now < self.next_burst {
@@ -105,7 +105,7 @@ impl Sender {
         let Some((newest, rtt)) = newest else { return };
         self.min_rtt = self.min_rtt.min(rtt);
 
-        // First the losses, then the recovery that they begin or the ACK ends, then the ACK itself.
+        // First the losses, then the recovery that they start or the ACK ends, then the ACK itself.
         let lost = self.declare_lost(now, newest.saturating_sub(PACKET_THRESHOLD - 1));
         if lost.is_some_and(|lost| lost >= self.recovery_start) {
             self.recovery_start = self.next_number;
@@ -129,7 +129,7 @@ impl Sender {
         self.is_app_limited = false;
     }
 
-    /// Nothing has arrived for so long that all must be lost.
+    /// The retransmission timer expires: all packets in flight count as lost.
     fn on_timeout(&mut self, now: Time) {
         self.declare_lost(now, self.next_number);
         self.recovery_start = self.next_number;
@@ -137,7 +137,7 @@ impl Sender {
         self.controller.on_timeout(now, self.bytes_in_flight);
     }
 
-    /// Declares lost what is in flight below number `end`, to be sent again; gives the newest.
+    /// Declares lost all packets in flight below number `end`, to be sent again. Returns the newest.
     fn declare_lost(&mut self, now: Time, end: u64) -> Option<u64> {
         let mut newest = None;
         while let Some(entry) = self

@@ -7,14 +7,14 @@ use congestion::{
 };
 
 const MSS: Bytes = Bytes::new(1_200);
-/// A packet is lost when one is acknowledged that left so much later (RFC 9002, "Packet Threshold").
+/// The number of packets sent later whose acknowledgement shows a loss (RFC 9002, "Packet Threshold").
 const THRESHOLD: u64 = 3;
 
 struct Sender {
     flow: Flow<AnyController>,
     in_flight: BTreeMap<u64, PacketState>,
     next_number: u64,
-    /// Packets' worth of data that waits.
+    /// The packets waiting to be sent.
     waiting: u64,
 }
 
@@ -30,7 +30,7 @@ impl Sender {
         }
     }
 
-    /// The number of the packet to send now. Without one, ask again at an ACK, or at `flow.next_departure`.
+    /// The number of the packet to send now. If there is none, ask again after an ACK, or at `flow.next_departure`.
     fn poll_transmit(&mut self, now: Time) -> Option<u64> {
         if self.waiting == 0 {
             self.flow.on_no_data(now);
@@ -46,7 +46,7 @@ impl Sender {
         Some(self.next_number)
     }
 
-    /// An ACK of these packets, the newest last, arrives.
+    /// Processes an ACK of these packets, the newest last.
     fn on_ack(&mut self, now: Time, numbers: &[u64]) {
         for number in numbers {
             if let Some(packet) = self.in_flight.remove(number) {
@@ -61,7 +61,8 @@ impl Sender {
         self.flow.settle(now);
     }
 
-    /// Nothing has been heard for so long that all must be lost (RFC 6298; in QUIC, persistent congestion).
+    /// The retransmission timer expires: all packets in flight count as lost (RFC 6298; in QUIC, persistent
+    /// congestion).
     fn on_timeout(&mut self, now: Time) {
         self.declare_lost(now, BTreeMap::new());
         self.flow.on_timeout(now);

@@ -1,4 +1,4 @@
-//! For tests of loss-based controllers: a steady stream of ACKs from a path that needs no events to be computed.
+//! Test support for loss-based controllers: a steady stream of ACKs from a path that needs no event queue.
 
 extern crate std;
 
@@ -17,8 +17,8 @@ pub const CONNECTION: Connection = Connection {
     ..Connection::new(Time::ZERO, MSS, Bytes::new(15_000))
 };
 
-/// A sender whose window is always full, on a path with an endless buffer: each RTT brings ACKs for one window, evenly
-/// spaced, and what exceeds the BDP queues.
+/// A sender whose window is always full, on a path with an infinite buffer. Each RTT brings ACKs for one window, evenly
+/// spaced. The part of the window beyond the BDP queues.
 pub struct AckClock<C> {
     pub controller: C,
     pub now: Time,
@@ -27,12 +27,12 @@ pub struct AckClock<C> {
     pub is_cwnd_limited: bool,
     pub is_progress: bool,
     delivered: Bytes,
-    /// For each packet in flight, what had been delivered when it was sent.
+    /// The bytes delivered when each packet in flight was sent.
     inflight: VecDeque<Bytes>,
 }
 
 impl<C: Controller> AckClock<C> {
-    /// A path without a bottleneck: no queue ever.
+    /// A path without a bottleneck, and so without a queue.
     pub fn new(controller: C, rt_prop: Duration) -> AckClock<C> {
         let mut clock = AckClock {
             controller,
@@ -48,14 +48,14 @@ impl<C: Controller> AckClock<C> {
         clock
     }
 
-    /// Fills the window.
+    /// Sends until the window is full.
     fn send(&mut self) {
         while (self.inflight.len() as u64) < self.packets() {
             self.inflight.push_back(self.delivered);
         }
     }
 
-    /// One packet is acknowledged.
+    /// Acknowledges one packet.
     pub fn ack(&mut self) {
         let cwnd = self.controller.cwnd();
         let rtt = self.rt_prop.max(self.bottleneck.time_for(cwnd));
@@ -83,14 +83,14 @@ impl<C: Controller> AckClock<C> {
         self.send();
     }
 
-    /// A window's worth of packets is acknowledged: one round trip.
+    /// Acknowledges one window of packets, which takes a round trip.
     pub fn round(&mut self) {
         for _ in 0..self.packets() {
             self.ack();
         }
     }
 
-    /// Packets are acknowledged for `span`.
+    /// Acknowledges packets for the time `span`.
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         while self.now < end {
@@ -98,20 +98,20 @@ impl<C: Controller> AckClock<C> {
         }
     }
 
-    /// The transport's recovery state changes.
+    /// Changes the transport's recovery state.
     pub fn recovery(&mut self, recovery: Recovery) {
         let inflight = self.controller.cwnd();
         self.controller.on_recovery(self.now, recovery, inflight);
     }
 
-    /// A packet is lost, and the recovery from it takes a round trip.
+    /// Loses a packet, and recovers from it within a round trip.
     pub fn lose(&mut self) {
         self.recovery(Recovery::Entered(Cause::Loss));
         self.round();
         self.recovery(Recovery::Left);
     }
 
-    /// The window in whole packets.
+    /// The window in packets.
     pub fn packets(&self) -> u64 {
         self.controller.cwnd().get() / MSS.get()
     }
@@ -121,8 +121,8 @@ impl<C: Controller> AckClock<C> {
         self.controller.snapshot().state.name
     }
 
-    /// The mean window in packets, over time, if every `period`th packet is lost from when the window has `first`
-    /// packets; from the twentieth loss to the sixtieth.
+    /// The mean window over time in packets, if every `period`th packet is lost once the window has reached `first`
+    /// packets. Measured from the twentieth loss to the sixtieth.
     pub fn mean_window(&mut self, first: u64, period: u64) -> f64 {
         while self.packets() < first {
             self.ack();

@@ -1,6 +1,6 @@
-//! One controller of several types.
+//! Controllers of one of several types.
 
-/// Makes an enum a [`Controller`](crate::Controller): each method is that of the controller in the variant.
+/// Implements [`Controller`](crate::Controller) for an enum, by the controller in its variant.
 ///
 /// ```
 /// use congestion::cubic::Cubic;

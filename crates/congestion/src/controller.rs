@@ -24,11 +24,11 @@
 //!
 //! # What recovery means
 //!
-//! Which packets are lost, and when a recovery starts and ends, is the transport's question; how fast to send
-//! meanwhile is the controller's. A TCP-like sender enters recovery at the first loss and leaves it when everything
-//! outstanding at that time has been acknowledged (RFC 6675, "Algorithm Details"). A QUIC sender enters it at the first
-//! loss and leaves it when a packet sent during it is acknowledged (RFC 9002, "Recovery"); when a packet that was sent
-//! after the start of a recovery is lost, that recovery is over and the next one begins.
+//! The transport decides which packets are lost, and when a recovery starts and ends; the controller decides how fast
+//! to send meanwhile. A TCP-like sender enters recovery at the first loss and leaves it when everything outstanding at
+//! that time has been acknowledged (RFC 6675, "Algorithm Details"). A QUIC sender enters it at the first loss and
+//! leaves it when a packet sent during it is acknowledged (RFC 9002, "Recovery"); when a packet that was sent after the
+//! start of a recovery is lost, that recovery is over and the next one begins.
 
 use core::fmt::Debug;
 
@@ -37,11 +37,11 @@ use units::{Bytes, Duration, Rate, Ratio, Time};
 use crate::sampling::{PacketState, RateSample, Sampler};
 use crate::state::State;
 
-/// What every controller needs to know of a new connection.
+/// The parameters of a new connection.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Connection {
-    /// The present.
+    /// The current time.
     pub now: Time,
     /// The largest packet as congestion control counts it: TCP's effective send MSS, QUIC's maximum datagram size
     /// (BBR draft, "Transport Connection State", `C.SMSS`).
@@ -51,13 +51,13 @@ pub struct Connection {
     pub initial_cwnd: Bytes,
     /// Seeds whatever the controller randomizes; equal seeds and events give equal behaviour.
     pub seed: u64,
-    /// Whether the transport keeps to the pacing rate of any controller. If not, it does so for those alone that
-    /// [need it](Controller::needs_pacing).
+    /// Whether the transport paces every controller. If not, it paces only those that [need
+    /// it](Controller::needs_pacing).
     pub is_paced: bool,
 }
 
 impl Connection {
-    /// A connection that begins `now`, on a transport that paces everybody, with the seed zero.
+    /// A connection that begins `now`, on a transport that paces every controller, with the seed zero.
     pub const fn new(now: Time, mss: Bytes, initial_cwnd: Bytes) -> Connection {
         Connection {
             now,
@@ -69,11 +69,11 @@ impl Connection {
     }
 }
 
-/// A packet that has just been handed to the network.
+/// A packet that was just handed to the network.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Sent {
-    /// When it left.
+    /// The time of departure.
     pub now: Time,
     /// Its size as congestion control counts it.
     pub bytes: Bytes,
@@ -82,7 +82,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A packet of `bytes` that left `now`, with which `inflight` is in flight.
+    /// A packet of `bytes` that left `now`, which makes `inflight` the bytes in flight.
     pub const fn new(now: Time, bytes: Bytes, inflight: Bytes) -> Sent {
         Sent {
             now,
@@ -92,18 +92,18 @@ impl Sent {
     }
 }
 
-/// A packet that has just been declared lost.
+/// A packet that was just declared lost.
 ///
-/// Of several that one ACK shows to be lost, each is told with the totals at its turn. `total_delivered` contains what that
-/// ACK delivered. (A QUIC ACK tells of that first, TCP's of both at once.)
+/// If one ACK shows several losses, each is reported with the totals at its turn. `total_delivered` contains the
+/// deliveries of that ACK. (QUIC processes an ACK's deliveries first; TCP processes both at once.)
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Lost {
-    /// When it was declared lost.
+    /// The time at which it was declared lost.
     pub now: Time,
-    /// What the sampler knew when the packet was sent, its size included.
+    /// The sampler's state when the packet was sent, with the packet's size.
     pub packet: PacketState,
-    /// Bytes in flight, this packet no longer included.
+    /// The bytes in flight, without this packet.
     pub inflight: Bytes,
     /// Bytes delivered on the connection until now (BBR draft, `C.delivered`).
     pub total_delivered: Bytes,
@@ -112,8 +112,8 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// `packet` was declared lost `now`, as `sampler` has been [told](Sampler::on_packet_lost) already. Without it `inflight`
-    /// is in flight.
+    /// A loss of `packet` at `now`, after `sampler` was [updated](Sampler::on_packet_lost). `inflight` excludes the
+    /// packet.
     pub fn new(now: Time, packet: PacketState, inflight: Bytes, sampler: &Sampler) -> Lost {
         Lost {
             now,
@@ -125,16 +125,16 @@ impl Lost {
     }
 }
 
-/// Everything that one ACK delivered.
+/// The deliveries of one ACK.
 ///
-/// [`Ack::new`] has what every transport knows; the rest are fields to set.
+/// [`Ack::new`] takes the values that every transport has; the rest are fields to set.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Ack {
-    /// When the ACK was processed.
+    /// The time of processing.
     pub now: Time,
-    /// Bytes newly acknowledged by this ACK, cumulatively or selectively, each byte of the stream once. Not zero. What had
-    /// been declared lost and arrives late counts too, as it was not delivered before.
+    /// The bytes newly acknowledged by this ACK, cumulatively or selectively, each byte of the stream once. Not zero.
+    /// Late arrivals of packets declared lost count too, as they were not delivered before.
     pub newly_acked: Bytes,
     /// Bytes in flight before this ACK and the losses that it showed.
     pub prior_inflight: Bytes,
@@ -149,29 +149,29 @@ pub struct Ack {
     /// Whether the sender has used its whole congestion window since the previous ACK. Without it a window-based
     /// controller must not grow (RFC 9002, "Underutilizing the Congestion Window"; RFC 7661).
     pub is_cwnd_limited: bool,
-    /// Whether the window itself has held the sender back since the previous ACK: data waited, and a packet of it did not fit.
-    /// Unlike [`Ack::is_cwnd_limited`] it is not set where pacing alone was the limit. BBRv3 raises its bound on what is in
-    /// flight, and goes on probing, only while that bound is what limits it.
+    /// Whether the window itself held the sender back since the previous ACK: data waited, and a packet of it did not
+    /// fit. Unlike [`Ack::is_cwnd_limited`] it is not set where only pacing was the limit. BBRv3 raises its bound on
+    /// what is in flight, and continues a probe, only while that bound limits the flow.
     ///
-    /// It is told for each ACK. `C.is_cwnd_limited` of the BBR draft and `tcp_sock.is_cwnd_limited` of Linux are latched over
-    /// a round trip instead: once set, they hold for the rest of it. Here the transport only tells, and the controller
-    /// latches, as BBRv3's does.
+    /// It is reported for each ACK. `C.is_cwnd_limited` of the BBR draft and `tcp_sock.is_cwnd_limited` of Linux are
+    /// latched over a round trip instead: once set, they hold for the rest of it. Here the transport only reports, and
+    /// the controller latches, as BBRv3's does.
     pub is_window_full: bool,
-    /// Whether it advanced the cumulative acknowledgement. What is acknowledged out of order may be the sign of a loss, and
-    /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always true
-    /// where packets are not acknowledged in order (QUIC), or known to be reordered (Linux `tcp_may_raise_cwnd`).
+    /// Whether it advanced the cumulative acknowledgement. An out-of-order acknowledgement may indicate a loss, and
+    /// until that is clear a window-based controller does not grow (RFC 5681, "Fast Retransmit/Fast Recovery"). Always
+    /// true where packets are not acknowledged in order (QUIC), or known to be reordered (Linux `tcp_may_raise_cwnd`).
     pub is_progress: bool,
-    /// When the next packet may leave: later than `now` as far as pacing has given departures away already, to what waits
-    /// in the host's scheduler and counts as in flight, or to a pause of the sender's own (Linux `tcp_wstamp_ns`). `now`
-    /// where nobody has done that, and where a packet is in flight only once it has left.
+    /// The time at which the next packet may leave. It is later than `now` if pacing has already scheduled departures,
+    /// of packets that wait in the host's scheduler and count as in flight, or a pause of the sender (Linux
+    /// `tcp_wstamp_ns`). It is `now` where nothing is scheduled ahead, and a packet is in flight only once it has left.
     pub next_departure: Time,
 }
 
 impl Ack {
-    /// An ACK that has been processed `now`, and what it delivered.
+    /// An ACK processed `now`, with its deliveries.
     ///
-    /// Without an RTT and without marks. It counts as progress; the window counts as used unless the application limited the
-    /// sample, and not as full; and the next packet may leave at once.
+    /// It has no RTT and no marks. It counts as progress. The window counts as used unless the application limited the
+    /// sample, and not as full. The next packet may leave at once.
     pub const fn new(
         now: Time,
         newly_acked: Bytes,
@@ -206,7 +206,7 @@ pub struct RttSample {
 }
 
 impl RttSample {
-    /// A measurement in which nobody held an ACK back.
+    /// A measurement without a delayed ACK.
     pub const fn exact(rtt: Duration) -> RttSample {
         RttSample {
             rtt,
@@ -215,7 +215,7 @@ impl RttSample {
     }
 }
 
-/// Why a recovery started.
+/// The reason for which a recovery started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
@@ -223,23 +223,23 @@ pub enum Cause {
     Loss,
     /// The network marked a packet (RFC 3168).
     Ecn,
-    /// A packet was lost, and a probe has repaired that before it was declared lost: nothing is left to recover from, and
-    /// [`Recovery::Left`] follows at once (RFC 8985, "Detecting Losses Using TLP"; Linux `tcp_process_tlp_ack`, which goes
-    /// through `TCP_CA_CWR` to `TCP_CA_Open`).
+    /// A packet was lost, and a tail loss probe repaired it before it was declared lost. Nothing is left to recover
+    /// from, and [`Recovery::Left`] follows at once (RFC 8985, "Detecting Losses Using TLP"; Linux
+    /// `tcp_process_tlp_ack`, which goes through `TCP_CA_CWR` to `TCP_CA_Open`).
     RepairedLoss,
 }
 
 /// A change of the transport's recovery state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// A recovery has started; at most once per round trip. In a recovery that a mark began, a loss is told as another
-    /// start, without [`Recovery::Left`] between: the round trip's reduction has been made, but what is lost matters to
-    /// those that mind losses only. A recovery of the next round trip comes after the end of that one.
+    /// A recovery has started; at most once per round trip. During a recovery that a mark began, a loss is reported as
+    /// another start, without [`Recovery::Left`] between. The reduction for the round trip was made, but controllers
+    /// that respond only to losses need to know. A recovery of the next round trip comes after the end of that one.
     Entered(Cause),
-    /// The recovery, or the time after a timeout, is over: what was outstanding at its start is settled.
+    /// The recovery, or the time after a timeout, is over: everything outstanding at its start is settled.
     Left,
-    /// The packets whose loss started the recovery or the timeout have arrived after all: it never should have
-    /// happened. Replaces [`Recovery::Left`] if the recovery was still going on; may also come after it.
+    /// The packets whose loss started the recovery or the timeout arrived after all: it was spurious. Replaces
+    /// [`Recovery::Left`] if the recovery is still going on; may also come after it.
     Undone,
 }
 
@@ -247,8 +247,8 @@ pub enum Recovery {
 ///
 /// See the [module](self) for the order of events. No method allocates, panics or reads a clock.
 pub trait Controller: Debug + Send {
-    /// The sender sends again after nothing was in flight because the application had nothing to send. Comes before
-    /// the packet's [`Controller::on_packet_sent`].
+    /// The sender resumes after nothing was in flight because the application had no data. Comes before the packet's
+    /// [`Controller::on_packet_sent`].
     fn on_idle_restart(&mut self, now: Time);
 
     /// A packet has left.
@@ -257,25 +257,25 @@ pub trait Controller: Debug + Send {
     /// A packet was declared lost.
     fn on_packet_lost(&mut self, lost: &Lost);
 
-    /// The transport's recovery state changed. `inflight` is what is in flight at that moment, without what has been
+    /// The transport's recovery state changed. `inflight` are the bytes in flight at that moment, without those
     /// declared lost.
     fn on_recovery(&mut self, now: Time, recovery: Recovery, inflight: Bytes);
 
     /// An ACK delivered data.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// A retransmission timeout, or persistent congestion. `inflight` is what is still in flight: what was sent so recently
-    /// that it was not declared lost. Ends with [`Recovery::Left`] or [`Recovery::Undone`].
+    /// A retransmission timeout, or persistent congestion. `inflight` are the bytes still in flight, sent too recently
+    /// to be declared lost. Ends with [`Recovery::Left`] or [`Recovery::Undone`].
     fn on_timeout(&mut self, now: Time, inflight: Bytes);
 
-    /// The handshake is over and took `rtt`: the first measurement, before any data has left. Not told where the transport
-    /// cannot tell it from a retransmission's.
+    /// The handshake is over and took `rtt`: the first measurement, before any data has left. Not called where it may
+    /// be a retransmission's.
     fn on_handshake(&mut self, _now: Time, _rtt: Duration) {}
 
     /// The largest packet now has `mss` bytes ([`Connection::mss`]).
     fn on_mtu_change(&mut self, mss: Bytes);
 
-    /// The congestion window: how much may be in flight. Never below one packet.
+    /// The congestion window: the most that may be in flight. Never below one packet.
     fn cwnd(&self) -> Bytes;
 
     /// The rate at which packets should leave. Never zero.
@@ -284,46 +284,46 @@ pub trait Controller: Debug + Send {
     /// The most that should leave in one burst, at least one packet.
     fn send_quantum(&self) -> Bytes;
 
-    /// Whether a TCP-like transport is to spread the reduction of the window over the ACKs of a recovery (PRR, RFC 9937),
-    /// until the recovery ends. A controller that cuts its window at once to what it is to be afterwards wants that; one
-    /// that sees to the conservation of packets itself does not (in Linux, one with a `cong_control` of its own).
+    /// Whether a TCP-like transport should spread the reduction of the window over the ACKs of a recovery (PRR, RFC
+    /// 9937), until the recovery ends. True for a controller that cuts its window at once to the final value. False for
+    /// one that conserves packets itself (in Linux, one with its own `cong_control`).
     fn wants_prr(&self) -> bool {
         false
     }
 
-    /// Whether the pacing rate matters: a transport that does not pace everybody (Linux without FQ) is to keep to it for
-    /// this controller, by itself (Linux `SK_PACING_NEEDED`). Others do with the ACK clock.
+    /// Whether the controller depends on its pacing rate. A transport that does not pace every controller (Linux
+    /// without FQ) must then pace this one itself (Linux `SK_PACING_NEEDED`). Others do with the ACK clock.
     fn needs_pacing(&self) -> bool {
         false
     }
 
-    /// Whether it answers marks, by sending less, as it would a loss. Only then may a transport send its packets as capable
-    /// of ECN: what marks a packet instead of dropping it relies on that answer (RFC 3168, "The TCP Sender"; RFC 8311, "ECN
-    /// Experimentation"; RFC 9002, "Explicit Congestion Notification"). Linux does not ask: with `tcp_ecn` = 1 it sends
-    /// BBRv1's packets so, too.
+    /// Whether it responds to marks by sending less, as to a loss. Only then may a transport send its packets as
+    /// ECN-capable: a queue that marks a packet instead of dropping it relies on that response (RFC 3168, "The TCP
+    /// Sender"; RFC 8311, "ECN Experimentation"; RFC 9002, "Explicit Congestion Notification"). Linux does not check:
+    /// with `tcp_ecn` = 1 it sends BBRv1's packets so, too.
     fn responds_to_ecn(&self) -> bool {
         false
     }
 
-    /// The state as observers and people see it.
+    /// The controller's state, for observers and people.
     fn snapshot(&self) -> Snapshot;
 }
 
-/// What is known of a controller before it has a connection: what its own module says of it for the list.
+/// The static properties of a controller, which its module declares for the list.
 pub(crate) trait Listed: Controller + Sized {
-    /// The name that it has everywhere: in code, on the command line, in records.
+    /// The name used everywhere: in code, on the command line, in records.
     const NAME: &'static str;
 
     /// The name of Linux's controller of the same algorithm.
     const KERNEL_NAME: &'static str = Self::NAME;
 
-    /// Its states.
+    /// The states.
     const STATES: &'static [State];
 
-    /// Its settings.
+    /// The settings.
     type Config;
 
-    /// The settings that it has in Linux.
+    /// The settings in Linux.
     fn linux() -> Self::Config;
 
     /// The same settings for a transport that counts a packet as in flight when it has left.
@@ -331,13 +331,13 @@ pub(crate) trait Listed: Controller + Sized {
         config
     }
 
-    /// One for a new connection.
+    /// A controller for a new connection.
     fn with(connection: Connection, config: Self::Config) -> Self;
 }
 
 /// A controller's state at one moment, for records, plots and debugging.
 ///
-/// A controller begins with [`Snapshot::new`] and adds what else it has:
+/// A controller starts with [`Snapshot::new`] and adds its further values:
 ///
 /// ```
 /// use congestion::{Bytes, Phase, Rate, Snapshot, State};
@@ -357,7 +357,7 @@ pub(crate) trait Listed: Controller + Sized {
 pub struct Snapshot {
     /// The controller's name: `bbr1`, `cubic`, `reno`.
     pub controller: &'static str,
-    /// Its state.
+    /// The state.
     pub state: State,
     /// The congestion window.
     pub cwnd: Bytes,
@@ -386,7 +386,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of a controller of this name. The send quantum and the round trips are zero, and the rest is unknown, until set.
+    /// A snapshot of a controller with this name. The send quantum and the round trips are zero, and the rest is
+    /// unknown, until set.
     pub const fn new(
         controller: &'static str,
         state: State,

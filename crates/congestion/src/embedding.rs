@@ -1,8 +1,8 @@
 //! Embedding in another transport: a guide.
 //!
 //! A transport keeps three things: a [`Sampler`](crate::sampling::Sampler), a [`Controller`](crate::Controller), and a
-//! table of the packets in flight with the [`PacketState`](crate::PacketState) of each. It tells them what happens, in
-//! the order that [`crate::controller`] lays down, and asks two questions before it sends.
+//! table of the packets in flight with the [`PacketState`](crate::PacketState) of each. It reports events to them in
+//! the order that [`crate::controller`] prescribes, and checks two conditions before it sends.
 //!
 //! | when | tell | then read |
 //! | --- | --- | --- |

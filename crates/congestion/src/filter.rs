@@ -1,4 +1,4 @@
-//! Windowed maximum and minimum filters: the extreme of the recent past in constant space and time.
+//! Windowed maximum and minimum filters: the extreme value of the recent past in constant space and time.
 //!
 //! Kathleen Nichols' algorithm: instead of every sample of the window, keep the best sample and the best of what came
 //! after it, twice over. A new best makes all older samples irrelevant; when the best leaves the window the second
@@ -13,12 +13,12 @@ use core::ops::Div;
 
 use units::{Duration, Time};
 
-/// What a filter's window is measured with: a point on the window's clock.
+/// A point on the clock of a filter's window.
 pub trait Stamp: Copy + PartialEq + Debug {
     /// The distance between two points.
     type Span: Copy + PartialOrd + Debug + Div<u64, Output = Self::Span>;
 
-    /// How far `self` is behind `earlier`; nothing if the order is reversed.
+    /// The distance from `earlier`, or zero if the order is reversed.
     fn since(self, earlier: Self) -> Self::Span;
 }
 
@@ -54,12 +54,12 @@ pub struct WindowedMax<V, S: Stamp> {
 }
 
 impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
-    /// A filter without samples that remembers for `window`.
+    /// A filter without samples, with this window.
     pub fn new(window: S::Span) -> WindowedMax<V, S> {
         WindowedMax { window, best: None }
     }
 
-    /// Lets it remember for `window`, from the next sample on.
+    /// Changes the window, from the next sample on.
     pub fn set_window(&mut self, window: S::Span) {
         self.window = window;
     }
@@ -96,7 +96,7 @@ impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
             [second, third]
         };
 
-        // Whatever has left the window makes room for its successors.
+        // Samples that left the window make room for their successors.
         if is_expired(first) && is_expired(second) {
             return [third, new, new];
         }
@@ -121,7 +121,7 @@ impl<V: Copy + Ord, S: Stamp> WindowedMax<V, S> {
 pub struct WindowedMin<V, S: Stamp>(WindowedMax<Reverse<V>, S>);
 
 impl<V: Copy + Ord, S: Stamp> WindowedMin<V, S> {
-    /// A filter without samples that remembers for `window`.
+    /// A filter without samples, with this window.
     pub fn new(window: S::Span) -> WindowedMin<V, S> {
         WindowedMin(WindowedMax::new(window))
     }

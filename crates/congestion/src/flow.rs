@@ -1,8 +1,8 @@
-//! A controller with all the books that it needs: sampler, pacer, what is in flight, recoveries, application limits.
+//! A controller with all its bookkeeping: sampler, pacer, bytes in flight, recoveries, application limits.
 //!
-//! A transport that counts packets itself drives a [`Controller`] by its events. For one that does not, a [`Flow`] is
-//! between: it is told of packets that leave, arrive and are lost, and says when the next may leave. It has the rules of
-//! QUIC (RFC 9002): a packet is sent once, and what is lost is sent again as a new one.
+//! A transport with its own bookkeeping drives a [`Controller`] by its events. For others there is a [`Flow`]: the
+//! transport reports packets that leave, arrive and are lost, and the flow says when the next may leave. It follows
+//! QUIC's rules (RFC 9002): a packet is sent once, and lost data is sent again in a new packet.
 //!
 //! ```
 #![doc = include_str!("../examples/sender.rs")]
@@ -17,8 +17,8 @@ use crate::sampling::{Outstanding, PacketState, Sampler};
 
 /// One direction of a connection under a controller.
 ///
-/// Every method is a thing that happened. [`Flow::settle`] ends each ACK and each look at the loss timer: only then is the
-/// controller told, losses first, as [its trait](crate::controller) demands.
+/// Every method reports an event. [`Flow::settle`] ends each ACK and each check of the loss timer. Only then is the
+/// controller called, with losses first, as [its trait](crate::controller) requires.
 #[derive(Debug, Clone)]
 pub struct Flow<C> {
     controller: C,
@@ -35,15 +35,15 @@ pub struct Flow<C> {
     /// The newest packet declared lost so far.
     newest_lost: Option<u64>,
     ack: PendingAck,
-    /// Data has run out, and none has left since.
+    /// Whether data has run out, and none has left since.
     is_dry: bool,
-    /// The window has held data back since the last ACK.
+    /// Whether the window has held data back since the last ACK.
     is_window_full: bool,
-    /// Data has run out since the last ACK, with window and pacer willing.
+    /// Whether data has run out since the last ACK although window and pacer allowed more.
     was_app_limited: bool,
 }
 
-/// What is known of the ACK that is being processed.
+/// The state of the ACK in progress.
 ///
 /// [`Ack`] has `newly_acked` beside `prior_inflight`. If they were side by side here too, `settle` would copy both with one
 /// load. Where it is called through a pointer, as from C, that load comes so soon after the two stores of `on_acked` that the
@@ -52,16 +52,16 @@ pub struct Flow<C> {
 struct PendingAck {
     bytes: Bytes,
     ce_marked: Bytes,
-    /// In flight before it and its losses.
+    /// The bytes in flight before it and its losses.
     prior_inflight: Bytes,
     packets: u32,
-    /// What the transport says of its round-trip time, if it says something.
+    /// The round-trip time from the transport, if it reported one or its absence.
     rtt: Option<Option<RttSample>>,
 }
 
 impl<C: Controller> Flow<C> {
-    /// A flow that begins `now` with packets of up to `mss` bytes. `timer_slack` is how late the transport's timers may
-    /// fire ([`Pacer`]).
+    /// A flow that begins `now` with packets of up to `mss` bytes. `timer_slack` is the largest delay of the
+    /// transport's timers ([`Pacer`]).
     pub fn new(controller: C, now: Time, mss: Bytes, timer_slack: Duration) -> Flow<C> {
         Flow {
             controller,
@@ -81,26 +81,27 @@ impl<C: Controller> Flow<C> {
         }
     }
 
-    /// Whether a packet of `bytes`, whose data waits, may leave now: window and pacer allow it.
+    /// Whether a waiting packet of `bytes` may leave now: window and pacer allow it.
     pub fn may_send(&mut self, now: Time, bytes: Bytes) -> bool {
         let fits = self.fits(bytes);
         self.is_window_full |= !fits;
         fits && self.pacer.may_send(now, self.controller.send_quantum())
     }
 
-    /// Whether the window has room for a packet of `bytes`. Without, only an ACK or a loss lets the next one leave, and no timer
-    /// is needed for the pacer.
+    /// Whether the window has room for a packet of `bytes`. Otherwise only an ACK or a loss lets the next one leave,
+    /// and no timer for the pacer is needed.
     pub fn fits(&self, bytes: Bytes) -> bool {
         self.inflight + bytes <= self.controller.cwnd()
     }
 
-    /// The earliest time at which the pacer lets a packet leave; the transport wakes up then if data waits and the window
-    /// has room.
+    /// The earliest time at which the pacer lets a packet leave. The transport wakes up then if data waits and the
+    /// window has room.
     pub fn next_departure(&self, now: Time) -> Time {
         self.pacer.next_departure(now)
     }
 
-    /// A packet of `bytes` leaves. What is returned is kept with the packet, until it is acknowledged, lost or forgotten.
+    /// Sends a packet of `bytes`. The returned state is kept with the packet until it is acknowledged, lost or
+    /// forgotten.
     pub fn on_sent(&mut self, now: Time, bytes: Bytes) -> PacketState {
         self.look_for_gap(now);
         let has_waited = self.sampler.is_app_limited() || self.sampler.is_unused_since(now);
@@ -108,7 +109,8 @@ impl<C: Controller> Flow<C> {
             self.controller.on_idle_restart(now);
         }
         self.is_dry = false;
-        // Lost with nothing acknowledged that left later: it may still arrive, and the interval does not begin anew.
+        // Everything is lost, and nothing acknowledged that left later: a lost packet may still arrive, and the
+        // interval does not restart.
         let out = if self.inflight.is_zero() && self.newest_lost > self.newest_acked {
             Outstanding::Inflight(Bytes::ZERO)
         } else {
@@ -124,19 +126,19 @@ impl<C: Controller> Flow<C> {
         packet
     }
 
-    /// No data waits. Told whenever the transport finds none to send; from then on until the next packet, the application is
-    /// the limit as far as window and pacer are not.
+    /// Reports that no data waits. Called whenever the transport finds none to send. Until the next packet, the
+    /// application is the limit unless window or pacer is.
     pub fn on_no_data(&mut self, now: Time) {
         self.is_dry = true;
         self.look_for_gap(now);
     }
 
-    /// Whether a packet with this state has left; no event of another counts.
+    /// Whether a packet with this state was sent; events of others are ignored.
     pub fn has_sent(&self, packet: &PacketState) -> bool {
         self.sampler.has_sent(packet)
     }
 
-    /// A packet has been acknowledged, by the ACK that [`Flow::settle`] ends.
+    /// Reports a packet acknowledged by the ACK that [`Flow::settle`] ends.
     pub fn on_acked(&mut self, now: Time, packet: &PacketState) {
         if self.has_sent(packet) {
             self.count_acked(now, packet);
@@ -144,8 +146,8 @@ impl<C: Controller> Flow<C> {
         }
     }
 
-    /// A packet that had been declared lost has been acknowledged after all. If that is true of all packets whose loss
-    /// started a recovery, it is undone.
+    /// Reports the acknowledgement of a packet that was declared lost. If all packets whose loss started a recovery
+    /// arrive, it is undone.
     pub fn on_acked_late(&mut self, now: Time, packet: &PacketState) {
         if self.has_sent(packet) {
             self.count_acked(now, packet);
@@ -153,7 +155,7 @@ impl<C: Controller> Flow<C> {
         }
     }
 
-    /// Before anything leaves the flight: an ACK and its losses, in either order, only make it smaller.
+    /// Called before packets leave the flight: an ACK and its losses, in either order, only reduce it.
     fn note_inflight(&mut self) {
         self.ack.prior_inflight = self.ack.prior_inflight.max(self.inflight);
     }
@@ -165,20 +167,20 @@ impl<C: Controller> Flow<C> {
         self.ack.packets = self.ack.packets.saturating_add(1);
     }
 
-    /// The transport has measured the round-trip time of this ACK itself; or it knows that there is none to be had, because what
-    /// is acknowledged was sent more than once under the same name (Karn's algorithm, RFC 6298). Without this call, the newest
-    /// packet's time of departure counts.
+    /// Reports the transport's own measurement of the round-trip time of this ACK, or its absence because the
+    /// acknowledged data was sent more than once under the same name (Karn's algorithm, RFC 6298). Without this call,
+    /// the newest packet's departure is used.
     pub fn on_rtt(&mut self, rtt: Option<RttSample>) {
         self.ack.rtt = Some(rtt);
     }
 
-    /// The ACK in progress reports `bytes` more as marked "congestion experienced" (ECN).
+    /// Reports `bytes` more as marked "congestion experienced" (ECN) by the ACK in progress.
     pub fn on_marked(&mut self, bytes: Bytes) {
         self.ack.ce_marked += bytes;
         self.sampler.on_ce_marked(bytes);
     }
 
-    /// A packet has been declared lost, by an ACK or by a timer, once.
+    /// Reports a packet declared lost, by an ACK or by a timer, once.
     pub fn on_lost(&mut self, now: Time, packet: &PacketState) {
         if !self.has_sent(packet) {
             return;
@@ -192,14 +194,15 @@ impl<C: Controller> Flow<C> {
         self.controller.on_packet_lost(&lost);
     }
 
-    /// A packet is neither acknowledged nor lost, and not waited for any more (in QUIC, of a number space that is discarded).
+    /// Reports a packet that is neither acknowledged nor lost, and no longer awaited (in QUIC, of a discarded number
+    /// space).
     pub fn on_forgotten(&mut self, packet: &PacketState) {
         if self.has_sent(packet) {
             self.inflight -= packet.bytes;
         }
     }
 
-    /// The ACK, or the loss timer, has been processed: all that it acknowledged, marked and lost has been told.
+    /// Ends the ACK or the check of the loss timer, after all its acknowledgements, marks and losses are reported.
     pub fn settle(&mut self, now: Time) {
         let ack = core::mem::take(&mut self.ack);
         let newest = self.sampler.newest().map(|packet| packet.sequence);
@@ -233,8 +236,9 @@ impl<C: Controller> Flow<C> {
         self.controller.on_ack(&told);
     }
 
-    /// Of the newest packet, unless a later one had been acknowledged before: then the receiver had reported since (RFC 9002,
-    /// "Generating RTT Samples"). A packet that is not full and travelled alone may have waited at the receiver for a second.
+    /// The round-trip time of the newest packet, unless a later one was acknowledged before: the receiver then reported
+    /// it late (RFC 9002, "Generating RTT Samples"). A packet that is not full and travelled alone may have waited at
+    /// the receiver for a second one.
     fn measure_rtt(&self, now: Time, packets: u32, newest: &PacketState) -> Option<RttSample> {
         let is_alone = packets == 1
             && newest.bytes < self.mss
@@ -245,22 +249,22 @@ impl<C: Controller> Flow<C> {
         })
     }
 
-    /// A retransmission timeout (TCP) or persistent congestion (QUIC), after the losses that it declared. A probe timeout is
-    /// none.
+    /// Reports a retransmission timeout (TCP) or persistent congestion (QUIC), after the losses that it declared. A
+    /// probe timeout is not one.
     pub fn on_timeout(&mut self, now: Time) {
-        // What was in flight before its losses is not what the next ACK finds.
+        // The bytes in flight before its losses do not apply to the next ACK.
         self.ack = PendingAck::default();
         self.recoveries.on_timeout(self.last_sequence);
         self.controller.on_timeout(now, self.inflight);
     }
 
-    /// The largest packet now has `mss` bytes.
+    /// Sets the size of the largest packet.
     pub fn on_mtu_change(&mut self, mss: Bytes) {
         self.mss = mss;
         self.controller.on_mtu_change(mss);
     }
 
-    /// Without data, the application is the limit from when the pacer would have let the next packet leave.
+    /// Without data, the application is the limit from the time at which the pacer allowed the next packet.
     fn look_for_gap(&mut self, now: Time) {
         if self.is_dry && self.fits(self.mss) && self.pacer.is_idle(now) {
             self.was_app_limited = true;
@@ -273,12 +277,12 @@ impl<C: Controller> Flow<C> {
         self.inflight
     }
 
-    /// The controller, to be read.
+    /// The controller, read-only.
     pub fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// The sampler, to be read.
+    /// The sampler, read-only.
     pub fn sampler(&self) -> &Sampler {
         &self.sampler
     }
@@ -288,7 +292,7 @@ impl<C: Controller> Flow<C> {
         self.min_rtt
     }
 
-    /// Whether losses, marks or a timeout are being recovered from.
+    /// Whether the flow is recovering from losses, marks or a timeout.
     pub fn is_recovering(&self) -> bool {
         self.recoveries.is_on()
     }
@@ -344,7 +348,7 @@ mod tests {
         assert_eq!(flow.ack.prior_inflight, mss);
     }
 
-    /// The newest acknowledged packet decides whose round-trip time counts: one that never was would be it for ever.
+    /// The newest acknowledged packet provides the round-trip time. A packet that was never sent would do so for ever.
     #[test]
     fn what_was_never_sent_does_not_count() {
         let mss = Bytes::new(1000);
@@ -364,7 +368,7 @@ mod tests {
         assert_eq!(flow.min_rtt(), Some(Duration::from_millis(40)));
     }
 
-    /// What was made long before its first packet has no old round-trip time to renew.
+    /// A flow created long before its first packet has no old round-trip time to renew.
     #[test]
     fn a_first_packet_that_comes_late_does_not_begin_a_search_for_the_least_round_trip() {
         let mss = Bytes::new(1000);

@@ -1,5 +1,5 @@
-//! Congestion control that can be put into any transport: BBRv1, BBRv3, CUBIC and Reno as pure state machines. No clock, no
-//! I/O, no allocation, integers only, `no_std`.
+//! Congestion control for any transport: BBRv1, BBRv3, CUBIC and Reno as pure state machines. No clock, no I/O, no
+//! allocation, integers only, `no_std`.
 //!
 //! | you have | you take |
 //! | --- | --- |
@@ -8,24 +8,24 @@
 //! | a rate, and no pacer | [`pacer::Pacer`] |
 //! | a pacer, and no measure of the path's rate | [`sampling::Sampler`] |
 //!
-//! [`embedding`] is the guide: which event when, and what to do where a stack does not know something. The crate
-//! `fullpipe-congestion-testkit` drives a transport over an emulated path and says what is wrong in its wiring.
+//! [`embedding`] is the guide: the order of events, and the options where a stack lacks information. The crate
+//! `fullpipe-congestion-testkit` drives a transport over an emulated path and reports errors in its wiring.
 //!
 //! # A sender
 //!
-//! All of it. Reliability, packet numbers and the wire are the transport's:
+//! A complete example. Reliability, packet numbers and the wire format belong to the transport:
 //!
 //! ```
 #![doc = include_str!("../examples/sender.rs")]
 //! ```
 //!
-//! # What there is
+//! # Contents
 //!
 //! - [`bbr1`], [`bbr3`], [`cubic`] and [`reno`] are the controllers; [`ControllerKind`] names them, [`Settings`] has their
 //!   settings, and [`AnyController`] is any of them.
-//! - [`Controller::snapshot`] tells observers what a controller is doing.
+//! - [`Controller::snapshot`] shows observers the state of a controller.
 //!
-//! What there is not: loss detection, retransmission, PRR and the wire. Which packets are lost is the transport's question.
+//! Not included: loss detection, retransmission, PRR and the wire format. The transport decides which packets are lost.
 //!
 //! # Size
 //!

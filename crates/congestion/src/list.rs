@@ -1,4 +1,4 @@
-//! The controllers by name, and any of them behind one type.
+//! The controllers by name, and an enum of them.
 
 use crate::bbr1::{self, Bbr1};
 use crate::bbr3::{self, Bbr3};
@@ -9,7 +9,7 @@ use crate::state::State;
 
 macro_rules! controllers {
     ($($(#[$about:meta])* $controller:ident: $config:ty,)*) => {
-        /// The controllers that there are.
+        /// The known controllers.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ControllerKind {
@@ -20,7 +20,7 @@ macro_rules! controllers {
             /// Every controller.
             pub const ALL: &'static [ControllerKind] = &[$(ControllerKind::$controller,)*];
 
-            /// The name that it has everywhere: in code, on the command line, in records.
+            /// The name used everywhere: in code, on the command line, in records.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(ControllerKind::$controller => $controller::NAME,)*
@@ -34,7 +34,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// The states that it may be in.
+            /// The possible states.
             pub const fn states(self) -> &'static [State] {
                 match self {
                     $(ControllerKind::$controller => $controller::STATES,)*
@@ -42,7 +42,7 @@ macro_rules! controllers {
             }
         }
 
-        /// A controller and its settings. Of a [`ControllerKind`], those that it has in Linux.
+        /// A controller with its settings. For a [`ControllerKind`], the settings in Linux.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Settings {
@@ -57,7 +57,7 @@ macro_rules! controllers {
             }
         }
 
-        /// Any controller, without a pointer in between.
+        /// Any controller, without indirection.
         #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub enum AnyController {
@@ -65,8 +65,8 @@ macro_rules! controllers {
         }
 
         impl AnyController {
-            /// A controller with these settings, or of this kind, for a new connection of a host like Linux, where what
-            /// waits in the packet scheduler is in flight already.
+            /// A controller with these settings, or of this kind, for a new connection of a host like Linux, where
+            /// packets waiting in the packet scheduler count as in flight.
             pub fn on_host(settings: impl Into<Settings>, connection: Connection) -> AnyController {
                 match settings.into() {
                     $(Settings::$controller(config) => {
@@ -75,7 +75,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// The same for a new connection of a transport that counts a packet as in flight when it has left.
+            /// A controller for a new connection of a transport that counts a packet as in flight when it has left.
             pub fn new(settings: impl Into<Settings>, connection: Connection) -> AnyController {
                 match settings.into() {
                     $(Settings::$controller(config) => {
@@ -90,11 +90,12 @@ macro_rules! controllers {
     };
 }
 
-// The list: each is a type of this name, with its settings. A new one goes to the end, since colours go by the place.
+// The list. Each entry is the name of a type, with its settings. New ones go to the end, since colours depend on the
+// index.
 controllers! {
     /// BBRv1, ACM Queue 14(5), 2016.
     Bbr1: bbr1::Config,
-    /// CUBIC, as Linux has it.
+    /// CUBIC, as in Linux.
     Cubic: cubic::Config,
     /// Reno, RFC 5681.
     Reno: reno::Config,

@@ -1,8 +1,7 @@
-//! What Reno and CUBIC have in common: slow start, reductions, timeouts, undo and pacing.
+//! The common parts of Reno and CUBIC: slow start, reductions, timeouts, undo and pacing.
 //!
-//! A loss-based controller grows its window until the network signals congestion, and then reduces it by a factor.
-//! The two controllers differ in how the window grows in congestion avoidance and by which factor it is reduced, and
-//! that is what an [`Avoidance`] is.
+//! A loss-based controller grows its window until the network signals congestion, and then reduces it by a factor. The
+//! two controllers differ in the growth during congestion avoidance and in the factor: an [`Avoidance`] has both.
 //!
 //! - **Entering recovery** reduces the window, each time that the transport enters one: a transport that loses packets
 //!   round after round enters a recovery in each, and the window falls each time. What leaves meanwhile is the
@@ -21,8 +20,8 @@
 //! - **After an idle time** longer than the retransmission timeout the window is halved for each such timeout that has
 //!   passed, but not below the initial window, with three quarters of what it was as the threshold, so that slow start gets
 //!   it back soon (RFC 2861; Linux `tcp_cwnd_restart`).
-//! - **A window that is not used** does not grow; but in slow start up to twice what was in flight, as that much was
-//!   proven (`usage.rs`).
+//! - **An unused window** does not grow, except in slow start up to twice what was in flight, as that much was proven
+//!   (`usage.rs`).
 
 pub mod states;
 
@@ -40,45 +39,45 @@ use crate::usage::Usage;
 
 /// The pacing rate in slow start, in windows per round trip: the window doubles in each (Linux, `tcp_pacing_ss_ratio`). With
 /// half the threshold reached the end is near, and the rate is that of congestion avoidance (`tcp_update_pacing_rate`).
-const SLOW_START_PACING: Ratio = Ratio::new(2, 1);
+const SLOW_START_PACING_GAIN: Ratio = Ratio::new(2, 1);
 /// The pacing rate in congestion avoidance, in windows per round trip: so much above one that the window, not the pacing
 /// rate, is the limit (Linux, `tcp_pacing_ca_ratio`; compare RFC 9002, "Pacing").
-const AVOIDANCE_PACING: Ratio = Ratio::new(6, 5);
+const AVOIDANCE_PACING_GAIN: Ratio = Ratio::new(6, 5);
 
-/// What an idle time leaves of the window as slow-start threshold (RFC 2861, section 3).
-const IDLE_THRESHOLD: Ratio = Ratio::new(3, 4);
+/// The slow-start threshold after an idle time, as a share of the window (RFC 2861, section 3).
+const IDLE_SSTHRESH_SHARE: Ratio = Ratio::new(3, 4);
 
-/// How a loss-based controller grows its window in congestion avoidance, and by what factor it reduces it.
+/// The growth of a loss-based controller's window in congestion avoidance, and its reduction.
 pub trait Avoidance: Debug + Copy + Send {
     /// The controller's name.
     const NAME: &'static str;
 
-    /// Congestion at a window of `cwnd`, with packets of `mss`: the window to go on with.
+    /// Returns the window after congestion at a window of `cwnd`, with packets of `mss`.
     fn on_congestion(&mut self, cwnd: Bytes, mss: Bytes, cause: Cause) -> Bytes;
 
-    /// A retransmission timeout. The reduction that goes with it was [`Avoidance::on_congestion`].
+    /// Notes a retransmission timeout. [`Avoidance::on_congestion`] has already reduced the window.
     fn on_timeout(&mut self);
 
-    /// The window grows in congestion avoidance.
+    /// Returns the window grown in congestion avoidance.
     fn grow(&mut self, growth: &Growth) -> Bytes;
 
-    /// The window was in use until `now`, but the sender had not enough to send, or the window may not grow.
+    /// Notes that until `now` the sender had too little to send, or the window must not grow.
     fn on_app_limited(&mut self, now: Time);
 
-    /// The window or the packet size was changed from outside; the next growth starts afresh.
+    /// Notes that the window or the packet size was changed from outside. The next growth starts afresh.
     fn on_restart(&mut self);
 }
 
 /// An occasion for the window to grow in congestion avoidance.
 #[derive(Debug, Clone, Copy)]
 pub struct Growth {
-    /// The present.
+    /// The current time.
     pub now: Time,
-    /// The window until now.
+    /// The window before the growth.
     pub cwnd: Bytes,
     /// The packet size.
     pub mss: Bytes,
-    /// What was acknowledged.
+    /// The bytes acknowledged.
     pub acked: Bytes,
     /// The smoothed round-trip time; zero before the first measurement.
     pub srtt: Duration,
@@ -86,7 +85,7 @@ pub struct Growth {
     pub min_rtt: Duration,
 }
 
-/// A controller that grows its window in slow start and as `A` says, and reduces it when packets are lost.
+/// A controller that grows its window in slow start and by `A`, and reduces it after losses.
 #[derive(Debug, Clone)]
 pub struct LossBased<A> {
     avoidance: A,
@@ -108,11 +107,11 @@ pub struct LossBased<A> {
     pacing_rate: Rate,
 }
 
-/// Where the transport's loss recovery stands.
+/// The state of the transport's loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// In a recovery, for this latest reason.
+    /// In a recovery, with its latest cause.
     Recovery(Cause),
     /// After a timeout, with or without anything delivered since.
     Timeout {
@@ -120,7 +119,7 @@ enum Phase {
     },
 }
 
-/// What an undo restores (RFC 9438, "Spurious Timeouts" and "Spurious Fast Retransmits").
+/// The values that an undo restores (RFC 9438, "Spurious Timeouts" and "Spurious Fast Retransmits").
 #[derive(Debug, Clone, Copy)]
 struct Saved<A> {
     avoidance: A,
@@ -166,8 +165,8 @@ impl<A: Avoidance> LossBased<A> {
 
     fn pacing_gain(&self) -> Ratio {
         match self.ssthresh {
-            Some(ssthresh) if self.cwnd >= Bytes::new(ssthresh.get() / 2) => AVOIDANCE_PACING,
-            _ => SLOW_START_PACING,
+            Some(ssthresh) if self.cwnd >= Bytes::new(ssthresh.get() / 2) => AVOIDANCE_PACING_GAIN,
+            _ => SLOW_START_PACING_GAIN,
         }
     }
 
@@ -175,7 +174,7 @@ impl<A: Avoidance> LossBased<A> {
         self.pacing_rate = pacing::window_rate(self.cwnd, self.rtt.smoothed(), self.pacing_gain());
     }
 
-    /// Saves what an undo needs and lowers the threshold; gives the window to go on with.
+    /// Saves the values for an undo and lowers the threshold. Returns the window to go on with.
     fn reduce(&mut self, cause: Cause) -> Bytes {
         self.saved = Some(Saved {
             avoidance: self.avoidance,
@@ -188,14 +187,14 @@ impl<A: Avoidance> LossBased<A> {
         self.ssthresh = Some(ssthresh);
         match cause {
             Cause::Loss | Cause::RepairedLoss => ssthresh,
-            // A mark has cost no packet, so that even a window of one goes on (RFC 9438, "Multiplicative Decrease"; RFC
+            // A mark costs no packet, so that even a window of one continues (RFC 9438, "Multiplicative Decrease"; RFC
             // 3168, "The TCP Sender").
             Cause::Ecn => reduced.max(self.mss),
         }
     }
 
     fn undo(&mut self) {
-        // If the window has already outgrown what it was, there is nothing to repair.
+        // A window that has already outgrown the saved one needs no repair.
         if let Some(saved) = self.saved.take()
             && self.cwnd < saved.cwnd
         {
@@ -206,7 +205,7 @@ impl<A: Avoidance> LossBased<A> {
         }
     }
 
-    /// Lets HyStart learn from the ACK.
+    /// Passes the ACK to HyStart.
     fn watch_slow_start(&mut self, ack: &Ack) {
         let observed = Observed {
             now: ack.now,
@@ -229,7 +228,7 @@ impl<A: Avoidance> LossBased<A> {
         ack.is_cwnd_limited || self.is_slow_start() && self.cwnd < self.usage.most() * 2
     }
 
-    /// Halves the window for each timeout that `idle` contains.
+    /// Halves the window for each timeout within `idle`.
     fn decay(&mut self, mut idle: Duration) {
         let rto = self.rtt.rto();
         let least = self.initial_cwnd.min(self.cwnd);
@@ -259,10 +258,10 @@ impl<A: Avoidance> LossBased<A> {
                 self.cwnd += acked;
                 return;
             }
-            // Up to the threshold in slow start, with the rest in congestion avoidance. All that was acknowledged
-            // counts (RFC 3465): a limit for each ACK would only serve against bursts, which pacing prevents, and
-            // after a timeout against cumulative ACKs that cover what had left the network long before, while
-            // `newly_acked` counts each byte when it is first known to have arrived.
+            // In slow start up to the threshold, with the rest in congestion avoidance. All acknowledged bytes count
+            // (RFC 3465). A limit per ACK would help only against bursts, which pacing prevents, and after a timeout
+            // against cumulative ACKs of bytes that left the network long before; `newly_acked` counts each byte when
+            // it is first known to have arrived.
             (Some(ssthresh), _) => {
                 let growth = acked.min(ssthresh - self.cwnd);
                 self.cwnd += growth;
@@ -287,7 +286,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.avoidance.on_app_limited(now);
         let idle = now.since(self.last_sent);
         if idle > self.rtt.rto() {
-            let resumable = IDLE_THRESHOLD.of_bytes(self.cwnd);
+            let resumable = IDLE_SSTHRESH_SHARE.of_bytes(self.cwnd);
             self.ssthresh = self.ssthresh.map(|ssthresh| ssthresh.max(resumable));
             self.decay(idle);
             self.update_pacing_rate();
@@ -299,20 +298,20 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.usage.on_sent(sent.bytes, sent.inflight);
     }
 
-    /// Nothing: what is lost counts when the transport enters a recovery for it.
+    /// Does nothing: losses count when the transport enters a recovery for them.
     fn on_packet_lost(&mut self, _lost: &Lost) {}
 
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
-            // A loss in the round trip for which a mark has already reduced the window (Linux `tcp_enter_recovery` within
-            // `TCP_CA_CWR`). The mark stands, even if the loss should not.
+            // A loss in the round trip for which a mark has already reduced the window (Linux `tcp_enter_recovery`
+            // within `TCP_CA_CWR`). The mark stands, even if the loss is spurious.
             Recovery::Entered(Cause::Loss) if self.phase == Phase::Recovery(Cause::Ecn) => {
                 self.saved = None;
                 self.phase = Phase::Recovery(Cause::Loss);
             }
             Recovery::Entered(cause) => {
                 let reduced = self.reduce(cause);
-                // Not up to the threshold, should a timeout have left the window below it.
+                // Stays below the threshold if a timeout has left the window there.
                 self.cwnd = self.cwnd.min(reduced);
                 self.phase = Phase::Recovery(cause);
             }

@@ -1,4 +1,4 @@
-//! What a timeout leaves of the window.
+//! The window after a timeout.
 
 use units::Bytes;
 
@@ -9,11 +9,11 @@ use units::Bytes;
 /// as lost the two agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LossWindow {
-    /// What is still in flight, and one packet more: the repetition can leave at once (Linux `tcp_enter_loss`; BBR draft,
-    /// `BBROnEnterRTO`).
+    /// The bytes still in flight, and one packet more: the retransmission can leave at once (Linux `tcp_enter_loss`;
+    /// BBR draft, `BBROnEnterRTO`).
     #[default]
     InflightAndOne,
-    /// One packet: the repetition waits until what is in flight has been acknowledged or declared lost (RFC 5681, "Loss
+    /// One packet: the retransmission waits until what is in flight was acknowledged or declared lost (RFC 5681, "Loss
     /// Window"; BBR paper, appendix, "Reacting to Transients").
     OnePacket,
 }

@@ -1,13 +1,13 @@
-//! A pacer: when the next packet may leave. Usable alone, with any rate.
+//! A pacer: the time of the next packet's departure. Usable alone, with any rate.
 
 use units::{Bytes, Duration, Rate, Time};
 
 /// Spreads departures over time, in bursts of at most a quantum.
 ///
-/// A burst of up to `quantum` bytes may leave at once; the next when that one has taken its time at the pacing rate. A
-/// sender that wakes late makes up for it, up to `slack`, which is therefore to be about as much as its timers are coarse:
-/// without any, each late wake-up lowers the rate. After a longer silence, what may leave at once is a burst and what
-/// `slack` is worth (Linux `tcp_update_skb_after_send` gives late departures a credit in the same way).
+/// A burst of up to `quantum` bytes may leave at once, and the next when that one has taken its time at the pacing
+/// rate. A sender that wakes up late catches up by at most `slack`, which should equal the coarseness of its timers:
+/// without slack, each late wake-up lowers the rate. After a longer silence, a burst and `slack` worth of bytes may
+/// leave at once (Linux `tcp_update_skb_after_send` gives late departures a credit in the same way).
 ///
 /// ```
 /// use congestion::pacer::Pacer;
@@ -27,15 +27,15 @@ use units::{Bytes, Duration, Rate, Time};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pacer {
-    /// When all that has left has taken its time.
+    /// The time at which everything sent has taken its time.
     paid_until: Time,
-    /// What may still leave in the present burst.
+    /// The remaining bytes of the present burst.
     burst: Bytes,
     slack: Duration,
 }
 
 impl Pacer {
-    /// A pacer that has seen nothing leave yet, for a sender that may wake up to `slack` too late.
+    /// A pacer that has seen no departure yet, for a sender that may wake up to `slack` too late.
     pub const fn new(now: Time, slack: Duration) -> Pacer {
         Pacer {
             paid_until: now,
@@ -53,8 +53,8 @@ impl Pacer {
         !self.burst.is_zero()
     }
 
-    /// A packet of `bytes` leaves now, at a pacing rate of `rate`. It is told of every packet, of those too that did not
-    /// have to wait.
+    /// Reports a packet of `bytes` that leaves now, at a pacing rate of `rate`. Called for every packet, including
+    /// those that did not have to wait.
     pub fn on_sent(&mut self, now: Time, bytes: Bytes, rate: Rate) {
         let earliest = now.as_nanos().saturating_sub(self.slack.as_nanos());
         self.paid_until = self.paid_until.max(Time::from_nanos(earliest)) + rate.time_for(bytes);
@@ -70,7 +70,7 @@ impl Pacer {
         }
     }
 
-    /// Whether all that has left has taken its time: from then on, a sender without data leaves a gap.
+    /// Whether everything sent has taken its time. From then on, a sender without data leaves a gap.
     pub fn is_idle(&self, now: Time) -> bool {
         self.paid_until <= now
     }
@@ -83,7 +83,7 @@ mod tests {
     const PACKET: Bytes = Bytes::new(1_000);
     const RATE: Rate = Rate::from_bytes_per_sec(1_000_000);
 
-    /// What leaves in a second when the sender wakes up every `tick`, and the most that leaves at one time.
+    /// The bytes sent in a second when the sender wakes up every `tick`, and the most sent at one time.
     fn run(slack: Duration, quantum: Bytes, tick: Duration) -> (u64, u64) {
         let mut pacer = Pacer::new(Time::ZERO, slack);
         let (mut now, mut sent, mut most) = (Time::ZERO, 0, 0);

@@ -14,8 +14,8 @@ pub const BURST_TIME: Duration = Duration::from_nanos(1_000_000_000 >> 10);
 /// its length still fits 16 bits).
 const MAX_BURST: Bytes = Bytes::new(65_535);
 
-/// Below this rate single packets are sent, above it at least two, which a receiver acknowledges with one ACK (Linux
-/// `bbr_min_tso_rate`).
+/// The rate below which single packets are sent. Above it at least two are, which a receiver acknowledges with one ACK
+/// (Linux `bbr_min_tso_rate`).
 const SINGLE_PACKET_RATE: Rate = Rate::from_bits_per_sec(1_200_000);
 
 /// The send quantum at a pacing rate of `rate`: whole packets of `mss`, as many as fit the time and size of a burst, but
@@ -28,7 +28,7 @@ pub fn send_quantum(rate: Rate, mss: Bytes) -> Bytes {
 }
 
 /// The rate that spreads a window of `cwnd` bytes evenly over one round trip, times `gain`; never zero. Without a
-/// measured round-trip time, [`NOMINAL_RTT`] takes its place.
+/// measured round-trip time, [`NOMINAL_RTT`] is used.
 pub fn window_rate(cwnd: Bytes, srtt: Option<Duration>, gain: Ratio) -> Rate {
     let rate = Rate::from_transfer(gain.of_bytes(cwnd), srtt.unwrap_or(NOMINAL_RTT));
     rate.max(Rate::from_bytes_per_sec(1))

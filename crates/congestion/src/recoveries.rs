@@ -1,23 +1,23 @@
-//! When a recovery starts, ends, and turns out to have been unnecessary, by QUIC's rules (RFC 9002, "Recovery").
+//! Start, end and undo of recoveries by QUIC's rules (RFC 9002, "Recovery").
 
 use crate::controller::{Cause, Recovery};
 
-/// The last recovery, or the time after a timeout. Packets are named by the order of sending.
+/// The last recovery, or the time after a timeout. Packets are identified by the order of sending.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recoveries {
-    /// The newest packet sent when it started: what is lost of these starts no other.
+    /// The newest packet sent when it started. Losses up to this packet start no other recovery.
     start: Option<u64>,
-    /// The `start` of the one before. What is lost of the packets between is this one's.
+    /// The `start` of the previous one. Losses of the packets between belong to this one.
     previous: Option<u64>,
     /// The newest packet sent when its first loss was found. Later than `start` if a mark began it.
     losses: Option<u64>,
     on: Option<On>,
-    /// Of its lost packets, those that have not arrived. When there are none left, it is undone.
+    /// The number of its lost packets that have not arrived. When it reaches zero, the recovery is undone.
     missing: u32,
     is_disproved: bool,
     /// The newest packet lost since the last settlement.
     unsettled: Option<u64>,
-    /// How many were lost since then that start a recovery.
+    /// The number of losses since then that start a recovery.
     new_losses: u32,
 }
 
@@ -50,7 +50,8 @@ impl Recoveries {
         self.on.is_some()
     }
 
-    /// After an ACK, whose newest packet is `acked`, or after a look at the loss timer. Gives the changes in their order.
+    /// Called after an ACK, whose newest packet is `acked`, or after a check of the loss timer. Returns the changes in
+    /// order.
     pub fn settle(
         &mut self,
         acked: Option<u64>,
@@ -58,7 +59,7 @@ impl Recoveries {
         last_sent: u64,
     ) -> [Option<Recovery>; 3] {
         let mut changes = [None; 3];
-        // A loss that was found at the same time speaks against it.
+        // A loss found at the same time prevents the undo.
         if core::mem::take(&mut self.is_disproved) && self.missing == 0 {
             self.on = None;
             changes[0] = Some(Recovery::Undone);
@@ -74,7 +75,7 @@ impl Recoveries {
             self.begin(On::Losses, last_sent);
             changes[2] = Some(Recovery::Entered(Cause::Loss));
         } else if self.on == Some(On::Marks) && lost > self.losses {
-            // The round trip's reduction has been made for the mark, and no arrival takes that back.
+            // The round trip's reduction was made for the mark, and no arrival reverts that.
             self.losses = Some(last_sent);
             changes[2] = Some(Recovery::Entered(Cause::Loss));
         } else if is_marked && acked > self.start {

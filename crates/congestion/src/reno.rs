@@ -8,20 +8,20 @@ use crate::hystart::HyStart;
 use crate::loss_based::{Avoidance, Growth, LossBased, states};
 use crate::state::State;
 
-/// The Reno controller. What it shares with CUBIC is described in [`crate::loss_based`].
+/// The Reno controller. [`crate::loss_based`] describes the parts shared with CUBIC.
 pub type Reno = LossBased<Aimd>;
 
-/// Reno's settings.
+/// The settings of Reno.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// What is left of the window after a loss. RFC 5681: 1/2.
+    /// The factor of the window after a loss. RFC 5681: 1/2.
     pub beta: Ratio,
-    /// What is left of the window after an ECN mark. RFC 3168: as after a loss; RFC 8511 (experimental) would have 4/5.
+    /// The factor of the window after an ECN mark. RFC 3168: as after a loss; RFC 8511 (experimental): 4/5.
     pub ecn_beta: Ratio,
-    /// Whether HyStart++ watches over the initial slow start. RFC 9406 allows it for any controller that slow-starts;
-    /// off by default, as RFC 5681 has it.
+    /// Whether HyStart++ is active in the initial slow start. RFC 9406 allows it for any controller that slow-starts;
+    /// off by default, as in RFC 5681.
     pub hystart: bool,
-    /// What a timeout leaves of the window. Linux: what is in flight and one packet. RFC 5681: one packet.
+    /// The window after a timeout. Linux: what is in flight and one packet. RFC 5681: one packet.
     pub loss_window: LossWindow,
 }
 

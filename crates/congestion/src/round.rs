@@ -10,7 +10,7 @@ use crate::sampling::RateSample;
 #[derive(Debug, Clone)]
 pub struct Round {
     count: u64,
-    /// A packet that was sent when this much was delivered belongs to the next round.
+    /// The delivered bytes at the end: a packet sent at or after this total belongs to the next round.
     end: Bytes,
     has_just_started: bool,
 }
@@ -24,7 +24,7 @@ impl Round {
         }
     }
 
-    /// Looks whether this ACK, which gave a trustworthy sample, starts a round.
+    /// Checks whether this ACK, which has a trustworthy sample, starts a round.
     pub fn update(&mut self, rate: &RateSample) {
         self.has_just_started = rate.prior_delivered >= self.end;
         if self.has_just_started {
@@ -33,12 +33,12 @@ impl Round {
         }
     }
 
-    /// This ACK gave no trustworthy sample and starts no round.
+    /// Notes an ACK without a trustworthy sample, which starts no round.
     pub fn skip(&mut self) {
         self.has_just_started = false;
     }
 
-    /// Lets the round end only with what is sent from now on.
+    /// Ends the round only with packets sent from now on.
     pub fn restart(&mut self, delivered: Bytes) {
         self.end = delivered;
     }

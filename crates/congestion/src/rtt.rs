@@ -11,12 +11,12 @@ pub struct RttEstimator {
 
 /// The retransmission timeout before the first measurement (RFC 6298, section 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// The least that a timeout allows for beyond the smoothed time (Linux `tcp_rto_min`). RFC 6298 has a second as the least
+/// The least margin of a timeout beyond the smoothed time (Linux `tcp_rto_min`). RFC 6298 has a second as the least
 /// timeout (section 2.4).
 const MIN_MARGIN: Duration = Duration::from_millis(200);
 
 impl RttEstimator {
-    /// Learns a measurement, with RFC 6298's weights: 1/8 for the mean, 1/4 for the deviation.
+    /// Takes a measurement, with RFC 6298's weights: 1/8 for the mean, 1/4 for the deviation.
     pub fn update(&mut self, rtt: Duration) {
         let Some(smoothed) = self.smoothed else {
             self.smoothed = Some(rtt);
@@ -35,7 +35,7 @@ impl RttEstimator {
         self.smoothed
     }
 
-    /// What a timeout allows for beyond the smoothed time: four mean deviations.
+    /// The margin of a timeout beyond the smoothed time: four mean deviations.
     pub fn margin(&self) -> Duration {
         self.variation * 4
     }

@@ -25,7 +25,7 @@
 //! assert_eq!(sample.delivery_rate, Some(Rate::from_transfer(size * 2, Duration::from_millis(50))));
 //! ```
 //!
-//! # Whose packets
+//! # Identity of packets
 //!
 //! The sampler does not care what a packet is, only that each is sent once, and at most once acknowledged. A QUIC
 //! transport uses its packets as they are. A TCP-like sender uses its segments, and takes a retransmission for a new
@@ -39,14 +39,14 @@
 
 use units::{Bytes, Duration, Rate, Time};
 
-/// What the sampler knew when a packet was sent; the transport keeps it with the packet and hands it back when the
-/// packet is acknowledged or lost (BBR draft, "Per-packet (P) state").
+/// The sampler's state when a packet was sent. The transport keeps it with the packet and returns it when the packet is
+/// acknowledged or lost (BBR draft, "Per-packet (P) state").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketState {
-    /// The packet's size as congestion control counts it.
+    /// The size as congestion control counts it.
     pub bytes: Bytes,
-    /// When it was sent.
+    /// The time of departure.
     pub sent_time: Time,
     /// The order in which packets were sent; a retransmission counts as a new packet.
     pub sequence: u64,
@@ -54,7 +54,7 @@ pub struct PacketState {
     pub delivered: Bytes,
     /// When `delivered` was last updated.
     pub delivered_time: Time,
-    /// When the packet most recently delivered had been sent: the start of the send interval.
+    /// The departure of the packet most recently delivered: the start of the send interval.
     pub first_sent_time: Time,
     /// Bytes lost on the connection when it was sent.
     pub lost: Bytes,
@@ -68,7 +68,7 @@ pub struct PacketState {
 }
 
 impl PacketState {
-    /// The same as numbers, for a transport that keeps it outside Rust.
+    /// The state as numbers, for a transport that keeps it outside Rust.
     pub fn to_words(&self) -> [u64; 9] {
         [
             self.bytes.get(),
@@ -83,8 +83,8 @@ impl PacketState {
         ]
     }
 
-    /// What [`PacketState::to_words`] gave. Any other numbers are a packet that never was: [`Sampler::has_sent`] knows it if its
-    /// sequence has not been reached, and else the harm is a wrong sample.
+    /// The state from [`PacketState::to_words`]. Other numbers are a packet that was never sent: [`Sampler::has_sent`]
+    /// detects it if its sequence is not reached yet; otherwise it causes a wrong sample at most.
     pub fn from_words(words: [u64; 9]) -> PacketState {
         let [
             bytes,
@@ -112,7 +112,7 @@ impl PacketState {
     }
 }
 
-/// What is out when a packet is sent: packets sent before it that an ACK may still report as delivered.
+/// The packets that are out when a packet is sent: those sent before it that an ACK may still report as delivered.
 ///
 /// The sampler's intervals begin anew when nothing is out, as any ACK from then on tells of what is sent from now on. What
 /// is in flight does not answer that. A loss is a guess of the sender's, and a wrong one must not make the interval short
@@ -122,13 +122,13 @@ impl PacketState {
 pub enum Outstanding {
     /// Nothing is out.
     Nothing,
-    /// Something is out, of which so many bytes are in flight. They are zero if all of it was declared lost.
+    /// Something is out. So many bytes of it are in flight; zero if all was declared lost.
     Inflight(Bytes),
 }
 
 impl Outstanding {
-    /// What is out at a transport that never reports a packet to [`Sampler::on_packet_acked`] after
-    /// [`Sampler::on_packet_lost`]: what is `inflight`, and nothing else.
+    /// The packets out at a transport that never reports a packet to [`Sampler::on_packet_acked`] after
+    /// [`Sampler::on_packet_lost`]: only those in flight.
     pub fn without_lost(inflight: Bytes) -> Outstanding {
         if inflight.is_zero() {
             Outstanding::Nothing
@@ -178,7 +178,7 @@ pub struct RateSample {
     pub is_app_limited: bool,
 }
 
-/// Draws a [`RateSample`] from every ACK of a connection (BBR draft, "Delivery Rate Samples").
+/// Computes a [`RateSample`] for every ACK of a connection (BBR draft, "Delivery Rate Samples").
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// Bytes sent, repeats included: the bound of what can be delivered.
@@ -194,9 +194,9 @@ pub struct Sampler {
     lost: Bytes,
     /// Bytes lost since the previous sample.
     newly_lost: Bytes,
-    /// Bytes that were marked, of those that were delivered.
+    /// The delivered bytes that were marked.
     delivered_ce: Bytes,
-    /// The next packet's place in the order of departures.
+    /// The sequence number of the next packet.
     next_sequence: u64,
     /// The end of the bubble: the connection counts as application-limited until more than this is delivered
     /// (`C.app_limited`).
@@ -222,9 +222,9 @@ impl Sampler {
         }
     }
 
-    /// A packet of `bytes` leaves while so much, itself not included, is `out` (`OnPacketSent`).
+    /// Records a packet of `bytes` that leaves while `out`, without this packet, is out (`OnPacketSent`).
     ///
-    /// What is returned belongs to the packet: the transport keeps it until the packet is acknowledged or forgotten.
+    /// The returned state belongs to the packet: the transport keeps it until the packet is acknowledged or forgotten.
     pub fn on_packet_sent(&mut self, now: Time, bytes: Bytes, out: Outstanding) -> PacketState {
         // After a pause the pipe was empty: time in which nothing could have been delivered must not count.
         if out == Outstanding::Nothing {
@@ -266,7 +266,7 @@ impl Sampler {
         }
     }
 
-    /// `packet` was declared lost.
+    /// Records the loss of `packet`.
     pub fn on_packet_lost(&mut self, packet: &PacketState) {
         self.lost += packet.bytes;
         self.newly_lost += packet.bytes;
@@ -288,13 +288,13 @@ impl Sampler {
         self.app_limited = Some(self.delivered + inflight);
     }
 
-    /// Whether [`Sampler::on_packet_sent`] has got as far as this packet. State that comes back from elsewhere may be anything.
+    /// Whether [`Sampler::on_packet_sent`] has reached this packet's sequence. State from outside may be anything.
     #[inline]
     pub fn has_sent(&self, packet: &PacketState) -> bool {
         packet.sequence < self.next_sequence
     }
 
-    /// Whether nothing was sent yet, since an earlier time than `now`.
+    /// Whether nothing was sent since an earlier time than `now`.
     pub(crate) fn is_unused_since(&self, now: Time) -> bool {
         self.next_sequence == 0 && self.delivered_time < now
     }
@@ -319,11 +319,11 @@ impl Sampler {
         self.lost
     }
 
-    /// Completes the ACK and gives its sample (`GenerateRateSample`). Called once an ACK, after
+    /// Ends the ACK and returns its sample (`GenerateRateSample`). Called once per ACK, after
     /// [`Sampler::on_packet_acked`] for each of its packets.
     ///
     /// `min_rtt` is the least round-trip time of the connection, zero while unknown: a sample over a shorter interval
-    /// cannot be true.
+    /// is not trustworthy.
     // Else the sample is written to memory, and at once copied into the `Ack` with wider loads, which wait for the stores.
     #[inline(always)]
     pub fn sample(&mut self, now: Time, min_rtt: Duration) -> RateSample {

@@ -1,4 +1,4 @@
-//! What a controller is doing, as observers see it.
+//! A controller's state, as observers see it.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use core::fmt;
 pub struct State {
     /// The name that it has in records.
     pub name: &'static str,
-    /// What it is for.
+    /// The purpose.
     pub phase: Phase,
 }
 
@@ -18,7 +18,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What a state is for. Several states, of one controller or of several, may be for the same.
+/// The purpose of a state. Several states may share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
@@ -26,7 +26,7 @@ pub enum Phase {
     Startup,
     /// Searching for the bandwidth, with a window and no model.
     SlowStart,
-    /// Emptying the queue that the search has made.
+    /// Emptying the queue of the search.
     Drain,
     /// At the bandwidth that was found, and probing for more.
     ProbeBw,
@@ -58,7 +58,7 @@ impl Phase {
     }
 }
 
-/// A controller's states: each with its name, and what it is for.
+/// Declares a controller's states, each with its name and purpose.
 macro_rules! states {
     ($($(#[$about:meta])* $state:ident: $name:literal for $phase:ident,)*) => {
         $(
@@ -69,7 +69,7 @@ macro_rules! states {
             };
         )*
 
-        /// All of them.
+        /// All states.
         pub const ALL: &[$crate::state::State] = &[$($state,)*];
     };
 }

@@ -1,4 +1,4 @@
-//! How much of the window was used.
+//! The use of the window.
 
 use units::Bytes;
 
@@ -12,15 +12,15 @@ use units::Bytes;
 /// (`tcp_cwnd_application_limited`); that is not done here.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
-    /// What was sent in all, repetitions included.
+    /// The bytes sent, retransmissions included.
     sent: Bytes,
-    /// What had been sent when `most` was last raised.
+    /// The bytes sent when `most` was last raised.
     end: Bytes,
     most: Bytes,
 }
 
 impl Usage {
-    /// A packet has left; with it, `inflight` is in flight.
+    /// Records a packet that left, with the bytes then in flight.
     pub fn on_sent(&mut self, bytes: Bytes, inflight: Bytes) {
         self.sent += bytes;
         let settled = self.sent - inflight;

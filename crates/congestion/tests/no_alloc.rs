@@ -1,4 +1,4 @@
-//! No operation of a controller or of the sampler allocates; only building them may.
+//! No operation of a controller or of the sampler allocates; only their construction may.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const STEPS: u64 = 200_000;
-const MOST_INFLIGHT: usize = 1_000;
+const MAX_INFLIGHT_PACKETS: usize = 1_000;
 
-/// A sender to which everything happens that can happen to one.
+/// A sender that experiences every kind of event.
 struct Flow {
     random: Xoshiro256PlusPlus,
     now: Time,
@@ -35,7 +35,7 @@ impl Flow {
             mss,
             sampler: Sampler::new(Time::ZERO),
             controller: AnyController::new(kind, connection),
-            inflight: VecDeque::with_capacity(MOST_INFLIGHT),
+            inflight: VecDeque::with_capacity(MAX_INFLIGHT_PACKETS),
             inflight_bytes: Bytes::ZERO,
         }
     }
@@ -73,7 +73,7 @@ impl Flow {
     }
 
     fn send(&mut self) {
-        if self.inflight.len() == MOST_INFLIGHT {
+        if self.inflight.len() == MAX_INFLIGHT_PACKETS {
             return;
         }
         let packet = self.sampler.on_packet_sent(
@@ -150,7 +150,7 @@ fn nothing_allocates_after_construction() {
     }
 }
 
-/// The test above would notice.
+/// The test above detects an allocation.
 #[test]
 fn an_allocation_is_counted() {
     let allocations = allocation_counter::measure(|| {

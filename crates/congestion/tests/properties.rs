@@ -1,4 +1,4 @@
-//! Whatever happens to a controller, in whatever order: it does not panic or overflow, and stays able to send.
+//! Any sequence of events leaves a controller able to send, without a panic or an overflow.
 
 use std::collections::VecDeque;
 
@@ -11,12 +11,12 @@ use congestion::{
 };
 use proptest::prelude::*;
 
-/// What may happen.
+/// The possible events.
 #[derive(Debug, Clone)]
 enum Event {
-    /// Time passes; or does not.
+    /// Time passes, or does not.
     Pass(Duration),
-    /// The same packet is sent so many times.
+    /// The same packet is sent this many times.
     Send {
         bytes: Bytes,
         count: usize,
@@ -37,11 +37,11 @@ enum Event {
     AppLimited,
     /// From now on the network marks each packet, or none.
     Marking(bool),
-    /// An ACK that no sampler would give.
+    /// An ACK that no sampler would produce.
     Nonsense(Box<Ack>),
 }
 
-/// Small, common, extreme.
+/// Small, common and extreme values.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => 0_u64..100_000,
@@ -140,7 +140,7 @@ connection
     }
 }
 
-/// A transport that passes on what happens to it.
+/// A transport that passes events on.
 struct Transport<C> {
     controller: C,
     now: Time,
@@ -260,7 +260,7 @@ impl<C: Controller> Transport<C> {
         self.controller.on_ack(&ack);
     }
 
-    /// What must hold at any time.
+    /// The invariants.
     fn check(&self) -> Snapshot {
         let snapshot = self.controller.snapshot();
         assert!(self.controller.cwnd() >= self.mss, "{snapshot:?}");
@@ -286,7 +286,7 @@ impl MaxBySequence for Option<PacketState> {
     }
 }
 
-/// Lets all of it happen; gives the state after each event.
+/// Applies all events. Returns the state after each.
 fn drive<C: Controller>(connection: Connection, controller: C, events: &[Event]) -> Vec<Snapshot> {
     let mut transport = Transport::new(connection, controller);
     transport.check();

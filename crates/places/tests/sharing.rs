@@ -1,4 +1,4 @@
-//! Which newcomers get a place, and which holders lose one.
+//! The choice of newcomers that get a place, and of holders that lose one.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

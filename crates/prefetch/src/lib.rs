@@ -1,5 +1,5 @@
-//! Memory asked for before it is needed: what thousands of connections keep is in no cache when its turn comes, and a
-//! processor that waits for it does nothing else meanwhile.
+//! Prefetching: requests memory before it is needed. The state of thousands of connections is in no cache when its turn
+//! comes, and the processor would wait for it.
 //!
 //! ```
 //! let table = vec![[0u8; 256]; 10_000];
@@ -8,20 +8,19 @@
 //! }
 //! ```
 //!
-//! The one place in the workspace that is `unsafe`: the intrinsic takes a raw pointer, and Rust's own form of it
+//! The only `unsafe` code of the workspace for this: the intrinsic takes a raw pointer, and Rust's own function
 //! (`core::hint::prefetch_read`) is not stable yet.
 #![no_std]
 #![expect(unsafe_code, reason = "the intrinsic takes a raw pointer")]
 
-/// The bytes that a cache holds or fetches together.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// What the second-level cache of a processor holds, more or less: what takes no more memory than this need not be asked
-/// for.
+/// The approximate size of a processor's second-level cache in bytes. Smaller data need no prefetching.
 pub const NEAR: usize = 1 << 20;
 
-/// Asks the processor to fetch a value into its second-level cache. That changes nothing but how long it will take to read
-/// it. Does nothing where the instruction is not at hand.
+/// Asks the processor to fetch a value into its second-level cache. This only affects the time of a later read. Does
+/// nothing where the instruction is not available.
 #[inline]
 pub fn prefetch<T>(value: &T) {
     let first = core::ptr::from_ref(value).cast::<i8>();
@@ -30,7 +29,7 @@ pub fn prefetch<T>(value: &T) {
         prefetch_line(first.wrapping_add(offset));
         offset += LINE;
     }
-    // The value need not begin with a line: one more may hold its end.
+    // The value need not begin at a line: one more may hold its end.
     prefetch_line(first.wrapping_add(size_of::<T>().saturating_sub(1)));
 }
 

@@ -21,10 +21,11 @@ use crate::record::Record;
 use crate::said::{Reader, Said};
 use crate::waiting::interruptible;
 
-/// What a scenario may have beside its path and hosts. Who sends, and how long, is the advice's own.
-const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
+/// The parts of a scenario that are not about path or hosts. They are ignored, since the advice sets flows and duration
+/// itself.
+const IGNORED_PARTS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
 
-/// What :func:`fullpipe.advise` gives.
+/// The result of :func:`fullpipe.advise`.
 #[pyclass(frozen, module = "fullpipe")]
 pub struct Advice {
     goal: Goal,
@@ -47,19 +48,19 @@ impl Advice {
 
 #[pymethods]
 impl Advice {
-    /// The name of the controller to choose for the goal.
+    /// The name of the best controller for the goal.
     #[getter]
     fn choice(&self) -> PyResult<&'static str> {
         self.view(|advice| advice.of(self.goal).choice)
     }
 
-    /// Everything in numbers, as a new dict: what ``fullpipe advise --json`` prints. Names end with their units.
+    /// All results as a new dict: the output of ``fullpipe advise --json``. Names end with their units.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.view(|advice| json::object(py, &Json::new(advice, self.goal, self.runs)))?
     }
 
-    /// A page with plots as HTML, which needs no network: what ``fullpipe advise --report`` writes.
+    /// An HTML page with plots, which needs no network: the page of ``fullpipe advise --report``.
     #[getter]
     fn page(&self, py: Python<'_>) -> PyResult<String> {
         let facts = [
@@ -75,13 +76,13 @@ impl Advice {
         })
     }
 
-    /// The runs that failed, each with its reason: nothing is known of their paths.
+    /// The failed runs with their reasons. Their paths have no results.
     #[getter]
     fn failed(&self) -> Vec<(String, String)> {
         self.failed.clone()
     }
 
-    /// What ``fullpipe advise`` prints.
+    /// The output of ``fullpipe advise``.
     fn __str__(&self) -> PyResult<String> {
         self.view(|advice| studies::advise::text(advice, self.goal, Some(120)))
     }
@@ -94,22 +95,22 @@ impl Advice {
     }
 }
 
-/// Says which controller suits a path, of which not everything need be known.
+/// Chooses a controller for a path that is known in part.
 ///
-/// ``path`` is a :class:`fullpipe.Path` or a dict with its fields; a scenario in any form that :func:`fullpipe.run` takes,
-/// of which the path and the hosts count; or a :class:`fullpipe.Record`. Any value may be a range, such as
-/// ``"10mbit..50mbit"`` or ``"0..1%"``. Without ``buffer``, it is ``"0.5bdp..8bdp"``. ``set`` replaces fields:
+/// ``path`` is a :class:`fullpipe.Path` or a dict with its fields; a scenario in any form that :func:`fullpipe.run`
+/// takes, whose path and hosts are used; or a :class:`fullpipe.Record`. Any value may be a range, such as
+/// ``"10mbit..50mbit"`` or ``"0..1%"``. By default ``buffer`` is ``"0.5bdp..8bdp"``. ``set`` replaces fields:
 /// ``{"path.loss": "0..1%"}``.
 ///
-/// Paths are sampled from these ranges, and every one of ``controllers`` is run over each of them in the simulator: alone,
-/// beside a CUBIC flow, and beside itself with small requests. ``goal`` is what is chosen for: ``"throughput"``,
-/// ``"latency"`` or ``"fair"``. ``paths`` is how many are sampled, and ``duration`` how long each run is in simulated time,
-/// such as ``"30s"``; if not given, as many and as long as take some fifteen seconds on two processors.
+/// Paths are sampled from these ranges. Each of ``controllers`` runs over each path in the simulator: alone, beside a
+/// CUBIC flow, and beside itself with small requests. ``goal`` is ``"throughput"``, ``"latency"`` or ``"fair"``.
+/// ``paths`` is the number of sampled paths, and ``duration`` the simulated time of each run, such as ``"30s"``; by
+/// default, both are chosen to take some fifteen seconds on two processors.
 ///
-/// ``jobs`` is how many runs there are at a time; as many as processors if not given. ``progress`` is as for
+/// ``jobs`` is the number of concurrent runs, by default that of processors. ``progress`` is as for
 /// :func:`fullpipe.sweep`.
 ///
-/// :raises fullpipe.ScenarioError: the path or an argument makes no sense; ``field`` is the one to mend
+/// :raises fullpipe.ScenarioError: the path or an argument is invalid; ``field`` names it
 /// :raises fullpipe.EngineError: there is no path on which all runs ended
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C
@@ -193,7 +194,7 @@ pub fn advise(
     Ok(advice)
 }
 
-/// What is known of the path.
+/// Reads the known properties of the path.
 fn known(said: &Bound<'_, PyAny>, set: Asked<'_, '_>) -> PyResult<RangedPath> {
     let mut reader = Reader::default();
     let wrong = |error| error::of_scenario(&error);
@@ -211,7 +212,7 @@ fn known(said: &Bound<'_, PyAny>, set: Asked<'_, '_>) -> PyResult<RangedPath> {
     Ok(path)
 }
 
-/// The path of a dict: that of a scenario, or its fields alone.
+/// The path of a dict: a scenario's, or a dict of only its fields.
 fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> {
     let mut path = RangedPath::unknown();
     let is_scenario = entries
@@ -219,7 +220,7 @@ fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> 
         .any(|entry| ["path", "host"].contains(&entry.key.as_str()));
     for Entry { key, value, .. } in entries {
         match is_scenario {
-            true if OTHERS.contains(&key.as_str()) => {}
+            true if IGNORED_PARTS.contains(&key.as_str()) => {}
             true => path.replace(key, value)?,
             false => path.replace(&format!("path.{key}"), value)?,
         }
@@ -227,7 +228,7 @@ fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> 
     Ok(path)
 }
 
-/// The candidates, each once.
+/// The candidates without repetitions.
 fn candidates(asked: Asked<'_, '_>) -> PyResult<Vec<ControllerKind>> {
     let fix = "give a list of names such as [\"bbr3\", \"cubic\"]";
     let Some(names) = names("controllers", asked, fix)? else {

@@ -1,4 +1,4 @@
-//! Arguments that several functions have, read by hand: what is wrong with one is told with its name and the fix.
+//! Arguments of several functions, read by hand so that errors name the argument and the fix.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use studies::runs;
 use crate::error;
 use crate::scalar::answer;
 
-/// An argument as Python gives it; nothing if it is not given, or is `None`.
+/// An argument from Python. Nothing if it is missing or `None`.
 pub type Asked<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// The argument `name` is of no type that says something; `fix` is what to give (`TypeError`).
+/// The error that the argument `name` has a wrong type; `fix` is the type to give (`TypeError`).
 pub fn wrong_type(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyErr {
     let kind = said.get_type();
     PyTypeError::new_err(format!("{name}: {kind} is the wrong type; {fix}"))
 }
 
-/// Whether it is a mapping. A cast to one would drop what Python raises meanwhile, such as `KeyboardInterrupt`.
+/// Whether the object is a mapping. A cast would drop exceptions raised meanwhile, such as `KeyboardInterrupt`.
 ///
 /// # Errors
 ///
@@ -35,11 +35,11 @@ pub fn is_mapping(said: &Bound<'_, PyAny>) -> PyResult<bool> {
     said.is_instance(MAPPING.import(said.py(), "collections.abc", "Mapping")?)
 }
 
-/// What the argument `name` says, as text.
+/// The text of the argument `name`.
 ///
 /// # Errors
 ///
-/// It is no `str` (`TypeError`).
+/// It is not a `str` (`TypeError`).
 pub fn text(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<String> {
     let text = said.cast::<PyString>();
     let text = text.map_err(|_| wrong_type(name, said, fix))?;
@@ -47,8 +47,8 @@ pub fn text(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<String> 
     Ok(text?.to_owned())
 }
 
-/// What is raised if Python cannot tell what the argument or field `name` says, such as half a character, or a number of
-/// thousands of digits: `ScenarioError` in place of Python's `ValueError`, `OverflowError` and so on, which name no field.
+/// The error for a value that Python cannot convert, such as half a character or a number of thousands of digits. It is
+/// a `ScenarioError` instead of Python's `ValueError`, `OverflowError` and so on, which name no field.
 pub fn no_value(name: &str, said: &Bound<'_, PyAny>, raised: PyErr) -> PyErr {
     let py = said.py();
     if raised.is_instance_of::<PyTypeError>(py) {
@@ -68,11 +68,11 @@ pub fn no_value(name: &str, said: &Bound<'_, PyAny>, raised: PyErr) -> PyErr {
     error
 }
 
-/// What the argument `name` says, one of a closed set of names; without it, `default`.
+/// The name in the argument `name`, one of a closed set. By default, `default`.
 ///
 /// # Errors
 ///
-/// There is no such name (`ScenarioError`), or it is no `str` (`TypeError`).
+/// The name is unknown (`ScenarioError`), or not a `str` (`TypeError`).
 pub fn named<T>(name: &str, asked: Asked<'_, '_>, default: T) -> PyResult<T>
 where
     T: std::str::FromStr<Err = units::UnknownName> + std::fmt::Display,
@@ -84,11 +84,11 @@ where
     one_of(name, &text(name, said, &fix)?)
 }
 
-/// What the text of the argument `name` is, one of a closed set of names.
+/// Parses the text of the argument `name`, one of a closed set of names.
 ///
 /// # Errors
 ///
-/// There is no such name (`ScenarioError`).
+/// The name is unknown (`ScenarioError`).
 pub fn one_of<T>(name: &str, text: &str) -> PyResult<T>
 where
     T: std::str::FromStr<Err = units::UnknownName>,
@@ -97,11 +97,11 @@ where
         .map_err(|unknown| error::of_argument(name, &unknown))
 }
 
-/// The names that the argument `name` lists.
+/// The names in the argument `name`.
 ///
 /// # Errors
 ///
-/// It is no list of `str`s; one alone is none either (`TypeError`).
+/// It is not a list of `str`s; a single `str` is not one either (`TypeError`).
 pub fn names(name: &str, asked: Asked<'_, '_>, fix: &str) -> PyResult<Option<Vec<String>>> {
     let Some(said) = asked else {
         return Ok(None);
@@ -111,21 +111,21 @@ pub fn names(name: &str, asked: Asked<'_, '_>, fix: &str) -> PyResult<Option<Vec
     names.collect::<PyResult<Vec<_>>>().map(Some)
 }
 
-/// No list of names, flows or packets has more.
-const MOST_ITEMS: usize = 1_000_000;
+/// The most items in a list of names, flows or packets.
+const MAX_ITEMS: usize = 1_000_000;
 
-/// The items of the list that the argument `name` is.
+/// The items of the list in the argument `name`.
 ///
 /// # Errors
 ///
-/// It is none (`TypeError`).
+/// It is not a list (`TypeError`).
 pub fn items<'py>(
     name: &str,
     said: &Bound<'py, PyAny>,
     fix: &str,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let is_one = said.is_instance_of::<PyString>() || is_mapping(said)?;
-    // What has no length might have no end.
+    // An object without a length might have no end.
     let count = if is_one {
         None
     } else {
@@ -133,24 +133,24 @@ pub fn items<'py>(
     };
     let items = answer(said.py(), said.try_iter())?.filter(|_| count.is_some());
     let items = items.ok_or_else(|| wrong_type(name, said, fix))?;
-    if let Some(count) = count.filter(|count| *count > MOST_ITEMS) {
-        let message = format!("{name}: {count} are more than {MOST_ITEMS}; give fewer");
+    if let Some(count) = count.filter(|count| *count > MAX_ITEMS) {
+        let message = format!("{name}: {count} are more than {MAX_ITEMS}; give fewer");
         return Err(error::of_field(&message, name, None));
     }
     let items = items.map(|item| {
         said.py().check_signals()?;
         item
     });
-    items.take(MOST_ITEMS).collect()
+    items.take(MAX_ITEMS).collect()
 }
 
-/// The whole number, from zero on, that the argument `name` is.
+/// The whole number in the argument `name`, from zero on.
 ///
 /// # Errors
 ///
-/// It is none (`TypeError`), negative, or larger than 64 bits (`ScenarioError`).
+/// It is not a whole number (`TypeError`), negative, or larger than 64 bits (`ScenarioError`).
 pub fn whole(name: &str, said: &Bound<'_, PyAny>, fix: &str) -> PyResult<u64> {
-    // To Python, `True` is 1.
+    // In Python, `True` is 1.
     let is_other = said.is_instance_of::<PyFloat>() || said.is_instance_of::<PyBool>();
     if is_other || !said.hasattr("__index__")? {
         return Err(wrong_type(name, said, fix));
@@ -175,7 +175,7 @@ pub fn flag(name: &str, said: &Bound<'_, PyAny>) -> PyResult<bool> {
     flag.map_err(|_| wrong_type(name, said, "give True or False"))
 }
 
-/// What the seed is.
+/// The seed.
 ///
 /// # Errors
 ///
@@ -185,7 +185,7 @@ pub fn seed(asked: Asked<'_, '_>) -> PyResult<Option<u64>> {
     asked.map(|said| whole("seed", said, fix)).transpose()
 }
 
-/// How many runs there are at a time.
+/// The number of concurrent runs.
 ///
 /// # Errors
 ///
@@ -194,11 +194,11 @@ pub fn jobs(asked: Asked<'_, '_>, engine: EngineKind) -> PyResult<usize> {
     Ok(runs::jobs(count("jobs", asked)?, engine))
 }
 
-/// The whole number, of one or more, that the argument `name` is.
+/// The whole number in the argument `name`, from one on.
 ///
 /// # Errors
 ///
-/// It is none (`TypeError`), less than one, or larger than 64 bits (`ScenarioError`).
+/// It is not a whole number (`TypeError`), less than one, or larger than 64 bits (`ScenarioError`).
 pub fn count(name: &str, asked: Asked<'_, '_>) -> PyResult<Option<NonZeroUsize>> {
     let Some(said) = asked else {
         return Ok(None);
@@ -215,24 +215,24 @@ pub fn count(name: &str, asked: Asked<'_, '_>) -> PyResult<Option<NonZeroUsize>>
     })
 }
 
-/// The path of a file or directory that the argument `name` is.
+/// The path in the argument `name`.
 ///
 /// # Errors
 ///
-/// It is none (`TypeError`).
+/// It is not a path (`TypeError`).
 pub fn path(name: &str, said: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path = said.extract();
     path.map_err(|_| wrong_type(name, said, "give a str or a pathlib.Path"))
 }
 
-/// A number as people are shown it: as much of it as fits into a line.
+/// A number for an error message, cut to fit into a line.
 fn shortened(said: &Bound<'_, PyAny>) -> String {
-    const MOST: usize = 30;
-    // Python refuses to write out very long ones.
+    const MAX_CHARS: usize = 30;
+    // Python refuses to print very long ones.
     let said = said
         .str()
         .map_or_else(|_| "this".to_owned(), |text| text.to_string());
-    match said.char_indices().nth(MOST) {
+    match said.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &said[..end]),
         None => said,
     }

@@ -12,7 +12,7 @@ use crate::json;
 use crate::progress::Progress;
 use crate::waiting::interruptible;
 
-/// What :func:`fullpipe.claims` gives.
+/// The result of :func:`fullpipe.claims`.
 #[pyclass(frozen, module = "fullpipe")]
 pub struct Claims {
     summary: serde_json::Value,
@@ -22,14 +22,15 @@ pub struct Claims {
 
 #[pymethods]
 impl Claims {
-    /// Every judgement, as a new dict: what ``fullpipe claims --json`` prints. ``holds``, ``differs`` and ``fails`` are how
-    /// many, and ``unexplained`` how many of those that differ do so for no cause that is established. Shares are of one, times in milliseconds, rates in bits per second.
+    /// All judgements as a new dict: the output of ``fullpipe claims --json``. ``holds``, ``differs`` and ``fails`` are
+    /// counts; ``unexplained`` counts those that differ without an established cause. Shares are fractions of one,
+    /// times in milliseconds, rates in bits per second.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::object(py, &self.summary)
     }
 
-    /// The table that ``fullpipe claims`` prints.
+    /// The table of ``fullpipe claims``.
     fn __str__(&self) -> &str {
         &self.text
     }
@@ -39,18 +40,18 @@ impl Claims {
     }
 }
 
-/// Measures what was published about BBR, and judges whether it holds.
+/// Measures published claims about BBR again, and judges whether they hold.
 ///
-/// ``ids`` are the claims, such as ``["loss-sweep"]``; all of them if not given, which takes minutes. ``engine`` is
-/// ``"sim"`` (virtual time), ``"quic"`` or ``"linux"`` (real time). ``quick`` runs fewer points for a shorter time; do not
-/// cite the result. ``scenarios`` is a directory with a table of claims and its studies, instead of those that are built in.
+/// ``ids`` are the claims, such as ``["loss-sweep"]``; by default all, which takes minutes. ``engine`` is ``"sim"``
+/// (virtual time), ``"quic"`` or ``"linux"`` (real time). ``quick`` runs fewer points for a shorter time; do not cite
+/// the result. ``scenarios`` is a directory with a table of claims and its studies, instead of the built-in ones.
 ///
-/// ``jobs`` is how many runs there are at a time; as many as processors if not given, and one in real time. ``progress`` is
-/// as for :func:`fullpipe.sweep`.
+/// ``jobs`` is the number of concurrent runs, by default that of processors, and one in real time. ``progress`` is as
+/// for :func:`fullpipe.sweep`.
 ///
-/// A claim that fails is no exception: ``summary["fails"]`` counts those. A run that fails makes its claims fail.
+/// A claim that fails raises no exception: ``summary["fails"]`` counts them. A run that fails makes its claims fail.
 ///
-/// :raises fullpipe.ScenarioError: there is no such claim, it cannot be shown on this engine, or a study makes no sense
+/// :raises fullpipe.ScenarioError: a claim is unknown or cannot be shown on this engine, or a study is invalid
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C; nothing is kept
 #[pyfunction]
@@ -107,7 +108,7 @@ pub fn claims(
     })
 }
 
-/// What is run for these claims, with the names of the studies; not all of it once that is cancelled.
+/// The runs of these claims, with the names of the studies. Incomplete if cancelled.
 fn batch<'c>(
     shelf: &Shelf,
     claims: &[&'c Claim],

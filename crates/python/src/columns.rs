@@ -1,4 +1,4 @@
-//! A table's columns as Arrow's arrays.
+//! The columns of a table as Arrow arrays.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::ArrowError;
 use report::parquet::{Cells, Column};
 
-/// The rows as a record batch. Text is dictionary-encoded: it repeats itself.
+/// The rows as a record batch. Text is dictionary-encoded, since it repeats.
 ///
 /// # Errors
 ///
-/// There are more texts than a dictionary takes.
+/// There are too many texts for a dictionary.
 pub fn batch<R>(
     (columns, rows): (Vec<Column<'_, R>>, impl Iterator<Item = R>),
 ) -> Result<RecordBatch, ArrowError> {

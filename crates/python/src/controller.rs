@@ -1,4 +1,4 @@
-//! Controllers that are written in Python, beside those that are written in Rust.
+//! Controllers written in Python, beside those in Rust.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ use crate::events;
 use crate::nesting;
 use crate::scalar::{answer, length};
 
-/// Where the first exception of a run's controllers goes. The run ends then.
+/// The first exception of a run's controllers. It ends the run.
 #[derive(Debug, Clone)]
 pub struct Raised {
     first: Arc<Mutex<Option<PyErr>>>,
@@ -27,7 +27,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// None so far; `cancel` is to end the run.
+    /// Starts without an exception; `cancel` ends the run.
     pub fn new(cancel: &Cancel) -> Raised {
         Raised {
             first: Arc::default(),
@@ -35,12 +35,12 @@ impl Raised {
         }
     }
 
-    /// The exception.
+    /// Takes the exception.
     pub fn take(&self) -> Option<PyErr> {
         self.first.lock().map_or(None, |mut first| first.take())
     }
 
-    /// Notes an exception, if it is the first, and ends the run.
+    /// Keeps an exception, if it is the first, and ends the run.
     pub fn note(&self, error: PyErr) {
         self.cancel.cancel();
         if let Ok(mut first) = self.first.lock() {
@@ -49,21 +49,21 @@ impl Raised {
     }
 }
 
-/// Asks Python, in whatever thread the run is.
+/// Calls Python from the thread of the run.
 fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     Python::attach(|py| nesting::ask(py, "controller", work))
 }
 
-/// A controller of either language.
+/// A controller in either language.
 #[derive(Debug)]
 pub enum EitherController {
     Rust(Box<AnyController>),
     Python(Box<PythonController>),
 }
 
-/// A controller that is an object of Python's. What it says is kept here, so that a transport can read it at any time.
+/// A controller that is a Python object. Its values are cached here, so that a transport can read them at any time.
 pub struct PythonController {
-    /// Nothing once something was raised: what follows until the run ends is of no interest.
+    /// Nothing after an exception, since later events do not matter.
     object: Option<Py<PyAny>>,
     has: Handlers,
     mss: Bytes,
@@ -77,7 +77,7 @@ pub struct PythonController {
     raised: Raised,
 }
 
-/// The handlers that it may have and has: Python is not asked for the others.
+/// The optional handlers that it has. Python is not called for the others.
 #[derive(Debug, Clone, Copy, Default)]
 struct Handlers {
     sent: bool,
@@ -98,8 +98,8 @@ impl fmt::Debug for PythonController {
 }
 
 impl PythonController {
-    /// The controller that `class` makes for a new connection. Until it says something else, it has the initial window and,
-    /// as Linux does, paces twice that in a millisecond.
+    /// The controller that `class` makes for a new connection. Initially it has the initial window, and paces twice
+    /// that in a millisecond, as Linux does.
     pub fn new(class: &Py<PyAny>, connection: Connection, raised: &Raised) -> PythonController {
         let cwnd = connection.initial_cwnd.max(connection.mss);
         let mut controller = PythonController {
@@ -137,7 +137,7 @@ impl PythonController {
         visit.call(&self.object)
     }
 
-    /// For the garbage collector: asks Python no more.
+    /// For the garbage collector: stops calling Python.
     pub fn clear(&mut self) {
         self.object = None;
     }
@@ -179,7 +179,7 @@ impl PythonController {
         self.look(object)
     }
 
-    /// Tells Python of an event, and learns what it says.
+    /// Passes an event to Python, and takes over the result.
     fn tell<A>(&mut self, handler: &str, arguments: A)
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
@@ -187,12 +187,12 @@ impl PythonController {
         let Some(object) = self.object.take() else {
             return;
         };
-        // The simulator ends a little later; nothing of Python's is to hold it up.
+        // The simulator ends soon; Python code must not delay it.
         if self.raised.cancel.is_cancelled() {
             return;
         }
         let told = attached(|py| {
-            // A handler that is not of Python's own code looks at no signals.
+            // A handler that is not Python code checks no signals.
             py.check_signals()?;
             let object = object.bind(py);
             let said = object.call_method1(handler, arguments)?;
@@ -242,7 +242,7 @@ impl PythonController {
         Ok(())
     }
 
-    /// Takes over what is for records alone.
+    /// Takes over the values that only records need.
     fn look(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Some(said) = object.getattr_opt("state")? {
             let name = said.cast::<PyString>();
@@ -271,7 +271,7 @@ impl PythonController {
     }
 }
 
-/// Whether it is a class that makes its objects as `object` does, from nothing.
+/// Whether it is a class whose constructor needs no arguments, as `object`'s.
 fn takes_nothing(class: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !class.is_instance_of::<PyType>() {
         return Ok(false);
@@ -281,11 +281,11 @@ fn takes_nothing(class: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_plain("__init__")? && is_plain("__new__")?)
 }
 
-/// What Python says where a number is wanted.
+/// A Python value where a number is expected.
 enum Number {
-    /// One that is whole, or was rounded down to be.
+    /// A whole number, or one that was rounded down.
     Is(u64),
-    /// A negative one, one that is too large, or none of the real ones.
+    /// A number that is negative, too large, or not real.
     OutOfRange,
     None,
 }
@@ -307,7 +307,7 @@ fn wrong(handler: &str, said: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// The state of this name, of whichever controller.
+/// The state with this name, of any controller.
 fn state(name: &str) -> PyResult<State> {
     let mut states = ControllerKind::ALL.iter().flat_map(|kind| kind.states());
     states
@@ -327,7 +327,7 @@ fn state(name: &str) -> PyResult<State> {
         })
 }
 
-/// What a change of recovery is called in Python.
+/// The Python name of a change of recovery.
 fn change(recovery: Recovery) -> &'static str {
     match recovery {
         Recovery::Entered(Cause::Ecn) => "ecn",
@@ -390,7 +390,7 @@ impl Controller for PythonController {
         }
     }
 
-    /// The simulator's packets keep their size.
+    /// Packets in the simulator keep their size.
     fn on_mtu_change(&mut self, mss: Bytes) {
         self.mss = mss;
         self.cwnd = self.cwnd.max(mss);

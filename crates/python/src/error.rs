@@ -15,22 +15,23 @@ mod raised {
     pyo3::import_exception!(fullpipe._errors, ScenarioError);
 }
 
-/// A scenario makes no sense: `fullpipe.ScenarioError`.
+/// The exception for an invalid scenario: `fullpipe.ScenarioError`.
 pub fn of_scenario(error: &scenario::ScenarioError) -> PyErr {
     of_field(&error.to_string(), &error.field, error.line)
 }
 
-/// A field makes no sense, as this message tells: `fullpipe.ScenarioError`.
+/// The exception for an invalid field with this message: `fullpipe.ScenarioError`.
 pub fn of_field(message: &str, field: &str, line: Option<usize>) -> PyErr {
     raised::ScenarioError::new_err((message.to_owned(), field.to_owned(), line))
 }
 
-/// An argument is none of the names that there are: `fullpipe.ScenarioError` with the argument as its field.
+/// The exception for an argument with an unknown name: `fullpipe.ScenarioError` with the argument as its field.
 pub fn of_argument(name: &str, error: &units::UnknownName) -> PyErr {
     of_field(&format!("{name}: {error}"), name, None)
 }
 
-/// An engine failed: `fullpipe.EngineError`, or `fullpipe.ScenarioError` if it cannot run the scenario.
+/// The exception for a failed engine: `fullpipe.EngineError`, or `fullpipe.ScenarioError` if it cannot run the
+/// scenario.
 pub fn of_engine(error: &EngineError) -> PyErr {
     match error {
         EngineError::Scenario(error) => of_scenario(error),
@@ -38,12 +39,12 @@ pub fn of_engine(error: &EngineError) -> PyErr {
     }
 }
 
-/// Runs failed, as this message tells: `fullpipe.EngineError`.
+/// The exception for failed runs with this message: `fullpipe.EngineError`.
 pub fn of_run(message: &str) -> PyErr {
     raised::EngineError::new_err(message.to_owned())
 }
 
-/// Something about files: `OSError`, of the kind that goes with what the system said.
+/// The exception for an error about files: `OSError` of the subclass for the system's error.
 pub fn of_files(error: &(dyn Error + 'static)) -> PyErr {
     let causes = iter::successors(Some(error), |cause| (*cause).source());
     let mut causes = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
@@ -55,12 +56,12 @@ pub fn of_files(error: &(dyn Error + 'static)) -> PyErr {
     }
 }
 
-/// The system refuses a file: `OSError`, with the file's name.
+/// The exception for a file that the system refuses: `OSError` with the file's name.
 pub fn of_file(file: &Path, error: &io::Error) -> PyErr {
     let Some(code) = error.raw_os_error() else {
         return PyOSError::new_err(format!("{}: {error}", file.display()));
     };
-    // Python tells the number itself.
+    // Python adds the number itself.
     let reason = error.to_string();
     let reason = reason.split(" (os error").next().unwrap_or_default();
     PyOSError::new_err((code, reason.to_owned(), file.display().to_string()))

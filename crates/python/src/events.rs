@@ -1,4 +1,4 @@
-//! What controllers in Python are told: plain numbers, with their units in their names.
+//! The events that Python controllers receive: plain numbers, with their units in their names.
 
 use congestion::{Bytes, Duration, Time};
 use pyo3::exceptions::PyTypeError;
@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::arguments::{flag, whole};
 use crate::error;
 
-/// A class of plain fields with defaults, which Python can make and read.
+/// Declares a class of plain fields with defaults, which Python can create and read.
 macro_rules! told {
     (
         $(#[$class:meta])*
@@ -29,7 +29,7 @@ macro_rules! told {
         impl $name {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// The defaults, but for what is given by keyword.
+            /// The defaults with the given keywords.
             fn read(given: Option<&Bound<'_, PyDict>>) -> PyResult<$name> {
                 let mut read = $name::default();
                 for (field, said) in given.into_iter().flatten() {
@@ -44,11 +44,11 @@ macro_rules! told {
     };
 }
 
-/// What a field can be.
+/// The type of a field.
 trait Field: Sized {
     /// # Errors
     ///
-    /// It is not (`TypeError`), or is out of range (`ScenarioError`).
+    /// The value has a wrong type (`TypeError`), or is out of range (`ScenarioError`).
     fn read(name: &str, said: &Bound<'_, PyAny>) -> PyResult<Self>;
 }
 
@@ -77,22 +77,22 @@ fn unknown(field: &str, fields: &[&str]) -> PyErr {
 }
 
 told! {
-    /// What a controller is told of a new connection.
+    /// The parameters of a new connection.
     Connection {
-        /// The present, in ns.
+        /// The current time, in ns.
         now_ns: u64 = 0,
         /// The payload of a full packet, in bytes.
         mss: u64 = 1448,
         /// The initial window, in bytes.
         initial_cwnd: u64 = 14480,
-        /// Seeds whatever the controller randomizes.
+        /// The seed of the controller's random choices.
         seed: u64 = 1,
     }
 }
 
 #[pymethods]
 impl Connection {
-    /// For tests of a controller alone; the defaults are those of Linux over Ethernet.
+    /// Creates a connection for tests of a controller. The defaults are those of Linux over Ethernet.
     #[new]
     #[pyo3(
         signature = (**fields),
@@ -106,18 +106,18 @@ impl Connection {
         code(of.as_any(), Connection::FIELDS)
     }
 
-    /// For pickle and copy.
+    /// Supports pickle and copy.
     fn __getnewargs_ex__<'py>(of: &Bound<'py, Connection>) -> PyResult<NewArguments<'py>> {
         new_arguments(of.as_any(), Connection::FIELDS)
     }
 }
 
 impl Connection {
-    /// The same for a controller of Rust's.
+    /// The connection for a controller in Rust.
     ///
     /// # Errors
     ///
-    /// There is no such packet or window (`ScenarioError`).
+    /// The packet size or window is invalid (`ScenarioError`).
     pub fn to_rust(&self) -> PyResult<congestion::Connection> {
         let wrong =
             |field: &str, fix: &str| Err(error::of_field(&format!("{field}: {fix}"), field, None));
@@ -150,36 +150,36 @@ impl From<congestion::Connection> for Connection {
 }
 
 told! {
-    /// Everything that one ACK delivered.
+    /// The deliveries of one ACK.
     Ack {
-        /// When it was processed, in ns from the start of the run.
+        /// The time of processing, in ns from the start of the run.
         now_ns: u64 = 0,
-        /// Bytes that it newly acknowledged.
+        /// The bytes newly acknowledged.
         newly_acked: u64 = 1448,
-        /// Bytes in flight before it and the losses that it showed.
+        /// The bytes in flight before the ACK and its losses.
         prior_inflight: u64 = 1448,
-        /// Bytes in flight now.
+        /// The bytes in flight now.
         inflight: u64 = 0,
-        /// The round-trip time of the newest packet that it acknowledged, in ns; None if that was sent more than once.
+        /// The round-trip time of the newest acknowledged packet, in ns. None if that was sent more than once.
         rtt_ns: Option<u64> = None,
-        /// The rate at which the network delivered, in bit/s; None if the ACK gives no sample.
+        /// The delivery rate, in bit/s. None if the ACK gives no sample.
         delivery_rate_bps: Option<u64> = None,
-        /// Bytes delivered on the connection until now.
+        /// The bytes delivered on the connection so far.
         delivered: u64 = 1448,
-        /// Bytes that had been delivered when the newest acknowledged packet was sent: a round trip ends when this reaches what
-        /// had been delivered at its start.
+        /// The bytes delivered when the newest acknowledged packet was sent. A round trip ends when this reaches the
+        /// value of ``delivered`` at its start.
         prior_delivered: u64 = 0,
-        /// Bytes lost on the connection until now.
+        /// The bytes lost on the connection so far.
         lost: u64 = 0,
-        /// Bytes that it newly reports as marked (ECN).
+        /// The bytes newly reported as marked (ECN).
         ce_marked: u64 = 0,
         /// Whether the application had too little to send when the newest acknowledged packet left.
         is_app_limited: bool = false,
-        /// Whether the whole window has been used since the ACK before. Without it, a window must not grow.
+        /// Whether the whole window was used since the previous ACK. Otherwise a window must not grow.
         is_cwnd_limited: bool = true,
-        /// Whether the window itself has held the sender back since the ACK before.
+        /// Whether the window itself held the sender back since the previous ACK.
         is_window_full: bool = false,
-        /// Whether it advanced the cumulative acknowledgement.
+        /// Whether the ACK advanced the cumulative acknowledgement.
         is_progress: bool = true,
     }
 }
@@ -207,7 +207,7 @@ impl From<&congestion::Ack> for Ack {
 
 #[pymethods]
 impl Ack {
-    /// For tests of a controller alone.
+    /// Creates an ACK for tests of a controller.
     #[new]
     #[pyo3(
         signature = (**fields),
@@ -223,16 +223,16 @@ impl Ack {
         code(of.as_any(), Ack::FIELDS)
     }
 
-    /// For pickle and copy.
+    /// Supports pickle and copy.
     fn __getnewargs_ex__<'py>(of: &Bound<'py, Ack>) -> PyResult<NewArguments<'py>> {
         new_arguments(of.as_any(), Ack::FIELDS)
     }
 }
 
-/// Arguments of a class, by place and by keyword.
+/// The positional and keyword arguments of a class.
 type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
-/// What makes an object like this one.
+/// The arguments that create an equal object.
 fn new_arguments<'py>(of: &Bound<'py, PyAny>, fields: &[&str]) -> PyResult<NewArguments<'py>> {
     let given = PyDict::new(of.py());
     for field in fields {
@@ -241,7 +241,7 @@ fn new_arguments<'py>(of: &Bound<'py, PyAny>, fields: &[&str]) -> PyResult<NewAr
     Ok((PyTuple::empty(of.py()), given))
 }
 
-/// The object as the code that makes one like it.
+/// The code that creates an equal object.
 fn code(of: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<String> {
     let field = |name: &&str| Ok(format!("{name}={}", of.getattr(*name)?.repr()?));
     let fields: PyResult<Vec<String>> = fields.iter().map(field).collect();

@@ -1,9 +1,9 @@
-//! What is JSON in the program is a dict here.
+//! The program's JSON as Python dicts.
 
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// A new Python object of what JSON says of the value.
+/// Converts a value to a new Python object by way of JSON.
 pub fn object<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(value)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;

@@ -1,6 +1,6 @@
 //! The native half of the Python package `fullpipe`: scenarios in, records and Arrow tables out.
 //!
-//! The other half is `python/fullpipe`: what is better said in Python, and the types of all of it.
+//! The other half is `python/fullpipe`: the parts better written in Python, and the types of both.
 
 mod advise;
 mod arguments;
@@ -48,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use crate::trace::{Trace, trace};
 
-    /// The version is that of the program.
+    /// The version of the package is that of the program.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -1,9 +1,9 @@
-//! What flows are called and drawn with, so that plots of Python's look like the project's own.
+//! The names and looks of flows, so that Python plots look like the project's own.
 
 use pyo3::prelude::*;
 
-/// For each flow of these controllers its name, which is numbered if another has the same, its colour (``#009E73``), and
-/// its place among the looks.
+/// For each flow of these controllers its name, numbered if another has the same, its colour (``#009E73``), and its
+/// index among the looks.
 #[pyfunction]
 #[pyo3(name = "_looks")]
 pub fn looks(controllers: Vec<String>) -> Vec<(String, String, usize)> {

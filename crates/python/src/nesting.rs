@@ -5,29 +5,29 @@ use std::cell::Cell;
 use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 
-/// So many runs inside each other at most. Python counts its own calls alone, and a stack of 1 MiB has to hold these and the
-/// simulators between them.
-const DEEPEST: usize = 16;
+/// The most nested runs. Python counts only its own calls, and a stack of 1 MiB has to hold these and the simulators
+/// between them.
+const MAX_DEPTH: usize = 16;
 
 thread_local! {
-    /// How many runs of this thread wait for an answer.
+    /// The number of this thread's runs that wait.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Asks Python for a run that waits; `whom` is the argument that Python gave for it.
+/// Calls Python from a run that waits. `whom` is the argument that provided the function.
 ///
 /// # Errors
 ///
-/// Too many runs of this thread wait already (`RecursionError`), or what Python raises.
+/// Too many runs of this thread wait (`RecursionError`), or Python raises an exception.
 pub fn ask<T>(
     py: Python<'_>,
     whom: &str,
     work: impl FnOnce(Python<'_>) -> PyResult<T>,
 ) -> PyResult<T> {
     let depth = DEPTH.get();
-    if depth == DEEPEST {
+    if depth == MAX_DEPTH {
         return Err(PyRecursionError::new_err(format!(
-            "{whom}: {DEEPEST} runs are inside each other, and maybe without an end; run no scenario in one"
+            "{whom}: {MAX_DEPTH} runs are inside each other, and maybe without an end; run no scenario in one"
         )));
     }
     DEPTH.set(depth + 1);

@@ -1,4 +1,4 @@
-//! How far many runs have come, as Python is told.
+//! The progress of runs, as reported to Python.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,15 +11,15 @@ use studies::runs::{Event, Run, Work};
 use crate::nesting;
 use crate::waiting::watched;
 
-/// How often Python is told: often enough for a bar, and seldom enough to cost nothing.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The interval of progress reports: short enough for a progress bar, and long enough to cost nothing.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Who is told of progress: nobody, or what is called with how many runs have ended, how many there are, and the share of
-/// the work that is done.
+/// The receiver of progress: nobody, or a callable with the number of ended runs, the number of all runs, and the share
+/// of the work that is done.
 pub struct Progress<'py>(Option<Bound<'py, PyAny>>);
 
 impl<'py> Progress<'py> {
-    /// What the argument `progress` asks for.
+    /// The receiver that the argument `progress` requests.
     ///
     /// # Errors
     ///
@@ -41,16 +41,16 @@ impl<'py> Progress<'py> {
         )))
     }
 
-    /// Who is told.
+    /// The callable.
     pub fn callable(&self) -> Option<&Bound<'py, PyAny>> {
         self.0.as_ref()
     }
 
-    /// Tells it.
+    /// Reports progress.
     ///
     /// # Errors
     ///
-    /// What it raises.
+    /// The callable raises an exception.
     pub fn tell(&self, ended: usize, runs: usize, share: f64) -> PyResult<()> {
         let Some(told) = &self.0 else {
             return Ok(());
@@ -60,11 +60,11 @@ impl<'py> Progress<'py> {
         })
     }
 
-    /// Does work that consists of these runs, and notes their [events](Event); tells how far it has come.
+    /// Does work that consists of these runs, records their [events](Event), and reports progress.
     ///
     /// # Errors
     ///
-    /// What a signal handler or whoever is told raised. The work has been cancelled then, and has ended.
+    /// A signal handler or the callable raised an exception. The work was cancelled then, and has ended.
     pub fn of_runs<T: Send>(
         &self,
         py: Python<'py>,
@@ -89,7 +89,7 @@ impl<'py> Progress<'py> {
         };
         let mut told = Instant::now();
         let look = |_: Python<'_>| {
-            if self.0.is_none() || told.elapsed() < PAUSE {
+            if self.0.is_none() || told.elapsed() < REPORT_INTERVAL {
                 return Ok(());
             }
             told = Instant::now();

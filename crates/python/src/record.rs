@@ -1,4 +1,4 @@
-//! What a run gives.
+//! The record of a run.
 
 use std::sync::OnceLock;
 use std::time::SystemTime;
@@ -19,7 +19,7 @@ use crate::json;
 use crate::table::Table;
 use crate::waiting::interruptible;
 
-/// What was observed in a run. The documentation of the program's records says what is in every column.
+/// The observations of a run. The documentation of the program's records explains every column.
 #[pyclass(frozen, module = "fullpipe")]
 pub struct Record {
     record: record::Record,
@@ -40,14 +40,14 @@ impl Record {
         }
     }
 
-    /// The scenario that was run, as TOML.
+    /// The scenario of the run, as TOML.
     pub fn toml(&self) -> String {
         self.record.scenario.to_string()
     }
 }
 
 impl Record {
-    /// The flows that `qlog` names.
+    /// The flows listed in `qlog`.
     fn flows(&self, qlog: Asked<'_, '_>) -> PyResult<Vec<usize>> {
         let Some(qlog) = qlog else {
             return Ok(Vec::new());
@@ -65,7 +65,7 @@ impl Record {
         Ok(asked)
     }
 
-    /// The distance in time that `grid` says.
+    /// The interval in `grid`.
     fn step(&self, grid: &Bound<'_, PyAny>) -> PyResult<Duration> {
         let wrong = |reason: String| error::of_field(&format!("grid: {reason}"), "grid", None);
         let step = arguments::text("grid", grid, "give a str such as \"10ms\"")?;
@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// The table, which is made when it is first asked for.
+/// The table, made on first use.
 fn table(
     py: Python<'_>,
     cell: &OnceLock<Result<RecordBatch, ArrowError>>,
@@ -103,26 +103,26 @@ fn table(
 
 #[pymethods]
 impl Record {
-    /// The run in numbers, as a new dict: what ``fullpipe run --json`` prints. Names end with their units.
+    /// The summary of the run as a new dict: the output of ``fullpipe run --json``. Names end with their units.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::object(py, &self.record.summary)
     }
 
-    /// The scenario that was run, as TOML.
+    /// The scenario of the run, as TOML.
     #[getter]
     fn scenario(&self) -> String {
         self.toml()
     }
 
-    /// One row a sample of a flow, flow by flow: its round-trip time (ms), delivery rate (bit/s), window (bytes), state
-    /// and what else an ACK shows, at the time ``at_s`` (s).
+    /// One row for each sample of a flow, flow by flow: its round-trip time (ms), delivery rate (bit/s), window
+    /// (bytes), state and further values of an ACK, at the time ``at_s`` (s).
     #[getter]
     fn samples(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.samples, || batch(parquet::samples(&self.record)))
     }
 
-    /// One row a flow and second, flow by flow: the bytes of payload that arrived.
+    /// One row for each flow and second, flow by flow: the bytes of payload that arrived.
     #[getter]
     fn throughput(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.throughput, || {
@@ -130,13 +130,13 @@ impl Record {
         })
     }
 
-    /// One row a sample of a bottleneck, bottleneck by bottleneck: what waits there, in bytes and ms.
+    /// One row for each sample of a bottleneck, bottleneck by bottleneck: the queue in bytes and ms.
     #[getter]
     fn queue(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.queue, || batch(parquet::queue(&self.record)))
     }
 
-    /// One row a transfer of an application: its size (bytes), when it began (s), and how long it took (ms).
+    /// One row for each transfer of an application: its size (bytes), start (s), and duration (ms).
     #[getter]
     fn transfers(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.transfers, || {
@@ -144,13 +144,13 @@ impl Record {
         })
     }
 
-    /// Writes everything as a directory: summary, scenario, tables as Parquet, a page with plots. An older record there is
-    /// replaced; anything else is left alone, and is an ``OSError``.
+    /// Writes the record as a directory: summary, scenario, tables as Parquet, a page with plots. Replaces an older
+    /// record there. Other contents stay, and raise ``OSError``.
     ///
-    /// ``qlog`` are the flows to write as qlog too, by number. ``grid`` is the distance in time, such as ``"10ms"``, at
-    /// which to write every flow at common times (``grid.parquet``).
+    /// ``qlog`` lists the numbers of flows to write as qlog, too. ``grid`` is an interval such as ``"10ms"``, at which
+    /// every flow is written at common times (``grid.parquet``).
     ///
-    /// :raises fullpipe.ScenarioError: ``qlog`` or ``grid`` makes no sense
+    /// :raises fullpipe.ScenarioError: ``qlog`` or ``grid`` is invalid
     /// :raises OSError: the directory is in use, or cannot be written; nothing has changed then
     /// :raises KeyboardInterrupt: Ctrl-C; nothing has changed then
     #[pyo3(
@@ -170,7 +170,7 @@ impl Record {
             grid: grid.map(|step| self.step(step)).transpose()?,
         };
         let origin = Origin {
-            // The directory has the scenario, with everything that was set.
+            // The directory contains the scenario with all settings.
             command: format!(
                 "fullpipe run scenario.toml --engine {}",
                 self.record.summary.engine
@@ -186,7 +186,7 @@ impl Record {
         written.map_err(|error| error::of_files(&error))
     }
 
-    /// The table that ``fullpipe run`` prints.
+    /// The table of ``fullpipe run``.
     fn __str__(&self) -> String {
         report::table(std::slice::from_ref(&self.record), Some(120))
     }

@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::said::{Classes, Reader};
 use crate::waiting::interruptible;
 
-/// Runs a scenario, and gives its record.
+/// Runs a scenario, and returns its record.
 ///
 /// ``scenario`` is a dict, TOML text, the path of a TOML file, or a :class:`fullpipe.Scenario`. Values are as in TOML: text
 /// with a unit, such as ``"20mbit"`` or ``"40ms"``, or a number.
@@ -24,9 +24,9 @@ use crate::waiting::interruptible;
 ///
 /// A flow's ``controller`` may be a class of yours, with engine ``"sim"``: see :mod:`fullpipe.reno`.
 ///
-/// Other threads of Python go on meanwhile. Ctrl-C ends the run, also within a controller of yours.
+/// Other Python threads continue meanwhile. Ctrl-C ends the run, even within a controller of yours.
 ///
-/// :raises fullpipe.ScenarioError: the scenario makes no sense, or is nothing for this engine; ``field`` is the one to mend
+/// :raises fullpipe.ScenarioError: the scenario is invalid, or impossible on this engine; ``field`` names the error
 /// :raises fullpipe.EngineError: the run failed
 /// :raises OSError: a file cannot be read
 /// :raises KeyboardInterrupt: Ctrl-C
@@ -51,7 +51,7 @@ pub fn run(
         replaced.map_err(|error| error::of_scenario(&error))?;
     }
     let classes = Arc::new(std::mem::take(&mut reader.classes));
-    // A field that `set` replaced is no longer the file's.
+    // A field replaced by `set` does not come from the file.
     let wrong = |error: &ScenarioError| match draft.culprit(error) {
         Some(_) => error::of_scenario(error),
         None => reader.wrong(error),
@@ -68,10 +68,10 @@ pub fn run(
     let cancel = Cancel::new();
     let raised = Raised::new(&cancel);
     let outcome = if kind == EngineKind::Sim && !classes.is_empty() {
-        // On this thread: signals reach a controller that waits or loops, as they do any other code of Python's.
+        // On this thread, so that signals reach a controller that waits or loops, as any other Python code.
         py.detach(|| {
             let controllers = |group| either(&scenario, group, &classes, &raised);
-            // While no controller is asked, somebody else has to look at them.
+            // While no controller is called, signals are checked here.
             let look = |_| {
                 let signals = Python::attach(|py| py.check_signals());
                 signals.unwrap_or_else(|error| raised.note(error));
@@ -93,7 +93,7 @@ pub fn run(
     }
 }
 
-/// Makes the controllers of a group of flows: objects of one of the classes, or ours.
+/// Makes the controllers of a group of flows: objects of one of the classes, or built-in ones.
 fn either(
     scenario: &Scenario,
     group: usize,

@@ -1,4 +1,4 @@
-//! A scenario as Python says it: a dict, TOML, a file, or an object of `fullpipe.Scenario`.
+//! Reads a scenario from Python: a dict, TOML, a file, or an object of `fullpipe.Scenario`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,40 +15,40 @@ use crate::arguments::{Asked, is_mapping, no_value, text, wrong_type};
 use crate::error;
 use crate::scalar::{length, scalar};
 
-/// No scenario has values inside more tables and lists. What is inside itself has no end.
-const DEEPEST: usize = 64;
+/// The deepest nesting of tables and lists. A structure that contains itself has no end.
+const MAX_DEPTH: usize = 64;
 
-/// So many values at most: more are a mistake, and would fill the memory. A list that is in two places counts twice.
-const MOST_VALUES: usize = 1_000_000;
+/// The most values: more are a mistake, and would fill the memory. A list in two places counts twice.
+const MAX_VALUES: usize = 1_000_000;
 
-/// What Python says, before it is known what it should mean.
+/// A value from Python, before its meaning is known.
 pub enum Said {
     /// A dict, or an object of a class in `_scenario.py`.
     Entries(Vec<Entry>),
-    /// TOML, and the directory that the names of files in it are relative to.
+    /// TOML, and the directory to which file names in it are relative.
     Text(String, PathBuf),
 }
 
-/// Classes that are controllers, by the names that scenarios have for them.
+/// Controller classes by their names in scenarios.
 pub type Classes = Arc<HashMap<String, Py<PyAny>>>;
 
-/// Reads what Python says, and keeps the classes that are named as controllers.
+/// Reads values from Python, and keeps the classes that are named as controllers.
 #[derive(Default)]
 pub struct Reader {
-    /// Controllers by the names that scenarios have for them.
+    /// Controller classes by their names in scenarios.
     pub classes: HashMap<String, Py<PyAny>>,
-    /// The file that was read, if one was.
+    /// The file that was read, if any.
     file: Option<PathBuf>,
-    /// How many values were read.
+    /// The number of values read.
     values: usize,
 }
 
 impl Reader {
-    /// What the argument `name` says.
+    /// Reads the argument `name`.
     ///
     /// # Errors
     ///
-    /// It is of no type that says something (`TypeError`), or a file that cannot be read (`OSError`).
+    /// The argument has a wrong type (`TypeError`), or is a file that cannot be read (`OSError`).
     pub fn read(&mut self, said: &Bound<'_, PyAny>, name: &str) -> PyResult<Said> {
         if let Some(entries) = self.table(said, 0)? {
             return Ok(Said::Entries(entries));
@@ -57,7 +57,7 @@ impl Reader {
             let text = text
                 .to_str()
                 .map_err(|raised| no_value(name, said, raised))?;
-            // No scenario fits into one line.
+            // A scenario does not fit into one line.
             if text.contains('\n') {
                 return Ok(Said::Text(text.to_owned(), PathBuf::new()));
             }
@@ -71,11 +71,11 @@ impl Reader {
         Ok(Said::Text(text, directory))
     }
 
-    /// A scenario, with nothing checked yet.
+    /// A scenario that is not checked yet.
     ///
     /// # Errors
     ///
-    /// Those of [`read`]; or the text is no TOML (`ScenarioError`).
+    /// Those of [`read`]; or the text is not TOML (`ScenarioError`).
     pub fn draft(&mut self, said: &Bound<'_, PyAny>) -> PyResult<Draft> {
         match self.read(said, "scenario")? {
             Said::Entries(entries) => Ok(Draft::new(entries, Path::new(""))),
@@ -85,7 +85,7 @@ impl Reader {
         }
     }
 
-    /// What was read makes no sense: `ScenarioError`, with the name of the file if it is one.
+    /// The exception for an invalid scenario, with the name of its file if it has one: `ScenarioError`.
     pub fn wrong(&self, error: &ScenarioError) -> PyErr {
         match &self.file {
             Some(file) => {
@@ -96,11 +96,12 @@ impl Reader {
         }
     }
 
-    /// Fields and what is to replace them: `{"path.loss": "2%"}`. Text may be a table, as on the command line.
+    /// Fields with their replacements: `{"path.loss": "2%"}`. Text may be a table, as on the command line.
     ///
     /// # Errors
     ///
-    /// It is no mapping, or a value is of a type that no field has (`TypeError`); or tables never end (`ScenarioError`).
+    /// It is not a mapping, a value has a type that no field has (`TypeError`), or tables are nested without end
+    /// (`ScenarioError`).
     pub fn replacements(&mut self, set: Asked<'_, '_>) -> PyResult<Vec<(String, Node)>> {
         let Some(set) = set else {
             return Ok(Vec::new());
@@ -125,7 +126,7 @@ impl Reader {
         Ok(replacements)
     }
 
-    /// The entries of a mapping, or of an object of a class in `_scenario.py`; nothing if it is neither.
+    /// The entries of a mapping, or of an object of a class in `_scenario.py`. Nothing if it is neither.
     fn table(&mut self, said: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<Vec<Entry>>> {
         if is_mapping(said)? {
             return self.entries(said, depth).map(Some);
@@ -150,27 +151,27 @@ impl Reader {
         Ok(entries)
     }
 
-    /// The value, inside so many others; nothing if it is `None`, as if it were not given.
+    /// The value at this depth of nesting. Nothing if it is `None`, as if it were not given.
     fn node(
         &mut self,
         key: &str,
         value: &Bound<'_, PyAny>,
         depth: usize,
     ) -> PyResult<Option<Node>> {
-        // Long lists take a while, and none of Python's code is run for them.
+        // Long lists take a while, and run no Python code.
         value.py().check_signals()?;
         self.values += 1;
-        if self.values > MOST_VALUES {
-            let message = format!("{key}: these are more than {MOST_VALUES} values; give fewer");
+        if self.values > MAX_VALUES {
+            let message = format!("{key}: these are more than {MAX_VALUES} values; give fewer");
             return Err(error::of_field(&message, key, None));
         }
         if value.is_none() {
             return Ok(None);
         }
         let depth = depth + 1;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             let message = format!(
-                "{key}: is inside {DEEPEST} tables and lists, and maybe inside itself; no scenario is so deep"
+                "{key}: is inside {MAX_DEPTH} tables and lists, and maybe inside itself; no scenario is so deep"
             );
             return Err(error::of_field(&message, key, None));
         }
@@ -197,18 +198,18 @@ impl Reader {
                 "{key}: {kind} is not a value of a scenario; give a str such as \"40ms\", a number, a dict or a list"
             )));
         };
-        if count > MOST_VALUES {
-            let message = format!("{key}: {count} values are more than {MOST_VALUES}; give fewer");
+        if count > MAX_VALUES {
+            let message = format!("{key}: {count} values are more than {MAX_VALUES}; give fewer");
             return Err(error::of_field(&message, key, None));
         }
         let mut items = Vec::new();
-        for item in value.try_iter()?.take(MOST_VALUES) {
+        for item in value.try_iter()?.take(MAX_VALUES) {
             items.extend(self.node(key, &item?, depth)?);
         }
         Ok(Some(Node::List(items)))
     }
 
-    /// Keeps a class that makes controllers; gives the name that scenarios have for it.
+    /// Keeps a controller class, and returns its name in scenarios.
     fn class(&mut self, class: &Bound<'_, PyAny>) -> PyResult<String> {
         let wrong = |reason: &str| PyTypeError::new_err(format!("controller: {class} {reason}"));
         let name = class.getattr_opt("__name__")?;
@@ -225,10 +226,10 @@ impl Reader {
     }
 }
 
-/// What a mapping has, as it is now: reading its values may run Python's code, which may change it.
+/// A copy of a mapping's items. Reading its values may run Python code, which may change it.
 fn pairs<'py>(of: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
     let items = of.call_method0("items")?;
-    let pairs = items.try_iter()?.take(MOST_VALUES);
+    let pairs = items.try_iter()?.take(MAX_VALUES);
     pairs
         .map(|pair| {
             of.py().check_signals()?;

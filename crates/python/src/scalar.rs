@@ -1,4 +1,4 @@
-//! Single values of Python's as the text that scenarios have for them.
+//! Single Python values as text for scenarios.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyString, PyType};
 
-/// The text of a str, a bool, a number or a path, NumPy's included; nothing if it is something else.
+/// The text of a str, a bool, a number or a path, including NumPy's. Nothing for another type.
 ///
 /// # Errors
 ///
-/// Python raises something.
+/// Python raises an exception.
 pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Some(text.to_str()?.to_owned()));
@@ -25,7 +25,7 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         return value.str().map(|text| Some(text.to_string()));
     }
     if !value.is_instance_of::<PyFloat>() {
-        // NumPy's bools are none of Python's, but their items are.
+        // NumPy's bools are not Python's, but their items are.
         if value.hasattr("dtype")? && length(value)?.is_none() {
             let item = value.call_method0("item")?;
             if let Ok(is) = item.cast::<PyBool>() {
@@ -35,7 +35,7 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         if length(value)?.is_some() {
             return Ok(None);
         }
-        // Arrays of NumPy's without a dimension have it, and refuse if they are of floats.
+        // NumPy's arrays without a dimension have it, and refuse if they are of floats.
         if let Ok(whole) = value.call_method0("__index__") {
             return Ok(Some(whole.str()?.to_string()));
         }
@@ -48,7 +48,7 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
             return text.map(Some).map_err(wrong);
         }
     }
-    // As it shows itself, in its own precision: 0.1 of NumPy's float32 is not 0.10000000149.
+    // Its own text has its own precision: 0.1 of NumPy's float32 is not 0.10000000149.
     let text = value.str()?.to_string();
     if text.parse::<f64>().is_ok() {
         return Ok(Some(plain(&text)));
@@ -57,11 +57,12 @@ pub fn scalar(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(Some(plain(&real.to_string())))
 }
 
-/// What Python answers; nothing if it cannot. What ends everything, such as `KeyboardInterrupt`, is no answer.
+/// The result of Python, or nothing if it raised an `Exception`. Exceptions that end everything, such as
+/// `KeyboardInterrupt`, are returned as errors.
 ///
 /// # Errors
 ///
-/// Python raises something that is no `Exception`.
+/// Python raises something that is not an `Exception`.
 pub fn answer<T>(py: Python<'_>, asked: PyResult<T>) -> PyResult<Option<T>> {
     match asked {
         Ok(answer) => Ok(Some(answer)),
@@ -70,7 +71,7 @@ pub fn answer<T>(py: Python<'_>, asked: PyResult<T>) -> PyResult<Option<T>> {
     }
 }
 
-/// How many items a sequence has; nothing if it is none.
+/// The number of items in a sequence. Nothing if it is not a sequence.
 ///
 /// # Errors
 ///
@@ -87,14 +88,18 @@ pub fn length(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     answer(value.py(), value.len())
 }
 
-/// A number without an exponent, as scenarios have it: `1e-07` is `0.0000001`.
+/// A number without an exponent, as in scenarios: `1e-07` is `0.0000001`.
 fn plain(text: &str) -> String {
-    // Floats of 64 bits have no larger ones.
-    const LARGEST: i32 = 400;
+    // The largest exponent of 64-bit floats is smaller.
+    const MAX_EXPONENT: i32 = 400;
     let Some((number, exponent)) = text.split_once(['e', 'E']) else {
         return text.to_owned();
     };
-    let Some(exponent) = exponent.parse().ok().filter(|of: &i32| of.abs() <= LARGEST) else {
+    let Some(exponent) = exponent
+        .parse()
+        .ok()
+        .filter(|of: &i32| of.abs() <= MAX_EXPONENT)
+    else {
         return text.to_owned();
     };
     let (sign, number) = match number.strip_prefix('-') {
@@ -103,7 +108,7 @@ fn plain(text: &str) -> String {
     };
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{part}");
-    let point = i32::try_from(whole.len()).unwrap_or(LARGEST) + exponent;
+    let point = i32::try_from(whole.len()).unwrap_or(MAX_EXPONENT) + exponent;
     match usize::try_from(point) {
         Ok(0) | Err(_) => {
             let zeros = "0".repeat(point.unsigned_abs() as usize);

@@ -1,4 +1,4 @@
-//! A sender without a network, to drive a controller event by event: whoever calls it decides what arrives and when.
+//! A sender without a network, to drive a controller event by event. The caller decides what arrives and when.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use crate::arguments::{Asked, flag, items, one_of, text, whole, wrong_type};
 use crate::controller::{EitherController, PythonController, Raised};
 use crate::{error, events};
 
-/// A sender without a network: it drives a controller event by event, for tests and for teaching.
+/// A sender without a network: it drives a controller event by event, for tests and teaching.
 ///
-/// ``controller`` is ``"bbr1"``, ``"bbr3"``, ``"cubic"``, ``"reno"``, or a class of yours. You say when packets leave, which
-/// of them arrive and which are lost; the sender keeps count, samples the delivery rate and tells the controller, in the
-/// order in which the simulator does. Times are in ns and never run backwards, sizes are in bytes.
+/// ``controller`` is ``"bbr1"``, ``"bbr3"``, ``"cubic"``, ``"reno"``, or a class of yours. The caller says when packets
+/// leave, and which of them arrive or are lost. The sender counts packets, samples the delivery rate and calls the
+/// controller in the same order as the simulator. Times are in ns and never run backwards, sizes are in bytes.
 ///
 /// >>> sender = fullpipe.Sender("bbr1")
 /// >>> first = sender.send(0)
 /// >>> sender.ack(40_000_000, [first]).rtt_ns
 /// 40000000
 ///
-/// A sender is one thread's at a time, and its controller must not use it.
+/// A sender must be used by one thread at a time, and its controller must not use it.
 ///
 /// A recovery begins with the first loss, and ends when a packet that was sent after that arrives (RFC 9002, "Recovery").
 #[pyclass(module = "fullpipe")]
@@ -43,7 +43,7 @@ pub struct Sender {
     now: Time,
     next: u64,
     min_rtt: Duration,
-    /// The first packet that was sent after the latest recovery began.
+    /// The first packet sent after the latest recovery began.
     recovery: u64,
     is_recovering: bool,
     is_window_full: bool,
@@ -112,7 +112,7 @@ impl Sender {
         self.controller.send_quantum().get()
     }
 
-    /// The controller's state, as records have it.
+    /// The controller's state, as in records.
     #[getter]
     fn state(&self) -> &'static str {
         self.controller.snapshot().state.name
@@ -124,20 +124,20 @@ impl Sender {
         self.controller.snapshot().ssthresh.map(Bytes::get)
     }
 
-    /// What is in flight, in bytes.
+    /// The bytes in flight.
     #[getter]
     fn inflight(&self) -> u64 {
         self.inflight.get()
     }
 
-    /// The numbers of the packets that are in flight, the oldest first.
+    /// The numbers of the packets in flight, the oldest first.
     #[getter]
     fn packets(&self) -> Vec<u64> {
         self.in_flight.keys().copied().collect()
     }
 
-    /// A packet leaves; gives its number. ``size`` is a full packet if not given. With ``is_last``, the application has
-    /// nothing more to send for now.
+    /// Sends a packet, and returns its number. By default ``size`` is a full packet. With ``is_last``, the application
+    /// has nothing more to send for now.
     #[pyo3(
         signature = (now_ns, size = None, *, is_last = None),
         text_signature = "($self, now_ns, size=None, *, is_last=False)"
@@ -178,7 +178,7 @@ impl Sender {
         Ok(number)
     }
 
-    /// An ACK arrives for these packets; gives what the controller is told of it.
+    /// Processes an ACK of these packets, and returns the event for the controller.
     fn ack(
         &mut self,
         now_ns: &Bound<'_, PyAny>,
@@ -212,7 +212,7 @@ impl Sender {
         Ok(events::Ack::from(&ack))
     }
 
-    /// These packets are lost.
+    /// Declares these packets lost.
     fn lose(&mut self, now_ns: &Bound<'_, PyAny>, packets: &Bound<'_, PyAny>) -> PyResult<()> {
         let packets = self.known(packets)?;
         self.go_to(now_ns)?;
@@ -227,7 +227,7 @@ impl Sender {
         self.check()
     }
 
-    /// Nothing arrived for so long that everything in flight is taken for lost.
+    /// Expires the retransmission timer: everything in flight counts as lost.
     fn timeout(&mut self, now_ns: &Bound<'_, PyAny>) -> PyResult<()> {
         self.go_to(now_ns)?;
         let packets = self.packets();
@@ -237,7 +237,7 @@ impl Sender {
         self.check()
     }
 
-    /// For the garbage collector: a controller may have its sender.
+    /// For the garbage collector, since a controller may refer to its sender.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.controller {
             EitherController::Python(controller) => controller.traverse(&visit),
@@ -263,7 +263,7 @@ impl Sender {
 }
 
 impl Sender {
-    /// What the controller has raised.
+    /// Raises the controller's exception, if there is one.
     fn check(&self) -> PyResult<()> {
         self.raised.take().map_or(Ok(()), Err)
     }
@@ -286,7 +286,7 @@ impl Sender {
         Ok(())
     }
 
-    /// The numbers of packets that are in flight, each once and the oldest first.
+    /// The sorted, distinct numbers of packets in flight.
     fn known(&self, packets: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let fix = "give a list of one or more numbers that send() gave";
         let mut known = Vec::new();

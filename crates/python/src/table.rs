@@ -1,4 +1,4 @@
-//! Tables as Python has them: Arrow's, which pyarrow, polars, pandas and DuckDB take as they are.
+//! Tables for Python: Arrow tables, which pyarrow, polars, pandas and DuckDB read directly.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,8 +19,8 @@ use crate::arguments::text;
 
 /// A table of a record. Its columns' names end with their units.
 ///
-/// It is an Arrow table: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and ``duckdb.sql("from t")`` read it where it
-/// lies, without a copy of its numbers. pandas does with ``pyarrow.table(t).to_pandas(types_mapper=pandas.ArrowDtype)``;
+/// It is an Arrow table: ``pyarrow.table(t)``, ``polars.DataFrame(t)`` and ``duckdb.sql("from t")`` read it in place,
+/// without a copy of its numbers. So does pandas with ``pyarrow.table(t).to_pandas(types_mapper=pandas.ArrowDtype)``;
 /// ``pandas.DataFrame.from_arrow(t)`` copies.
 ///
 /// ``t["rtt_ms"]`` is a column, which NumPy and matplotlib take.
@@ -53,7 +53,7 @@ impl Table {
             Some(array) => Ok(Column::new(array.clone())),
             None => {
                 let known = self.column_names();
-                // A sweep's axis has its field's name, with `_` for each dot.
+                // The axis of a sweep is named after its field, with `_` for each dot.
                 let axis = format!("axis_{}", name.replace('.', "_"));
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 let near = known.iter().find(|of| **of == axis).copied();
@@ -82,7 +82,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may leave a request aside: whoever asked casts for itself.
+        // A producer may ignore a requested schema; the consumer then casts itself.
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
@@ -99,11 +99,11 @@ impl Table {
 
 /// A column of a :class:`Table`: a sequence whose items are ``None`` where there is no value.
 ///
-/// ``numpy.asarray(column)`` shares its memory; only if values are missing it is a copy, with NaN in their places.
+/// ``numpy.asarray(column)`` shares its memory, unless values are missing: then it is a copy with NaN in their places.
 #[pyclass(frozen, sequence, module = "fullpipe")]
 pub struct Column {
     array: ArrayRef,
-    /// Its numbers with NaN where there is none, once somebody wanted them; nothing if it is text.
+    /// The numbers with NaN for missing values, made on first use. Nothing for text.
     filled: OnceLock<Option<Vec<f64>>>,
 }
 
@@ -136,7 +136,7 @@ impl Column {
         Ok(Column::new(array))
     }
 
-    /// The numbers, NaN where there is none; nothing if it is text.
+    /// The numbers, with NaN for missing values. Nothing for text.
     fn fill(&self) -> Option<&[f64]> {
         let fill = |value: Option<f64>| value.unwrap_or(f64::NAN);
         let filled = || -> Option<Vec<f64>> {
@@ -151,7 +151,7 @@ impl Column {
     }
 }
 
-/// The values at these places.
+/// The values at these indices.
 fn picked<T: ArrowPrimitiveType>(
     of: &PrimitiveArray<T>,
     places: impl Iterator<Item = usize>,
@@ -167,7 +167,7 @@ impl Column {
         self.array.len()
     }
 
-    /// The row at this place; for a slice, a column of its rows, which shares memory with this one if its step is 1.
+    /// The row at this index; for a slice, a column of its rows, which shares memory with this one if its step is 1.
     fn __getitem__<'py>(
         &self,
         py: Python<'py>,
@@ -227,7 +227,7 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // A producer may leave a request aside: whoever asked casts for itself.
+        // A producer may ignore a requested schema; the consumer then casts itself.
         drop(requested_schema);
         let array = FFI_ArrowArray::new(&self.array.to_data());
         let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
@@ -241,7 +241,7 @@ impl Column {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// NumPy's array interface, version 3: where the numbers lie. Text has none, and NumPy reads it item by item.
+    /// NumPy's array interface, version 3, for numbers. NumPy reads text item by item.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let whole = self.array.as_primitive_opt::<Int64Type>();

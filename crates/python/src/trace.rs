@@ -20,10 +20,10 @@ use crate::json;
 use crate::table::Table;
 use crate::waiting::interruptible;
 
-/// So many connections are shown as text.
-const SHOWN: usize = 20;
+/// The most connections in the text.
+const MAX_CONNECTIONS_SHOWN: usize = 20;
 
-/// What :func:`fullpipe.trace` gives.
+/// The result of :func:`fullpipe.trace`.
 #[pyclass(frozen, module = "fullpipe")]
 pub struct Trace {
     summary: Summary,
@@ -38,14 +38,15 @@ impl Trace {
 
 #[pymethods]
 impl Trace {
-    /// The connections in numbers, as a new dict: what ``fullpipe trace --json`` prints. Names end with their units.
+    /// The connections as a new dict: the output of ``fullpipe trace --json``. Names end with their units.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::object(py, &self.summary)
     }
 
-    /// One row a direction of a connection that had data, as in ``connections.parquet``: its RTprop (``rt_prop_ms``), BtlBw
-    /// (``btl_bw_bps``), losses (packets), what limited it (shares of its time), and the ``controller`` that it probably uses.
+    /// One row for each direction of a connection with data, as in ``connections.parquet``: its RTprop
+    /// (``rt_prop_ms``), BtlBw (``btl_bw_bps``), losses (packets), limits (shares of its time), and the probable
+    /// ``controller``.
     #[getter]
     fn connections(&self, py: Python<'_>) -> PyResult<Table> {
         let made = py.detach(|| batch(report::trace::connections(&self.summary)));
@@ -53,7 +54,7 @@ impl Trace {
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// One row a sample of a direction, at the time ``at_s`` (s), as in ``samples.parquet``.
+    /// One row for each sample of a direction, at the time ``at_s`` (s), as in ``samples.parquet``.
     #[getter]
     fn samples(&self, py: Python<'_>) -> PyResult<Table> {
         let made = py.detach(|| batch(report::trace::samples(&self.timelines)));
@@ -61,8 +62,8 @@ impl Trace {
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// The path of the connection with the most payload as a scenario (TOML), for :func:`fullpipe.run`; None if no connection
-    /// shows both RTprop and BtlBw.
+    /// The path of the connection with the most payload as a scenario (TOML), for :func:`fullpipe.run`. None if no
+    /// connection shows both RTprop and BtlBw.
     #[getter]
     fn scenario(&self) -> Option<String> {
         self.path().map(|path| path.scenario())
@@ -74,8 +75,8 @@ impl Trace {
         self.path().map(|path| path.ranges())
     }
 
-    /// Writes summary, tables as Parquet and a page with plots as a directory, as ``fullpipe trace --out`` does. An older
-    /// trace there is replaced; anything else is left alone, and is an ``OSError``.
+    /// Writes summary, tables as Parquet and a page with plots as a directory, as ``fullpipe trace --out`` does.
+    /// Replaces an older trace there. Other contents stay, and raise ``OSError``.
     fn write(&self, py: Python<'_>, directory: &Bound<'_, PyAny>) -> PyResult<()> {
         let directory = path("directory", directory)?;
         let origin = Origin {
@@ -86,9 +87,9 @@ impl Trace {
             .map_err(|error| error::of_files(&error))
     }
 
-    /// What ``fullpipe trace`` prints: the 20 connections with the most payload.
+    /// The output of ``fullpipe trace``: the 20 connections with the most payload.
     fn __str__(&self) -> String {
-        report::trace::table(&self.summary, SHOWN, None)
+        report::trace::table(&self.summary, MAX_CONNECTIONS_SHOWN, None)
     }
 
     fn __repr__(&self) -> String {
@@ -100,12 +101,13 @@ impl Trace {
     }
 }
 
-/// Reads packet captures, and shows what the TCP connections in them and their paths were like.
+/// Reads packet captures, and analyses their TCP connections and paths.
 ///
-/// ``files`` is the path of a capture, or a list of them in any order: pcap or pcapng, also compressed with gzip or zstd. They are
-/// read as one, in the order of their packets' times. ``tcpdump -s 128 -w FILE`` captures enough of each packet.
+/// ``files`` is the path of a capture, or a list of them in any order: pcap or pcapng, also compressed with gzip or
+/// zstd. They are read as one, in the order of their packets' times. ``tcpdump -s 128 -w FILE`` captures enough of each
+/// packet.
 ///
-/// A file that ends within a packet, or is damaged, is read as far as it goes; ``summary["read"]`` says so.
+/// A file that is truncated or damaged is read up to that point; ``summary["read"]`` says so.
 ///
 /// :raises OSError: a file cannot be read, or is not a capture; the message names it
 /// :raises KeyboardInterrupt: Ctrl-C

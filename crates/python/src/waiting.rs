@@ -8,14 +8,14 @@ use std::time::Duration;
 use lab::Cancel;
 use pyo3::prelude::*;
 
-/// How often Python's signals are looked at: soon enough for whoever presses Ctrl-C.
-const LOOK: Duration = Duration::from_millis(20);
+/// The interval at which Python's signals are checked: short enough for Ctrl-C.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Does the work on a thread of its own, while other threads of Python go on.
+/// Does the work on a separate thread, while other Python threads continue.
 ///
 /// # Errors
 ///
-/// What a signal handler raised: `KeyboardInterrupt` after Ctrl-C. The work has been cancelled then, and has ended.
+/// A signal handler raised an exception: `KeyboardInterrupt` after Ctrl-C. The work was cancelled then, and has ended.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -24,11 +24,11 @@ pub fn interruptible<T: Send>(
     watched(py, cancel, |_| Ok(()), work)
 }
 
-/// As [`interruptible`]; meanwhile, `look` is called now and then, and ends the work by what it raises.
+/// As [`interruptible`], but also calls `look` at intervals. An exception from it ends the work.
 ///
 /// # Errors
 ///
-/// Those of [`interruptible`], and what `look` raised.
+/// Those of [`interruptible`], and exceptions from `look`.
 pub fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -44,12 +44,12 @@ pub fn watched<T: Send>(
             waiter.unpark();
             made
         });
-        // Work that panics is finished without being done.
+        // Work that panics ends without setting the flag.
         while !is_done.load(Ordering::Acquire) && !worker.is_finished() {
-            py.detach(|| thread::park_timeout(LOOK));
+            py.detach(|| thread::park_timeout(SIGNAL_INTERVAL));
             if let Err(raised) = py.check_signals().and_then(|()| look(py)) {
                 cancel.cancel();
-                // Its outcome is of no interest any more.
+                // The outcome no longer matters.
                 let _ = py.detach(|| worker.join());
                 return Err(raised);
             }

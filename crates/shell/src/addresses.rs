@@ -1,4 +1,4 @@
-//! Where the two ends are.
+//! The addresses of both ends.
 
 use std::net::IpAddr;
 
@@ -14,12 +14,12 @@ pub struct End {
     pub v6: Option<IpAddr>,
 }
 
-/// The addresses of both ends. The same in every run.
+/// The addresses of both ends, the same in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Addresses {
-    /// Where the command runs.
+    /// The host of the command.
     pub near: End,
-    /// The end that it reaches.
+    /// The far host, which the command reaches.
     pub far: End,
 }
 
@@ -35,7 +35,7 @@ impl Addresses {
         }
     }
 
-    /// The environment variables that tell a command of them.
+    /// The environment variables with these addresses, for a command.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("FULLPIPE_FAR", Some(self.far.v4)),

@@ -1,4 +1,4 @@
-//! Which way the bottleneck lies.
+//! The direction of the bottleneck.
 
 use emulator::tunnel::Way;
 use path::{LinkConfig, PathConfig};
@@ -6,25 +6,25 @@ use path::{LinkConfig, PathConfig};
 use scenario::{LinkSpec, PathSpec, ScenarioError};
 
 units::named! {
-    /// Which way the bottleneck lies, as the command sees it.
+    /// The direction of the bottleneck, as the command sees it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Direction, "direction" {
-        /// On what the command receives, as behind an access line: its downloads.
+        /// Towards the command, as behind an access line: its downloads.
         #[default]
         Down = "down",
-        /// On what the command sends: its uploads.
+        /// Away from the command: its uploads.
         Up = "up",
-        /// A bottleneck of the same kind each way.
+        /// Both directions, with equal bottlenecks.
         Both = "both",
     }
 }
 
 impl Direction {
-    /// Whether the path allows it.
+    /// Checks that the path is possible with this direction.
     ///
     /// # Errors
     ///
-    /// Both ways cannot be alike if the path says what one of them has of its own.
+    /// With both directions equal, the path must not have properties of one direction.
     pub fn check(self, path: &PathSpec) -> Result<(), ScenarioError> {
         if self == Direction::Both && path.acks() != LinkSpec::default() {
             return Err(ScenarioError::new(
@@ -36,7 +36,7 @@ impl Direction {
         Ok(())
     }
 
-    /// What lies on the way from the command, and on the way to it.
+    /// The links away from the command, and those towards it.
     pub(super) fn ways(self, path: PathConfig) -> [Way; 2] {
         let PathConfig { forward, reverse } = path;
         let [up, down] = match self {
@@ -53,7 +53,7 @@ impl Direction {
         [up, down].map(Way::single)
     }
 
-    /// The ways from the command and to it, each as a path whose data go that way.
+    /// The directions away from the command and towards it, each as a path whose data go that way.
     pub(super) fn paths(self, path: &PathSpec) -> [PathSpec; 2] {
         let back = || PathSpec {
             rtt: path.rtt,

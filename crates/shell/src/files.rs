@@ -1,4 +1,4 @@
-//! What a command met, as a directory of files.
+//! The observations of a command, as a directory of files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,12 +15,12 @@ use report::{DirectoryError, Origin};
 /// The files of the directory.
 pub const FILES: [&str; 4] = ["summary.json", "summary.txt", "ways.parquet", REPORT];
 
-/// Checks, before the command runs, that [`write_dir`] may write to `directory`: it does not exist yet, is empty, or holds
-/// an older one and nothing else; and a directory can be made beside it.
+/// Checks, before the command runs, that [`write_dir`] may write to `directory`. It must not exist yet, be empty, or
+/// hold only earlier results; and a directory can be created beside it.
 ///
 /// # Errors
 ///
-/// There is something else, or no directory to create it in, or the system refuses.
+/// There are other files, or no parent directory, or the system refuses.
 pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
     place::prepare(directory, is_ours)
 }
@@ -29,7 +29,7 @@ fn is_ours(name: &OsStr) -> bool {
     FILES.iter().any(|file| name == *file)
 }
 
-/// Writes the [`FILES`] as a directory; an older one is replaced. All of it, or nothing.
+/// Writes the [`FILES`] as a directory, whole or not at all. Earlier results are replaced.
 ///
 /// # Errors
 ///
@@ -53,13 +53,13 @@ pub fn write_dir(
     })
 }
 
-/// One way at one moment.
+/// A sample of one direction.
 struct Row<'o> {
     direction: &'static str,
     sample: &'o WaySample,
 }
 
-/// `ways.parquet`: one row a look at a way, way by way.
+/// `ways.parquet`: one row for each sample of a direction, direction by direction.
 fn ways(observed: &Observed) -> (Vec<Column<'static, Row<'_>>>, impl Iterator<Item = Row<'_>>) {
     let bytes = |bytes: Bytes| Some(bytes.get());
     let columns = vec![

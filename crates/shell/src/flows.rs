@@ -1,4 +1,4 @@
-//! TCP connections through the path, as the kernel sees them.
+//! TCP connections through the path, as reported by the kernel.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,29 +10,29 @@ use units::{Bytes, Duration};
 use super::summary::ConnectionSummary;
 use record::{Distribution, RttMillis};
 
-/// More senders than these are not kept apart: the later ones are not seen.
-const MOST: usize = 10_000;
+/// The most senders that are tracked. Later ones are ignored.
+const MAX_SENDERS: usize = 10_000;
 
-/// Looks at the connections of both ends.
+/// Observes the connections at both ends.
 pub(super) struct FlowWatch {
     ends: Vec<End>,
 }
 
-/// One end's connections that have sent something.
+/// The connections at one end that have sent something.
 struct End {
     direction: &'static str,
     diag: Diag,
     senders: BTreeMap<u64, Sender>,
 }
 
-/// What was seen of a socket that has sent something.
+/// The observations of a socket that has sent something.
 struct Sender {
     from: SocketAddr,
     to: SocketAddr,
     controller: ControllerName,
     start: Duration,
     end: Duration,
-    /// At `start`.
+    /// The bytes acknowledged at `start`.
     acked_before: Bytes,
     acked: Bytes,
     sent: Bytes,
@@ -42,11 +42,11 @@ struct Sender {
 }
 
 impl FlowWatch {
-    /// A watch over both ends of the network.
+    /// Starts observing both ends of the network.
     ///
     /// # Errors
     ///
-    /// The kernel tells nothing of its sockets.
+    /// The kernel does not report its sockets.
     pub fn new(network: &Network) -> Result<FlowWatch, linux::Error> {
         let end = |direction, host| {
             Ok(End {
@@ -60,7 +60,7 @@ impl FlowWatch {
         })
     }
 
-    /// Notes what is there to see at the time `at`.
+    /// Takes a sample at the time `at`.
     pub fn look(&mut self, at: Duration) {
         for end in &mut self.ends {
             let senders = &mut end.senders;
@@ -71,7 +71,7 @@ impl FlowWatch {
         }
     }
 
-    /// The connections, those that carried most first.
+    /// The connections, those with the most data first.
     pub fn finish(self) -> Vec<ConnectionSummary> {
         let of_end = |end: End| {
             let senders = end.senders.into_values();
@@ -84,11 +84,11 @@ impl FlowWatch {
 }
 
 fn note(senders: &mut BTreeMap<u64, Sender>, at: Duration, socket: &SocketState) {
-    // What a connection says to itself does not cross the path.
+    // A connection to the host itself does not cross the path.
     if socket.info.bytes_sent.is_zero() || socket.local.ip() == socket.remote.ip() {
         return;
     }
-    let has_room = senders.len() < MOST;
+    let has_room = senders.len() < MAX_SENDERS;
     let sender = match senders.entry(socket.cookie) {
         std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
         std::collections::btree_map::Entry::Vacant(entry) if has_room => entry.insert(Sender {
@@ -112,7 +112,7 @@ fn note(senders: &mut BTreeMap<u64, Sender>, at: Duration, socket: &SocketState)
         sender.end = at;
         sender.rtt.record(info.rtt);
     }
-    // A closing socket has none any more.
+    // A closing socket has no controller any more.
     if !socket.controller.as_str().is_empty() {
         sender.controller = socket.controller;
     }

@@ -1,8 +1,8 @@
-//! Any program behind an emulated path.
+//! Runs any program behind an emulated path.
 //!
-//! A [`Shell`] makes two hosts that nothing joins but the path, runs a command on one of them, and perhaps another on the
-//! other, and tells what the path saw. The hosts are network namespaces of this process alone; commands and all that they
-//! start end with it (`linux::command`).
+//! A [`Shell`] creates two hosts connected only by the path, runs a command on one of them and optionally another on
+//! the other, and reports the traffic on the path. The hosts are network namespaces of this process; commands and all
+//! processes that they start end with it (`linux::command`).
 //!
 //! ```no_run
 //! use linux::command::{Init, init_main};
@@ -18,7 +18,7 @@
 //! }
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     // The command's first process is this program again.
+//! The command's first process is this program again.
 //!     let mut arguments = std::env::args_os().skip(1);
 //!     if arguments.next().is_some_and(|first| first == "init") {
 //!         std::process::exit(init_main(arguments).into());
@@ -80,72 +80,72 @@ use report::describe;
 use scenario::{Controller, PathSpec, ScenarioError};
 use watch::{Seen, Watch};
 
-/// How often it is looked whether something has happened that nobody tells of.
-const TICK: Duration = Duration::from_millis(20);
-/// What is served has so long to listen somewhere before the command starts nevertheless.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The same for a port that was asked for, without which there is no use in starting.
-const PATIENCE_FOR_PORT: Duration = Duration::from_secs(60);
-/// What is served has so long for its farewell.
-const GRACE: units::Duration = units::Duration::from_millis(500);
+/// The polling interval for events without notification.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The time that the served command has to listen somewhere. Then the command starts anyway.
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time that the served command has to listen at a requested port. Then the command fails.
+const PORT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The time that the served command has to end.
+const END_TIMEOUT: units::Duration = units::Duration::from_millis(500);
 
-/// A command and the path that it is to run behind.
+/// A command, and the path behind which it runs.
 #[derive(Debug, Clone)]
 pub struct Shell {
     /// The path.
     pub path: PathSpec,
-    /// Where its bottleneck is.
+    /// The direction of the bottleneck.
     pub direction: Direction,
-    /// Seed of the path's random choices.
+    /// The seed of the path's random choices.
     pub seed: u64,
-    /// The congestion control of TCP sockets that choose none, on both hosts; the kernel's default if not given.
+    /// The congestion control of TCP sockets that choose none, on both hosts. By default the kernel's.
     pub controller: Option<Controller>,
     /// The command and its arguments.
     pub command: Vec<OsString>,
-    /// What runs on the far host meanwhile, for `sh -c`.
+    /// The command on the far host meanwhile, for `sh -c`.
     pub serve: Option<OsString>,
-    /// The port that something must listen on, on the far host, before the command starts; any port if not given.
+    /// The port on the far host where something must listen before the command starts. By default any port.
     pub wait_for: Option<u16>,
 }
 
-/// Who is told, and asked, while a command runs.
+/// Receives messages and provides signals while a command runs.
 pub trait Attendant {
-    /// Something to say to people.
+    /// Prints a message.
     fn tell(&self, line: &str);
 
-    /// The number of a signal for this process that has not been asked for yet. What the terminal sends, the command has
-    /// got too.
+    /// The next signal to this process that was not returned yet. The command also gets signals from the terminal
+    /// itself.
     fn signal(&mut self) -> Option<Signal>;
 }
 
-/// A signal that this process has got.
+/// A signal to this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signal {
-    /// Its number.
+    /// The number.
     pub number: i32,
-    /// Whether a terminal sent it, which sends it to the whole foreground.
+    /// Whether a terminal sent it, which sends it to the whole foreground group.
     pub is_from_terminal: bool,
 }
 
-/// What a command met.
+/// The observations of a command.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    /// Both ways, as people describe them.
+    /// Descriptions of both directions.
     pub about: String,
-    /// Everything in numbers.
+    /// All results.
     pub summary: CommandSummary,
-    /// The way to the command over time.
+    /// The direction towards the command over time.
     pub down: Vec<WaySample>,
-    /// The way from the command over time.
+    /// The direction away from the command over time.
     pub up: Vec<WaySample>,
 }
 
 impl Shell {
-    /// Whether all of it makes sense.
+    /// Checks the settings.
     ///
     /// # Errors
     ///
-    /// The path does not.
+    /// The path is invalid.
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.config().map(drop)
     }
@@ -155,8 +155,8 @@ impl Shell {
         self.path.config()
     }
 
-    /// Runs the command to its end. `init` is how this program is started as the first process of a command;
-    /// [`linux::privilege::acquire`] comes first.
+    /// Runs the command to its end. `init` says how to start this program as the first process of a command.
+    /// [`linux::privilege::acquire`] must be called first.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl Shell {
         let exit_code = attend(&mut running, attendant)?;
         let seen = watch.finish()?;
         if let Some(served) = served {
-            served.stop(GRACE)?;
+            served.stop(END_TIMEOUT)?;
         }
         Ok(self.observed(addresses, exit_code, seen))
     }
@@ -217,7 +217,7 @@ impl Shell {
         }
     }
 
-    /// The ways from the command and to it, in words.
+    /// Descriptions of the directions away from the command and towards it.
     fn described(&self) -> [String; 2] {
         self.direction.paths(&self.path).map(|path| describe(&path))
     }
@@ -234,7 +234,7 @@ impl Shell {
         attendant.tell(&format!("far side at {}; here at {}", end(far), end(near)));
     }
 
-    /// Starts what is to be served, and waits until it can be reached.
+    /// Starts the served command, and waits until it listens.
     fn serve(
         &self,
         line: &OsString,
@@ -254,17 +254,17 @@ impl Shell {
             if attendant.signal().is_some() {
                 return Err(ShellError::Interrupted);
             }
-            match (served.wait_for(TICK.into())?, self.wait_for) {
+            match (served.wait_for(POLL_INTERVAL.into())?, self.wait_for) {
                 (Some(0), None) => {
                     attendant.tell("what --serve runs has ended, and nothing listens");
                     return Ok(served);
                 }
                 (Some(code), _) => return Err(ShellError::Served { code }),
-                (None, Some(port)) if began.elapsed() >= PATIENCE_FOR_PORT => {
-                    let patience = PATIENCE_FOR_PORT;
+                (None, Some(port)) if began.elapsed() >= PORT_TIMEOUT => {
+                    let patience = PORT_TIMEOUT;
                     return Err(ShellError::Silent { port, patience });
                 }
-                (None, None) if began.elapsed() >= PATIENCE => {
+                (None, None) if began.elapsed() >= LISTEN_TIMEOUT => {
                     attendant.tell("what --serve runs listens nowhere yet; starting nevertheless");
                     return Ok(served);
                 }
@@ -303,10 +303,10 @@ impl Shell {
     }
 }
 
-/// Waits for the command's end; passes on the signals that it has not got.
+/// Waits for the command's end, and passes on signals that it did not get itself.
 fn attend(running: &mut Running, attendant: &mut impl Attendant) -> Result<u8, ShellError> {
     loop {
-        if let Some(code) = running.wait_for(TICK.into())? {
+        if let Some(code) = running.wait_for(POLL_INTERVAL.into())? {
             return Ok(code);
         }
         while let Some(signal) = attendant.signal() {

@@ -1,4 +1,4 @@
-//! Whether something at the far end can be reached.
+//! Checks whether something listens at the far end.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use linux::Host;
 
 use super::error::ShellError;
 
-/// Whether a socket of the host waits for peers at `port`, or at any port if none is given.
+/// Whether a socket of the host listens at `port`, or at any port if none is given.
 ///
-/// /proc/net/{tcp,udp}{,6}: a line a socket; the second field is its address and port, the fourth its state
+/// /proc/net/{tcp,udp}{,6} has one line for each socket. The second field is its address and port, the fourth its state
 /// (include/net/tcp_states.h): 0A, TCP_LISTEN, or for a UDP socket that is bound but not connected 07, TCP_CLOSE.
 pub(super) fn is_listening(host: &Host, port: Option<u16>) -> Result<bool, ShellError> {
     let tables = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];

@@ -1,4 +1,4 @@
-//! What a command met, as a page that holds everything it needs.
+//! The observations of a command, as a self-contained page.
 
 use askama::Template;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use report::page::Page;
 use report::points::{round, seconds, thin};
 use report::{Origin, Table};
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "shell.html")]
 struct Body {
@@ -19,16 +19,16 @@ struct Body {
     notes: Vec<String>,
 }
 
-/// Points a curve at most: more than a screen has pixels.
-const POINTS: u64 = 4_000;
-/// Rates are means over intervals: so many of them at most, and none shorter than this.
-const INTERVALS: u64 = 400;
-const SHORTEST: Duration = Duration::from_millis(100);
+/// The most points of a curve: more than a screen has pixels.
+const MAX_POINTS: u64 = 4_000;
+/// The most intervals over which rates are averaged, and the shortest interval.
+const MAX_INTERVALS: u64 = 400;
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Everything that the page's script gets.
+/// The data for the page's script.
 #[derive(Serialize)]
 struct Data {
-    /// Where the time axis ends, in seconds.
+    /// The end of the time axis, in seconds.
     end: f64,
     ways: [Way; 2],
 }
@@ -38,17 +38,17 @@ struct Way {
     name: &'static str,
     /// The bottleneck's rate at the start, in Mbit/s.
     limit: Option<f64>,
-    /// Seconds.
+    /// The times, in seconds.
     t: Vec<f64>,
-    /// How long a packet would wait, in milliseconds.
+    /// The queueing delay of a packet, in milliseconds.
     delay: Vec<f64>,
     /// The middles of the intervals, in seconds.
     rate_t: Vec<f64>,
-    /// What came out, in Mbit/s.
+    /// The delivered rate, in Mbit/s.
     rate: Vec<f64>,
 }
 
-/// What a command met, as one self-contained page: both ways over time, and the tables.
+/// The observations of a command, as one self-contained page: both directions over time, and the tables.
 pub fn page(observed: &Observed, origin: &Origin) -> String {
     let summary = &observed.summary;
     let data = Data {
@@ -81,7 +81,7 @@ pub fn page(observed: &Observed, origin: &Origin) -> String {
 }
 
 fn way(name: &'static str, summary: &WaySummary, samples: &[WaySample]) -> Way {
-    let shown = thin(samples, POINTS);
+    let shown = thin(samples, MAX_POINTS);
     let rates = rates(samples);
     Way {
         name,
@@ -96,10 +96,10 @@ fn way(name: &'static str, summary: &WaySummary, samples: &[WaySample]) -> Way {
     }
 }
 
-/// The middles of intervals, in seconds, and what came out in each, in Mbit/s.
+/// The middles of intervals, in seconds, and the rate delivered in each, in Mbit/s.
 fn rates(samples: &[WaySample]) -> Vec<(f64, f64)> {
     let span = samples.last().map_or(Duration::ZERO, |sample| sample.at);
-    let interval = (span / INTERVALS).max(SHORTEST);
+    let interval = (span / MAX_INTERVALS).max(MIN_INTERVAL);
     let mut rates = Vec::new();
     let mut rest = samples.iter();
     let Some(mut from) = rest.next() else {

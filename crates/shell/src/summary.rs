@@ -1,4 +1,4 @@
-//! What a command met on the path, in numbers.
+//! The summary of a command's observations.
 
 use std::net::SocketAddr;
 
@@ -9,49 +9,49 @@ use serde::Serialize;
 use super::addresses::Addresses;
 use record::{PathSummary, RttMillis, Validity};
 
-/// What a command met on the path, from its start to its end.
+/// The summary of a command's observations, from its start to its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CommandSummary {
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// What ran at the far end.
+    /// The command at the far end.
     pub serve: Option<String>,
-    /// How the command ended: its exit code, or 128 and the signal that ended it.
+    /// The exit code of the command, or 128 plus the number of the signal that ended it.
     pub exit_code: u8,
-    /// Where the bottleneck was: `down`, `up` or `both`.
+    /// The direction of the bottleneck: `down`, `up` or `both`.
     pub direction: &'static str,
     /// The path's seed.
     pub seed: u64,
-    /// How long the command ran.
+    /// The duration of the command.
     pub duration_s: f64,
-    /// Whether the machine was the path that was asked for.
+    /// Whether the machine emulated the requested path.
     pub validity: Validity,
     /// The addresses of both ends.
     pub addresses: Addresses,
-    /// The way to the command.
+    /// The direction towards the command.
     pub down: WaySummary,
-    /// The way from the command.
+    /// The direction away from the command.
     pub up: WaySummary,
-    /// TCP connections, one for each direction in which data went.
+    /// TCP connections, one entry for each direction with data.
     pub flows: Vec<ConnectionSummary>,
 }
 
-/// One way in numbers.
+/// The summary of one direction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaySummary {
-    /// Its bottleneck, as that of a run.
+    /// The bottleneck, as in the summary of a run.
     pub path: PathSummary,
-    /// What happened on it. A way that does nothing but delay passes large TCP packets whole, and counts one as one.
+    /// The counters of the link. A direction with only a delay passes large TCP packets whole, and counts each as one.
     pub link: DirectionCounters,
-    /// What went in and came out: packets as they are on a wire.
+    /// The packets that entered and left, as on a wire.
     pub tun: TunCounters,
 }
 
-/// What went one way over a TCP connection, as the kernel of its sender saw it. Looked at every 50 ms: the last of a
-/// connection may be missing, and all of one that was shorter.
+/// One direction of a TCP connection, as the sender's kernel reported it. Sampled every 50 ms: the end of a connection
+/// may be missing, and so may a shorter connection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConnectionSummary {
-    /// Which way: `down` or `up`.
+    /// The direction: `down` or `up`.
     pub direction: &'static str,
     /// The sender's end.
     pub from: SocketAddr,
@@ -59,15 +59,15 @@ pub struct ConnectionSummary {
     pub to: SocketAddr,
     /// The kernel's name of the sender's congestion control.
     pub controller: String,
-    /// When it was first seen.
+    /// The time of the first sample.
     pub start_s: f64,
-    /// When it was last seen with more acknowledged than before.
+    /// The time of the last sample with newly acknowledged data.
     pub end_s: f64,
-    /// Payload that was acknowledged.
+    /// The acknowledged payload.
     pub acked_bytes: u64,
-    /// The same, per second between the two times; null if it was seen once only.
+    /// The acknowledged payload per second between these times; null after a single sample.
     pub goodput_bps: Option<u64>,
-    /// Round-trip times as the kernel smooths them, at the times when it was looked at; `min` is the kernel's own least.
+    /// The smoothed round-trip times of the kernel at the samples; `min` is the kernel's own least.
     pub rtt_ms: RttMillis,
     /// Bytes sent, repeats included.
     pub sent_bytes: Option<u64>,

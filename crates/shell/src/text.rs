@@ -1,17 +1,17 @@
-//! The numbers for people.
+//! The summary as tables for terminals.
 
 use super::summary::{CommandSummary, ConnectionSummary, WaySummary};
 use record::Validity;
 use report::{Table, bits_per_sec, bytes, known, percent, resent, span};
 use units::Bytes;
 
-/// So many connections have a line each.
-const MOST_FLOWS: usize = 10;
+/// The most connections in the table.
+const MAX_FLOWS: usize = 10;
 
-/// The columns of connections that a terminal may have no room for, the first to go first.
+/// The columns of connections that a narrow terminal drops, in this order.
 const SPARE_OF_FLOWS: [&str; 4] = ["RTT min", "resent", "p95", "time"];
 
-/// Both ways side by side, and the largest TCP connections, with all columns or those that fit a terminal of `width`
+/// Both directions side by side, and the largest TCP connections. Has all columns, or those that fit into `width`
 /// columns. Ends with a newline.
 pub fn table(summary: &CommandSummary, width: Option<usize>) -> String {
     let mut tables = vec![ways(summary).lines(None)];
@@ -22,7 +22,7 @@ pub fn table(summary: &CommandSummary, width: Option<usize>) -> String {
     report::below(&tables, notes(summary))
 }
 
-/// What happened on both ways. What never happened is left out.
+/// The counters of both directions. Zero counts are left out.
 pub(super) fn ways(summary: &CommandSummary) -> Table {
     let [down, up] = [&summary.down, &summary.up].map(rows);
     let pairs = down.into_iter().zip(up);
@@ -40,7 +40,7 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
     let always = |count: u64| Some(count.to_string());
     let seen = |count: u64| (count > 0).then(|| count.to_string());
     let micros = |nanos: u64| (nanos > 0).then(|| span(nanos as f64 / 1e6));
-    // Without a bottleneck there is no queue to tell of.
+    // Without a bottleneck there is no queue.
     let queue = |millis: Option<f64>| millis.filter(|_| path.utilization.is_some()).map(span);
     [
         ("entered packets", always(tun.read_packets)),
@@ -63,9 +63,9 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
     ]
 }
 
-/// The connections over which most was sent.
+/// The connections with the most data.
 pub(super) fn flows(flows: &[ConnectionSummary]) -> Table {
-    let rows = flows.iter().take(MOST_FLOWS).map(|flow| {
+    let rows = flows.iter().take(MAX_FLOWS).map(|flow| {
         vec![
             format!(
                 "{} {} → {}",
@@ -89,10 +89,10 @@ pub(super) fn flows(flows: &[ConnectionSummary]) -> Table {
     Table::new(headings, rows)
 }
 
-/// What is to be said below the tables.
+/// The notes below the tables.
 pub(super) fn notes(summary: &CommandSummary) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(more) = summary.flows.len().checked_sub(MOST_FLOWS + 1) {
+    if let Some(more) = summary.flows.len().checked_sub(MAX_FLOWS + 1) {
         notes.push(format!("and {} more TCP connections", more + 1));
     }
     let warning = summary.validity.warning();

@@ -1,4 +1,4 @@
-//! Looks at a running tunnel, on a thread of its own.
+//! Observes a running tunnel, on a separate thread.
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -14,21 +14,21 @@ use super::summary::{ConnectionSummary, WaySummary};
 use record::{PathRecorder, PathSample, PathTotals, Point, Series};
 use scenario::PathSpec;
 
-/// How often the queues are looked at: often enough for the shortest that a person would care about.
-const POLL: StdDuration = StdDuration::from_millis(5);
-/// Connections are looked at every so many times: the kernel writes a message about each.
-const POLLS_PER_FLOWS: u64 = 10;
+/// The sampling interval of queues, short enough for the shortest queue that matters to a person.
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(5);
+/// The samples of queues for each sample of connections, for which the kernel writes a message about each.
+const POLLS_PER_FLOW_SAMPLE: u64 = 10;
 
-/// One way at one moment.
+/// A sample of one direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WaySample {
-    /// When, from the start.
+    /// The time from the start.
     pub at: Duration,
-    /// What waits in its buffer.
+    /// The bytes in the buffer.
     pub queue: Bytes,
-    /// How long a packet that came now would wait for it.
+    /// The queueing delay of a packet arriving now.
     pub delay: Duration,
-    /// What has come out of it so far: bytes of IP packets.
+    /// The bytes of IP packets delivered so far.
     pub delivered: Bytes,
 }
 
@@ -46,14 +46,14 @@ impl Point for WaySample {
     }
 }
 
-/// What was seen of one way.
+/// The observations of one direction.
 #[derive(Debug, Clone)]
 pub(super) struct SeenWay {
     pub summary: WaySummary,
     pub samples: Vec<WaySample>,
 }
 
-/// What was seen until the end.
+/// The observations until the end.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub duration: Duration,
@@ -62,16 +62,17 @@ pub(super) struct Seen {
     pub flows: Vec<ConnectionSummary>,
 }
 
-/// A thread that looks at a tunnel until it is told to take it down.
+/// A thread that observes a tunnel until it is told to take it down.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// Open as long as the tunnel is to run.
+    /// Open while the tunnel should run.
     running: Sender<()>,
     thread: JoinHandle<Seen>,
 }
 
 impl Watch {
-    /// Looks at the tunnel and the connections through it, from now on. `paths` are the ways from the command and to it.
+    /// Starts observing the tunnel and its connections. `paths` are the directions away from the command and towards
+    /// it.
     pub fn start(tunnel: Tunnel, paths: [PathSpec; 2], flows: FlowWatch) -> io::Result<Watch> {
         let (running, stop) = mpsc::channel::<()>();
         let mut looking = Looking {
@@ -83,10 +84,10 @@ impl Watch {
         let thread = thread::Builder::new().name("watch".into()).spawn(move || {
             for poll in 0u64.. {
                 looking.look(&tunnel);
-                if poll.is_multiple_of(POLLS_PER_FLOWS) {
+                if poll.is_multiple_of(POLLS_PER_FLOW_SAMPLE) {
                     looking.look_at_flows();
                 }
-                match stop.recv_timeout(POLL) {
+                match stop.recv_timeout(POLL_INTERVAL) {
                     Err(RecvTimeoutError::Timeout) => {}
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -96,7 +97,7 @@ impl Watch {
         Ok(Watch { running, thread })
     }
 
-    /// Takes the tunnel down; what was seen of it. An error if the thread panicked, which was reported then.
+    /// Takes the tunnel down, and returns the observations. Fails if the thread panicked, which was reported then.
     pub fn finish(self) -> io::Result<Seen> {
         drop(self.running);
         self.thread
@@ -143,7 +144,7 @@ impl Looking {
     }
 
     fn finish(mut self, tunnel: Tunnel) -> Seen {
-        // Of a connection that has just ended, this is the last there is to see.
+        // The last sample of a connection that has just ended.
         self.look_at_flows();
         self.look(&tunnel);
         let duration = self.at();
@@ -157,7 +158,7 @@ impl Looking {
     }
 }
 
-/// One way over time.
+/// Records one direction.
 struct WayRecorder {
     path: PathRecorder,
     series: Series<WaySample>,
@@ -182,7 +183,7 @@ impl WayRecorder {
     }
 
     fn finish(self, end: Duration, counters: WayCounters) -> SeenWay {
-        // All that is known of what packets carry is that they are IP.
+        // Packets are only known to be IP.
         let (path, _) = self.path.finish(end, 1.0);
         SeenWay {
             summary: WaySummary {
@@ -195,7 +196,7 @@ impl WayRecorder {
     }
 }
 
-/// The only link of a way.
+/// The only link of a direction.
 fn link(counters: &WayCounters) -> DirectionCounters {
     counters.links.first().copied().unwrap_or_default()
 }
@@ -210,7 +211,7 @@ fn totals(counters: &WayCounters) -> PathTotals {
         late_packets: Some(counters.tun.late_packets),
         released_packets: Some(counters.tun.written_packets),
         lateness: Some(Duration::from_nanos(counters.tun.lateness_total_ns)),
-        // A full TUN device is no different from a full queue of the sending host: nothing is lost of TCP.
+        // A full TUN device is like a full queue of the sending host: TCP loses nothing.
         overflows: None,
     }
 }

@@ -1,11 +1,11 @@
-//! Many scenarios, run and compared.
+//! Experiments of many scenarios.
 //!
-//! A [`race`] is the same payload over the same path, once a controller. Everything else makes [`runs`]. A [`sweep`] runs
-//! a scenario at every point of a grid. A [`study`] is many scenarios and their records; [`figures`] draws what was
-//! published about BBR from them, and [`claims`] judges it. [`calibrate`] runs a set of scenarios on two engines and
-//! compares them. A [`population`] is many paths drawn from distributions. A [`probe`] sends the same bytes again and
-//! again over connections that are kept open. An [`advise`] samples paths from what is known of one, and says which
-//! controller suits it; [`diagnose`] takes that path from a capture.
+//! A [`race`] transfers the same payload over the same path with each controller. Everything else makes [`runs`]. A
+//! [`sweep`] runs a scenario at every point of a grid. A [`study`] is many scenarios and their records: [`figures`]
+//! draws published results about BBR from them, and [`claims`] judges them. [`calibrate`] compares a set of scenarios
+//! on two engines. A [`population`] is many paths drawn from distributions. A [`probe`] repeatedly sends the same
+//! number of bytes over open connections. [`advise`] chooses a controller for a path that is known in part;
+//! [`diagnose`] takes that path from a capture.
 //!
 //! ```no_run
 //! use lab::Cancel;

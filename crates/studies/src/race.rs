@@ -1,4 +1,4 @@
-//! The same payload over the same path, once a controller.
+//! Races of controllers: the same payload over the same path, once with each.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,31 +15,31 @@ use lab::Quic;
 use record::Record;
 use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, regular};
 
-/// A race: one lane a controller, all at the same time.
+/// A race: one lane for each controller, all at the same time.
 #[derive(Debug, Clone)]
 pub struct Race {
-    /// The path, the same for all.
+    /// The path, the same for all lanes.
     pub path: PathSpec,
-    /// Who runs: one lane each, in this order.
+    /// The controllers, one lane each, in this order.
     pub controllers: Vec<ControllerKind>,
-    /// What each of them carries.
+    /// The payload of each lane.
     pub payload: Payload,
-    /// When it ends at the latest; without it, when everything has arrived.
+    /// The latest end. By default the race ends when everything has arrived.
     pub duration: Option<Duration>,
-    /// How much of the beginning the summaries leave out.
+    /// The time at the beginning that summaries leave out.
     pub warmup: Duration,
-    /// What all random choices derive from. Lanes on paths of their own have the same.
+    /// The seed from which all random choices derive. Lanes on separate paths have the same.
     pub seed: u64,
-    /// Whether the lanes share one bottleneck instead of having each its own path.
+    /// Whether the lanes share one bottleneck, instead of a separate path each.
     pub share: bool,
 }
 
-/// What each lane carries.
+/// The payload of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Payload {
-    /// So much noise, made on the fly.
+    /// Noise of this size, generated on the fly.
     Noise(Bytes),
-    /// A file, kept in memory while the race is on.
+    /// A file, kept in memory during the race.
     File(PathBuf),
     /// Noise until the end; the race then needs a duration.
     Endless,
@@ -77,7 +77,7 @@ impl Default for Race {
     }
 }
 
-/// Why there was no race.
+/// The reasons for which a race fails.
 #[derive(Debug, thiserror::Error)]
 pub enum RaceError {
     /// The file cannot be read.
@@ -85,7 +85,7 @@ pub enum RaceError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file is empty, or too large to be kept in memory.
@@ -93,7 +93,7 @@ pub enum RaceError {
     Unsuitable {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A lane failed.
@@ -101,18 +101,18 @@ pub enum RaceError {
     Engine(#[from] EngineError),
 }
 
-/// The largest file that is raced.
-const MAX_FILE: u64 = 1 << 30;
+/// The largest file, in bytes.
+const MAX_FILE_LEN: u64 = 1 << 30;
 
 impl Race {
-    /// Runs the race and blocks meanwhile. `watch` is told of every lane some twenty times a second
-    /// ([`Progress::flow`] is the lane), from threads of the engine. Cancelled, it returns what there is by then.
+    /// Runs the race, and blocks until it ends. `watch` is called for every lane about twenty times a second
+    /// ([`Progress::flow`] is the lane), from threads of the engine. When cancelled, returns the records so far.
     ///
-    /// The records are one a lane; or one with all lanes as its flows, if they share the path.
+    /// Returns one record for each lane, or one record with all lanes as its flows if they share the path.
     ///
     /// # Errors
     ///
-    /// The file cannot be used, the path or the race makes no sense, or a lane failed; the other lanes are ended then.
+    /// The file cannot be used, the path or the race is invalid, or a lane failed. A failed lane ends the others.
     pub fn run(
         &self,
         watch: &(dyn Fn(Progress) + Sync),
@@ -128,9 +128,9 @@ impl Race {
             }
         };
         let scenarios = self.scenarios(bytes);
-        // All lanes together, before the first one starts.
+        // Checks all lanes together, before the first one starts.
         engine.check(&self.scenario(self.flows(bytes)))?;
-        // The end of one lane by an error ends the others, and not what else the caller cancels.
+        // An error in one lane ends the others, but nothing else under the caller's token.
         let cancel = cancel.child_token();
         let results = thread::scope(|scope| {
             let lanes: Vec<_> = (0..)
@@ -165,7 +165,7 @@ impl Race {
         Ok(records?)
     }
 
-    /// The race as scenarios: one a lane, or one for all.
+    /// The scenarios of the race: one for each lane, or one for all.
     fn scenarios(&self, bytes: Option<Bytes>) -> Vec<Scenario> {
         let flows = self.flows(bytes);
         if self.share {
@@ -208,14 +208,14 @@ fn read(file: &Path) -> Result<Vec<u8>, RaceError> {
     };
     let mut data = Vec::new();
     let opened = regular::open(file).map_err(failed)?;
-    // One byte more than allowed tells a file that is too large from one that just fits, even while it grows.
+    // One byte more than allowed distinguishes a file that is too large from one that just fits, even while it grows.
     opened
-        .take(MAX_FILE + 1)
+        .take(MAX_FILE_LEN + 1)
         .read_to_end(&mut data)
         .map_err(failed)?;
     match data.len() as u64 {
         0 => Err(unsuitable("empty; there is nothing to race with")),
-        size if size > MAX_FILE => Err(unsuitable(
+        size if size > MAX_FILE_LEN => Err(unsuitable(
             "larger than 1 GiB, the most that a race keeps in memory",
         )),
         _ => Ok(data),

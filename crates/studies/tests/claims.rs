@@ -1,4 +1,4 @@
-//! The claims: what comes along makes sense, and holds at a first impression; and how they are judged.
+//! The built-in claims are valid and hold at a first impression. Judgements follow the rules.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use studies::runs::{Batch, Findings, Reason};
 use studies::study::{Length, Shelf};
 
-/// What must be there: the claims of the publications that define the system.
+/// The ids of the required claims, from the publications that define the system.
 const IDS: [&str; 58] = [
     "operating-point",
     "one-link",
@@ -126,7 +126,7 @@ fn the_series_on_which_causes_rest_can_be_run() {
     );
 }
 
-/// What the table says of a claim beside its numbers: its note, and why it differs.
+/// The texts of a claim in the table: its note, and why it differs.
 fn texts(claim: &Claim) -> impl Iterator<Item = &str> {
     let causes = claim.expectations.iter().filter_map(|of| {
         let mut engines = lab::EngineKind::ALL.iter();
@@ -178,7 +178,7 @@ fn what_holds_still_holds_at_a_first_impression() {
     let judgements = judged(&shelf, &claims, Length::Quick);
     let tally = Tally::of(&judgements);
     assert_eq!(tally.fails, 0, "{}", claims::table(&judgements, None));
-    // Nearly all of the expectations are looked at, and most hold.
+    // Nearly all expectations are judged, and most hold.
     assert!(
         tally.holds > 120 && tally.differs * 2 < tally.holds,
         "{tally:?}"
@@ -293,7 +293,7 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
         ),
         ("at_least = \"1mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
         ("at_most = \"9mbit\"\nflows = \"cubic\"", Verdict::Fails, 2),
-        // A cause does not explain that nothing was measured.
+        // A cause does not explain a missing measurement.
         (
             "at_most = \"9mbit\"\nflows = \"cubic\"\ndiffers = \"known\"",
             Verdict::Fails,
@@ -304,7 +304,7 @@ fn a_band_is_for_every_point_and_a_ratio_between_two() {
             Verdict::Fails,
             1,
         ),
-        // No point is compared with itself alone.
+        // No point is compared only with itself.
         (
             "at_least = 1\nat = { \"path.rate\" = \"2mbit\" }\nover = { \"path.rate\" = \"2mbit\" }",
             Verdict::Fails,
@@ -357,7 +357,7 @@ fn what_differs_for_no_established_cause_is_counted_apart() {
     }
 }
 
-/// The verdict on an expectation of a study, as texts.
+/// The verdict on an expectation of a study, both given as text.
 fn verdict(study: &str, expect: &str) -> Verdict {
     let directory = tempfile::tempdir().expect("a directory");
     let shelf = Shelf::Directory(directory.path().to_owned());
@@ -389,7 +389,7 @@ fn only_what_could_have_happened_never_happens() {
     for (measure, rest, wanted) in [
         ("convergence", "at_most = \"12s\"", Verdict::Differs),
         ("jain_converged", "at_least = 0.95", Verdict::Differs),
-        // It had no time for what was published.
+        // The run is too short for the published time.
         ("convergence", "at_most = \"30s\"", Verdict::Fails),
         // The rate does not change.
         ("follow", "at_most = \"2s\"", Verdict::Fails),
@@ -401,7 +401,7 @@ fn only_what_could_have_happened_never_happens() {
             "{measure} {rest}"
         );
     }
-    // CUBIC has no BtlBw that could follow, and BBR had no time to.
+    // CUBIC has no BtlBw, and BBR had no time to adapt it.
     let changed = |controller: &str, at: &str| {
         format!(
             "name = \"s\"\nduration = \"15s\"\npath = {{ rate = \"4mbit\", rtt = \"20ms\", buffer = \"1bdp\", \
@@ -417,7 +417,7 @@ fn only_what_could_have_happened_never_happens() {
             assert_eq!(found, wanted, "{measure}, {at}");
         }
     }
-    // One flow at 40 ms has a round-trip time longer than its four packets take; in half a minute, there is no minute.
+    // One flow at 40 ms has a round-trip time longer than its four packets take. The run lasts half a minute, and a minute is needed.
     let alone = |duration: &str| {
         format!(
             "name = \"s\"\nduration = \"{duration}\"\npath = {{ rate = \"4mbit\", rtt = \"40ms\", buffer = \"1bdp\" }}\n\
@@ -471,7 +471,7 @@ fn a_count_of_nothing_is_no_zero() {
     assert_eq!(verdict(&study("0%"), part), Verdict::Fails);
     let opens = "measure = \"failed_opens\"\nat_most = 1000";
     assert_eq!(verdict(&study("0%"), opens), Verdict::Holds);
-    // In five seconds no attempt is over.
+    // No attempt ends within five seconds.
     assert_eq!(verdict(&study("100%"), opens), Verdict::Fails);
 }
 
@@ -619,7 +619,7 @@ fn a_document_and_json_tell_what_was_found() {
     ] {
         assert!(section.contains(said), "{said} is not in\n{section}");
     }
-    // How busy the machine is matters to what runs in real time, which has a place of its own.
+    // The machine's load matters only to results in real time, which have their own section.
     assert!(!section.contains("load average"), "{section}");
     let origin = claims::Origin {
         versions: vec![(lab::EngineKind::Linux, "Linux".to_owned())],
@@ -710,7 +710,7 @@ fn a_claim_whose_study_is_not_there_is_named_by_its_place() {
              [[claim.expect]]\nwhat = \"goodput\"\nmeasure = \"goodput\"\nat_least = \"1bit\"\n"
         )
     };
-    // Claims about a population have no study, but a place.
+    // Claims about a population have no study, but a file.
     let of_population = claim("p", "population = { members = 2, quick = 1 }");
     let table = of_population + &claim("s", "study = \"nowhere\"");
     fs::write(directory.path().join("claims.toml"), table).expect("written");

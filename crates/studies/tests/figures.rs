@@ -36,7 +36,7 @@ fn batch<'f>(
     batch
 }
 
-/// What is found in short runs of these figures' studies.
+/// The findings of short runs of these figures' studies.
 fn found(figures: &[&Figure]) -> HashMap<usize, Findings> {
     let batch = batch(figures.iter().copied(), Length::Quick, EngineKind::Sim);
     let mut found = HashMap::new();
@@ -47,7 +47,7 @@ fn found(figures: &[&Figure]) -> HashMap<usize, Findings> {
     found
 }
 
-/// How many points, bars and cells each chart has.
+/// The numbers of points, bars and cells of each chart.
 fn sizes(picture: &Picture) -> Vec<usize> {
     let size = |layer: &Layer| match layer {
         Layer::Curve(curve) => curve.points.len(),

@@ -1,4 +1,4 @@
-//! Populations: what is read, what is drawn, and what comes of the flows.
+//! Populations: reading, drawing, and the results of their flows.
 
 use std::path::Path;
 
@@ -205,7 +205,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
             wrong.push(format!("{to}: {error}"));
         }
     }
-    // What only a scenario knows is found when it is drawn.
+    // Errors that only a scenario can find appear when it is drawn.
     for (from, to, expected) in [
         (
             "buffer = \"500kb\"",
@@ -246,7 +246,7 @@ fn every_member_runs_with_every_controller_and_jobs_change_nothing() {
             found = findings.runs;
         });
         let mut summaries: Vec<Summary> = found.into_iter().map(|run| run.record.summary).collect();
-        // The only number that the clock has a part in.
+        // The only number that depends on the clock.
         summaries
             .iter_mut()
             .for_each(|summary| summary.wall_s = 0.0);

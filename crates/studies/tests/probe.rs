@@ -1,5 +1,4 @@
-//! Probes: what is read, paths in virtual time, hosts over loopback, receivers that are sent garbage, and what is left on the
-//! disk.
+//! Probes: reading, paths in virtual time, hosts over loopback, receivers of garbage, and files on disk.
 
 use std::convert::Infallible;
 use std::fs::{self, File};
@@ -39,7 +38,7 @@ over = "quic"
 fingerprint = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 "#;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const RECEIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn spec(text: &str) -> Spec {
     Spec::parse(text, Path::new("")).unwrap()
@@ -219,7 +218,7 @@ fn paths_are_probed_round_by_round_the_same_on_any_number_of_threads() {
             (row.is_first, row.failure.as_deref()),
             (row.round == 0, None)
         );
-        // At most what the link can do, and at least ten seconds from one to the next.
+        // At most the link's rate, and at least ten seconds from one probe to the next.
         assert!(
             row.goodput_bps.unwrap() < 50e6 && row.took_ms.unwrap() > 80.0,
             "{row:?}"
@@ -238,7 +237,7 @@ fn paths_are_probed_round_by_round_the_same_on_any_number_of_threads() {
     results.add(&rows);
     let destinations = results.destinations();
     assert_eq!(destinations[0].probes, [3, 3]);
-    // With a shallow buffer and 1 % loss, the loss-based controller is the slower one.
+    // With a shallow buffer and 1 % loss, the loss-based controller is slower.
     assert!(destinations[1].ratio.unwrap() > 1.5, "{destinations:?}");
 }
 
@@ -298,7 +297,7 @@ fn a_path_that_lets_nothing_through_is_rows_with_a_reason() {
     assert_eq!(failures.len(), 4, "{failures:?}");
     assert_eq!(results.ratios().values().len(), 1);
     assert!(probe::table(&results, None).contains("–"));
-    // What limited the sender is told of those that came through.
+    // Successful probes report the sender's limits.
     let limits: Vec<_> = results
         .destinations()
         .into_iter()
@@ -369,12 +368,12 @@ fn rounds_are_appended_and_never_rewritten() {
         .append(&rows, &[("fullpipe.probe", "text".to_string())])
         .unwrap();
     dataset.append(&rows, &[]).unwrap();
-    // A round that was killed leaves a part, which is no round.
+    // A killed round leaves a `.part` file, which is no round.
     fs::write(place.join(".round-000002.1.part"), b"PAR1").unwrap();
     let mut again = Dataset::open(&place).unwrap();
     assert_eq!(again.next_round(), 2);
     again.append(&rows[..1], &[]).unwrap();
-    // The first one does not know of it, and must not take its place.
+    // The first dataset does not know of the file, and must not replace it.
     let before = fs::read(place.join("round-000002.parquet")).unwrap();
     assert!(matches!(
         dataset.append(&rows, &[]),
@@ -430,7 +429,7 @@ const HERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOS
 fn hosts_spec(hosts: &[Host], rounds: u64) -> Spec {
     Spec {
         name: "loopback".to_string(),
-        // What any kernel has.
+        // The controllers that every kernel has.
         controllers: ["cubic", "reno"].map(|name| name.parse().unwrap()).to_vec(),
         bytes: units::Bytes::new(300_000),
         interval: units::Duration::from_millis(20),
@@ -449,7 +448,7 @@ async fn probe_hosts(hosts: &[Host], rounds: u64) -> Vec<Row> {
     let spec = hosts_spec(hosts, rounds);
     let cancel = Cancel::new();
     let probing = probe::run_hosts(&spec, hosts, 5, &cancel, keep);
-    tokio::time::timeout(PATIENCE, probing)
+    tokio::time::timeout(RECEIVE_TIMEOUT, probing)
         .await
         .unwrap()
         .unwrap();
@@ -481,7 +480,7 @@ fn hosts_are_probed_over_connections_that_stay_open() {
             assert_eq!(row.goodput_bps.is_some(), is_there, "{row:?}");
             assert_eq!(row.failure.is_none(), is_there, "{row:?}");
             assert_eq!(row.is_first, row.round == 5 || !is_there, "{row:?}");
-            // The kernel tells it of TCP if it has sock_diag; QUIC always does.
+            // The kernel reports limits of TCP if it has sock_diag; QUIC always does.
             let told = (is_there && row.over == "quic", is_there);
             let is_told = row.limited_by.is_some();
             assert!(is_told >= told.0 && is_told <= told.1, "{row:?}");
@@ -496,7 +495,7 @@ fn hosts_are_probed_over_connections_that_stay_open() {
             reason.starts_with("cannot connect to 127.0.0.1:9: "),
             "{reason}"
         );
-        // Another one is first in each round.
+        // Each round begins with another controller.
         let of_one = rows.iter().filter(|row| row.destination == "one");
         let order: Vec<&str> = of_one.map(|row| row.controller.as_str()).collect();
         assert_eq!(order, ["reno", "cubic", "cubic", "reno", "reno", "cubic"]);
@@ -564,7 +563,7 @@ fn what_keep_refuses_and_what_is_cancelled_ends_the_rounds() {
         probe::run_hosts(&spec, &hosts, 0, &cancel, keep)
             .await
             .unwrap();
-        // What is ready and what is cancelled at the same time is one or the other.
+        // A round that is due when it is cancelled may or may not run.
         assert!(rounds <= 1, "{rounds}");
     });
 }
@@ -578,20 +577,20 @@ fn tcp_receiver(token: &Token) -> (tokio::runtime::Runtime, SocketAddr) {
     (runtime, address)
 }
 
-/// Begins to speak with a receiver; gives its challenge.
+/// Greets a receiver, and returns its challenge.
 fn greet(address: SocketAddr) -> (TcpStream, [u8; 32]) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(RECEIVE_TIMEOUT)).unwrap();
     stream.write_all(b"fpprobe2").unwrap();
     let mut challenge = [0; 32];
     stream.read_exact(&mut challenge).unwrap();
     (stream, challenge)
 }
 
-/// What a receiver says until it hangs up.
+/// The bytes that a receiver sends until it closes the connection.
 fn rest(mut stream: TcpStream) -> Vec<u8> {
     let mut answer = Vec::new();
-    // A reset is an answer, too: to have hung up.
+    // A reset closes the connection, too.
     let _ = stream.read_to_end(&mut answer);
     answer
 }
@@ -605,7 +604,7 @@ fn garbage_is_hung_up_on_and_others_are_served() {
         &[0xff; 4096],
     ] {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(RECEIVE_TIMEOUT)).unwrap();
         stream.write_all(garbage).unwrap();
         assert_eq!(rest(stream), b"");
     }
@@ -622,7 +621,7 @@ fn garbage_is_hung_up_on_and_others_are_served() {
     assert_eq!(rest(stream), b"", "too large");
     let mut whole = 3u64.to_be_bytes().to_vec();
     whole.extend([0; 3]);
-    // Half of the next one, and nothing more.
+    // Half of the next number, and nothing more.
     let mut stream = proven();
     stream
         .write_all(&[whole.as_slice(), &[0, 0, 0]].concat())
@@ -668,7 +667,7 @@ fn many_idle_connections_of_one_address_shut_nobody_out() {
             .unwrap();
         socket.connect(address)
     };
-    // Twice as many as there are places for; this process has both ends.
+    // Twice as many connections as there are places; this process has both ends.
     let most = 500;
     runtime.block_on(async {
         for _ in 0..most {

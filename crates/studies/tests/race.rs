@@ -1,4 +1,4 @@
-//! Races over real sockets: what comes out, not how fast.
+//! Races over real sockets: their results, not their speed.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use scenario::Scenario;
 use studies::race::{Payload, Race, RaceError};
 use units::{Bytes, Duration};
 
-/// A path that is quick enough for a test.
+/// A path that is fast enough for a test.
 fn race() -> Race {
     let mut race = Race::default();
     race.path.set("rtt", "10ms").unwrap();
@@ -72,7 +72,7 @@ fn all_lanes_carry_the_same() {
         assert_eq!(last.total, Some(Bytes::new(300_000)));
     }
     let table = report::table(&records, None);
-    // A busy machine has lines of its own below, of one lane or of all.
+    // On a busy machine, warnings about one lane or all of them follow.
     let is_of_machine =
         |line: &&str| line.contains("the machine was late") || line.contains("not to be trusted");
     let lines = table.lines().filter(|line| !is_of_machine(line));
@@ -85,7 +85,7 @@ fn lanes_can_share_a_path() {
     race.share = true;
     race.controllers = vec![ControllerKind::Bbr1, ControllerKind::Bbr1];
     race.payload = Payload::Endless;
-    // Long enough for a busy machine to get something through.
+    // Long enough for a busy machine to deliver something.
     race.duration = Some(Duration::from_secs(2));
     race.warmup = Duration::from_millis(200);
     let records = race.run(&|_| {}, &Cancel::new()).unwrap();
@@ -101,7 +101,7 @@ fn lanes_can_share_a_path() {
         .iter()
         .map(|flow| flow.goodput_bps)
         .sum();
-    // Twice the rate would be a wrong count; a little more than the rate, a busy machine.
+    // Twice the rate would be a miscount. A busy machine may cause a little more than the rate.
     assert!(all > 0 && all < 40_000_000, "{all}");
     assert!(
         record

@@ -1,4 +1,4 @@
-//! Sweeps: what they read, what they run, and that neither a kill nor the number of threads changes what comes out.
+//! Sweeps: reading and running. Neither a kill nor the number of threads changes the results.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -34,7 +34,7 @@ fn plan(axes: &str) -> Plan {
     sweep(axes).plan("a build").unwrap()
 }
 
-/// Why a sweep with these lines before the scenario is refused.
+/// The error of a sweep with these lines before the scenario.
 fn refusal(axes: &str) -> String {
     let sweep = Sweep::parse(&format!("{axes}\n{SCENARIO}"), Path::new(""));
     match sweep.and_then(|sweep| sweep.plan("a build")) {
@@ -47,9 +47,9 @@ fn refusal(axes: &str) -> String {
 #[derive(Default)]
 struct Fake {
     runs: AtomicUsize,
-    /// It cancels the sweep during this run.
+    /// The run during which the engine cancels the sweep.
     last: Option<(usize, Cancel)>,
-    /// In so many runs, the first ones, the machine is late.
+    /// The number of first runs in which the machine is late.
     late: usize,
 }
 
@@ -127,7 +127,7 @@ impl Engine for Fake {
 const AXES: &str = "repeats = 3\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\nflow.controller = [\"bbr1\", \"cubic\"]\n\
                     \"path.rate\" = { from = \"1mbit\", to = \"100mbit\", steps = 3, scale = \"log\" }";
 
-/// Runs what is missing.
+/// Executes the missing runs.
 fn run<'p>(
     plan: &'p Plan,
     store: &mut Store<Summary>,
@@ -152,7 +152,7 @@ fn a_run_that_is_not_to_be_trusted_is_repeated_and_then_given_up() {
     let plan = plan("[axes]\n\"path.loss\" = [\"0%\"]");
     let runs: Vec<_> = plan.runs.iter().collect();
     assert_eq!(runs.len(), 1);
-    // In so many runs, the machine is late; so many are done; and whether one of them counts.
+    // The number of late runs, the number of runs done, and whether there is a record.
     for (late, repeats, done, counts) in [
         (2, Some(2), 3, true),
         (9, Some(2), 3, false),
@@ -193,7 +193,7 @@ fn a_run_that_is_not_to_be_trusted_is_repeated_and_then_given_up() {
     }
 }
 
-/// The table of the sweep, run by so many threads, as often as it takes if each time ends after `each` runs.
+/// The table of the sweep, run by this many threads and resumed as often as needed if each time ends after `each` runs.
 fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<u8>, usize) {
     let directory = tempfile::tempdir().unwrap();
     let mut ran = 0;
@@ -214,7 +214,7 @@ fn outcome(plan: &Plan, jobs: usize, each: usize) -> (Vec<u8>, usize) {
             return (table, ran);
         }
         assert!(cancel.is_cancelled());
-        // What a kill in the middle of a line leaves.
+        // The remainder after a kill in the middle of a line.
         drop(store);
         let file = directory.path().join(FILE);
         let mut torn = fs::read(&file).unwrap();
@@ -321,7 +321,7 @@ fn a_failure_costs_its_own_run_alone() {
     assert_eq!(json["failed"][1]["run"], "path.rtt=666ms repeat 0");
 }
 
-/// What so many rows have in the column, as text.
+/// The values of the column in these rows, as text.
 fn cells(column: &Column<'_, usize>, rows: usize) -> Vec<String> {
     let of = |row: usize| match &column.cells {
         Cells::Whole(cell) => cell(&row).map(|value| value.to_string()),
@@ -376,7 +376,7 @@ fn columns_name_axes_and_units() {
     assert_eq!(unique.len(), columns.len());
 }
 
-/// A summary has lists of objects: completions, further bottlenecks. They are no text to be parsed once more.
+/// A summary has lists of objects: completions, further bottlenecks. They are not JSON in text columns.
 #[test]
 fn lists_in_summaries_are_lists_of_structs() {
     let plan = plan("[axes]\n\"path.loss\" = [\"0%\", \"1%\"]");
@@ -394,7 +394,7 @@ fn lists_in_summaries_are_lists_of_structs() {
     let flows = Flows::new(&plan, &store);
     let columns = flows.columns();
     let place = |name: &str| columns.iter().position(|column| column.name == name);
-    // No run has an item of these.
+    // No run has an item in these lists.
     assert_eq!((place("next"), place("controllers")), (None, None));
     assert!(place("path_queue_p95_ms") < place("completions"));
     assert!(place("completions") < place("fairness_jain_per_s_min"));
@@ -663,7 +663,7 @@ fn pairs_have_the_same_seed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A run's seed and key are its own: whatever else the sweep has, and in whichever order.
+    /// A run's seed and key do not depend on the other runs, nor on the order.
     #[test]
     fn runs_do_not_depend_on_each_other(
         losses in prop::collection::hash_set(0u32..100, 1..5),
@@ -693,7 +693,7 @@ proptest! {
         prop_assert!(one.runs.iter().all(|run| keys.contains(run.key.as_str())));
     }
 
-    /// Whatever a sweep says, it is read or refused in one line.
+    /// Any sweep is read, or refused in one line.
     #[test]
     fn any_text_is_answered(
         axis in "(path\\.(loss|rate|nope)|flow(\\.[0-9])?\\.(start|controller)|seed|[a-z.\"]{0,8})",
@@ -713,7 +713,7 @@ proptest! {
     }
 }
 
-/// The TOML in the text's fences.
+/// The TOML blocks of a Markdown text.
 fn examples(text: &str) -> Vec<&str> {
     let parts = text.split("```toml\n").skip(1);
     parts.filter_map(|part| part.split("```").next()).collect()
@@ -769,7 +769,7 @@ fn a_large_sweep_has_a_table_of_the_first_rows() {
     let results = Results::new(&plan, lab::EngineKind::Sim, &store);
     assert_eq!(results.groups.len(), 120);
     let text = table(&results, None);
-    // The headings, the rows, and what is left out.
+    // The headings, the rows, and the number of others.
     assert_eq!(text.lines().count(), 1 + ROWS + 1);
     assert!(
         text.ends_with("… and 20 more rows; the page has all of them\n"),

@@ -17,35 +17,37 @@ pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
 /// The lower rate of a controller whose rate changes, and the time between changes. This time is no multiple of a second or of a
 /// tenth of one, so that a transport which reads the rate at such intervals is found.
 const SLOW_PACE: Rate = Rate::from_bits_per_sec(5_000_000);
-const CHANGES: Duration = Duration::from_millis(730);
+const CHANGE_INTERVAL: Duration = Duration::from_millis(730);
 /// ACKs are held back for at most this time, which is less than a round trip.
-const HELD: Duration = Duration::from_millis(35);
+const MAX_ACK_HOLD: Duration = Duration::from_millis(35);
 const SECOND: Duration = Duration::from_secs(1);
 /// Bursts of the fixed controller, in packets.
-pub(crate) const QUANTUM: u64 = 2;
+pub(crate) const QUANTUM_PACKETS: u64 = 2;
 /// Longer than a probe timeout on this path (RFC 9002: about two round trips and the receiver's delay of 25 ms), and shorter
 /// than the least retransmission timeout in use (200 ms and a round trip) or two probe timeouts.
 const SHORT_SILENCE: Duration = Duration::from_millis(150);
 /// A window that pacing never fills.
-const WIDE: u64 = 400;
+const WIDE_WINDOW_PACKETS: u64 = 400;
 /// A window that pacing would exceed at once.
-pub(crate) const NARROW: u64 = 20;
+pub(crate) const NARROW_WINDOW_PACKETS: u64 = 20;
 /// More than the burst that is always allowed, and much less than the inflight of a paced course.
 const BURST_OF_LOSSES: u32 = 25;
 
 /// The window in packets. With small packets, the pacing rate needs more of them.
 pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
     match window {
-        WIDE => WIDE.max(WIDE * 1_200 / mss.get().max(1)),
+        WIDE_WINDOW_PACKETS => {
+            WIDE_WINDOW_PACKETS.max(WIDE_WINDOW_PACKETS * 1_200 / mss.get().max(1))
+        }
         narrow => narrow,
     }
 }
 
 const PACED: Conduct = Conduct::Fixed {
-    cwnd_packets: WIDE,
+    cwnd_packets: WIDE_WINDOW_PACKETS,
     rate: Rates::always(PACE),
-    quantum_packets: QUANTUM,
-    recovery_packets: WIDE,
+    quantum_packets: QUANTUM_PACKETS,
+    recovery_packets: WIDE_WINDOW_PACKETS,
 };
 
 /// The effects of the path on data and ACKs.
@@ -186,13 +188,13 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
 
     let changing = Rates {
         both: [PACE, SLOW_PACE],
-        each: CHANGES,
+        each: CHANGE_INTERVAL,
     };
     let conduct = Conduct::Fixed {
-        cwnd_packets: WIDE,
+        cwnd_packets: WIDE_WINDOW_PACKETS,
         rate: changing,
-        quantum_packets: QUANTUM,
-        recovery_packets: WIDE,
+        quantum_packets: QUANTUM_PACKETS,
+        recovery_packets: WIDE_WINDOW_PACKETS,
     };
     Course::new(&mut report, "rates", conduct, Ways::default(), connect).judge(
         SECOND,
@@ -205,7 +207,9 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
 
     let held = Ways {
         acks: Effects {
-            aggregation: Some(Aggregation { interval: HELD }),
+            aggregation: Some(Aggregation {
+                interval: MAX_ACK_HOLD,
+            }),
             ..Effects::default()
         },
         ..Ways::default()
@@ -221,10 +225,10 @@ pub fn check<T: Transport>(knows: &Knows, mut connect: impl FnMut(Probe) -> T) -
     );
 
     let narrow = Conduct::Fixed {
-        cwnd_packets: NARROW,
+        cwnd_packets: NARROW_WINDOW_PACKETS,
         rate: Rates::always(Rate::from_bits_per_sec(1_000_000_000)),
-        quantum_packets: NARROW,
-        recovery_packets: NARROW / 2,
+        quantum_packets: NARROW_WINDOW_PACKETS,
+        recovery_packets: NARROW_WINDOW_PACKETS / 2,
     };
     Course::new(&mut report, "window", narrow, Ways::default(), connect).judge(
         SECOND,

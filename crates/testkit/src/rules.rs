@@ -8,7 +8,7 @@ mod usage;
 
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
 
-use crate::course::{NARROW, RTPROP};
+use crate::course::{NARROW_WINDOW_PACKETS, RTPROP};
 use crate::report::{Fault, Finding, Report};
 use crate::witness::Told;
 use crate::world::Departure;
@@ -144,7 +144,7 @@ impl Judge<'_> {
         let (Some(most), Some(size)) = (most, size) else {
             return;
         };
-        let window = size * NARROW;
+        let window = size * NARROW_WINDOW_PACKETS;
         // Some stacks check the window before they know the size of the packet.
         self.find_if(most > window + size, Fault::WindowExceeded, || {
             format!("{most} in flight, the window is {window}")
@@ -167,7 +167,7 @@ impl Judge<'_> {
         let Some(size) = self.sents().map(|(_, sent)| sent.bytes).max() else {
             return;
         };
-        let window = size * (NARROW / 2);
+        let window = size * (NARROW_WINDOW_PACKETS / 2);
         let (mut recoveries, mut is_on) = (0, false);
         let (mut past, mut most) = (0, Bytes::ZERO);
         for (_, told) in self.told {

@@ -38,7 +38,7 @@ pub trait Transport {
     fn received(&self) -> u64;
 }
 
-/// What the transport can know. The kit does not judge what it cannot know.
+/// The knowledge that a transport can have. The kit does not judge the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Knows {

@@ -7,11 +7,11 @@ use crate::transport::{End, Transport};
 use crate::witness::{Probe, Told};
 
 /// The most packets that may leave at one instant.
-const MOST_AT_ONCE: usize = 20_000;
+const MAX_AT_ONCE: usize = 20_000;
 /// The packet size of a transport that has not reported one.
-const USUAL: Bytes = Bytes::new(1_200);
+const DEFAULT_MSS: Bytes = Bytes::new(1_200);
 
-/// What happens to packets that the ends put on the wire.
+/// The fate of packets that the ends put on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
     /// The path carries them.
@@ -40,7 +40,7 @@ struct Parcel<P> {
     packet: P,
 }
 
-/// What happened on one course.
+/// The events on one course.
 pub(crate) struct World<T: Transport> {
     probe: Probe,
     pub(crate) transport: T,
@@ -92,7 +92,7 @@ impl<T: Transport> World<T> {
     /// The transport's largest packet.
     pub(crate) fn mss(&self) -> Bytes {
         let mss = self.probe.log().mss;
-        if mss.is_zero() { USUAL } else { mss }
+        if mss.is_zero() { DEFAULT_MSS } else { mss }
     }
 
     /// The next `count` data packets are lost.
@@ -114,7 +114,7 @@ impl<T: Transport> World<T> {
             match next.into_iter().flatten().min() {
                 Some(next) if next <= end => {
                     at_once = if next > self.now { 0 } else { at_once + 1 };
-                    self.never_stops |= at_once > MOST_AT_ONCE;
+                    self.never_stops |= at_once > MAX_AT_ONCE;
                     self.now = self.now.max(next);
                 }
                 _ => break,
@@ -147,7 +147,7 @@ impl<T: Transport> World<T> {
                 let Some((size, packet)) = self.transport.poll_transmit(now, end) else {
                     break;
                 };
-                if sent > MOST_AT_ONCE {
+                if sent > MAX_AT_ONCE {
                     self.never_stops = true;
                     return;
                 }

@@ -1,4 +1,4 @@
-//! What single values must be, whatever the others are: for `#[serde(deserialize_with)]`.
+//! Bounds of single values, for `#[serde(deserialize_with)]`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use ::serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Bytes, Duration, ParseError, Rate, Ratio, parsed};
 
-/// The error that the value being read has `reason`, which follows on the value.
+/// The error that a value is refused for `reason`, which follows the value in the message.
 pub fn refused<E: Error>(reason: impl Display) -> E {
     struct Reason<T>(T);
     impl<T: Display> Expected for Reason<T> {
@@ -22,15 +22,15 @@ pub fn refused<E: Error>(reason: impl Display) -> E {
     E::invalid_value(Unexpected::Other("value"), &Reason(reason))
 }
 
-/// Of which there must be some.
+/// A quantity that must not be zero.
 pub trait Amount {
-    /// What would be one.
+    /// An example value.
     const EXAMPLE: &str;
 
-    /// The least of it: less in a text is none at all.
+    /// The least value: a smaller number in a text is zero.
     const LEAST: &str;
 
-    /// Whether there is none.
+    /// Whether the value is zero.
     fn is_none_at_all(&self) -> bool;
 }
 
@@ -62,7 +62,7 @@ impl<T: Amount> Amount for Option<T> {
     }
 }
 
-/// More than zero.
+/// Reads a value above zero.
 pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -75,11 +75,11 @@ pub fn positive<'de, D: Deserializer<'de>, T: Deserialize<'de> + Amount>(
     }
 }
 
-/// By its `FromStr`, for an optional field.
+/// Reads an optional field by its `FromStr`.
 ///
 /// # Errors
 ///
-/// The text is none of the kind.
+/// The text is not such a value.
 pub fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -88,12 +88,12 @@ where
     parsed(deserializer).map(Some)
 }
 
-/// At most 100 %.
+/// Reads a share of at most 100 %.
 pub fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     Ok(Share::read(deserializer)?.ratio)
 }
 
-/// The same of packets that are lost, where `1` may be meant as one in a hundred: all of them are `100%`.
+/// Reads a share of lost packets, where `1` may be meant as one percent: all packets must be written as `100%`.
 pub fn lost_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     let share = Share::read(deserializer)?;
     if share.ratio == Ratio::ONE && share.number.is_some() {
@@ -118,7 +118,7 @@ impl Share {
         }
     }
 
-    /// Why it is no share, if it is none. `90` was probably meant as percent.
+    /// The reason why it is not a share, if it is none. `90` was probably meant as percent.
     fn problem(&self) -> Option<String> {
         if self.ratio <= Ratio::ONE {
             return None;
@@ -141,7 +141,7 @@ impl Share {
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// A message about the text.
 pub fn share_of(text: &str) -> Result<Ratio, String> {
     let share: Share = text
         .parse()
@@ -158,7 +158,7 @@ impl FromStr for Share {
     fn from_str(text: &str) -> Result<Share, ParseError> {
         let parsed: Result<Ratio, _> = text.parse();
         let ratio = match parsed {
-            // More than 100 % is no share, however much it is.
+            // More than 100 % is not a share, whatever the value.
             Err(error) if error.is_too_large() => Ratio::new(2, 1),
             parsed => parsed?,
         };
@@ -169,7 +169,7 @@ impl FromStr for Share {
     }
 }
 
-/// A whole number within the range, for a field that may be optional; `reason` is why another one is refused.
+/// Reads a whole number within the range, for a field that may be optional. `reason` is the message for other numbers.
 pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     deserializer: D,
     range: RangeInclusive<u64>,
@@ -183,11 +183,11 @@ pub fn whole<'de, D: Deserializer<'de>, T: From<u64>>(
     }
 }
 
-/// A number without unit that `problem` has nothing against, for a field that may be optional.
+/// Reads a number without unit, for a field that may be optional. `problem` may refuse it.
 ///
 /// # Errors
 ///
-/// It is no number, or its problem.
+/// It is not a number, or `problem` refuses it.
 pub fn gain<'de, D, T, P>(
     deserializer: D,
     problem: impl Fn(Ratio) -> Option<P>,
@@ -198,20 +198,20 @@ where
     P: Display,
 {
     let Number(gain) = parsed(deserializer)?;
-    // Of what is too large for a number, the field's own words say more if it has any.
+    // For an overflow, `problem`'s message is more helpful if there is one.
     match problem(gain.unwrap_or(Number::MAX)) {
         Some(problem) => Err(refused(problem)),
         None => Number(gain).sized().map(T::from),
     }
 }
 
-/// A number without unit; `None` is one beyond [`Number::MAX`].
+/// A number without unit. `None` is above [`Number::MAX`].
 struct Number(Option<Ratio>);
 
 impl Number {
     const MAX: Ratio = Ratio::new(u32::MAX, 1_000_000_000);
 
-    /// The number, if it is not too large.
+    /// The number, unless it is too large.
     fn sized<E: Error>(self) -> Result<Ratio, E> {
         let reason = "is too large; give a number such as 1.25; at most 4.29";
         self.0.ok_or_else(|| refused(reason))
@@ -235,16 +235,16 @@ impl FromStr for Number {
 pub mod number {
     use super::*;
 
-    /// Reads it.
+    /// Reads a number.
     ///
     /// # Errors
     ///
-    /// The text is no number, or too large a one.
+    /// The text is not a number, or one that is too large.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
         parsed(deserializer).and_then(Number::sized)
     }
 
-    /// Writes it.
+    /// Writes a number.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ pub fn count_as_text<S: Serializer>(count: &Option<u64>, serializer: S) -> Resul
     count.map(|count| count.to_string()).serialize(serializer)
 }
 
-/// What a value alone is short for, or a table.
+/// A value alone, as a short form of a table, or the table.
 #[derive(Deserialize)]
 #[serde(crate = "::serde")]
 enum Short<V, T> {
@@ -269,7 +269,7 @@ enum Short<V, T> {
     Table(T),
 }
 
-/// A table for which a value alone is short.
+/// Reads a table, or a value alone as its short form.
 pub fn short<'de, D, V, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -26,7 +26,7 @@ impl Bytes {
     ];
     /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
-    /// More than fits anywhere.
+    /// The largest count.
     pub const MAX: Bytes = Bytes(u64::MAX);
 
     /// A count of `bytes` bytes.
@@ -39,7 +39,7 @@ impl Bytes {
         self.0
     }
 
-    /// Whether there are none.
+    /// Whether the count is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -1,10 +1,10 @@
-//! Configurations that make no sense.
+//! Errors in configurations.
 
 use alloc::borrow::Cow;
 use alloc::format;
 use core::fmt;
 
-/// A value of a configuration that makes no sense: which field, what is wrong with it, and the fix.
+/// An invalid value in a configuration: the field, the problem, and the fix.
 ///
 /// ```
 /// use units::ConfigError;
@@ -20,7 +20,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// What is wrong with `field`: the rest of a sentence that starts with the field, the fix included.
+    /// An error in `field`. `problem` is the rest of a sentence that starts with the field, and includes the fix.
     pub fn new(
         field: impl Into<Cow<'static, str>>,
         problem: impl Into<Cow<'static, str>>,
@@ -31,7 +31,7 @@ impl ConfigError {
         }
     }
 
-    /// The same error, seen from `place`, which the field is in.
+    /// The same error with `place` in front of the field.
     #[must_use]
     pub fn within(self, place: impl fmt::Display) -> ConfigError {
         ConfigError {
@@ -40,7 +40,7 @@ impl ConfigError {
         }
     }
 
-    /// The same problem, of a field that goes by another name where it was given.
+    /// The same error for a field with another name in the input.
     #[must_use]
     pub fn of(self, field: impl Into<Cow<'static, str>>) -> ConfigError {
         ConfigError {
@@ -49,12 +49,12 @@ impl ConfigError {
         }
     }
 
-    /// The field, with where it stands: `rate`, `change[2].at`, `flows[3].receiver.ack_every`.
+    /// The field with its place: `rate`, `change[2].at`, `flows[3].receiver.ack_every`.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What is wrong with it, and the fix: the rest of a sentence that starts with the field.
+    /// The problem and the fix: the rest of a sentence that starts with the field.
     pub fn problem(&self) -> &str {
         &self.problem
     }

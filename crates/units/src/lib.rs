@@ -1,9 +1,9 @@
 //! The units of Fullpipe: points in time, durations, rates, byte counts and exact ratios.
 //!
-//! All arithmetic is on integers and saturates by design: a controller that is fed nonsense computes an extreme value,
-//! never a wrapped one. Rates are bits per second at the surface (as `tc` and people say them) and bytes per second
-//! inside. `FromStr` and `Display` speak `tc`'s language: `20mbit`, `40ms`, `250kb`, `1%`. What is printed parses back
-//! to the same value. What reports print parses, too: `20.0 Mbit/s`, `4.00 MB`.
+//! All arithmetic is on integers and saturates by design: invalid input to a controller gives an extreme value, never a
+//! wrapped one. Rates are bits per second in text, as in `tc`, and bytes per second inside. `FromStr` and `Display` use
+//! `tc`'s notation: `20mbit`, `40ms`, `250kb`, `1%`. Printed values parse back to the same value. The notation of
+//! reports parses, too: `20.0 Mbit/s`, `4.00 MB`.
 //!
 //! ```
 //! use units::{Bytes, Duration, Rate, Ratio};

@@ -1,15 +1,14 @@
-//! Closed sets of names: what goes by one is read and written by it, and a name that nothing has is answered with those
-//! that there are.
+//! Closed sets of names. Values are read and written by name, and the error for an unknown name lists the known ones.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// So many names at most are told to somebody who was close to one.
-const TOLD: usize = 16;
+/// The most known names in an error that also has a hint.
+const MAX_LISTED: usize = 16;
 
-/// Nothing has this name. Displays the nearest one that there is, and all if they are few.
+/// The error that a name is unknown. Displays the nearest known name, and all if they are few.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -18,7 +17,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// No `what` has this `name`; those that there are have the names `known`.
+    /// The error that no `what` has this `name`. The known names are `known`.
     pub fn new(
         what: &'static str,
         name: &str,
@@ -29,7 +28,7 @@ impl UnknownName {
         UnknownName { what, hint, known }
     }
 
-    /// The same, where this one is known too.
+    /// The same error with one more known name.
     #[must_use]
     pub fn or(mut self, other: &'static str) -> UnknownName {
         self.known.push(other);
@@ -45,8 +44,8 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Has a type with `ALL` and `name` be read by these names, in any case, and written as them. In an error one of them is
-/// called `$what`.
+/// Implements reading and writing by name for a type with `ALL` and `name`. Names are read in any case. Errors call the
+/// type `$what`.
 #[macro_export]
 macro_rules! by_name {
     ($type:ty, $what:literal) => {
@@ -71,7 +70,7 @@ macro_rules! by_name {
     };
 }
 
-/// An enum whose variants have a name each: `ALL` of them, `name`, and what [`by_name`](crate::by_name) gives.
+/// Declares an enum whose variants have names, with `ALL`, `name`, and [`by_name`](crate::by_name).
 #[macro_export]
 macro_rules! named {
     (
@@ -86,10 +85,10 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
 
-            /// The name that it has everywhere.
+            /// The name used everywhere.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)+
@@ -101,30 +100,30 @@ macro_rules! named {
     };
 }
 
-/// ``; did you mean `near`?`` after a name that nothing has; nothing if there is none that is near.
+/// The hint ``; did you mean `near`?`` for an unknown name. Empty if no known name is near.
 pub fn hint(name: &str, known: &[&str]) -> String {
     let near = nearest(name, known);
     near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
-/// The `hint` on a name, and all that are `known` if they are few or there is no hint.
+/// The `hint`, and all `known` names if they are few or there is no hint.
 pub fn told(hint: &str, known: &[&str]) -> String {
     let all = known.join(", ");
     if hint.is_empty() {
         format!("; known: {all}")
-    } else if known.len() <= TOLD {
+    } else if known.len() <= MAX_LISTED {
         format!("{hint} known: {all}")
     } else {
         hint.into()
     }
 }
 
-/// The one of `known` that `name` was probably meant to be.
+/// The known name that `name` was probably meant to be.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let letters = name.chars().count();
-    // Of a short name less than half, or any other of its length would be near.
+    // For a short name fewer than half of its letters. Otherwise any name of its length would be near.
     let most = |of: &str| (1 + of.len() / 3).min(of.len().saturating_sub(1) / 2);
-    // What is much longer or shorter is never near, and may be of any length.
+    // A much longer or shorter name is never near, and may have any length.
     let alike = known
         .iter()
         .filter(|of| letters.abs_diff(of.chars().count()) <= most(of));
@@ -133,7 +132,7 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     (distance <= most(near)).then_some(near)
 }
 
-/// How many letters are to be changed, added, left out, or swapped with their neighbour, none of them twice (optimal string
+/// The number of letters to change, add, leave out, or swap with their neighbour, none of them twice (optimal string
 /// alignment).
 fn distance(one: &str, other: &str) -> usize {
     let [one, other] = [one, other].map(|text| text.chars().collect::<Vec<char>>());

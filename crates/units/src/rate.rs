@@ -21,8 +21,8 @@ impl Rate {
         ("gbit", 1_000_000_000),
         ("tbit", 1_000_000_000_000),
     ];
-    /// Other spellings, which are read and never written by [`Display`](fmt::Display): bits per second as reports have
-    /// them, and bytes per second, with a capital B.
+    /// Other spellings, which are read and never written by [`Display`](fmt::Display): bits per second as in reports,
+    /// and bytes per second, with a capital B.
     pub const OTHER_UNITS: &[Suffix] = &[
         ("bit/s", 1),
         ("kbit/s", 1_000),
@@ -37,9 +37,9 @@ impl Rate {
         ("MiB/s", 8 << 20),
         ("GiB/s", 8 << 30),
     ];
-    /// Nothing moves.
+    /// Zero.
     pub const ZERO: Rate = Rate(0);
-    /// Faster than any link.
+    /// The largest rate.
     pub const MAX: Rate = Rate(u64::MAX);
 
     /// A rate in bytes per second.
@@ -68,7 +68,7 @@ impl Rate {
         if bytes.is_zero() {
             return Rate::ZERO;
         }
-        // Both factors fit 64 bits far more often than not, and a 64-bit division is several times the cheaper.
+        // Both factors usually fit 64 bits, and a 64-bit division is several times cheaper.
         if let Some(scaled) = bytes.get().checked_mul(NANOS_PER_SEC as u64) {
             return Rate(scaled.checked_div(span.as_nanos()).unwrap_or(u64::MAX));
         }
@@ -91,7 +91,7 @@ impl Rate {
         ))
     }
 
-    /// The time that `bytes` take, rounded up; [`Duration::MAX`] at rate zero, unless there is nothing to send.
+    /// The time for `bytes`, rounded up. [`Duration::MAX`] at rate zero, unless there are no bytes.
     #[inline]
     pub fn time_for(self, bytes: Bytes) -> Duration {
         if bytes.is_zero() {
@@ -113,7 +113,7 @@ impl Rate {
         Rate(by.of(self.0))
     }
 
-    /// Whether nothing moves.
+    /// Whether the rate is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -125,9 +125,9 @@ fn saturate(value: u128) -> u64 {
 
 impl FromStr for Rate {
     type Err = ParseError;
-    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of 1000), or
-    /// as reports have it: `18.6 Mbit/s`; or bytes per second: `2.5MB/s`. `mbps` is refused: it means bytes to `tc`, and bits
-    /// to most others.
+    /// Parses a number with one of `tc`'s units `bit`, `kbit`, `mbit`, `gbit`, `tbit` (bits per second, powers of
+    /// 1000), the notation of reports: `18.6 Mbit/s`, or bytes per second: `2.5MB/s`. `mbps` is refused: it means bytes
+    /// in `tc`, and bits to most others.
     fn from_str(text: &str) -> Result<Rate, ParseError> {
         let expected = "a rate such as 20mbit or 1.5gbit";
         let bits = decimal(text, Rate::UNITS, Rate::OTHER_UNITS, expected);

@@ -9,7 +9,7 @@ use crate::text::{ParseError, Suffix, decimal};
 
 /// An exact ratio of two integers, such as a pacing gain of 5/4 or a loss probability of 1/100.
 ///
-/// Two ratios are equal if their values are, whatever their terms.
+/// Ratios are compared by value, regardless of their terms.
 #[derive(Debug, Clone, Copy)]
 pub struct Ratio {
     numerator: u32,
@@ -17,8 +17,11 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The units of shares as text, as so many parts of a billion: fine enough for any loss rate that a test can measure.
-    pub const UNITS: &[Suffix] = &[("", PARTS as u64), ("%", PARTS as u64 / 100)];
+    /// The units of shares as text, in parts of a billion: fine enough for any loss rate that a test can measure.
+    pub const UNITS: &[Suffix] = &[
+        ("", PARTS_PER_ONE as u64),
+        ("%", PARTS_PER_ONE as u64 / 100),
+    ];
     /// 1/1.
     pub const ONE: Ratio = Ratio::new(1, 1);
     /// 0/1.
@@ -62,7 +65,7 @@ impl Ratio {
         Bytes::new(self.of(bytes.get()))
     }
 
-    /// The ratio of the terms the other way round; 0 is its own inverse.
+    /// The inverse ratio. The inverse of 0 is 0.
     pub const fn inverse(self) -> Ratio {
         if self.numerator == 0 {
             return Ratio::ZERO;
@@ -105,8 +108,8 @@ impl Ord for Ratio {
     }
 }
 
-/// Ratios are parsed as multiples of one part in a billion.
-const PARTS: u32 = 1_000_000_000;
+/// The parts in which ratios are parsed: billionths.
+const PARTS_PER_ONE: u32 = 1_000_000_000;
 
 impl FromStr for Ratio {
     type Err = ParseError;
@@ -115,7 +118,7 @@ impl FromStr for Ratio {
         let expected = "a share such as 1% or 0.01";
         let parts = decimal(text, Ratio::UNITS, &[], expected)?;
         match u32::try_from(parts) {
-            Ok(parts) => Ok(Ratio::new(parts, PARTS)),
+            Ok(parts) => Ok(Ratio::new(parts, PARTS_PER_ONE)),
             Err(_) => Err(ParseError::too_large(expected, Ratio::UNITS)),
         }
     }

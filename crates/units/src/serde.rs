@@ -1,4 +1,4 @@
-//! Values as text, in whatever serde reads and writes.
+//! Values as text, in any format of serde.
 
 use core::fmt::{self, Display};
 use core::marker::PhantomData;
@@ -8,11 +8,11 @@ use ::serde::de::{Deserializer, Error, Visitor};
 
 use crate::{Bytes, Duration, Rate, Ratio};
 
-/// For [`as_text`](crate::as_text), wherever that is used.
+/// For the expansion of [`as_text`](crate::as_text).
 #[doc(hidden)]
 pub use ::serde as reexport;
 
-/// Has serde read types by their `FromStr` and write them by their `Display`.
+/// Implements serde for types by their `FromStr` and `Display`.
 #[macro_export]
 macro_rules! as_text {
     ($($type:ty),+) => {$(
@@ -36,7 +36,7 @@ as_text!(Bytes, Duration, Rate, Ratio);
 ///
 /// # Errors
 ///
-/// There is no text, or it says nothing of the kind.
+/// There is no text, or it is not such a value.
 pub fn parsed<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -1,19 +1,19 @@
-//! Numbers with units, exactly: `1.5mbit` is 1 500 000 and the other way round, without floating point in between.
+//! Exact numbers with units: `1.5mbit` is 1 500 000 and vice versa, without floating point.
 
 use core::fmt;
 
-/// A unit: its name, and how many of the smallest units it is.
+/// A unit: its name, and its value in the smallest unit.
 pub type Suffix = (&'static str, u64);
 
-/// Whether `text` is the unit `name`. Names are read in any case, except that a capital B is never a small one: `MB/s` are
-/// bytes, and `Mb/s` may be bits.
+/// Whether `text` is the unit `name`. Names are read in any case, except that a capital B never matches a small one:
+/// `MB/s` are bytes, and `Mb/s` may be bits.
 pub fn is_unit(name: &str, text: &str) -> bool {
     name.eq_ignore_ascii_case(text) && (text.contains('B') || !name.contains('B'))
 }
 
 /// The text is not a number with a known unit, or its value is out of range.
 ///
-/// Prints what is expected, with all units; or that the value is too large.
+/// Prints the expected form with all units, or that the value is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseError {
     expected: &'static str,
@@ -32,7 +32,7 @@ impl ParseError {
         }
     }
 
-    /// The text is what is expected, but its value does not fit.
+    /// The error that the value does not fit.
     pub(crate) const fn too_large(expected: &'static str, units: &'static [Suffix]) -> ParseError {
         ParseError {
             is_too_large: true,
@@ -40,7 +40,7 @@ impl ParseError {
         }
     }
 
-    /// The same for a unit that means bits to some and bytes to others.
+    /// The same error for a unit that means bits to some and bytes to others.
     pub(crate) const fn ambiguous(self) -> ParseError {
         ParseError {
             is_ambiguous: true,
@@ -48,7 +48,7 @@ impl ParseError {
         }
     }
 
-    /// Whether the text is as it should be, and only its value is too large.
+    /// Whether only the value is too large.
     pub const fn is_too_large(&self) -> bool {
         self.is_too_large
     }
@@ -76,8 +76,8 @@ impl fmt::Display for ParseError {
 
 impl core::error::Error for ParseError {}
 
-/// The value of `text`, a non-negative decimal number followed by one of `units` or of `others`, which errors do not list,
-/// rounded down to an integer. A bare `0` needs no unit.
+/// Parses a non-negative decimal number followed by one of `units`, or of `others`, which errors do not list. Rounds
+/// down to an integer. A bare `0` needs no unit.
 pub(crate) fn decimal(
     text: &str,
     units: &'static [Suffix],
@@ -104,7 +104,7 @@ pub(crate) fn decimal(
     let whole = if whole.is_empty() {
         0
     } else {
-        // Digits alone are a number, however large.
+        // Digits alone are a valid number, however large.
         whole.parse::<u64>().map_err(|_| too_large)?
     };
     // Twelve decimals are about one part in the largest multiplier.
@@ -118,8 +118,7 @@ pub(crate) fn decimal(
     u64::try_from(value).map_err(|_| too_large)
 }
 
-/// Writes the value in the largest of `units` that leaves no zero before the point. The units are powers of 1000, the
-/// smallest first.
+/// Writes the value in the largest of `units` without a leading zero. The units are powers of 1000, the smallest first.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[Suffix]) -> fmt::Result {
     let fitting = units.iter().rev().find(|(_, one)| *one <= value);
     let (name, one) = fitting.or(units.first()).copied().unwrap_or(("", 1));

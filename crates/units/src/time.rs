@@ -9,15 +9,16 @@ use crate::text::{self, ParseError, Suffix, decimal};
 
 /// A point in time: nanoseconds since an epoch that the caller chooses (a connection's start, a simulation's zero).
 ///
-/// Only differences between times of the same epoch mean anything. An `Option<Time>` takes no more memory than a `Time`.
-// One more than the nanoseconds, so that zero is left for none.
+/// Only differences between times of the same epoch are meaningful. An `Option<Time>` takes no more memory than a
+/// `Time`.
+// Stores the nanoseconds plus one, so that zero is free for `None`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(NonZeroU64);
 
 impl Time {
     /// The epoch itself.
     pub const ZERO: Time = Time(NonZeroU64::MIN);
-    /// Later than any event.
+    /// The latest time.
     pub const MAX: Time = Time(NonZeroU64::MAX);
 
     /// The time `nanos` nanoseconds after the epoch.
@@ -73,7 +74,7 @@ impl Sub<Duration> for Time {
 pub struct Duration(u64);
 
 impl Duration {
-    /// The units of times as text, as so many nanoseconds.
+    /// The units of times as text, in nanoseconds.
     pub const UNITS: &[Suffix] = &[
         ("ns", 1),
         ("us", 1_000),
@@ -85,9 +86,9 @@ impl Duration {
     ];
     /// Other spellings, which are read and never written: the micro sign and the Greek letter.
     pub const OTHER_UNITS: &[Suffix] = &[("\u{b5}s", 1_000), ("\u{3bc}s", 1_000)];
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// Longer than any wait.
+    /// The longest span.
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// A span of `nanos` nanoseconds.
@@ -184,7 +185,7 @@ impl fmt::Display for Duration {
         if self.is_zero() {
             return f.write_str("0s");
         }
-        // Nobody writes 120s as 2min.
+        // 120s is more usual than 2min.
         text::write(f, self.0, &Duration::UNITS[..4])
     }
 }

@@ -111,7 +111,7 @@ fn what_does_not_fit_is_too_large() {
     assert!("5124096h".parse::<Duration>().unwrap_err().is_too_large());
     assert!("16777216tib".parse::<Bytes>().unwrap_err().is_too_large());
     assert!("500%".parse::<Ratio>().unwrap_err().is_too_large());
-    // What is no number of a known unit is not said to be too large.
+    // An error for a number without a known unit does not say that it is too large.
     assert!(
         !"99999999999999999999m"
             .parse::<Rate>()
@@ -151,7 +151,7 @@ proptest! {
         prop_assert_eq!(bytes.to_string().parse(), Ok(bytes));
         let span = Duration::from_nanos(value);
         prop_assert_eq!(span.to_string().parse(), Ok(span));
-        // As fine as a share is read.
+        // Shares are read with this precision.
         let share = Ratio::new(parts, 1_000_000_000);
         prop_assert_eq!(share.to_string().parse(), Ok(share));
     }

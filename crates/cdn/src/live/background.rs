@@ -16,10 +16,10 @@ use crate::laboratory::LabError;
 use crate::line::Line;
 
 /// The bytes that are sent or discarded at once.
-const AT_ONCE: usize = 1 << 16;
+const CHUNK_LEN: usize = 1 << 16;
 
 /// The time after which a waiting thread checks whether to stop.
-const PATIENCE: Duration = Duration::from_millis(200);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Transfers that last as long as this value.
 #[derive(Debug, Default)]
@@ -118,8 +118,8 @@ fn ends(
         socket::abort_on_close(stream).map_err(|error| cannot(line, error))?;
         stream
             .set_nonblocking(false)
-            .and_then(|()| stream.set_read_timeout(Some(PATIENCE)))
-            .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
+            .and_then(|()| stream.set_read_timeout(Some(STOP_CHECK_INTERVAL)))
+            .and_then(|()| stream.set_write_timeout(Some(STOP_CHECK_INTERVAL)))
             .map_err(|error| cannot(line, error))?;
     }
     Ok([(near, true), (far, false)])
@@ -136,8 +136,8 @@ fn cannot(line: &Line, error: std::io::Error) -> LabError {
 fn carry(stream: &TcpStream, delivered: Option<&AtomicU64>, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let moved = match delivered {
-            None => socket::send(stream, AT_ONCE),
-            Some(_) => socket::discard(stream, AT_ONCE),
+            None => socket::send(stream, CHUNK_LEN),
+            Some(_) => socket::discard(stream, CHUNK_LEN),
         };
         match moved {
             Ok(0) => return,

@@ -121,8 +121,8 @@ impl<'s> Live<'s> {
             let reason = format!("engine linux cannot: {reason}");
             ScenarioError::new(field, reason)
         };
-        if spec.networks.len() > paths::MOST_NETWORKS {
-            let reason = format!("it has room for {} networks", paths::MOST_NETWORKS);
+        if spec.networks.len() > paths::MAX_NETWORKS {
+            let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
             return Err(cannot("network", &reason).into());
         }
         let lines = spec.lines(When::Study)?;

@@ -10,7 +10,7 @@ use crate::line::{Line, addresses};
 
 /// The most client networks. The servers' networks follow those of clients, and both must be below the hosts' own addresses
 /// (10.200.0.0/15).
-pub(super) const MOST_NETWORKS: usize = 100;
+pub(super) const MAX_NETWORKS: usize = 100;
 
 /// The address of the server for a line's client. Each line has its own, so that the destination address of each packet
 /// identifies the line.
@@ -19,14 +19,14 @@ pub(super) fn server(line: &Line) -> IpAddr {
         IpAddr::V4(client) => client.octets(),
         IpAddr::V6(_) => [0; 4],
     };
-    Ipv4Addr::new(10, network.saturating_add(MOST_NETWORKS as u8), place, host).into()
+    Ipv4Addr::new(10, network.saturating_add(MAX_NETWORKS as u8), place, host).into()
 }
 
 /// The host of the clients, which has all of their addresses, and the host of the servers.
 pub(super) fn hosts(networks: usize) -> Result<Network, LabError> {
     let network = Network::create(&NetworkConfig::default())?;
     for place in 0..networks {
-        let (clients, servers) = (addresses(place), addresses(place + MOST_NETWORKS));
+        let (clients, servers) = (addresses(place), addresses(place + MAX_NETWORKS));
         network.near.own(clients.first(), clients.length())?;
         network.far.own(servers.first(), servers.length())?;
     }

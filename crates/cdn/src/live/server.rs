@@ -20,7 +20,7 @@ use crate::proof::write;
 pub(super) const OBJECT: &str = "object";
 
 /// The time that nginx may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Starts nginx in a host and a control group. It ends with the returned value. The file is as large as the largest object.
 pub(super) fn start(
@@ -54,7 +54,7 @@ pub(super) fn start(
     let listens = || TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_ok();
     while !host.inside(listens)? {
         let has_ended = running.wait_for(units::Duration::ZERO)?.is_some();
-        if has_ended || begin.elapsed() > PATIENCE {
+        if has_ended || begin.elapsed() > LISTEN_TIMEOUT {
             return Err(LabError::Server(log.display().to_string()));
         }
         thread::sleep(Duration::from_millis(50));

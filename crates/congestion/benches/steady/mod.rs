@@ -1,5 +1,5 @@
-//! A sender whose window is always full: 100 Mbit/s and 40 ms, a packet and an ACK each 120 µs, and a recovery every ten
-//! thousand packets.
+//! A sender whose window is always full: 100 Mbit/s and 40 ms, one packet and one ACK every 120 µs, and a recovery
+//! every ten thousand packets.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub struct Flow<C> {
 }
 
 impl Flow<AnyController> {
-    /// In steady state, with a controller of this kind.
+    /// A sender in steady state, with a controller of this kind.
     pub fn of(kind: ControllerKind) -> Flow<AnyController> {
         let mut connection = Connection::new(Time::ZERO, MSS, MSS * 10);
         connection.seed = 1;
@@ -45,7 +45,7 @@ impl<C: Controller> Flow<C> {
         for _ in 0..WINDOW {
             flow.send();
         }
-        // Past slow start and Startup, and past the first seconds of either.
+        // Past slow start or Startup, and the first seconds after it.
         for _ in 0..5 * PACKETS_PER_RECOVERY {
             flow.ack();
             flow.send();
@@ -91,7 +91,7 @@ impl<C: Controller> Flow<C> {
         self.controller.on_ack(&ack);
     }
 
-    /// One packet's life; gives what the transport would read.
+    /// Sends one packet and processes its ACK. Returns the values that the transport would read.
     pub fn step(&mut self) -> (Bytes, Bytes, u64) {
         self.ack();
         self.send();

@@ -1,13 +1,13 @@
-//! How much more than expected is acknowledged at a time.
+//! Aggregation: the amount by which ACKs exceed the expected rate.
 //!
-//! Wi-Fi, cellular and cable links, and hosts, hold ACKs (or data) back and release them together. Between two bursts of ACKs the
-//! sender goes on only as long as its window lasts: so the window must have room for what a burst brings beyond the steady stream
-//! that the bandwidth estimate predicts. (Linux `bbr_update_ack_aggregation`; BBR draft, "BBR.extra_acked".) For how long that is
-//! remembered is each version's own.
+//! Wi-Fi, cellular and cable links, and hosts, hold ACKs (or data) back and release them together. Between two bursts
+//! of ACKs the sender can only use its window. The window therefore needs room for the excess of a burst over the
+//! steady stream that the bandwidth estimate predicts (Linux `bbr_update_ack_aggregation`; BBR draft,
+//! "BBR.extra_acked"). Each version remembers the excess for a time of its own.
 
 use units::{Bytes, Duration, Time};
 
-/// A time in which ACKs come faster than the bandwidth estimate predicts.
+/// A period in which ACKs arrive faster than the bandwidth estimate predicts.
 #[derive(Debug, Clone)]
 pub struct Episode {
     start: Time,
@@ -15,7 +15,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// One that begins now.
+    /// An episode that begins now.
     pub fn new(now: Time) -> Episode {
         Episode {
             start: now,
@@ -23,13 +23,14 @@ impl Episode {
         }
     }
 
-    /// What was acknowledged in it.
+    /// The bytes acknowledged in the episode.
     pub fn acked(&self) -> Bytes {
         self.acked
     }
 
-    /// An ACK for `acked` has arrived, where `expected` says how much to expect in such a time. Returns how much more has been
-    /// acknowledged in this episode. If the last one has brought no more than was expected, the next begins with this ACK.
+    /// Takes an ACK for `acked` bytes; `expected` gives the expected bytes for a time. Returns the excess over the
+    /// expectation in this episode. If the previous ACK brought no more than expected, a new episode begins with this
+    /// one.
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -50,7 +51,7 @@ impl Episode {
 mod tests {
     use super::*;
 
-    /// One packet a millisecond is expected.
+    /// One packet per millisecond is expected.
     fn extra(episode: &mut Episode, ms: u64, packets: u64) -> u64 {
         let now = Time::ZERO + Duration::from_millis(ms);
         let expected = |time: Duration| Bytes::new(time.as_nanos() / 1_000_000);

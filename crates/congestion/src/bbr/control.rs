@@ -1,12 +1,12 @@
-//! What the model controls: the window, the pacing rate and the send quantum (BBR draft, "Updating Control Parameters"). What the
-//! window may do is in `window`.
+//! The control parameters of the model: the window, the pacing rate and the send quantum (BBR draft, "Updating Control
+//! Parameters"). `window` has the rules for the window.
 
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::pacing::Pacing;
 use crate::controller::{Ack, Connection};
 
-/// The control parameters, and what of the connection they depend on.
+/// The control parameters, with the values of the connection that they depend on.
 #[derive(Debug, Clone)]
 pub struct Control {
     pub mss: Bytes,
@@ -18,8 +18,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// For a new connection. `margin` is how far below the estimated bandwidth to pace, as a share of it; `fewest` packets are the
-    /// smallest burst.
+    /// The parameters of a new connection. `margin` is the share of the estimated bandwidth by which pacing stays below
+    /// it; `fewest` packets are the smallest burst.
     pub fn new(connection: &Connection, margin: Ratio, startup_gain: Ratio, fewest: u8) -> Control {
         let mss = connection.mss.max(Bytes::new(1));
         let initial_cwnd = connection.initial_cwnd.max(mss);
@@ -32,7 +32,7 @@ impl Control {
         }
     }
 
-    /// The largest packet now has `mss` bytes.
+    /// Sets the size of the largest packet.
     pub fn set_mss(&mut self, mss: Bytes) {
         self.mss = mss.max(Bytes::new(1));
         self.pacing.fit_quantum(self.mss);
@@ -52,14 +52,15 @@ impl Control {
     }
 }
 
-/// The methods of [`Controller`](crate::Controller) in which every BBR is the same: by its [`Control`] and its least RTT.
+/// The methods of [`Controller`](crate::Controller) that are the same for every BBR, using its [`Control`] and its
+/// least RTT.
 macro_rules! answers {
     ($control:ident, $least_rtt:ident) => {
-        /// Nothing: what BBR needs to know of a packet's departure comes back with its ACK or loss.
+        /// Does nothing: everything that BBR needs to know about a packet's departure comes back with its ACK or loss.
         fn on_packet_sent(&mut self, _sent: &$crate::Sent) {}
 
-        /// The least RTT as packets without data see it, which take less time to serialize; and the pace of the first round
-        /// (Linux `bbr_init`).
+        /// Takes the least RTT from a packet without data, which takes less time to serialize, and sets the pace of the
+        /// first round (Linux `bbr_init`).
         fn on_handshake(&mut self, now: $crate::Time, rtt: $crate::Duration) {
             let sample = $crate::RttSample::exact(rtt);
             self.$least_rtt.update(now, Some(sample));

@@ -1,28 +1,28 @@
-//! Whether the pipe is full: the delivery rate no longer grows although the sending rate does.
+//! Detection of a full pipe: the delivery rate stops growing although the sending rate grows.
 //!
-//! BBRv1 asks in Startup only, and with the greatest rate so far. BBRv3 asks with the rate of the round, and asks again each
-//! time that it probes for bandwidth.
+//! BBRv1 checks only in Startup, with the greatest rate so far. BBRv3 uses the rate of the round, and checks again in
+//! each probe for bandwidth.
 
 use units::{Rate, Ratio};
 
-/// Growth in a round that shows there may be more bandwidth. Startup doubles the rate each round, so less than a
-/// quarter means that it is limited by something else than the sender (paper, appendix, "Startup Behavior"; Linux
+/// The least growth in a round that may show more bandwidth. Startup doubles the rate each round, so less than a
+/// quarter means that something other than the sender limits it (paper, appendix, "Startup Behavior"; Linux
 /// `bbr_full_bw_thresh`).
-const GROWTH: Ratio = Ratio::new(5, 4);
+const MIN_GROWTH: Ratio = Ratio::new(5, 4);
 
-/// Rounds without growth that show the pipe to be full. Three, because a receiver's window tuning needs one to open the
-/// window, one to have it filled and one to show the rate that this allows (paper, appendix, "Startup Behavior"; Linux
+/// The rounds without growth that show a full pipe. Three, because a receiver's window tuning needs one to open the
+/// window, one to have it filled and one to show the resulting rate (paper, appendix, "Startup Behavior"; Linux
 /// `bbr_full_bw_cnt`).
-const ROUNDS: u8 = 3;
+const PLATEAU_ROUNDS: u8 = 3;
 
-/// Looks for the plateau of the delivery rate.
+/// Detects the plateau of the delivery rate.
 #[derive(Debug, Clone)]
 pub struct FullPipe {
     baseline: Rate,
     rounds_without_growth: u8,
-    /// It was full since the search began.
+    /// Whether the pipe was full since the search began.
     is_now: bool,
-    /// It was full once.
+    /// Whether the pipe was ever full.
     is_reached: bool,
 }
 
@@ -36,40 +36,40 @@ impl FullPipe {
         }
     }
 
-    /// A round has ended that the application did not limit, with this delivery rate.
+    /// Takes the delivery rate of a round that the application did not limit.
     pub fn on_round(&mut self, rate: Rate) {
         if self.is_now {
             return;
         }
-        if rate >= self.baseline.scale(GROWTH) {
+        if rate >= self.baseline.scale(MIN_GROWTH) {
             self.baseline = rate;
             self.rounds_without_growth = 0;
             return;
         }
         self.rounds_without_growth += 1;
-        self.is_now = self.rounds_without_growth >= ROUNDS;
+        self.is_now = self.rounds_without_growth >= PLATEAU_ROUNDS;
         self.is_reached |= self.is_now;
     }
 
-    /// A timeout: whatever stopped the growth may be over.
+    /// Forgets the baseline after a timeout, since the cause of the plateau may be gone.
     pub fn forget_baseline(&mut self) {
         self.baseline = Rate::ZERO;
     }
 
-    /// The search for the plateau begins again, from `baseline`.
+    /// Restarts the search for the plateau from `baseline`.
     pub fn restart(&mut self, baseline: Rate) {
         self.baseline = baseline;
         self.rounds_without_growth = 0;
         self.is_now = false;
     }
 
-    /// Losses show that the pipe is full.
+    /// Notes that losses show a full pipe.
     pub fn set_reached(&mut self) {
         self.is_now = true;
         self.is_reached = true;
     }
 
-    /// The losses that showed it were none.
+    /// Reverts [`set_reached`](FullPipe::set_reached), since the losses were spurious.
     pub fn unset_reached(&mut self) {
         self.is_reached = false;
     }
@@ -79,7 +79,7 @@ impl FullPipe {
         self.is_now
     }
 
-    /// Whether the pipe was full once. Stays so, unless it was [unset](FullPipe::unset_reached).
+    /// Whether the pipe was ever full. Stays true unless [unset](FullPipe::unset_reached).
     pub fn is_reached(&self) -> bool {
         self.is_reached
     }

@@ -1,11 +1,11 @@
-//! The least RTT, until it has not been seen for a window: BBRv1's RTprop, and what BBRv3 knows of the time since ProbeRTT.
+//! The least RTT, valid for a window: BBRv1's RTprop, and BBRv3's measure of the time since ProbeRTT.
 
 use units::{Duration, Time};
 
 use crate::controller::RttSample;
 use crate::filter::WindowedMin;
 
-/// What is remembered of RTTs.
+/// The remembered RTTs.
 #[derive(Debug, Clone)]
 enum Memory {
     /// The least of the window (paper, "Characterizing the Bottleneck"), and the least since ProbeRTT began.
@@ -13,9 +13,9 @@ enum Memory {
         filter: WindowedMin<Duration, Time>,
         found: Option<Duration>,
     },
-    /// The least, and when it has not been seen for a window the present one in its place (Linux `bbr_update_min_rtt`; BBR
-    /// draft 00, "BBRUpdateRTprop"). Where others fill the queue that makes a difference: the estimate is as long as
-    /// what ProbeRTT finds, and the window that follows from it large enough to keep a share.
+    /// The least, replaced by the current RTT when it was not seen for a window (Linux `bbr_update_min_rtt`; BBR draft
+    /// 00, "BBRUpdateRTprop"). This matters where other flows fill the queue: the estimate becomes as long as what
+    /// ProbeRTT finds, and the resulting window is large enough to keep a share.
     Latest(Option<Duration>),
 }
 
@@ -28,21 +28,21 @@ impl Memory {
     }
 }
 
-/// The least RTT, and the time since it was last seen.
+/// The least RTT, and the time since it was seen.
 #[derive(Debug, Clone)]
 pub struct LeastRtt {
     window: Duration,
     memory: Memory,
-    /// Whether an RTT of the same microsecond counts as seen.
+    /// Whether an RTT of the same microsecond renews the estimate.
     does_equal_renew: bool,
-    /// When it was last seen: a lesser RTT, the first after the window had passed, or the end of ProbeRTT.
+    /// The time at which it was last seen: a lower RTT, the first RTT after the window expired, or the end of ProbeRTT.
     last_seen: Time,
-    /// Whether, before this ACK, it had not been seen for a whole window.
+    /// Whether, before this ACK, it was not seen for a whole window.
     is_expired: bool,
 }
 
 impl LeastRtt {
-    /// Without an RTT. When the least has not been seen for `window`, the present one takes its place.
+    /// Starts without an RTT. When the least RTT was not seen for `window`, the current one replaces it.
     pub fn new(now: Time, window: Duration) -> LeastRtt {
         LeastRtt {
             window,
@@ -53,7 +53,7 @@ impl LeastRtt {
         }
     }
 
-    /// The same, but the least of what was seen within `window` takes its place.
+    /// As [`new`](LeastRtt::new), but the least RTT within `window` replaces it.
     pub fn of_window(now: Time, window: Duration) -> LeastRtt {
         LeastRtt {
             memory: Memory::Window {
@@ -64,7 +64,7 @@ impl LeastRtt {
         }
     }
 
-    /// The same, and an equal RTT counts as seen too if `does_equal_renew`. Linux counts in microseconds.
+    /// Sets whether an equal RTT renews the estimate, too. Linux counts in microseconds.
     #[must_use]
     pub fn renewed_by_equal(self, does_equal_renew: bool) -> LeastRtt {
         LeastRtt {
@@ -78,15 +78,15 @@ impl LeastRtt {
     pub fn update(&mut self, now: Time, sample: Option<RttSample>) {
         self.is_expired = now.since(self.last_seen) > self.window;
         let Some(sample) = sample else { return };
-        // An equal RTT does not count: flows that share a bottleneck can find its queue empty only together, so each
-        // must look for it when it is time, whatever it has seen of a queue that is always there. (The paper speaks of
-        // a lower RTT in "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change
-        // "tcp: only postpone PROBE_RTT if RTT is < current min_rtt estimate" of November 2020.)
+        // An equal RTT does not count. Flows that share a bottleneck can empty its queue only together, so each must
+        // probe in time, even if it sees the same standing queue all the time. (The paper speaks of a lower RTT in
+        // "Behavior of Multiple BBR Flows Sharing a Bottleneck"; Linux has followed it since the change "tcp: only
+        // postpone PROBE_RTT if RTT is < current min_rtt estimate" of November 2020.)
         let is_seen = self.get().is_none_or(|least| {
             let is_equal = || sample.rtt.as_nanos() / 1_000 == least.as_nanos() / 1_000;
             sample.rtt < least || (self.does_equal_renew && is_equal())
         });
-        // An ACK that was held back may lower the estimate, but must not replace it by its own delay.
+        // A delayed ACK may lower the estimate, but must not replace it by its own delay.
         let is_renewal = self.is_expired && !sample.is_ack_delayed;
         if is_seen || is_renewal {
             self.last_seen = now;
@@ -101,15 +101,15 @@ impl LeastRtt {
         }
     }
 
-    /// ProbeRTT begins to look for it.
+    /// Begins the search of ProbeRTT.
     pub fn start_search(&mut self) {
         if let Memory::Window { found, .. } = &mut self.memory {
             *found = None;
         }
     }
 
-    /// ProbeRTT has looked for it: the window begins again, so that what was found lasts until the next one (Linux
-    /// `bbr_check_probe_rtt_done`). An RTT of before ProbeRTT keeps its date: the path may have become longer since.
+    /// Ends the search of ProbeRTT: the window begins again, so that the found RTT lasts until the next search (Linux
+    /// `bbr_check_probe_rtt_done`). An RTT from before ProbeRTT keeps its time, since the path may have become longer.
     pub fn mark_seen(&mut self, now: Time) {
         if let Memory::Window { filter, found } = &mut self.memory
             && let Some(least) = *found
@@ -120,17 +120,17 @@ impl LeastRtt {
         self.is_expired = false;
     }
 
-    /// When it was last seen, or ProbeRTT last looked for it.
+    /// The time at which it was last seen, or ProbeRTT last ended.
     pub fn last_seen(&self) -> Time {
         self.last_seen
     }
 
-    /// Whether, before this ACK, it had not been seen for a whole window.
+    /// Whether, before this ACK, it was not seen for a whole window.
     pub fn is_expired(&self) -> bool {
         self.is_expired
     }
 
-    /// The RTT, once there is one.
+    /// The least RTT, once there is one.
     pub fn get(&self) -> Option<Duration> {
         self.memory.get()
     }

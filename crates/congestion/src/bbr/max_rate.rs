@@ -1,10 +1,11 @@
-//! The bottleneck's bandwidth: the greatest delivery rate of a window, which BBRv1 counts in rounds and BBRv3 in cycles of probes.
+//! The bottleneck bandwidth: the greatest delivery rate of a window, counted in rounds by BBRv1 and in cycles of probes
+//! by BBRv3.
 
 use units::Rate;
 
 use crate::filter::WindowedMax;
 
-/// The estimate of the bandwidth.
+/// The bandwidth estimate.
 #[derive(Debug, Clone)]
 pub struct MaxRate {
     filter: WindowedMax<Rate, u64>,
@@ -12,8 +13,8 @@ pub struct MaxRate {
 }
 
 impl MaxRate {
-    /// Without an estimate. It is remembered for `window` counts of its clock. `does_equal_rate_renew` says whether that begins
-    /// again with a rate that the application limited and that is equal to the estimate.
+    /// Starts without an estimate. A rate is remembered for `window` counts of the clock. `does_equal_rate_renew` says
+    /// whether an application-limited rate equal to the estimate renews it.
     pub fn new(window: u64, does_equal_rate_renew: bool) -> MaxRate {
         MaxRate {
             filter: WindowedMax::new(window),
@@ -21,8 +22,8 @@ impl MaxRate {
         }
     }
 
-    /// Takes the delivery rate of an ACK at this count of the clock. What the application limited says nothing about the path,
-    /// unless it is as much as was known, or more.
+    /// Takes the delivery rate of an ACK at this count of the clock. An application-limited rate says nothing about the
+    /// path, unless it reaches the estimate.
     pub fn update(&mut self, at: u64, delivery_rate: Rate, is_app_limited: bool) {
         let is_news =
             delivery_rate > self.get() || self.does_equal_rate_renew && delivery_rate == self.get();
@@ -31,7 +32,7 @@ impl MaxRate {
         }
     }
 
-    /// The estimate; zero before the first sample.
+    /// The estimate. Zero before the first sample.
     pub fn get(&self) -> Rate {
         self.filter.get().unwrap_or(Rate::ZERO)
     }

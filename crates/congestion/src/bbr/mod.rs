@@ -1,4 +1,4 @@
-//! What BBRv1 and BBRv3 share: parts of the model and of the control that differ by a parameter at most.
+//! The common parts of BBRv1 and BBRv3, which differ in parameters at most.
 
 pub mod aggregation;
 pub mod control;

@@ -1,12 +1,12 @@
-//! How fast to send, and how much at once.
+//! The pacing rate and the send quantum.
 
 use units::{Bytes, Duration, Rate, Ratio};
 
 use crate::pacing::{NOMINAL_RTT, send_quantum};
 
-/// The time that a packet takes at the slowest rate: whatever the estimate has come down to, the flow must go on to
-/// find out better (our choice; an estimate this low comes only from a path that stood still).
-const SLOWEST_PACKET: Duration = Duration::from_secs(1);
+/// The time of a packet at the slowest rate. A flow must go on sending to raise a low estimate (our choice; an estimate
+/// this low comes only from a path that stood still).
+const MAX_PACKET_TIME: Duration = Duration::from_secs(1);
 
 /// The pacing rate and the send quantum that goes with it.
 #[derive(Debug, Clone)]
@@ -15,15 +15,15 @@ pub struct Pacing {
     quantum: Bytes,
     has_seen_rtt: bool,
     startup_gain: Ratio,
-    /// The share of the estimated bandwidth to pace at.
+    /// The paced share of the estimated bandwidth.
     share: Ratio,
     /// The packets of the smallest burst.
     fewest: u8,
 }
 
 impl Pacing {
-    /// Starts with the initial window in the nominal RTT. `margin` is how far below the estimated bandwidth to pace, as a share
-    /// of it. A burst has `fewest` packets at least, even at the slowest rates.
+    /// Starts with the initial window in the nominal RTT. `margin` is the share of the estimated bandwidth by which
+    /// pacing stays below it. A burst has at least `fewest` packets, even at the slowest rates.
     pub fn new(
         margin: Ratio,
         startup_gain: Ratio,
@@ -66,16 +66,16 @@ impl Pacing {
     }
 
     fn set_rate(&mut self, rate: Rate, mss: Bytes) {
-        self.rate = rate.max(Rate::from_transfer(mss, SLOWEST_PACKET));
+        self.rate = rate.max(Rate::from_transfer(mss, MAX_PACKET_TIME));
         self.fit_quantum(mss);
     }
 
-    /// Sets the send quantum to what fits the rate and packets of `mss`.
+    /// Sets the send quantum that fits the rate and packets of `mss`.
     pub fn fit_quantum(&mut self, mss: Bytes) {
         self.quantum = send_quantum(self.rate, mss).max(mss * u64::from(self.fewest));
     }
 
-    /// Paces the window over the first round-trip time that is measured; does nothing at later ones (BBR draft, "Pacing Rate:
+    /// Paces the window over the first measured round-trip time. Later ones have no effect (BBR draft, "Pacing Rate:
     /// C.pacing_rate"; Linux `bbr_init_pacing_rate_from_rtt`).
     pub fn fit_first_round(&mut self, rtt: Duration, cwnd: Bytes, mss: Bytes) {
         if !self.has_seen_rtt {
@@ -85,7 +85,7 @@ impl Pacing {
         }
     }
 
-    /// Follows the estimated bandwidth; before the pipe is full only upwards, as early samples are too low.
+    /// Follows the estimated bandwidth. Before the pipe is full the rate only rises, since early samples are too low.
     pub fn follow(&mut self, bw: Rate, gain: Ratio, is_full: bool, mss: Bytes) {
         let rate = self.rate_for(bw, gain);
         if is_full || rate > self.rate {

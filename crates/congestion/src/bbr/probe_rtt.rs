@@ -1,21 +1,21 @@
-//! How long ProbeRTT stays: until little is in flight, and from then on for a time and a round.
+//! The stay in ProbeRTT: until little is in flight, and then for a time and a round.
 
 use units::{Bytes, Time};
 
 use crate::round::Round;
 
-/// How far ProbeRTT has got.
+/// The progress of ProbeRTT.
 #[derive(Debug, Clone)]
 pub enum Stay {
-    /// More is still in flight than it wants.
+    /// More is in flight than ProbeRTT wants.
     Draining,
-    /// Until that time, and until a round has passed.
+    /// Little is in flight, until that time and until a round has passed.
     Until { end: Time, has_round_passed: bool },
 }
 
 impl Stay {
-    /// An ACK has arrived, with so much delivered. If what is in flight `is_low` for the first time, the stay ends no sooner than
-    /// `end`. Returns whether a round has passed since.
+    /// Takes an ACK with the total `delivered`. When what is in flight `is_low` for the first time, the stay lasts at
+    /// least until `end`. Returns whether a round has passed since.
     pub fn on_ack(&mut self, is_low: bool, end: Time, round: &mut Round, delivered: Bytes) -> bool {
         match self {
             Stay::Draining if is_low => {
@@ -36,8 +36,8 @@ impl Stay {
         }
     }
 
-    /// Whether the time at little in flight is over. By itself this is enough after an idle period, in which nothing was in
-    /// flight and no round could pass.
+    /// Whether the time with little in flight is over. After an idle period this alone ends the stay, since no round
+    /// can pass with nothing in flight.
     pub fn is_time_over(&self, now: Time) -> bool {
         matches!(self, Stay::Until { end, .. } if now > *end)
     }

@@ -2,9 +2,9 @@
 
 use units::Bytes;
 
-/// What was sent within it shows the rate of the flow, not that of the path. That of ProbeRTT counts as application-limited (BBR
-/// draft, "ProbeRTT Logic", which marks the connection; Linux, `bbr_update_min_rtt`). The sampler is the transport's, so the
-/// controller remembers the stretch itself.
+/// Packets sent within it show the rate of the flow, not that of the path. In ProbeRTT they count as
+/// application-limited (BBR draft, "ProbeRTT Logic", which marks the connection; Linux, `bbr_update_min_rtt`). The
+/// sampler belongs to the transport, so the controller remembers the stretch itself.
 #[derive(Debug, Clone)]
 pub struct SlowStretch {
     from: Bytes,
@@ -12,7 +12,7 @@ pub struct SlowStretch {
 }
 
 impl SlowStretch {
-    /// Nowhere.
+    /// An empty stretch.
     pub fn none() -> SlowStretch {
         SlowStretch {
             from: Bytes::MAX,
@@ -20,17 +20,18 @@ impl SlowStretch {
         }
     }
 
-    /// A stretch begins with so much delivered.
+    /// Begins a stretch at this total of delivered bytes.
     pub fn begin(&mut self, delivered: Bytes) {
         self.from = delivered;
     }
 
-    /// It lasts as long as what is in flight now.
+    /// Extends the stretch over everything in flight now.
     pub fn extend(&mut self, delivered: Bytes, inflight: Bytes) {
         self.to = delivered + inflight;
     }
 
-    /// Whether the flow is slow from now on. The stretch goes on if what was sent within it is not all delivered yet.
+    /// Sets whether the flow is slow from now on. An earlier stretch continues if not everything sent within it is
+    /// delivered yet.
     pub fn follow(&mut self, is_slow: bool, delivered: Bytes, inflight: Bytes) {
         let is_open = self.to == Bytes::MAX;
         if is_slow && !is_open {
@@ -43,7 +44,7 @@ impl SlowStretch {
         }
     }
 
-    /// Whether a packet was sent within the stretch, if `prior_delivered` had been delivered when it was.
+    /// Whether a packet was sent within the stretch, by the bytes delivered at its departure.
     pub fn contains(&self, prior_delivered: Bytes) -> bool {
         self.from <= prior_delivered && prior_delivered <= self.to
     }
@@ -65,7 +66,7 @@ mod tests {
         assert!(!stretch.contains(KB * 9) && stretch.contains(KB * 30));
         stretch.follow(false, KB * 21, KB * 4);
         assert!(stretch.contains(KB * 25) && !stretch.contains(KB * 26));
-        // Slow again before that, and again after it.
+        // Slow again before the end of the stretch, and again after it.
         stretch.follow(true, KB * 24, KB * 4);
         assert!(stretch.contains(KB * 11) && stretch.contains(KB * 40));
         stretch.follow(false, KB * 30, KB * 4);

@@ -5,18 +5,18 @@ use units::{Bytes, Duration, Rate, Ratio};
 use super::control::Control;
 use crate::controller::Ack;
 
-/// The least window, in packets, except right after a timeout and while conserving packets. Four keep the pipe going
-/// with a receiver that acknowledges every other packet (BBR draft, `BBR.MinPipeCwnd`; Linux `bbr_cwnd_min_target`; the paper
-/// has four in ProbeRTT).
-const MIN_PACKETS: u64 = 4;
+/// The least window, in packets, except right after a timeout and during packet conservation. Four keep the pipe going
+/// with a receiver that acknowledges every other packet (BBR draft, `BBR.MinPipeCwnd`; Linux `bbr_cwnd_min_target`; the
+/// paper has four in ProbeRTT).
+const MIN_CWND_PACKETS: u64 = 4;
 
 impl Control {
     /// The least window.
     pub fn least_cwnd(&self) -> Bytes {
-        self.mss * MIN_PACKETS
+        self.mss * MIN_CWND_PACKETS
     }
 
-    /// The estimated bandwidth-delay product times `gain`; the initial window while no RTT is known.
+    /// The estimated bandwidth-delay product times `gain`. The initial window before the first RTT.
     pub fn bdp(&self, bw: Rate, rtt: Option<Duration>, gain: Ratio) -> Bytes {
         match rtt {
             Some(rtt) => gain.of_bytes(bw.bytes_in(rtt)),
@@ -24,8 +24,8 @@ impl Control {
         }
     }
 
-    /// Lets the window approach `target` from below, by what is delivered. An estimate that still grows, before the pipe
-    /// `is_full`, is no reason to cut it; and until the initial window is delivered there is no estimate to go by.
+    /// Raises the window towards `target` by the bytes delivered. Before the pipe `is_full`, an estimate that still
+    /// grows does not cut the window. Before the initial window is delivered there is no estimate to follow.
     pub fn approach(&mut self, target: Bytes, ack: &Ack, is_full: bool) {
         if is_full {
             self.cwnd = (self.cwnd + ack.newly_acked).min(target);
@@ -35,7 +35,7 @@ impl Control {
         self.cwnd = self.cwnd.max(self.least_cwnd());
     }
 
-    /// Remembers the window before something cuts it. One that `is_cut` already does not replace a greater one.
+    /// Saves the window before a cut. If it `is_cut` already, a greater saved one stays.
     pub fn save_cwnd(&mut self, is_cut: bool) {
         self.saved_cwnd = if is_cut {
             self.cwnd.max(self.saved_cwnd)
@@ -44,7 +44,7 @@ impl Control {
         };
     }
 
-    /// Returns to the remembered window, if that is greater.
+    /// Restores the saved window, if that is greater.
     pub fn restore_cwnd(&mut self) {
         self.cwnd = self.cwnd.max(self.saved_cwnd);
     }

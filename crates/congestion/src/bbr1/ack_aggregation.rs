@@ -1,18 +1,18 @@
-//! How much more than expected is acknowledged at a time, as Linux counts and remembers it (`bbr_update_ack_aggregation`).
+//! Aggregation as Linux measures and remembers it (`bbr_update_ack_aggregation`).
 
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 use crate::bbr::aggregation::Episode;
 
-/// Rounds that a maximum is kept before the older half of the window is forgotten: the window is five to ten rounds
-/// long, as long as that of the bandwidth filter (Linux `bbr_extra_acked_win_rtts`).
-const HALF_WINDOW: u8 = 5;
+/// The rounds after which the older half of the window is forgotten. The window is five to ten rounds long, as that of
+/// the bandwidth filter (Linux `bbr_extra_acked_win_rtts`).
+const HALF_WINDOW_ROUNDS: u8 = 5;
 
-/// The most to make room for, as time at the estimated bandwidth: aggregation in real links stays below 100 ms (Linux
+/// The largest allowance, as time at the estimated bandwidth: aggregation in real links stays below 100 ms (Linux
 /// `bbr_extra_acked_max_us`).
-const MAX_SILENCE: Duration = Duration::from_millis(100);
+const MAX_ALLOWANCE_TIME: Duration = Duration::from_millis(100);
 
-/// Packets after which an episode ends whatever happens, so that it does not look back forever (Linux
+/// The packets after which an episode ends in any case, so that its average does not reach back forever (Linux
 /// `bbr_ack_epoch_acked_reset_thresh`).
 const MAX_EPISODE_PACKETS: u64 = 1 << 20;
 
@@ -36,17 +36,17 @@ impl AckAggregation {
         }
     }
 
-    /// A round has started.
+    /// Notes the start of a round.
     pub fn on_round(&mut self) {
         self.rounds += 1;
-        if self.rounds >= HALF_WINDOW {
+        if self.rounds >= HALF_WINDOW_ROUNDS {
             self.rounds = 0;
             self.previous = self.current;
             self.current = Bytes::ZERO;
         }
     }
 
-    /// An ACK has arrived, for `acked` bytes, at a bandwidth estimated as `bw` and with a window of `cwnd`.
+    /// Takes an ACK for `acked` bytes, at an estimated bandwidth `bw` and a window of `cwnd`.
     pub fn on_ack(&mut self, now: Time, acked: Bytes, bw: Rate, cwnd: Bytes, mss: Bytes) {
         if self.episode.acked() + acked >= mss * MAX_EPISODE_PACKETS {
             self.restart(now);
@@ -56,19 +56,19 @@ impl AckAggregation {
         self.current = self.current.max(extra);
     }
 
-    /// The silence before `now` was the sender's own.
+    /// Starts anew after the sender was idle.
     pub fn restart(&mut self, now: Time) {
         self.episode = Episode::new(now);
     }
 
-    /// The room to make for the next burst.
+    /// The room in the window for the next burst of ACKs.
     pub fn allowance(&self, bw: Rate, gain: Ratio) -> Bytes {
         let extra = gain.of_bytes(self.current.max(self.previous));
-        extra.min(bw.bytes_in(MAX_SILENCE))
+        extra.min(bw.bytes_in(MAX_ALLOWANCE_TIME))
     }
 }
 
-/// What Linux expects to be delivered: it counts in packets, and rounds down.
+/// Rounds down to whole packets, as Linux does with its expectation.
 fn whole_packets(bytes: Bytes, mss: Bytes) -> Bytes {
     mss * bytes.get().checked_div(mss.get()).unwrap_or(0)
 }
@@ -79,7 +79,7 @@ mod tests {
 
     const MSS: Bytes = Bytes::new(1_000);
     const CWND: Bytes = Bytes::new(1_000_000);
-    /// One packet a millisecond.
+    /// One packet per millisecond.
     const BW: Rate = Rate::from_bytes_per_sec(1_000_000);
 
     fn at(ms: u64) -> Time {
@@ -121,11 +121,11 @@ mod tests {
     fn a_burst_is_forgotten_after_at_most_ten_rounds() {
         let mut aggregation = AckAggregation::new(at(0));
         aggregation.on_ack(at(1), MSS * 50, BW, CWND, MSS);
-        for _ in 0..HALF_WINDOW {
+        for _ in 0..HALF_WINDOW_ROUNDS {
             aggregation.on_round();
         }
         assert_eq!(aggregation.allowance(BW, Ratio::ONE), MSS * 50);
-        for _ in 0..HALF_WINDOW {
+        for _ in 0..HALF_WINDOW_ROUNDS {
             aggregation.on_round();
         }
         assert_eq!(aggregation.allowance(BW, Ratio::ONE), Bytes::ZERO);

@@ -1,4 +1,4 @@
-//! The gains and windows of BBR, and what Linux added to the paper's, each as a setting.
+//! The gains and windows of BBRv1, and Linux's additions to the paper, each as a setting.
 
 use units::{Duration, Ratio};
 
@@ -27,33 +27,34 @@ pub struct Config {
     pub peak_gain: Ratio,
     /// The pacing gain of the phase after it, which removes the queue. Both say 3/4.
     pub trough_gain: Ratio,
-    /// How many phases a gain cycle has, two of them with the gains above and the others with gain 1. Both say 8; the six
-    /// rounds of neither make room for both (paper, "Steady-state Behavior"; Linux `CYCLE_LEN`).
+    /// The number of phases in a gain cycle, two with the gains above and the others with gain 1. Both say 8; the six
+    /// neutral rounds make room for both (paper, "Steady-state Behavior"; Linux `CYCLE_LEN`).
     pub cycle_phases: u8,
-    /// How many rounds a delivery rate is remembered for BtlBw. Linux: 10, a gain cycle of eight, in which the bottleneck is
-    /// surely filled once, and two for the samples to return (`bbr_bw_rtts`). Paper: six to ten ("Characterizing the
-    /// Bottleneck").
+    /// The number of rounds for which a delivery rate is remembered for BtlBw. Linux: 10, a gain cycle of eight, in
+    /// which the bottleneck is surely filled once, and two for the samples to return (`bbr_bw_rtts`). Paper: six to ten
+    /// ("Characterizing the Bottleneck").
     pub btl_bw_window: u64,
-    /// How long an RTT is remembered for RTprop, and so how long until ProbeRTT if no lesser one is seen. Routes change on
-    /// longer scales, and a flow that pauses now and then sees the bare path by itself within it (paper, "Characterizing the
-    /// Bottleneck": "tens of seconds to minutes"; its appendix and Linux, `bbr_min_rtt_win_sec`: 10 s).
+    /// The time for which an RTT is remembered for RTprop, and so the time until ProbeRTT if no lower one is seen.
+    /// Routes change on longer scales, and a flow that pauses now and then sees the bare path by itself within it
+    /// (paper, "Characterizing the Bottleneck": "tens of seconds to minutes"; its appendix and Linux,
+    /// `bbr_min_rtt_win_sec`: 10 s).
     pub rt_prop_window: Duration,
-    /// How long ProbeRTT stays at the least window, if a round is not longer. Both say 200 ms: long enough for flows with
-    /// different RTTs to overlap, short enough to cost no more than 2 % of ten seconds (paper, appendix, "Steady-state
-    /// Behavior"; Linux `bbr_probe_rtt_mode_ms`).
+    /// The time that ProbeRTT stays at the least window, unless a round is longer. Both say 200 ms: long enough for
+    /// flows with different RTTs to overlap, short enough to cost no more than 2 % of ten seconds (paper, appendix,
+    /// "Steady-state Behavior"; Linux `bbr_probe_rtt_mode_ms`).
     pub probe_rtt_duration: Duration,
     /// The gain from the estimated BDP to the congestion window once the pipe is full. Both say 2, to keep sending
     /// through delayed and stretched ACKs (paper, "Delayed and stretched ACKs"); with 1 such ACKs stall the flow.
     pub cwnd_gain: Ratio,
-    /// How far below the estimated bandwidth to pace, as a share of it. Linux: 1 %, so that the average is slightly
+    /// The share of the estimated bandwidth by which pacing stays below it. Linux: 1 %, so that the average is slightly
     /// below what the bottleneck can take and its queue shrinks (`bbr_pacing_margin_percent`). Paper: none.
     pub pacing_margin: Ratio,
-    /// How much of the measured ACK aggregation to add to the window, against the silences between bursts of ACKs.
-    /// Linux: all of it (`bbr_extra_acked_gain`, since the change "tcp_bbr: adapt cwnd based on ack
-    /// aggregation estimation"). Paper: nothing.
+    /// The share of the measured ACK aggregation that is added to the window, against the silences between bursts of
+    /// ACKs. Linux: all of it (`bbr_extra_acked_gain`, since the change "tcp_bbr: adapt cwnd based on ack aggregation
+    /// estimation"). Paper: nothing.
     pub extra_acked_gain: Ratio,
-    /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least has not been
-    /// seen for ten seconds, it is the RTT of that moment (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
+    /// Whether RTprop is the least RTT of the last ten seconds at all times. Paper: yes. Linux: no; when the least was
+    /// not seen for ten seconds, the current RTT replaces it (`bbr_update_min_rtt`; BBR draft 00, "BBRUpdateRTprop").
     pub is_rt_prop_windowed: bool,
     /// Whether an RTT equal to RTprop, in microseconds, renews it as a lesser one does, and so puts off ProbeRTT. Linux: until
     /// November 2020 (`bbr_update_min_rtt`, `<=`), and not since ("tcp: only postpone PROBE_RTT if RTT is < current
@@ -66,13 +67,13 @@ pub struct Config {
     /// its gain. That is our choice for Linux's BBR, which gets there by asking for three bursts' more in flight in the
     /// phase that sends faster. Paper: no; a phase lasts an RTprop.
     pub is_phase_a_burst: bool,
-    /// Whether the window makes room for what is being put together or taken apart in the end hosts: three send
-    /// quanta, an even number of packets, and two packets more while probing for bandwidth
-    /// (`bbr_quantization_budget`). Paper: the BDP times the gain, and what it takes to make that whole packets.
+    /// Whether the window makes room for packets that end hosts aggregate or split: three send quanta, an even number
+    /// of packets, and two packets more while probing for bandwidth (`bbr_quantization_budget`). Paper: the BDP times
+    /// the gain, rounded up to whole packets.
     ///
-    /// Several flows become even sooner with this room, which is the same for each. Linux's BBR mostly becomes even
-    /// without it, too, in up to about twice the time; the paper's does not in each run. The claim `fair-share` names
-    /// the series of runs.
+    /// This room is the same for each flow, so that several flows become even sooner with it. Linux's BBR mostly
+    /// becomes even without it, too, in up to about twice the time; the paper's does not in each run. The claim
+    /// `fair-share` names the series of runs.
     pub is_end_host_budgeted: bool,
     /// Whether the same room is made where what is in flight ends Drain or a phase of ProbeBW. Linux: yes, as packets
     /// waiting in its own queues are in flight to it. Paper: no. Where only packets that have left are in flight, the
@@ -84,21 +85,21 @@ pub struct Config {
     /// taken for a queue in the network: on a path whose RTprop is less than that, Drain lasts until the estimate has
     /// fallen. Paper: no.
     pub has_departure_model: bool,
-    /// Whether to look for a token-bucket policer and to settle at its rate. Both do; how is Linux's
+    /// Whether to detect a token-bucket policer and to settle at its rate. Both do; the method is Linux's
     /// (`bbr_lt_bw_sampling`, after Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016).
     ///
-    /// It has its price where random loss comes near the fifth that makes a policer suspected, and a round trip holds so
-    /// few packets that chance does the rest: at 15 % loss, 20 Mbit/s and 40 ms the rate between the lossy intervals is
-    /// taken for a policed one, and as what is sent at that rate is thinned out again, the next one is lower still.
+    /// It errs where random loss comes near a fifth, the loss that suggests a policer, and a round trip has few
+    /// packets, so that chance decides. At 15 % loss, 20 Mbit/s and 40 ms the rate between the lossy intervals is taken
+    /// for a policed one. Sending at that rate loses as much again, and the next rate is lower still.
     pub has_policer_model: bool,
-    /// What a timeout leaves of the window. Linux: what is in flight and one packet. Paper: one packet.
+    /// The window after a timeout. Linux: what is in flight and one packet. Paper: one packet.
     pub loss_window: LossWindow,
-    /// When a loss episode, which opens with a round of packet conservation, is over.
+    /// The end of a loss episode, which opens with a round of packet conservation.
     pub recovery_end: RecoveryEnd,
 }
 
-/// When a loss episode is over, so that the window of before is restored and the next loss opens another episode with a
-/// round of packet conservation.
+/// The end of a loss episode. It restores the window from before; the next loss opens another episode with a round of
+/// packet conservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecoveryEnd {
     /// When the transport leaves its recovery and enters no other by the same ACK, as in `bbr_set_cwnd_to_recover_or_restore`.
@@ -119,7 +120,7 @@ pub enum RecoveryEnd {
 const HIGH_GAIN: Ratio = Ratio::new(2885, 1000);
 
 impl Config {
-    /// BBRv1 as Linux runs it. Its gains of Startup and Drain are the decimals, of which the kernel's fixed point makes
+    /// BBRv1 as Linux runs it. The gains of Startup and Drain are decimals; the kernel's fixed point rounds them to
     /// 739/256 and 88/256.
     pub const fn linux() -> Config {
         Config {
@@ -150,15 +151,15 @@ impl Config {
     /// BBRv1 as Linux 4.19 ran it: without the departure model, which came with 4.20, and without the room for aggregated
     /// ACKs, which came with 5.1.
     ///
-    /// In two things it is as later Linux is. There, an equal RTT no longer renews RTprop
-    /// ([`does_equal_rtt_renew`](Config::does_equal_rtt_renew)); on a simulated path without noise every empty queue gives
-    /// the same RTT, which on a real one is rare. And the window has two packets more in the phase with gain 5/4 alone, while
-    /// 4.18 to 5.3 had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not probing
-    /// bandwidth"). Linux 4.9 to 4.17 had neither these packets nor anything in their place ("tcp_bbr: fix bw probing to
+    /// Two things are as in later Linux. An equal RTT no longer renews RTprop
+    /// ([`does_equal_rtt_renew`](Config::does_equal_rtt_renew)); on a simulated path without noise every empty queue
+    /// gives the same RTT, which is rare on a real one. And the window has two packets more only in the phase with gain
+    /// 5/4, while 4.18 to 5.3 had them in all of ProbeBW ("tcp_bbr: fix quantization code to not raise cwnd if not
+    /// probing bandwidth"). Linux 4.9 to 4.17 had neither these packets nor a substitute ("tcp_bbr: fix bw probing to
     /// raise in-flight data for very small BDPs").
     ///
-    /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it. That made
-    /// about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.
+    /// The pacing margin came with 4.20, too. Before, FQ counted the link's header, and BBR's rate did not include it.
+    /// The effect was about the same 1 %, as the comment beside `bbr_pacing_margin_percent` says.
     pub const fn linux_4_19() -> Config {
         Config {
             extra_acked_gain: Ratio::ZERO,
@@ -186,8 +187,9 @@ impl Config {
 }
 
 impl Config {
-    /// The same for a transport that counts a packet as in flight when it has left the host, as QUIC's do: the ends of
-    /// phases make no room for what waits in the host, and a loss episode ends by what BBR itself sees of losses.
+    /// The same settings for a transport that counts a packet as in flight when it has left the host, as QUIC does:
+    /// phases end without room for packets waiting in the host, and a loss episode ends by the losses that BBR itself
+    /// sees.
     #[must_use]
     pub const fn off_host(self) -> Config {
         Config {

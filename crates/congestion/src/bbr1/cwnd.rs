@@ -1,19 +1,19 @@
-//! How much may be in flight: a bound for when ACKs tarry, not what normally determines the rate.
+//! The congestion window: a bound for delayed ACKs; normally it does not determine the rate.
 
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr1, State};
 use crate::controller::Ack;
 
-/// Send quanta to allow for beyond the path's own BDP: one being scheduled, one in the sending host's offload engine,
-/// one in the receiving host's (Linux `bbr_quantization_budget`).
+/// The send quanta allowed for beyond the path's own BDP: one being scheduled, one in the sending host's offload
+/// engine, one in the receiving host's (Linux `bbr_quantization_budget`).
 const END_HOST_QUANTA: u64 = 3;
 
-/// Packets that make one ACK at a receiver which acknowledges every other one.
+/// The packets for one ACK at a receiver that acknowledges every other one.
 const PACKETS_PER_ACK: u64 = 2;
 
 impl Bbr1 {
-    /// Approaches the target from below, by what is delivered.
+    /// Raises the window towards the target by the bytes delivered.
     pub(super) fn set_cwnd(&mut self, ack: &Ack) {
         if !self.conserve_packets(ack) {
             let target = self.target_cwnd();
@@ -46,7 +46,7 @@ impl Bbr1 {
         whole.map_or(bound, Bytes::new)
     }
 
-    /// What is in flight when the path holds `gain` BDP.
+    /// The bytes in flight when the path holds `gain` BDP.
     pub(super) fn inflight_at(&self, gain: Ratio) -> Bytes {
         let bdp = self.bdp(self.btl_bw(), gain);
         if self.config.are_phase_ends_budgeted {
@@ -56,9 +56,9 @@ impl Bbr1 {
         }
     }
 
-    /// What of `inflight` will be in the network when the next packet leaves: all but the whole packets that are delivered
-    /// until then (Linux `bbr_packets_in_net_at_edt`). Departures that are given away cannot be changed any more, so that
-    /// what is decided now shows only from that one on.
+    /// The part of `inflight` that will be in the network when the next packet leaves: all but the whole packets
+    /// delivered until then (Linux `bbr_packets_in_net_at_edt`). Scheduled departures cannot be changed any more, so a
+    /// decision now takes effect only from that packet on.
     pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
         if !self.config.has_departure_model {
             return inflight;

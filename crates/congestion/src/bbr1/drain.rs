@@ -1,4 +1,4 @@
-//! Drain: gets rid of the queue that Startup has created while its last rounds found no more bandwidth.
+//! Drain: removes the queue that Startup created while its last rounds found no more bandwidth.
 
 use units::Ratio;
 

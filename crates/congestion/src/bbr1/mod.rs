@@ -3,10 +3,10 @@
 //!
 //! # The model
 //!
-//! Whatever a path consists of, two things bound what it can do: its bottleneck's bandwidth, **BtlBw**, and the
-//! round-trip time with empty queues, **RTprop**. Their product, the BDP, is what must be in flight to fill the pipe;
-//! more only makes a queue. Neither can be seen while the other is at work, as one shows itself when the pipe is full
-//! and the other when the queue is empty. So both are remembered, and sought in turn:
+//! Whatever a path consists of, two things bound it: its bottleneck's bandwidth, **BtlBw**, and the round-trip time
+//! with empty queues, **RTprop**. Their product, the BDP, is what must be in flight to fill the pipe; more only makes a
+//! queue. They cannot be measured at the same time: BtlBw shows when the pipe is full, RTprop when the queue is empty.
+//! So both are remembered, and measured in turn:
 //!
 //! ```text
 //! BtlBw  = the greatest delivery rate of the last 10 round trips
@@ -18,7 +18,7 @@
 //!
 //! # The states
 //!
-//! What BBR does at a time is a choice of gains:
+//! BBR's state is a choice of gains:
 //!
 //! ```text
 //!      ┌───────────┐  pipe full   ┌───────────┐  queue gone  ┌───────────┐
@@ -34,15 +34,15 @@
 //!          back to Startup if the pipe was not yet full, else to ProbeBW
 //! ```
 //!
-//! Loss changes neither the model nor the state. It bounds the window for as long as it is repaired (`recovery`), and
-//! heavy loss at a constant rate tells of a `policer`.
+//! Loss changes neither the model nor the state. It bounds the window until it is repaired (`recovery`), and heavy loss
+//! at a constant rate indicates a `policer`.
 //!
-//! # Where things are
+//! # Files
 //!
-//! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So have the parts of the model that are its own:
-//! `ack_aggregation`, `policer`; and what bounds the window: `cwnd`, and `recovery` after losses. What BBRv3 has too is in
-//! `crate::bbr`: the estimates of BtlBw and RTprop, the plateau of a full pipe, the stay in ProbeRTT, and the window, the pacing
-//! rate and the quantum; and the round, the model's clock.
+//! Each state has a file: `startup`, `drain`, `probe_bw`, `probe_rtt`. So do the parts of the model specific to BBRv1,
+//! `ack_aggregation` and `policer`, and the bounds of the window: `cwnd`, and `recovery` after losses. The parts shared
+//! with BBRv3 are in `crate::bbr`: the estimates of BtlBw and RTprop, the plateau of a full pipe, the stay in ProbeRTT,
+//! the window, the pacing rate and the quantum. The round, the model's clock, is shared by all.
 
 mod ack_aggregation;
 mod config;
@@ -75,7 +75,7 @@ use probe_bw::ProbeBw;
 use recovery::LossEpisode;
 
 /// The packets of the smallest burst, at rates below those of [two](crate::pacing::send_quantum) (Linux `bbr_min_tso_segs`).
-const FEWEST_PACKETS: u8 = 1;
+const MIN_BURST_PACKETS: u8 = 1;
 
 /// The BBRv1 congestion controller.
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ pub struct Bbr1 {
     policer: Policer,
     slow_stretch: SlowStretch,
     episode: LossEpisode,
-    /// The totals of the latest ACK, and of the losses since.
+    /// The totals of the latest ACK, and the losses since.
     totals: Totals,
     latest_losses: Losses,
 
@@ -117,7 +117,7 @@ struct Totals {
     lost: Bytes,
 }
 
-/// The losses that were found last, all at the same time.
+/// The latest losses, all found at the same time.
 #[derive(Debug, Clone, Copy)]
 struct Losses {
     at: Time,
@@ -160,7 +160,7 @@ impl Bbr1 {
                 &connection,
                 config.pacing_margin,
                 config.high_gain,
-                FEWEST_PACKETS,
+                MIN_BURST_PACKETS,
             ),
         }
     }
@@ -211,7 +211,7 @@ impl Bbr1 {
         });
     }
 
-    /// What `ack` has shown to be lost. What a timer found before it is not its loss (Linux `tcp_ack`, where
+    /// The bytes shown to be lost by `ack`, without losses that a timer found before it (Linux `tcp_ack`, where
     /// `rate_sample.losses` begins at zero).
     fn lost_by(&self, ack: &Ack) -> Bytes {
         if self.latest_losses.at == ack.now {
@@ -240,7 +240,7 @@ impl Bbr1 {
         self.btl_bw.get()
     }
 
-    /// The bandwidth to send at: the bottleneck's, or what a policer lets through.
+    /// The bandwidth to send at: the bottleneck's, or a policer's rate.
     fn bw(&self) -> Rate {
         self.policer.rate().unwrap_or(self.btl_bw())
     }
@@ -313,7 +313,7 @@ impl Controller for Bbr1 {
     fn on_recovery(&mut self, _now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
             Recovery::Entered(Cause::Loss) => self.enter_recovery(),
-            // BBRv1 takes no notice of ECN, and says so (`responds_to_ecn`); and Linux shows it no recovery but that of losses
+            // BBRv1 ignores ECN, as `responds_to_ecn` says. Linux reports it only recoveries from losses
             // (`TCP_CA_Recovery`).
             Recovery::Entered(Cause::Ecn | Cause::RepairedLoss) => {}
             Recovery::Left => self.leave_recovery(),
@@ -331,7 +331,7 @@ impl Controller for Bbr1 {
     }
 
     fn on_timeout(&mut self, _now: Time, inflight: Bytes) {
-        // Counts as the end of a round, as no ACK will tell of one; the silence before it is nobody's throughput.
+        // A timeout counts as the end of a round, since no ACK will show one. The silence before it is not throughput.
         let seen = policer::Observation {
             now: self.totals.delivered_time,
             delivered: self.totals.delivered,
@@ -445,7 +445,7 @@ mod tests {
         ];
         for (config, rate_kept, rtt_kept) in cases {
             let mut bbr1 = Bbr1::new(Connection::new(at(0), MSS, MSS * 10), config);
-            // The greatest rate is seen again, but the application limits it; later less is seen.
+            // The greatest rate recurs, but application-limited; later rates are lower.
             for (round, rate, is_app_limited) in [(1, 100, false), (8, 100, true), (12, 50, false)]
             {
                 let rate = Rate::from_bytes_per_sec(rate);
@@ -462,7 +462,7 @@ mod tests {
         }
     }
 
-    /// A BDP is 100 packets; of 110 in flight ten are delivered before the next one leaves.
+    /// A BDP is 100 packets. Of 110 in flight, ten are delivered before the next one leaves.
     #[test]
     fn what_is_delivered_before_the_next_departure_keeps_nobody_in_drain() {
         let state = |has_departure_model| {

@@ -1,9 +1,9 @@
-//! The model of a token-bucket policer: a link that is fast as long as the bucket lasts, and then drops what exceeds
-//! a much lower rate.
+//! The model of a token-bucket policer: a link that is fast while tokens last, and then drops packets above a much
+//! lower rate.
 //!
-//! The bandwidth filter alone would keep the flow probing above the policed rate, and each probe is dropped. A policer
-//! shows itself by two lossy intervals in a row with about the same throughput; then the average of both is the rate
-//! to send at, without gain cycling, for a while. (Paper, "Token-bucket policers"; Linux `bbr_lt_bw_sampling`, whose
+//! The bandwidth filter alone would keep the flow probing above the policed rate, where packets are dropped. Two
+//! successive lossy intervals with about the same throughput indicate a policer. BBR then sends at the average of both
+//! rates, without gain cycling, for a while. (Paper, "Token-bucket policers"; Linux `bbr_lt_bw_sampling`, whose
 //! "long-term bandwidth" is the policed rate here; Flach et al., "An Internet-Wide Analysis of Traffic Policing",
 //! SIGCOMM 2016. All constants are Linux's.)
 
@@ -11,29 +11,29 @@ use units::{Bytes, Duration, Rate, Ratio, Time};
 
 /// The fewest rounds in an interval, to even out the moment at which it ends.
 const MIN_INTERVAL_ROUNDS: u8 = 4;
-/// The most rounds in an interval: losses further apart are not those of a policer.
+/// The most rounds in an interval: losses further apart are not a policer's.
 const MAX_INTERVAL_ROUNDS: u8 = 4 * MIN_INTERVAL_ROUNDS;
-/// Lost per delivered bytes that make an interval lossy: about a fifth, far more than a healthy path loses.
-const LOSSY: Ratio = Ratio::new(50, 256);
-/// Two intervals agree if their rates differ by no more than this share …
-const AGREEMENT: Ratio = Ratio::new(1, 8);
-/// … or by no more than this much, at rates so low that single packets count: 4 kbit/s.
-const AGREEMENT_RATE: Rate = Rate::from_bits_per_sec(4_000);
-/// An interval shorter than this measures nothing.
+/// The least ratio of lost to delivered bytes in a lossy interval: about a fifth, far more than a healthy path loses.
+const MIN_LOSS_RATIO: Ratio = Ratio::new(50, 256);
+/// The largest relative difference between the rates of two intervals that agree …
+const MAX_RELATIVE_DIFFERENCE: Ratio = Ratio::new(1, 8);
+/// … or the largest absolute one, at rates so low that single packets count: 4 kbit/s.
+const MAX_RATE_DIFFERENCE: Rate = Rate::from_bits_per_sec(4_000);
+/// The shortest interval that measures a rate.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
-/// Rounds for which the policed rate is believed, before looking again whether the policer is still there.
-const BELIEF_ROUNDS: u8 = 48;
+/// The rounds for which the policed rate is used, before checking again whether there is a policer.
+const POLICED_ROUNDS: u8 = 48;
 
 /// The counters of the connection at one ACK.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation {
-    /// When it is.
+    /// The time of the ACK.
     pub now: Time,
     /// Bytes delivered so far.
     pub delivered: Bytes,
     /// Bytes lost so far.
     pub lost: Bytes,
-    /// Whether something was lost since the last one.
+    /// Whether losses were found since the last one.
     pub has_losses: bool,
     /// Whether the application limits the flow.
     pub is_app_limited: bool,
@@ -43,11 +43,11 @@ pub struct Observation {
     pub is_probe_bw: bool,
 }
 
-/// What is known of a policer.
+/// The state of the policer's detection.
 #[derive(Debug, Clone)]
 pub struct Policer {
     phase: Phase,
-    /// Where the interval, or the belief, began.
+    /// The start of the interval, or of the use of the policed rate.
     start: Time,
     start_delivered: Bytes,
     start_lost: Bytes,
@@ -56,11 +56,11 @@ pub struct Policer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Until the first loss: the bucket, if any, must run empty before its rate can be measured.
+    /// Before the first loss: a bucket must run empty before its rate can be measured.
     Waiting,
-    /// Measuring an interval; with the rate of the lossy interval before, if there was one.
+    /// During an interval, with the rate of the preceding lossy interval if there was one.
     Sampling { previous: Option<Rate> },
-    /// There is a policer with this rate.
+    /// A policer with this rate was detected.
     Policed(Rate),
 }
 
@@ -71,7 +71,7 @@ impl Default for Policer {
 }
 
 impl Policer {
-    /// Nothing is known yet.
+    /// Starts without any observation.
     pub fn new() -> Policer {
         Policer {
             phase: Phase::Waiting,
@@ -82,7 +82,7 @@ impl Policer {
         }
     }
 
-    /// The policed rate while there is believed to be a policer.
+    /// The policed rate while a policer is assumed.
     pub fn rate(&self) -> Option<Rate> {
         match self.phase {
             Phase::Policed(rate) => Some(rate),
@@ -90,12 +90,12 @@ impl Policer {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all observations.
     pub fn reset(&mut self) {
         self.phase = Phase::Waiting;
     }
 
-    /// Takes what an ACK, or a timeout, has shown. Returns whether the belief in a policer has just ended.
+    /// Takes the observation at an ACK or a timeout. Returns whether a policed rate was just given up.
     pub fn observe(&mut self, seen: &Observation) -> bool {
         if self.rate().is_some() {
             return self.believe(seen);
@@ -104,13 +104,13 @@ impl Policer {
         false
     }
 
-    /// Counts the rounds of belief.
+    /// Counts the rounds with the policed rate.
     fn believe(&mut self, seen: &Observation) -> bool {
         if !seen.is_probe_bw || !seen.is_round_start {
             return false;
         }
         self.rounds += 1;
-        let is_over = self.rounds >= BELIEF_ROUNDS;
+        let is_over = self.rounds >= POLICED_ROUNDS;
         if is_over {
             self.reset();
         }
@@ -139,13 +139,13 @@ impl Policer {
         if self.rounds > MAX_INTERVAL_ROUNDS {
             return self.reset();
         }
-        // An interval ends, as it began, with a loss: with the bucket empty.
+        // An interval ends with a loss as it began, when the bucket is empty.
         if !seen.has_losses {
             return;
         }
         let delivered = seen.delivered - self.start_delivered;
         let lost = seen.lost - self.start_lost;
-        if delivered.is_zero() || lost < LOSSY.of_bytes(delivered) {
+        if delivered.is_zero() || lost < MIN_LOSS_RATIO.of_bytes(delivered) {
             return;
         }
         let length = seen.now.since(self.start);
@@ -178,7 +178,7 @@ impl Policer {
 fn agree(rate: Rate, previous: Rate) -> bool {
     let difference =
         Rate::from_bytes_per_sec(rate.bytes_per_sec().abs_diff(previous.bytes_per_sec()));
-    difference <= previous.scale(AGREEMENT) || difference <= AGREEMENT_RATE
+    difference <= previous.scale(MAX_RELATIVE_DIFFERENCE) || difference <= MAX_RATE_DIFFERENCE
 }
 
 #[cfg(test)]
@@ -294,7 +294,7 @@ mod tests {
         for _ in 0..8 {
             path.round(10_000, 5_000);
         }
-        // Forty-eight rounds after the one that has shown the policer.
+        // Forty-eight rounds after the one that revealed the policer.
         for _ in 0..48 {
             assert!(path.policer.rate().is_some());
             path.round(10_000, 0);

@@ -8,14 +8,14 @@ use super::{Bbr1, Config, State};
 use crate::controller::Ack;
 use crate::pacing::BURST_TIME;
 
-/// The phase that sends faster.
+/// The index of the phase that sends faster.
 const UP: u8 = 0;
 
-/// The phase that sends slower. No cycle starts with it: there is no queue yet to remove (paper, "Steady-state
-/// Behavior").
+/// The index of the phase that sends slower. No cycle starts with it, since there is no queue to remove yet (paper,
+/// "Steady-state Behavior").
 const DOWN: u8 = 1;
 
-/// A place in the gain cycle.
+/// A position in the gain cycle.
 #[derive(Debug, Clone)]
 pub struct ProbeBw {
     phase: u8,
@@ -43,8 +43,7 @@ impl ProbeBw {
 }
 
 impl Bbr1 {
-    /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe
-    /// together.
+    /// Starts the cycle at a random phase other than [`DOWN`], so that flows that enter together do not probe together.
     pub(super) fn enter_probe_bw(&mut self, now: Time) {
         let choices = u64::from(self.config.cycle_phases.max(2)) - 1;
         let choice = ((u64::from(self.rng.next_u32()) * choices) >> 32) as u8;
@@ -58,7 +57,7 @@ impl Bbr1 {
         matches!(self.state, State::ProbeBw(_))
     }
 
-    /// Goes on to the next phase if this one has served its purpose.
+    /// Advances to the next phase if this one is done.
     pub(super) fn check_cycle_phase(&mut self, ack: &Ack) {
         let State::ProbeBw(cycle) = &self.state else {
             return;
@@ -77,19 +76,19 @@ impl Bbr1 {
         }
     }
 
-    /// Each phase lasts one RTprop, but for two exits (Linux `bbr_is_next_cycle_phase`).
+    /// Whether the phase is done. Each lasts one RTprop, with two exceptions (Linux `bbr_is_next_cycle_phase`).
     fn is_phase_done(&self, is_full_length: bool, ack: &Ack) -> bool {
         let gain = self.pacing_gain();
         if gain > Ratio::ONE {
-            // On a short path a round trip may be over before the extra data is in flight, so wait for that; but do
-            // not insist if packets are lost, as a shallow buffer may never hold it.
+            // On a short path a round trip may end before the extra data is in flight, so the phase waits for that. It
+            // does not wait if packets are lost, as a shallow buffer may never hold the extra data.
             let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
             return is_full_length
                 && (!self.lost_by(ack).is_zero()
                     || self.in_network(ack, with_next_burst) >= self.inflight_at(gain));
         }
         if gain < Ratio::ONE {
-            // Once the queue is gone, going on slowly would leave the pipe partly empty.
+            // Once the queue is gone, sending slowly would leave the pipe partly empty.
             let in_network = self.in_network(ack, ack.prior_inflight);
             return is_full_length || in_network <= self.inflight_at(Ratio::ONE);
         }
@@ -130,8 +129,8 @@ mod tests {
         ack
     }
 
-    /// Whether a phase that began at time zero ends with an ACK `ms` later, before which so many packets were in flight;
-    /// with a BDP of 100 packets and bursts of two.
+    /// Whether a phase that began at time zero ends with an ACK after `ms`, before which `prior_inflight` packets were
+    /// in flight. The BDP is 100 packets, and bursts have two.
     fn ends(phase: u8, ms: u64, prior_inflight: u64, newly_lost: Bytes) -> bool {
         let mut bbr1 = bbr1(0, Config::default());
         let rtt = Some(RttSample {

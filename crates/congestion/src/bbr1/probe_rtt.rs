@@ -1,8 +1,8 @@
 //! ProbeRTT: empties the pipe for a moment, to see RTprop without the queue that this or other flows keep.
 //!
-//! Entered when RTprop has not been seen for a whole window. As long as few packets are in flight the flow adds nothing
-//! to the queue, and other BBR flows that see the lower RTT have their own windows begin there: so all soon go through
-//! ProbeRTT together, and find the queue empty.
+//! Entered when RTprop was not seen for a whole window. While few packets are in flight, the flow adds nothing to the
+//! queue. Other BBR flows that see the lower RTT restart their windows then. So all flows soon enter ProbeRTT together,
+//! and find the queue empty.
 
 use units::{Ratio, Time};
 
@@ -14,9 +14,9 @@ pub const PACING_GAIN: Ratio = Ratio::ONE;
 pub const CWND_GAIN: Ratio = Ratio::ONE;
 
 impl Bbr1 {
-    /// Enters if RTprop has not been seen for too long, and leaves when it had its chance.
+    /// Enters if RTprop was not seen for too long, and leaves after the search.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack) {
-        // After the silence of the application the queue was empty anyway: the ACK that ends it renews RTprop.
+        // While the application was silent, the queue was empty anyway. The ACK that ends the silence renews RTprop.
         let is_due = self.rt_prop.is_expired() && !self.is_restarting_from_idle;
         if is_due && !self.is_in_probe_rtt() {
             self.enter_probe_rtt(ack);

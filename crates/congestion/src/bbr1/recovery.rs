@@ -1,14 +1,13 @@
-//! What losses do to the congestion window. They are no sign of congestion to BBR, but while a loss is repaired the
-//! path may have changed, so the window follows what is delivered until that is known.
+//! The response of the congestion window to losses. Losses are no sign of congestion to BBR. But until they are
+//! repaired the path may have changed, so the window follows the delivered bytes.
 //!
-//! - A loss episode opens with one round of packet conservation: as much leaves as arrives. After it the window grows
-//!   by what is delivered, at most doubling in a round, until it is back at its target; when the episode is over, the
-//!   window of before is restored. (Paper, appendix, "Reacting to Transients"; Linux
-//!   `bbr_set_cwnd_to_recover_or_restore`.)
-//! - After a timeout nothing is known of the path: the window is one packet, or one more than what is in flight
+//! - A loss episode opens with one round of packet conservation: as much leaves as arrives. Then the window grows by
+//!   the bytes delivered, at most doubling in a round, until it reaches its target. At the end of the episode the window
+//!   from before is restored. (Paper, appendix, "Reacting to Transients"; Linux `bbr_set_cwnd_to_recover_or_restore`.)
+//! - After a timeout the path is unknown: the window is one packet, or one more than what is in flight
 //!   ([`LossWindow`](crate::LossWindow)), and grows from there.
-//! - If it turns out that nothing was lost, the episode is over and the window is restored. With
-//!   [`RecoveryEnd::WithTransport`], the ACK that shows it does so, unless it shows other losses.
+//! - If the losses were spurious, the episode ends and the window is restored. With [`RecoveryEnd::WithTransport`], the
+//!   ACK that reveals this does so, unless it reveals other losses.
 
 use core::mem;
 
@@ -18,18 +17,18 @@ use super::config::RecoveryEnd;
 use super::{Bbr1, policer};
 use crate::controller::Ack;
 
-/// Where the flow is in a loss episode.
+/// The progress of a loss episode.
 #[derive(Debug, Clone)]
 pub struct LossEpisode {
-    /// An episode is going on.
+    /// Whether an episode is open.
     is_open: bool,
-    /// The transport's recovery, or the time after a timeout, is going on.
+    /// Whether the transport is in recovery, or in the time after a timeout.
     is_transport_recovering: bool,
-    /// The transport has entered a recovery that began the episode, and no ACK has come since.
+    /// Whether the transport entered the recovery that opened the episode, and no ACK has come since.
     has_just_opened: bool,
-    /// The transport has left its recovery by the ACK that is being processed, which ends the episode.
+    /// Whether the transport left its recovery by the ACK in progress, which ends the episode.
     has_just_left: bool,
-    /// A timeout has passed, and the transport has entered no recovery since.
+    /// Whether a timeout has passed, and the transport has entered no recovery since.
     is_after_timeout: bool,
     is_conserving: bool,
     /// A packet was lost since the round started.
@@ -51,10 +50,11 @@ impl LossEpisode {
 }
 
 impl Bbr1 {
-    /// The transport has entered recovery. Conservation begins with the next ACK: the one that tells of the losses, or, if a
-    /// timer has found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone). A recovery that
-    /// begins by the ACK that ends another is one with it: Linux's BBR looks at the state when the ACK has been processed.
-    /// One that begins by the ACK that ends the time after a timeout is another state (`TCP_CA_Loss`), and so a new one.
+    /// The transport entered recovery. Conservation begins with the next ACK: the one that reveals the losses or, if a
+    /// timer found them, the first one after it (Linux `tcp_rack_reo_timeout` leaves the window alone). A recovery that
+    /// begins by the ACK that ends another belongs to the same episode: Linux's BBR looks at the state after the ACK.
+    /// One that begins by the ACK that ends the time after a timeout is another state (`TCP_CA_Loss`), and so a new
+    /// episode.
     pub(super) fn enter_recovery(&mut self) {
         self.save_cwnd();
         let is_after_timeout = mem::take(&mut self.episode.is_after_timeout);
@@ -67,7 +67,7 @@ impl Bbr1 {
         self.episode.has_just_opened |= is_new;
     }
 
-    /// The transport has left recovery.
+    /// The transport left recovery.
     pub(super) fn leave_recovery(&mut self) {
         self.episode.is_transport_recovering = false;
         if !self.episode.is_open {
@@ -75,8 +75,8 @@ impl Bbr1 {
         }
         match self.config.recovery_end {
             RecoveryEnd::WithTransport => self.episode.has_just_left = true,
-            // A window that is still looking for the bandwidth must go on: three rounds without growth would look like a
-            // full pipe.
+            // A window that still searches for the bandwidth must keep growing: three rounds without growth would look
+            // like a full pipe.
             RecoveryEnd::AfterLossFreeRound if !self.full_pipe.is_reached() => {
                 self.end_conservation()
             }
@@ -84,7 +84,7 @@ impl Bbr1 {
         }
     }
 
-    /// Nothing was lost after all (Linux `bbr_undo_cwnd`).
+    /// The losses were spurious (Linux `bbr_undo_cwnd`).
     pub(super) fn undo_recovery(&mut self) {
         self.full_pipe.restart(Rate::ZERO);
         self.policer.reset();
@@ -111,7 +111,7 @@ impl Bbr1 {
         self.observe_policer(seen);
     }
 
-    /// Conservation lasts a round, and an episode until a round without loss.
+    /// Ends conservation after a round, and an episode after a round without loss.
     pub(super) fn update_episode(&mut self, ack: &Ack) {
         let has_losses = !ack.rate.newly_lost.is_zero();
         self.episode.is_round_lossy |= has_losses;
@@ -126,8 +126,8 @@ impl Bbr1 {
         self.episode.is_round_lossy = has_losses;
     }
 
-    /// Takes losses out of the window, and keeps it at what is delivered while conserving packets. Returns whether it
-    /// does the latter, so that the window must not grow.
+    /// Subtracts losses from the window, and keeps it at the bytes delivered while conserving packets. Returns whether
+    /// it conserves, so that the window must not grow.
     pub(super) fn conserve_packets(&mut self, ack: &Ack) -> bool {
         self.control.cwnd = (self.control.cwnd - self.lost_by(ack)).max(self.control.mss);
         if self.episode.has_just_left {
@@ -145,7 +145,7 @@ impl Bbr1 {
         self.episode.is_conserving
     }
 
-    /// Remembers the window before something cuts it.
+    /// Saves the window before a cut.
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.episode.is_open || self.is_in_probe_rtt();
         self.control.save_cwnd(is_cut);
@@ -160,7 +160,7 @@ impl Bbr1 {
         self.episode.has_just_opened = false;
         self.episode.has_just_left = false;
         self.episode.is_conserving = false;
-        // ProbeRTT wants the window small, and restores it itself.
+        // ProbeRTT needs a small window, and restores it itself.
         if !self.is_in_probe_rtt() {
             self.control.restore_cwnd();
         }
@@ -188,7 +188,7 @@ mod tests {
         Bbr1::new(connection, Config::default())
     }
 
-    /// An ACK that delivers one packet, sent when the sender knew of `prior` packets, and shows so many to be lost.
+    /// An ACK that delivers one packet, sent when `prior` packets had been delivered, with `lost` packets newly lost.
     fn ack(prior: u64, delivered: u64, lost: u64, inflight: u64) -> Ack {
         let mut ack = Ack::new(
             at(delivered),
@@ -208,7 +208,7 @@ mod tests {
         ack
     }
 
-    /// So many packets are found to be lost.
+    /// Declares this many packets lost.
     fn lose(bbr1: &mut Bbr1, now: Time, packets: u64) {
         let packet = PacketState {
             bytes: MSS * packets,
@@ -250,7 +250,7 @@ mod tests {
         recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 90);
         hear(&mut bbr1, 0, 101, 0, 89);
         assert_eq!(bbr1.cwnd(), MSS * 90);
-        // Further losses take nothing from that, but neither is it filled up again.
+        // Further losses reduce the window no more, but it is not refilled either.
         hear(&mut bbr1, 0, 102, 9, 80);
         assert_eq!(bbr1.cwnd(), MSS * 81);
         hear(&mut bbr1, 0, 103, 0, 80);
@@ -267,7 +267,8 @@ mod tests {
         hear(&mut bbr1, 0, delivered, 0, 99);
         recovery(&mut bbr1, Recovery::Entered(Cause::Loss), 10);
         let mut inflight = 10;
-        // Packets that arrive, of which the sender sent the first when it knew of `prior` packets; how many leave meanwhile.
+        // `arrive` packets arrive, the first of which was sent when `prior` packets had been delivered. Returns the
+        // number that leave meanwhile.
         let mut round = |prior: u64, arrive: u64| {
             let mut left = 0;
             for _ in 0..arrive {
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(bbr1.cwnd(), MSS * 101, "as it was");
         bbr1.on_ack(&ack(0, 120, 60, 40));
         assert_eq!(bbr1.cwnd(), MSS * 41, "conserved");
-        // A repetition is lost: the timer finds it within the same recovery.
+        // A retransmission is lost: the timer finds it within the same recovery.
         lose(&mut bbr1, at(130), 30);
         bbr1.on_ack(&ack(0, 140, 30, 10));
         assert_eq!(bbr1.cwnd(), MSS * 41, "not 11");

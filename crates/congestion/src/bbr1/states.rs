@@ -1,14 +1,14 @@
-//! The states, as observers see them.
+//! The states as observers see them.
 
 use crate::state::states;
 
 states! {
-    /// The bandwidth is searched for.
+    /// Searching for the bandwidth.
     STARTUP: "Startup" for Startup,
-    /// The queue of Startup is emptied.
+    /// Removing Startup's queue.
     DRAIN: "Drain" for Drain,
-    /// The gain cycle.
+    /// Cycling through the gains.
     PROBE_BW: "ProbeBW" for ProbeBw,
-    /// Little is in flight, so that RTprop shows.
+    /// Keeping little in flight to measure RTprop.
     PROBE_RTT: "ProbeRTT" for ProbeRtt,
 }

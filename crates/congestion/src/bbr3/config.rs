@@ -1,19 +1,19 @@
-//! What the draft leaves to the implementation.
+//! The settings that the draft leaves to the implementation.
 
 use super::ecn;
 
-/// The settings of [`Bbr3`](super::Bbr3). What the draft fixes is no setting, but a constant in the file of the state or model
-/// part it belongs to.
+/// The settings of [`Bbr3`](super::Bbr3). Values that the draft fixes are constants in the file of their state or model
+/// part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Send quanta that must fit in the window, for what is being put together or taken apart in the end hosts (BBR draft,
+    /// The send quanta that must fit in the window, for packets that end hosts aggregate or split (BBR draft,
     /// "BBR.offload_budget"). Three for TCP with its offloads, one for QUIC.
     pub offload_quanta: u32,
-    /// The answer to ECN marks that Linux's BBRv3 has; none, as in the draft, if not given. It needs marks that are counted, as TCP
-    /// does here; a QUIC stack tells of their presence only.
+    /// The response to ECN marks of Linux's BBRv3. By default none, as in the draft. It needs counted marks, as TCP has
+    /// here; a QUIC stack reports only their presence.
     pub ecn: Option<ecn::Config>,
-    /// Whether losses leave the short-term bounds as they are while delivery rates are those of the flow's own slower sending, in
-    /// Drain, DOWN and ProbeRTT. The draft answers them all.
+    /// Whether the short-term bounds ignore losses while the delivery rates are those of the flow's own slower sending,
+    /// in Drain, DOWN and ProbeRTT. The draft responds to all losses.
     pub ignore_self_limited: bool,
 }
 

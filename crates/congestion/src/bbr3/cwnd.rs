@@ -1,11 +1,11 @@
-//! How much may be in flight (BBR draft, "Congestion Window").
+//! The congestion window (BBR draft, "Congestion Window").
 
 use units::{Bytes, Rate, Ratio};
 
 use super::{Bbr3, State, probe_rtt};
 use crate::controller::Ack;
 
-/// Packets more while probing for bandwidth, as with a small BDP a quarter more may be less than a packet.
+/// The extra packets while probing for bandwidth: with a small BDP a quarter more may be less than a packet.
 const UP_PACKETS: u64 = 2;
 
 impl Bbr3 {
@@ -39,7 +39,7 @@ impl Bbr3 {
         self.with_budget(bdp + self.extra_acked.get())
     }
 
-    /// `Inflight(1.0)`: what is in flight when the pipe is full at this bandwidth and nothing queues.
+    /// `Inflight(1.0)`: the bytes in flight when the pipe is full at this bandwidth without a queue.
     pub(super) fn inflight_at(&self, bw: Rate) -> Bytes {
         self.with_budget(self.bdp(bw, Ratio::ONE))
     }
@@ -65,8 +65,9 @@ impl Bbr3 {
             .max(self.control.least_cwnd())
     }
 
-    /// What of `inflight` will be in the network when the next packet leaves, where the host's scheduler holds packets that
-    /// count as in flight (Linux `bbr_packets_in_net_at_edt`; the draft has no word on it). Elsewhere it is all.
+    /// The part of `inflight` that will be in the network when the next packet leaves, where the host's scheduler holds
+    /// packets that count as in flight (Linux `bbr_packets_in_net_at_edt`; not in the draft). Elsewhere it is all of
+    /// it.
     pub(super) fn in_network(&self, ack: &Ack, inflight: Bytes) -> Bytes {
         let delivered = self.bw().bytes_in(ack.next_departure.since(ack.now));
         inflight - delivered
@@ -79,8 +80,8 @@ impl Bbr3 {
     }
 }
 
-/// Whether the window, and not pacing alone, was the limit within the latest round (BBR draft, "Transport Connection State",
-/// `C.is_cwnd_limited`). The transport tells of the time since the ACK before; here it is kept for a round.
+/// Whether the window itself limited the flow within the latest round (BBR draft, "Transport Connection State",
+/// `C.is_cwnd_limited`). The transport reports the time since the previous ACK; this keeps it for a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WindowUse {
     in_this_round: bool,

@@ -1,4 +1,4 @@
-//! Drain: gets rid of the queue that Startup has created (BBR draft, "Drain").
+//! Drain: removes the queue that Startup created (BBR draft, "Drain").
 
 use units::Ratio;
 
@@ -8,9 +8,9 @@ use crate::controller::Ack;
 /// Half, to empty a queue of a BDP in a round (`BBR.DrainPacingGain`).
 pub const PACING_GAIN: Ratio = Ratio::new(1, 2);
 
-/// Rounds after which it ends whatever is in flight: Startup may have overestimated the bandwidth beside other flows, and only
+/// The most rounds, whatever is in flight. Startup may have overestimated the bandwidth beside other flows, and only
 /// the next probe corrects that.
-const MOST_ROUNDS: u64 = 3;
+const MAX_ROUNDS: u64 = 3;
 
 impl Bbr3 {
     /// `EnterDrain`.
@@ -26,7 +26,7 @@ impl Bbr3 {
             return;
         };
         let is_empty = self.in_network(ack, ack.inflight) <= self.inflight_at(self.bw());
-        if is_empty || self.round.count() > start_round + MOST_ROUNDS {
+        if is_empty || self.round.count() > start_round + MAX_ROUNDS {
             self.start_down(ack.now);
         }
     }

@@ -1,9 +1,11 @@
-//! The answer to ECN marks that Linux's BBRv3 has, where a queue marks at a shallow threshold, as in a data centre (Linux v3
-//! `bbr_update_ecn_alpha` and those around it). The BBR draft has none ("ECN"), so this is a setting, and off unless asked for.
+//! The response to ECN marks of Linux's BBRv3, for queues with a shallow marking threshold, as in a data centre (Linux
+//! v3 `bbr_update_ecn_alpha` and related functions). The BBR draft has none ("ECN"), so this is a setting, and off by
+//! default.
 //!
-//! Marks must be counted, as a share of what was delivered. That share, averaged over rounds, is alpha. A round with a mark lowers
-//! the short-term bound on what is in flight by a third of alpha; a probe of which half was marked went too far, and two such rounds
-//! end Startup. When the marks are gone, the next probe begins at once and grows fast: whoever was beside the flow may be gone, too.
+//! Marks must be counted, as a share of the bytes delivered. That share, averaged over rounds, is alpha. A round with a
+//! mark lowers the short-term bound on what is in flight by a third of alpha. A probe with more than half marked went
+//! too far, and two such rounds end Startup. When the marks cease, the next probe begins at once and grows fast, since
+//! competing flows may be gone.
 
 use units::{Bytes, Duration};
 
@@ -11,26 +13,28 @@ use super::Bbr3;
 use super::long_term::BETA;
 use crate::controller::Ack;
 
-/// What a share of one is (Linux `BBR_UNIT`).
-const UNIT: u64 = 256;
+/// The fixed-point one of shares (Linux `BBR_UNIT`).
+const FIXED_POINT_ONE: u64 = 256;
 /// The weight of the latest round in alpha: 1/16 (`bbr_ecn_alpha_gain`).
-const GAIN: u64 = UNIT / 16;
-/// How much of the bound goes if all is marked: a third (`bbr_ecn_factor`).
-const FACTOR: u64 = UNIT / 3;
-/// The share of marked data that shows a probe to have gone too far: more than half (`bbr_ecn_thresh`).
-const THRESHOLD: u64 = UNIT / 2;
-/// Rounds in a row with as much that end Startup (`bbr_full_ecn_cnt`).
-const STARTUP_ROUNDS: u8 = 2;
+const ALPHA_GAIN: u64 = FIXED_POINT_ONE / 16;
+/// The largest cut of the bound, if everything is marked: a third (`bbr_ecn_factor`).
+const MAX_CUT: u64 = FIXED_POINT_ONE / 3;
+/// The share of marked bytes above which a probe went too far: a half (`bbr_ecn_thresh`).
+const MAX_MARKED_SHARE: u64 = FIXED_POINT_ONE / 2;
+/// The successive rounds with such a share that end Startup (`bbr_full_ecn_cnt`).
+const MARKED_STARTUP_ROUNDS: u8 = 2;
 
-/// The setting.
+/// The settings of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Marks are answered once the least RTT has been this short: only there is a mark the sign of a shallow queue.
+    /// The RTT below which marks are answered, once the least RTT has been this short: only there does a mark mean a
+    /// shallow queue.
     pub max_rtt: Duration,
 }
 
 impl Config {
-    /// As in Linux's BBRv3 (`bbr_ecn_max_rtt_us`). There the route must say, too, that its queues mark early.
+    /// The settings of Linux's BBRv3 (`bbr_ecn_max_rtt_us`). In Linux the route must also say that its queues mark
+    /// early.
     pub const fn linux() -> Config {
         Config {
             max_rtt: Duration::from_millis(5),
@@ -38,21 +42,21 @@ impl Config {
     }
 }
 
-/// What is known of marks.
+/// The state of the response to marks.
 #[derive(Debug, Clone, Copy)]
 pub struct Ecn {
-    /// The path is short enough (`ecn_eligible`). Stays so.
+    /// Whether the path is short enough (`ecn_eligible`). Stays true.
     is_eligible: bool,
-    /// The share of marks, averaged over rounds. One at first, so that the first marks are answered in full.
+    /// The average share of marks over rounds. Initially one, so that the first marks are answered in full.
     alpha: u64,
-    /// What was delivered, and marked of that, when alpha was last updated.
+    /// The bytes delivered, and of those marked, when alpha was last updated.
     delivered: Bytes,
     delivered_ce: Bytes,
     startup_rounds: u8,
     is_in_round: bool,
     is_in_cycle: bool,
     is_loss_in_cycle: bool,
-    /// The transport tells of a round trip with marks (Linux `TCP_CA_CWR`).
+    /// Whether the transport reports a round trip with marks (Linux `TCP_CA_CWR`).
     pub is_reduced: bool,
 }
 
@@ -60,7 +64,7 @@ impl Ecn {
     pub fn new() -> Ecn {
         Ecn {
             is_eligible: false,
-            alpha: UNIT,
+            alpha: FIXED_POINT_ONE,
             delivered: Bytes::ZERO,
             delivered_ce: Bytes::ZERO,
             startup_rounds: 0,
@@ -71,42 +75,43 @@ impl Ecn {
         }
     }
 
-    /// A packet was lost.
+    /// Notes a lost packet.
     pub fn note_loss(&mut self) {
         self.is_loss_in_cycle = true;
     }
 
-    /// A cycle begins (`bbr_reset_congestion_signals`).
+    /// Starts a cycle (`bbr_reset_congestion_signals`).
     pub fn start_cycle(&mut self) {
         self.is_in_round = false;
         self.is_in_cycle = false;
         self.is_loss_in_cycle = false;
     }
 
-    /// The share that was marked since the last time, of [`UNIT`]; `None` if nothing was delivered.
+    /// The share marked since the last call, in units of 1/[`FIXED_POINT_ONE`]. `None` if nothing was delivered.
     fn next_share(&mut self, ack: &Ack) -> Option<u64> {
         let (delivered, marked) = (ack.rate.total_delivered, ack.rate.total_delivered_ce);
         let marked_now = (marked - self.delivered_ce).get();
         let delivered_now = (delivered - self.delivered).get();
-        let share = (marked_now.saturating_mul(UNIT)).checked_div(delivered_now)?;
+        let share = (marked_now.saturating_mul(FIXED_POINT_ONE)).checked_div(delivered_now)?;
         (self.delivered, self.delivered_ce) = (delivered, marked);
-        Some(share.min(UNIT))
+        Some(share.min(FIXED_POINT_ONE))
     }
 
     /// `bbr_update_ecn_alpha`.
     fn average(&mut self, share: u64) {
-        self.alpha = ((UNIT - GAIN) * self.alpha + GAIN * share) / UNIT;
+        self.alpha =
+            ((FIXED_POINT_ONE - ALPHA_GAIN) * self.alpha + ALPHA_GAIN * share) / FIXED_POINT_ONE;
     }
 
-    /// What is left of a bound (`bbr_ecn_lower_bounds`).
+    /// The bound after a cut (`bbr_ecn_lower_bounds`).
     fn cut(&self, bound: Bytes) -> Bytes {
-        let kept = UNIT - self.alpha * FACTOR / UNIT;
-        Bytes::new(bound.get().saturating_mul(kept) / UNIT)
+        let kept = FIXED_POINT_ONE - self.alpha * MAX_CUT / FIXED_POINT_ONE;
+        Bytes::new(bound.get().saturating_mul(kept) / FIXED_POINT_ONE)
     }
 }
 
 impl Bbr3 {
-    /// Once an ACK, as soon as it is known whether it starts a round.
+    /// Called once per ACK, as soon as it is known whether it starts a round.
     pub(super) fn update_ecn(&mut self, ack: &Ack) {
         let Some(config) = self.config.ecn else {
             return;
@@ -130,17 +135,17 @@ impl Bbr3 {
         if self.full_pipe.is_reached() {
             return;
         }
-        self.ecn.startup_rounds = if share >= THRESHOLD {
+        self.ecn.startup_rounds = if share >= MAX_MARKED_SHARE {
             self.ecn.startup_rounds + 1
         } else {
             0
         };
-        if self.ecn.startup_rounds >= STARTUP_ROUNDS {
+        if self.ecn.startup_rounds >= MARKED_STARTUP_ROUNDS {
             self.set_pipe_full();
         }
     }
 
-    /// At the end of a round in which the flow did not probe: the bound on what is in flight that its marks leave.
+    /// The bound on what is in flight after a round with marks, at the end of a round without a probe.
     pub(super) fn inflight_after_marks(&self) -> Option<Bytes> {
         let bound = self.short_term.inflight.unwrap_or(self.control.cwnd);
         self.ecn.is_in_round.then(|| self.ecn.cut(bound))
@@ -150,27 +155,28 @@ impl Bbr3 {
         self.ecn.is_in_round = false;
     }
 
-    /// Whether too much of what was delivered since this packet left was marked (`bbr_is_inflight_too_high`).
+    /// Whether too much of the bytes delivered since this packet left was marked (`bbr_is_inflight_too_high`).
     pub(super) fn is_marked_too_much(&self, ack: &Ack) -> bool {
-        let marked = ack.rate.delivered_ce.get().saturating_mul(UNIT);
-        self.ecn.is_eligible && marked > ack.rate.delivered.get().saturating_mul(THRESHOLD)
+        let marked = ack.rate.delivered_ce.get().saturating_mul(FIXED_POINT_ONE);
+        self.ecn.is_eligible && marked > ack.rate.delivered.get().saturating_mul(MAX_MARKED_SHARE)
     }
 
-    /// What may be in flight after that: what was, and at least 0.7 of what the flow aims at. In Linux it aims at the BDP with the
-    /// offload budget (`bbr_target_inflight`), so that a flow with little keeps room for a few bursts.
+    /// The bound on what is in flight after too many marks: what was in flight, and at least 0.7 of the flow's target.
+    /// In Linux the target is the BDP with the offload budget (`bbr_target_inflight`), so that a small flow keeps room
+    /// for a few bursts.
     pub(super) fn bound_after_marks(&self, ack: &Ack) -> Bytes {
         let target = self.inflight_at(self.bw()).min(self.control.cwnd);
         ack.rate.inflight_at_send.max(BETA.of_bytes(target))
     }
 
-    /// At the end of an ACK. The marks and losses of a probe count towards the cycle that its end begins, too.
+    /// Called at the end of an ACK. A probe's marks and losses also count towards the cycle that begins at its end.
     pub(super) fn note_marks(&mut self, ack: &Ack) {
         self.ecn.is_in_cycle |= !ack.rate.delivered_ce.is_zero();
         self.ecn.is_loss_in_cycle |= !ack.rate.lost_since_send.is_zero();
     }
 
-    /// The doublings to begin the next probe with, if marks alone have held this cycle back and are gone: enough to grow by about
-    /// half of the bound in its first round (`bbr_check_time_to_probe_bw`, `bbr_ecn_reprobe_gain`).
+    /// The doublings with which the next probe begins, if only marks held this cycle back and have ceased. They grow
+    /// the bound by about half in the first round (`bbr_check_time_to_probe_bw`, `bbr_ecn_reprobe_gain`).
     pub(super) fn doublings_after_marks(&self) -> Option<u32> {
         let ecn = &self.ecn;
         let is_over = ecn.is_eligible
@@ -193,11 +199,11 @@ mod tests {
         let mut ecn = Ecn::new();
         assert_eq!(ecn.cut(Bytes::new(256_000)), Bytes::new(171_000), "a third");
         ecn.average(0);
-        assert_eq!(ecn.alpha, UNIT * 15 / 16);
+        assert_eq!(ecn.alpha, FIXED_POINT_ONE * 15 / 16);
         (0..100).for_each(|_| ecn.average(0));
         assert_eq!(ecn.alpha, 0);
         assert_eq!(ecn.cut(Bytes::new(256_000)), Bytes::new(256_000));
-        (0..100).for_each(|_| ecn.average(UNIT / 2));
+        (0..100).for_each(|_| ecn.average(FIXED_POINT_ONE / 2));
         assert!((110..=128).contains(&ecn.alpha), "{}", ecn.alpha);
     }
 }

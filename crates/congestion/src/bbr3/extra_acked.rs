@@ -1,13 +1,13 @@
-//! How much more than expected is acknowledged at a time, in Startup too (BBR draft, "BBR.extra_acked").
+//! Aggregation, in Startup too (BBR draft, "BBR.extra_acked").
 
 use units::{Bytes, Rate, Time};
 
 use crate::bbr::aggregation::Episode;
 use crate::filter::WindowedMax;
 
-/// Rounds that a maximum is remembered (`BBR.ExtraAckedFilterLen`).
+/// The rounds for which a maximum is remembered (`BBR.ExtraAckedFilterLen`).
 const WINDOW_ROUNDS: u64 = 10;
-/// And in Startup, where the rate doubles.
+/// The same in Startup, where the rate doubles.
 const STARTUP_ROUNDS: u64 = 1;
 
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct ExtraAcked {
     filter: WindowedMax<Bytes, u64>,
 }
 
-/// What it needs to know.
+/// The inputs of an update.
 #[derive(Debug, Clone, Copy)]
 pub struct Acked {
     pub now: Time,
@@ -35,8 +35,8 @@ impl ExtraAcked {
         }
     }
 
-    /// Nothing is left of what came at once before: the sender was silent, or in ProbeRTT. Without this, an excess would last for as
-    /// long as the link is never idle, and what came before a silence would be an excess after it (see `docs/bbr3.md`).
+    /// Restarts after silence or ProbeRTT. Otherwise an excess would last as long as the link is never idle, and
+    /// earlier bytes would count as an excess after a silence (see `docs/bbr3.md`).
     pub fn begin_anew(&mut self, now: Time) {
         self.interval = Episode::new(now);
     }
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// As much comes as is expected, so the excess of the beginning would last.
+    /// As much arrives as expected, so the initial excess would persist.
     #[test]
     fn an_excess_is_over_when_it_begins_anew() {
         let mut extra = ExtraAcked::new(Time::ZERO);

@@ -1,5 +1,5 @@
-//! The long-term model: how much may be in flight before too much of it is lost, `BBR.inflight_longterm` (BBR draft, "Probing
-//! for Bandwidth In ProbeBW", "ProbeBW Algorithm Details").
+//! The long-term model: the most in flight without too much loss, `BBR.inflight_longterm` (BBR draft, "Probing for
+//! Bandwidth In ProbeBW", "ProbeBW Algorithm Details").
 
 use units::{Bytes, Ratio, Time};
 
@@ -8,21 +8,21 @@ use super::undo::Return;
 use super::{Bbr3, State};
 use crate::controller::{Ack, Lost};
 
-/// The share of losses in a round that is too much (`BBR.LossThresh`).
+/// The share of losses in a round above which they are too many (`BBR.LossThresh`).
 const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
-/// The inverse of what the threshold leaves.
+/// The inverse of the share that remains at the threshold.
 const PER_KEPT: Ratio = Ratio::new(100, 98);
-/// The least that is kept of what is in flight when too much was lost (`BBR.Beta`): no less than CUBIC keeps.
+/// The least share of what is in flight that is kept after too much loss (`BBR.Beta`): no less than CUBIC keeps.
 pub const BETA: Ratio = Ratio::new(7, 10);
 /// The share of the bound that is left to others (`BBR.Headroom`).
 const HEADROOM: Ratio = Ratio::new(15, 100);
 
-/// What the previous probe makes this one beware of ("Precautionary Bandwidth Probing").
+/// The lessons from the previous probe ("Precautionary Bandwidth Probing").
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Caution {
-    /// Too much was lost (`BBR.prev_probe_too_high`).
+    /// Whether it lost too much (`BBR.prev_probe_too_high`).
     pub was_too_high: bool,
-    /// The probe ended at the level that had been too much (`BBR.prev_probe_precautionary`).
+    /// Whether it ended at the level of an earlier excessive probe (`BBR.prev_probe_precautionary`).
     pub is_precautionary: bool,
 }
 
@@ -32,7 +32,7 @@ impl Bbr3 {
         lost > LOSS_THRESHOLD.of_bytes(inflight_at_send)
     }
 
-    /// `HandleLostPacket`, without what it notes: a packet of a probe was lost.
+    /// `HandleLostPacket`, without its bookkeeping: a packet of a probe was lost.
     pub(super) fn handle_lost_packet(&mut self, lost: &Lost) {
         if !self.is_probe_sample {
             return;
@@ -61,7 +61,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLongTermModel`. Returns whether it has changed the state.
+    /// `AdaptLongTermModel`. Returns whether it changed the state.
     pub(super) fn adapt_long_term_model(&mut self, ack: &Ack) -> bool {
         let is_round_start = self.round.has_just_started();
         if self.ack_phase == AckPhase::ProbeStarting && is_round_start {
@@ -112,7 +112,7 @@ impl Bbr3 {
     }
 }
 
-/// `InflightAtLoss`: how much was in flight where the losses came to be too much, which may be within a packet that is a burst
+/// `InflightAtLoss`: the bytes in flight at which losses became too many. This may be within a packet that is a burst
 /// of several.
 fn inflight_at_loss(size: Bytes, inflight: Bytes, lost: Bytes) -> Bytes {
     let inflight_before = inflight - size;
@@ -131,13 +131,13 @@ mod tests {
     #[test]
     fn the_losses_cross_the_threshold_within_a_burst() {
         let bytes = Bytes::new;
-        // 100 kB before it, nothing lost: 2 % of what comes to be in flight are 2041 bytes of the burst.
+        // 100 kB before it without losses: 2 % of the bytes then in flight are 2041 bytes of the burst.
         let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(10_000));
         assert_eq!(at, bytes(102_040));
-        // 2 kB were lost before: it was too much already.
+        // 2 kB were lost before: that was too much already.
         let at = inflight_at_loss(bytes(10_000), bytes(110_000), bytes(12_000));
         assert_eq!(at, bytes(100_000));
-        // Nonsense stays within bounds.
+        // Inconsistent values stay within bounds.
         let at = inflight_at_loss(bytes(10_000), bytes(1_000), bytes(1_000));
         assert_eq!(at, Bytes::ZERO);
     }

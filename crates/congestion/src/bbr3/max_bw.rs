@@ -4,10 +4,10 @@ use units::Rate;
 
 use crate::bbr::max_rate::MaxRate;
 
-/// Cycles before the present one that are remembered: two slots in all (`BBR.MaxBwFilterLen`).
+/// The cycles before the present one that are remembered: two slots in all (`BBR.MaxBwFilterLen`).
 const CYCLES_BEFORE: u64 = 1;
 
-/// The estimate.
+/// The bandwidth estimate.
 #[derive(Debug, Clone)]
 pub struct MaxBw {
     max: MaxRate,

@@ -1,14 +1,14 @@
-//! The least RTT, on two clocks (BBR draft, "ProbeRTT Logic", `UpdateMinRTT`): for ten seconds as the estimate, and for five to
-//! know when to look for it. So an estimate that ProbeRTT has found is still there for the next one.
+//! The least RTT, on two clocks (BBR draft, "ProbeRTT Logic", `UpdateMinRTT`). The estimate lasts ten seconds, and
+//! ProbeRTT searches after five. So an estimate found by ProbeRTT still holds at the next one.
 
 use units::{Duration, Time};
 
 use crate::bbr::least_rtt::LeastRtt;
 use crate::controller::RttSample;
 
-/// How long the estimate is remembered (`BBR.MinRTTFilterLen`).
+/// The time for which the estimate is remembered (`BBR.MinRTTFilterLen`).
 const WINDOW: Duration = Duration::from_secs(10);
-/// How long without a lower RTT until ProbeRTT looks for one (`BBR.ProbeRTTInterval`).
+/// The time without a lower RTT after which ProbeRTT searches for one (`BBR.ProbeRTTInterval`).
 const PROBE_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
@@ -41,12 +41,12 @@ impl MinRtt {
         }
     }
 
-    /// ProbeRTT has looked: the next time is an interval from now.
+    /// Notes the end of ProbeRTT. The next one is an interval from now.
     pub fn mark_probed(&mut self, now: Time) {
         self.recent.mark_seen(now);
     }
 
-    /// Whether, before this ACK, no lower RTT had been seen for the interval.
+    /// Whether, before this ACK, no lower RTT was seen for the interval.
     pub fn is_expired(&self) -> bool {
         self.recent.is_expired()
     }
@@ -77,7 +77,7 @@ mod tests {
         min_rtt.update(at(5_041), rtt(60));
         assert!(min_rtt.is_expired());
         assert_eq!(min_rtt.get(), Some(Duration::from_millis(40)));
-        // A lower one than the 60 ms of this interval, though not than the estimate.
+        // Lower than the 60 ms of this interval, but not than the estimate.
         min_rtt.update(at(6_000), rtt(50));
         assert!(!min_rtt.is_expired());
         min_rtt.update(at(10_041), rtt(55));

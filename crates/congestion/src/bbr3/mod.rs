@@ -3,8 +3,8 @@
 //!
 //! # The model
 //!
-//! As BBRv1 it estimates the bottleneck's bandwidth and the least RTT, and sends at the one, with no more in flight than a
-//! multiple of their product. Besides it has two bounds on each side, from losses:
+//! Like BBRv1 it estimates the bottleneck's bandwidth and the least RTT. It sends at that bandwidth, with no more in
+//! flight than a multiple of their product. In addition, losses set long-term and short-term bounds:
 //!
 //! ```text
 //! max_bw               the greatest delivery rate of this and the previous cycle of probes
@@ -29,18 +29,19 @@
 //!   from any state, after 5 s without a lower RTT: ProbeRTT, half a BDP for 200 ms, then back to CRUISE or Startup
 //! ```
 //!
-//! # Where things are
+//! # Files
 //!
-//! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model: `max_bw`,
-//! `min_rtt`, `long_term`, `short_term`, `extra_acked`; when to probe: `probe_timing`; the window: `cwnd`; and what is undone
-//! if nothing was lost: `undo`. What is BBRv1's, too, is in `crate::bbr`: the filters of the bandwidth and of the least RTT, the
-//! plateau of a full pipe, aggregation, the stay in ProbeRTT, and the window, the pacing rate and the quantum; and rounds.
+//! Each state has a file: `startup`, `drain`, `probe_bw` with its four, `probe_rtt`. So has each part of the model:
+//! `max_bw`, `min_rtt`, `long_term`, `short_term`, `extra_acked`; the timing of probes: `probe_timing`; the window:
+//! `cwnd`; and the undoing of spurious losses: `undo`. The parts shared with BBRv1 are in `crate::bbr`: the filters of
+//! the bandwidth and of the least RTT, the plateau of a full pipe, aggregation, the stay in ProbeRTT, the window, the
+//! pacing rate and the quantum. Rounds are shared by all.
 //!
-//! Each function names the draft's pseudocode that it follows, each file its section. Where the draft leaves something open, or
-//! this crate does otherwise, the function says so.
+//! Each function names the draft's pseudocode that it follows, and each file its section. Where the draft is open, or
+//! this crate deviates, the function says so.
 //!
-//! Explicit congestion notification is not answered (BBR draft, "ECN": experimental), unless the [setting](Config::ecn) asks for the
-//! answer of Linux's BBRv3, which is in `ecn`.
+//! Explicit congestion notification has no effect (BBR draft, "ECN": experimental), unless the [setting](Config::ecn)
+//! enables the response of Linux's BBRv3 in `ecn`.
 
 mod config;
 mod cwnd;
@@ -81,11 +82,11 @@ use short_term::{Latest, LossRound, ShortTerm};
 use startup::StartupLosses;
 use undo::Undo;
 
-/// How far below the estimated bandwidth to pace (`BBR.PacingMarginPercent`).
+/// The share of the estimated bandwidth by which pacing stays below it (`BBR.PacingMarginPercent`).
 const PACING_MARGIN: Ratio = Ratio::new(1, 100);
 
 /// The packets of the smallest burst ("Send Quantum"; Linux `sysctl_tcp_min_tso_segs`).
-const FEWEST_PACKETS: u8 = 2;
+const MIN_BURST_PACKETS: u8 = 2;
 
 /// The gain from the BDP to the window (`BBR.DefaultCwndGain`).
 const CWND_GAIN: Ratio = Ratio::new(2, 1);
@@ -96,9 +97,9 @@ pub struct Bbr3 {
     config: Config,
 
     state: State,
-    /// Data has been sent after an idle period, and none of it delivered yet (`BBR.idle_restart`).
+    /// Whether data was sent after an idle period, and none of it is delivered yet (`BBR.idle_restart`).
     is_restarting_from_idle: bool,
-    /// The transport's recovery, or the time after a timeout, is going on.
+    /// Whether the transport is in recovery, or in the time after a timeout.
     is_recovering: bool,
     is_after_timeout: bool,
 
@@ -109,14 +110,14 @@ pub struct Bbr3 {
     min_rtt: MinRtt,
     full_pipe: FullPipe,
     extra_acked: ExtraAcked,
-    /// What ProbeRTT held back.
+    /// The packets that ProbeRTT held back.
     slow_stretch: SlowStretch,
-    /// What any state held back on purpose.
+    /// The packets that any state held back on purpose.
     self_limited: SlowStretch,
     window_use: WindowUse,
 
     short_term: ShortTerm,
-    /// Of this round; `None` if all was self-limited.
+    /// The deliveries of this round. `None` if all were self-limited.
     latest: Option<Latest>,
     loss_round: LossRound,
     startup_losses: StartupLosses,
@@ -125,7 +126,7 @@ pub struct Bbr3 {
     /// `BBR.inflight_longterm`; `None` is the draft's infinity.
     inflight_long_term: Option<Bytes>,
     ack_phase: AckPhase,
-    /// ACKs and losses tell of a probe that nothing was concluded from yet (`BBR.is_bw_probe_sample`).
+    /// Whether ACKs and losses are those of a probe that has had no consequence yet (`BBR.is_bw_probe_sample`).
     is_probe_sample: bool,
     caution: Caution,
     growth: Growth,
@@ -181,7 +182,7 @@ impl Bbr3 {
                 &connection,
                 PACING_MARGIN,
                 startup::PACING_GAIN,
-                FEWEST_PACKETS,
+                MIN_BURST_PACKETS,
             ),
         }
     }
@@ -239,7 +240,7 @@ impl Bbr3 {
         self.is_app_limited(ack.rate.is_app_limited, ack.rate.prior_delivered)
     }
 
-    /// Whether a packet that left with so much delivered was held back by the application, or by ProbeRTT.
+    /// Whether a packet that left at this total of delivered bytes was held back by the application or by ProbeRTT.
     fn is_app_limited(&self, is_app_limited: bool, delivered: Bytes) -> bool {
         is_app_limited || self.slow_stretch.contains(delivered)
     }
@@ -331,14 +332,14 @@ impl Controller for Bbr3 {
         self.handle_lost_packet(lost);
     }
 
-    /// `OnEnterFastRecovery`, and what follows its end ("Modulating cwnd in Loss Recovery").
+    /// `OnEnterFastRecovery`, and the end of recoveries ("Modulating cwnd in Loss Recovery").
     fn on_recovery(&mut self, now: Time, recovery: Recovery, _inflight: Bytes) {
         match recovery {
             Recovery::Entered(Cause::Loss) => {
                 self.begin_recovery(now);
                 self.is_after_timeout = false;
             }
-            // A probe of the tail has repaired the loss, but it was one ("When not Probing for Bandwidth").
+            // A tail loss probe repaired the loss, but it still counts ("When not Probing for Bandwidth").
             Recovery::Entered(Cause::RepairedLoss) => self.note_loss(now),
             // A round trip with marks, which may end in one with losses.
             Recovery::Entered(Cause::Ecn) => self.ecn.is_reduced = true,
@@ -399,7 +400,7 @@ impl Controller for Bbr3 {
 }
 
 impl Bbr3 {
-    /// The transport's recovery is over, whether all was repaired or nothing was lost.
+    /// The transport's recovery is over, because all is repaired or the losses were spurious.
     fn leave_recovery(&mut self) {
         self.ecn.is_reduced = false;
         if self.is_recovering {

@@ -6,7 +6,7 @@
 //! - UP sends faster, until the rate no longer grows, too much is lost, or what is in flight is at the level that was too much
 //!   the last time.
 //!
-//! What the losses of a probe teach is in `long_term`.
+//! `long_term` draws the conclusions from a probe's losses.
 
 mod cruise;
 mod down;
@@ -21,18 +21,18 @@ use units::Time;
 use super::{Bbr3, State};
 use crate::controller::Ack;
 
-/// What the ACKs that come in tell of a probe (BBR draft, "ProbeBW State", `BBR.ack_phase`).
+/// The relation of incoming ACKs to a probe (BBR draft, "ProbeBW State", `BBR.ack_phase`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AckPhase {
     /// No probe.
     Init,
-    /// The pipe is being filled.
+    /// The probe fills the pipe.
     Refilling,
-    /// More is being sent, but no ACK tells of it yet.
+    /// The probe sends more, but no ACK reflects it yet.
     ProbeStarting,
-    /// ACKs tell of the probe.
+    /// ACKs reflect the probe.
     ProbeFeedback,
-    /// The probe has ended, but ACKs still tell of it.
+    /// The probe has ended, but ACKs still reflect it.
     ProbeStopping,
 }
 
@@ -45,7 +45,7 @@ impl Bbr3 {
         )
     }
 
-    /// `IsTimeToProbeBW`, and the probe begins. Returns whether it does.
+    /// `IsTimeToProbeBW`. Starts a probe if it is time, and returns whether it does.
     fn probe_if_it_is_time(&mut self, now: Time) -> bool {
         if let Some(doublings) = self.doublings_after_marks() {
             self.refill_and_grow_from(doublings);

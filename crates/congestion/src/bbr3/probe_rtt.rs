@@ -1,5 +1,5 @@
-//! ProbeRTT: has less in flight for a moment, to see the least RTT without the queue that this or other flows keep (BBR draft,
-//! "ProbeRTT").
+//! ProbeRTT: keeps less in flight for a moment, to measure the least RTT without the queue of this and other flows (BBR
+//! draft, "ProbeRTT").
 
 use units::{Duration, Ratio, Time};
 
@@ -8,11 +8,11 @@ use super::{Bbr3, State};
 use crate::bbr::probe_rtt::Stay;
 use crate::controller::Ack;
 
-/// How long (`BBR.ProbeRTTDuration`).
+/// The duration with little in flight (`BBR.ProbeRTTDuration`).
 const DURATION: Duration = Duration::from_millis(200);
 
 pub const PACING_GAIN: Ratio = Ratio::ONE;
-/// Half a BDP, so that a flow that does it every five seconds loses no more than about 2 % (`BBR.ProbeRTTCwndGain`).
+/// Half a BDP, so that ProbeRTT every five seconds costs no more than about 2 % (`BBR.ProbeRTTCwndGain`).
 pub const CWND_GAIN: Ratio = Ratio::new(1, 2);
 
 impl Bbr3 {

@@ -1,8 +1,8 @@
-//! When to probe for bandwidth: on two time scales, so that Reno and CUBIC beside this flow can live (BBR draft, "Time Scale
+//! The timing of probes for bandwidth, on two time scales for coexistence with Reno and CUBIC (BBR draft, "Time Scale
 //! for Bandwidth Probing").
 //!
-//! A probe risks losses. Reno needs as many rounds without them as its window has packets. On paths on which Reno works well
-//! today that is not many, and BBR waits as long; on others it waits two to three seconds.
+//! A probe risks losses. Reno needs as many rounds without losses as its window has packets. On paths on which Reno
+//! works well today this is not many, and BBR waits as long. On others it waits two to three seconds.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -12,17 +12,17 @@ use super::Bbr3;
 
 /// The least wait, in time: a Reno flow of 25 Mbit/s and 30 ms needs 1.9 s between losses ("Design Considerations for Choosing
 /// Constant Parameters").
-const LEAST_WAIT: Duration = Duration::from_secs(2);
-/// What chance adds at most.
-const RANDOM_WAIT: Duration = Duration::from_secs(1);
+const MIN_WAIT: Duration = Duration::from_secs(2);
+/// The range of the random addition to the wait.
+const MAX_RANDOM_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait, in rounds: few enough to bear a loss of 1 % in each of them.
-const MOST_ROUNDS: u64 = 63;
+const MAX_ROUNDS: u64 = 63;
 
 /// The clock of probes.
 #[derive(Debug, Clone)]
 pub struct ProbeTiming {
     rng: SplitMix64,
-    /// When this cycle began (`BBR.cycle_stamp`).
+    /// The start of this cycle (`BBR.cycle_stamp`).
     cycle_start: Time,
     /// The longest wait (`BBR.bw_probe_wait`).
     wait: Duration,
@@ -40,12 +40,12 @@ impl ProbeTiming {
         }
     }
 
-    /// `PickProbeWait`, and the cycle begins.
+    /// `PickProbeWait`. Starts a cycle.
     pub fn pick_wait(&mut self, now: Time) {
         self.rounds = u64::from(self.rng.next_u32() & 1);
         let part = u64::from(self.rng.next_u32());
-        let random = (RANDOM_WAIT.as_nanos().saturating_mul(part)) >> 32;
-        self.wait = LEAST_WAIT + Duration::from_nanos(random);
+        let random = (MAX_RANDOM_WAIT.as_nanos().saturating_mul(part)) >> 32;
+        self.wait = MIN_WAIT + Duration::from_nanos(random);
         self.cycle_start = now;
     }
 
@@ -53,15 +53,16 @@ impl ProbeTiming {
         self.rounds = self.rounds.saturating_add(1);
     }
 
-    /// `HasElapsedInPhase` or `IsRenoCoexistenceProbeTime`, with a target of so many packets.
+    /// `HasElapsedInPhase` or `IsRenoCoexistenceProbeTime`, with a target of `packets`.
     fn is_due(&self, now: Time, packets: u64) -> bool {
-        now > self.cycle_start + self.wait || self.rounds >= packets.min(MOST_ROUNDS)
+        now > self.cycle_start + self.wait || self.rounds >= packets.min(MAX_ROUNDS)
     }
 }
 
 impl Bbr3 {
-    /// `IsTimeToProbeBW`. No less than the least window is in flight. If the BDP is less than a packet, no round would be waited for,
-    /// and DOWN would end with its first ACK, before a cycle's bandwidth can be forgotten. (Linux: `bbr_target_inflight`.)
+    /// `IsTimeToProbeBW`. The target is at least the least window. With a BDP of less than a packet there would be no
+    /// rounds to wait for, and DOWN would end with its first ACK, before a cycle's bandwidth can be forgotten (Linux
+    /// `bbr_target_inflight`).
     pub(super) fn is_time_to_probe(&self, now: Time) -> bool {
         let target = self.target_inflight().max(self.control.least_cwnd());
         let packets = target.get() / self.control.mss.get();

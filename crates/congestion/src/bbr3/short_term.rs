@@ -1,11 +1,12 @@
-//! The short-term model: what the losses of the present cycle say is safe, `BBR.bw_shortterm` and `BBR.inflight_shortterm`
-//! (BBR draft, "When not Probing for Bandwidth").
+//! The short-term model: safe bounds after the losses of the present cycle, `BBR.bw_shortterm` and
+//! `BBR.inflight_shortterm` (BBR draft, "When not Probing for Bandwidth").
 //!
-//! A flow that does not probe did not cause the losses that it sees. So the path has changed, or others have come. It slows
-//! down towards what was delivered in the latest round, at most to 0.7 of its bounds each round, until it next probes.
+//! A flow that does not probe did not cause the losses that it sees. The path has changed, or other flows have started.
+//! The flow then slows down towards the deliveries of the latest round, to no less than 0.7 of its bounds in each
+//! round, until its next probe.
 //!
-//! What was delivered also tells how fast the flow itself has sent. Drain, DOWN and ProbeRTT send slower than the path delivers,
-//! and a loss then makes this the bound. The [setting](super::Config::ignore_self_limited) leaves such samples out.
+//! Deliveries also depend on the flow's own sending rate. Drain, DOWN and ProbeRTT send slower than the path delivers,
+//! and a loss then makes this rate the bound. The [setting](super::Config::ignore_self_limited) excludes such samples.
 
 use units::{Bytes, Rate};
 
@@ -28,7 +29,7 @@ impl ShortTerm {
     }
 }
 
-/// The most that was delivered in the latest round (BBR draft, "State for Responding to Congestion").
+/// The greatest deliveries of the latest round (BBR draft, "State for Responding to Congestion").
 #[derive(Debug, Clone, Copy)]
 pub struct Latest {
     pub bw: Rate,
@@ -54,15 +55,16 @@ impl Latest {
 /// Rounds that begin at the first loss.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LossRound {
-    /// A packet that was sent when so much was delivered belongs to the next round (`BBR.loss_round_delivered`).
+    /// The delivered bytes at the end: a packet sent at or after this total belongs to the next round
+    /// (`BBR.loss_round_delivered`).
     end: Bytes,
     has_just_started: bool,
-    /// Something was lost in this round (`BBR.is_loss_in_round`).
+    /// Whether something was lost in this round (`BBR.is_loss_in_round`).
     pub is_lossy: bool,
 }
 
 impl LossRound {
-    /// The round begins anew with what is sent from now on.
+    /// Starts a new round with the next packet sent.
     pub fn restart(&mut self, delivered: Bytes) {
         self.end = delivered;
     }
@@ -97,7 +99,7 @@ impl Bbr3 {
         }
     }
 
-    /// What the ACK tells of the path, if it may be told from what the flow has done.
+    /// The deliveries that the ACK shows of the path, unless the flow's own slow sending limited them.
     fn of_the_path(&self, ack: &Ack) -> Option<Latest> {
         let is_self_limited =
             self.config.ignore_self_limited && self.self_limited.contains(ack.rate.prior_delivered);

@@ -9,16 +9,16 @@ use crate::controller::{Ack, Lost};
 /// 4 ln 2, the least gain at which the rate can double each round ("Startup Dynamics"; `BBR.StartupPacingGain`).
 pub const PACING_GAIN: Ratio = Ratio::new(277, 100);
 
-/// Separate stretches of lost packets in a round that show the pipe to be full ("Exiting Startup Based on Packet Loss",
+/// The separate runs of lost packets in a round that show a full pipe ("Exiting Startup Based on Packet Loss",
 /// `BBRStartupFullLossCnt`).
-const FULL_LOSSES: u32 = 6;
+const FULL_PIPE_LOSS_RUNS: u32 = 6;
 
-/// The losses of the round in Startup.
+/// The losses of a round in Startup.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StartupLosses {
-    /// Stretches of packets, sent one after the other, that were lost.
+    /// The number of runs of lost packets that were sent one after the other.
     stretches: u32,
-    /// The packet that was lost last, by the order of sending.
+    /// The latest lost packet, in the order of sending.
     latest: u64,
 }
 
@@ -51,15 +51,15 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckStartupHighLoss`, of which the draft has only words ("Exiting Startup Based on Packet Loss").
+    /// `CheckStartupHighLoss`, which the draft gives only in words ("Exiting Startup Based on Packet Loss").
     ///
-    /// A round of losses begins at the first, and so does a recovery. At its end the flow has been in recovery for a round.
-    /// Nobody asks the transport: a QUIC recovery, which lasts just as long, is over by then. After a timeout the recovery is
-    /// no fast recovery.
+    /// A round of losses begins at the first, as a recovery does. At its end the flow was in recovery for a round. The
+    /// transport's state is not used: a QUIC recovery, which lasts just as long, is over by then. After a timeout the
+    /// recovery is no fast recovery.
     fn check_startup_high_loss(&mut self, ack: &Ack) {
         let is_due = self.loss_round.has_just_started() && !self.is_after_timeout;
         if !is_due
-            || self.startup_losses.stretches < FULL_LOSSES
+            || self.startup_losses.stretches < FULL_PIPE_LOSS_RUNS
             || !Bbr3::is_inflight_too_high(ack.rate.lost_since_send, ack.rate.inflight_at_send)
         {
             return;

@@ -1,20 +1,20 @@
-//! The states, as observers see them.
+//! The states as observers see them.
 
 use crate::state::states;
 
 states! {
-    /// The bandwidth is searched for.
+    /// Searching for the bandwidth.
     STARTUP: "Startup" for Startup,
-    /// The queue of Startup is emptied.
+    /// Removing Startup's queue.
     DRAIN: "Drain" for Drain,
-    /// Slower than the path delivers, to leave room.
+    /// Sending slower than the path delivers, to leave room.
     DOWN: "ProbeBW_DOWN" for ProbeBw,
-    /// At the rate that the path delivers.
+    /// Sending at the rate that the path delivers.
     CRUISE: "ProbeBW_CRUISE" for ProbeBw,
-    /// At the whole estimated rate for a round, to fill the pipe.
+    /// Sending at the full estimated rate for a round, to fill the pipe.
     REFILL: "ProbeBW_REFILL" for ProbeBw,
-    /// Faster than the path is known to deliver.
+    /// Sending faster than the known delivery rate.
     UP: "ProbeBW_UP" for ProbeBw,
-    /// Less is in flight, so that the least RTT shows.
+    /// Keeping less in flight to measure the least RTT.
     PROBE_RTT: "ProbeRTT" for ProbeRtt,
 }

@@ -1,4 +1,4 @@
-//! What losses did, to be undone if there were none (BBR draft, "Updating the Model Upon Detecting a Spurious Loss Recovery").
+//! The undoing of spurious losses (BBR draft, "Updating the Model Upon Detecting a Spurious Loss Recovery").
 
 use units::{Bytes, Rate, Time};
 
@@ -20,19 +20,19 @@ struct Before {
     inflight_long_term: Option<Bytes>,
 }
 
-/// What a recovery may have changed for nothing.
+/// The model to restore after a spurious recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Undo {
-    /// Before the first loss of the latest recovery.
+    /// The model before the first loss of the latest recovery.
     recovery: Before,
-    /// Before the first of the latest losses, and when those were. The transport tells of a recovery after the losses that
-    /// begin it, which may come while the one before still goes on.
+    /// The model before the first of the latest losses, and their time. The transport reports a recovery after the
+    /// losses that begin it, which may occur during the previous recovery.
     losses: Before,
     losses_at: Option<Time>,
 }
 
 impl Undo {
-    /// The losses in progress end `state`.
+    /// Notes that the losses in progress end `state`.
     pub fn note_end_of(&mut self, state: Return) {
         self.losses.state = Some(state);
         self.recovery.state = Some(state);
@@ -42,9 +42,9 @@ impl Undo {
 impl Bbr3 {
     /// `SaveStateUponLoss`, in two steps: here at the first loss of an ACK or a timer.
     ///
-    /// In the draft's pseudocode it is saved again at the first loss of each round, and when the transport enters recovery,
-    /// after those losses. What these losses did would then be taken for the state before them, and no probe that they ended
-    /// could go on. The draft's words are "when a loss recovery episode starts".
+    /// The draft's pseudocode saves it again at the first loss of each round, and when the transport enters recovery,
+    /// after those losses. The saved state would then include their effects, and no probe that they ended could
+    /// continue. The draft's text says "when a loss recovery episode starts".
     pub(super) fn save_state_upon_loss(&mut self, now: Time) {
         if self.undo.losses_at == Some(now) {
             return;
@@ -57,8 +57,8 @@ impl Bbr3 {
         };
     }
 
-    /// The second step: a recovery begins, or a timeout has come, with the losses that were noted `now`. What goes on already
-    /// keeps the state before it.
+    /// The second step: a recovery or a timeout begins with the losses noted `now`. An ongoing recovery keeps the state
+    /// before it.
     pub(super) fn begin_recovery(&mut self, now: Time) {
         self.save_cwnd();
         self.save_state_upon_loss(now);
@@ -96,7 +96,7 @@ impl Bbr3 {
     }
 }
 
-/// The greater of two bounds, of which `None` is the greatest.
+/// The greater of two bounds, where `None` is infinite.
 fn greater<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     Some(a?.max(b?))
 }

@@ -6,33 +6,33 @@ use units::{Bytes, Duration, Ratio};
 
 use super::root::cube_root;
 
-/// C times the packet size is kept with so many fractional bits.
+/// The fractional bits of C times the packet size.
 const SCALE_BITS: u32 = 8;
-/// So many of these units make a second: 2²⁰.
+/// The bits of a second in ticks: 2²⁰ ticks make a second.
 const TICK_BITS: u32 = 20;
-/// Times beyond 2⁴³ ns, more than two hours, are no longer told apart: the window has long since been capped.
-const LONGEST: u64 = 1 << 43;
-/// Windows beyond 2⁵⁶ bytes are no longer told apart.
-const LARGEST: u64 = 1 << 56;
+/// The longest time in ns, more than two hours: later the window has long been capped.
+const MAX_ELAPSED_NS: u64 = 1 << 43;
+/// The largest window in bytes.
+const MAX_WINDOW_BYTES: u64 = 1 << 56;
 
 /// One stage's curve.
 #[derive(Debug, Clone, Copy)]
 pub struct Curve {
-    /// Where the curve is flat.
+    /// The window at the flat part of the curve.
     w_max: u64,
-    /// When the curve is there, in ticks.
+    /// The time of the flat part, in ticks.
     k: u64,
     /// C in bytes/s³, with `SCALE_BITS` fractional bits.
     scale: u64,
 }
 
 impl Curve {
-    /// The curve with factor `c` that starts at `cwnd` and returns to `w_max`; if it is there already, `cwnd` takes its place and K is
-    /// zero.
+    /// The curve with factor `c` that starts at `cwnd` and returns to `w_max`. If `cwnd` is not below `w_max`, it
+    /// replaces `w_max` and K is zero.
     pub fn new(cwnd: Bytes, w_max: Bytes, mss: Bytes, c: Ratio) -> Curve {
-        let mss = mss.get().clamp(1, LARGEST >> SCALE_BITS);
-        let scale = c.of(mss << SCALE_BITS).clamp(1, LARGEST << 2);
-        let distance = (w_max - cwnd).get().min(LARGEST);
+        let mss = mss.get().clamp(1, MAX_WINDOW_BYTES >> SCALE_BITS);
+        let scale = c.of(mss << SCALE_BITS).clamp(1, MAX_WINDOW_BYTES << 2);
+        let distance = (w_max - cwnd).get().min(MAX_WINDOW_BYTES);
         let cube = (u128::from(distance) << (3 * TICK_BITS + SCALE_BITS)) / u128::from(scale);
         Curve {
             w_max: w_max.max(cwnd).get(),
@@ -41,7 +41,7 @@ impl Curve {
         }
     }
 
-    /// The window that the curve has after `elapsed`.
+    /// The curve's window after `elapsed`.
     pub fn window(&self, elapsed: Duration) -> Bytes {
         let t = ticks(elapsed);
         if t < self.k {
@@ -51,8 +51,8 @@ impl Curve {
         }
     }
 
-    /// The same in whole packets, of which `w_max` is to be a multiple: what of the distance from it is less than one does
-    /// not count (Linux `bictcp_update`).
+    /// The window in whole packets, if `w_max` is a multiple of them. The distance from `w_max` is rounded down to
+    /// packets (Linux `bictcp_update`).
     pub fn packets(&self, elapsed: Duration, mss: Bytes) -> u64 {
         let (window, mss) = (self.window(elapsed).get(), mss.get().max(1));
         if window < self.w_max {
@@ -62,9 +62,9 @@ impl Curve {
         }
     }
 
-    /// C × `distance`³: how far the curve is from flat at `distance` ticks from K.
+    /// C × `distance`³: the deviation from the flat part at `distance` ticks from K.
     fn rise(&self, distance: u64) -> u64 {
-        let d = u128::from(distance.min(LONGEST >> (30 - TICK_BITS)));
+        let d = u128::from(distance.min(MAX_ELAPSED_NS >> (30 - TICK_BITS)));
         // Twenty of the cube's 60 fractional bits are precise to a thousandth of a byte and leave room for the product.
         let cube = (d * d * d) >> (2 * TICK_BITS);
         let rise = (cube * u128::from(self.scale)) >> (TICK_BITS + SCALE_BITS);
@@ -73,7 +73,7 @@ impl Curve {
 }
 
 fn ticks(span: Duration) -> u64 {
-    (span.as_nanos().min(LONGEST) << TICK_BITS) / 1_000_000_000
+    (span.as_nanos().min(MAX_ELAPSED_NS) << TICK_BITS) / 1_000_000_000
 }
 
 #[cfg(test)]

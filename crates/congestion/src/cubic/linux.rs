@@ -1,34 +1,34 @@
-//! How fast Linux lets the window grow (`bictcp_update`, `tcp_cong_avoid_ai`).
+//! The growth of the window in Linux (`bictcp_update`, `tcp_cong_avoid_ai`).
 //!
-//! Linux is older than RFC 9438 and keeps to its predecessor, RFC 8312. Where losses or a short round trip keep the window
-//! small, that shows: with a random loss of 1 % it delivers a tenth less at 10 Mbit/s × 40 ms and a fifth less at
-//! 100 Mbit/s × 5 ms. The kernel 6.18 was seen to do the same.
+//! Linux predates RFC 9438 and follows its predecessor, RFC 8312. This shows where losses or a short round trip keep
+//! the window small: with a random loss of 1 % it delivers a tenth less at 10 Mbit/s × 40 ms and a fifth less at 100
+//! Mbit/s × 5 ms. Kernel 6.18 was measured to do the same.
 //!
-//! - The estimate of Reno's window never grows at Reno's own pace, not even back at the window of the last congestion.
-//! - As long as the window stands still, the curve and the estimate are looked at no more than 32 times a second: at 5 ms,
+//! - The estimate of Reno's window never grows at Reno's own pace, not even when it is back at the window of the last
+//!   congestion.
+//! - While the window does not change, the curve and the estimate are evaluated at most 32 times a second: at 5 ms,
 //!   every sixth round trip.
-//! - The window is counted in whole packets. Its growth is a pace, so many packets to be acknowledged for one more, and
-//!   what was on the way to the next packet is lost in a reduction.
-//! - What stays is the limit of half a window a round, and, as long as congestion was never met, there is a least pace: a
-//!   twentieth.
+//! - The window is counted in whole packets. Its growth is a pace, the number of packets to acknowledge for one more.
+//!   Progress towards the next packet is lost in a reduction.
+//! - The limit of half a window per round remains. Before the first congestion there is a least pace: a twentieth.
 
 use units::{Bytes, Duration, Ratio};
 
 use super::curve::Curve;
 use crate::loss_based::Growth;
 
-/// Linux's clock tick (`HZ` = 250, its default): within one the curve is not looked at again.
-const TICK: u64 = 4_000_000;
-/// For so many ticks a window that stands still keeps its pace (`HZ / 32`).
-const REST: u64 = 250 / 32;
-/// Above the curve the window grows by one packet in so many windows.
+/// Linux's clock tick in ns (`HZ` = 250, its default). Within one the curve is evaluated once.
+const TICK_NS: u64 = 4_000_000;
+/// The ticks for which an unchanged window keeps its pace (`HZ / 32`).
+const MAX_REST_TICKS: u64 = 250 / 32;
+/// The windows to acknowledge for one packet of growth when the window is above the curve.
 const WINDOWS_ABOVE: u64 = 100;
-/// The slowest pace before the first congestion.
-const SLOWEST_UNKNOWING: u64 = 20;
-/// The fastest pace.
-const FASTEST: u64 = 2;
-/// Reno's estimate grows by a packet in so many eighths of a window (`beta_scale`): 1/α, which is (1 + β) / 3 (1 − β) and
-/// with a β of 7/10 15/8.
+/// The most packets to acknowledge for one of growth, before the first congestion.
+const MAX_INITIAL_PACE_PACKETS: u64 = 20;
+/// The fewest packets to acknowledge for one of growth.
+const MIN_PACE_PACKETS: u64 = 2;
+/// The eighths of a window to acknowledge for one packet of growth in Reno's estimate (`beta_scale`): 1/α, which is (1
+/// + β) / 3 (1 − β), and with a β of 7/10 15/8.
 const fn reno_eighths(beta: Ratio) -> u64 {
     let (n, d) = (beta.numerator() as u64, beta.denominator() as u64);
     match (8 * (d + n)).checked_div(3 * d.saturating_sub(n)) {
@@ -37,23 +37,23 @@ const fn reno_eighths(beta: Ratio) -> u64 {
     }
 }
 
-/// How fast the window grows in a stage of congestion avoidance.
+/// The growth of the window in a stage of congestion avoidance.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     seen: Option<Seen>,
-    /// So many packets are to be acknowledged for the window to grow by one (`cnt`).
+    /// The packets to acknowledge for the window to grow by one (`cnt`).
     packets: u64,
-    /// What was acknowledged since the window last grew (`snd_cwnd_cnt`).
+    /// The bytes acknowledged since the window last grew (`snd_cwnd_cnt`).
     credit: Bytes,
-    /// The window that Reno would have, in packets (`tcp_cwnd`).
+    /// The estimate of Reno's window, in packets (`tcp_cwnd`).
     w_est: u64,
-    /// What that grows by a packet in, in eighths of a window.
+    /// The eighths of a window to acknowledge for one packet of growth of the estimate.
     reno_eighths: u64,
-    /// What was acknowledged since that last grew (`ack_cnt`).
+    /// The bytes acknowledged since the estimate last grew (`ack_cnt`).
     reno_credit: Bytes,
 }
 
-/// When the curve was last looked at, and for which window (`last_time`, `last_cwnd`).
+/// The time and window of the last evaluation of the curve (`last_time`, `last_cwnd`).
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     tick: u64,
@@ -64,7 +64,7 @@ impl Pace {
     pub fn new(beta: Ratio, growth: &Growth) -> Pace {
         Pace {
             seen: None,
-            packets: FASTEST,
+            packets: MIN_PACE_PACKETS,
             credit: Bytes::ZERO,
             w_est: packets(growth.cwnd, growth.mss),
             reno_eighths: reno_eighths(beta),
@@ -72,7 +72,7 @@ impl Pace {
         }
     }
 
-    /// The window `elapsed` after the stage began. `has_met` if congestion was met before.
+    /// The window `elapsed` after the stage began. `has_met` says whether there was congestion before.
     pub fn grow(
         &mut self,
         curve: &Curve,
@@ -84,7 +84,7 @@ impl Pace {
         self.look(curve, elapsed, has_met, growth);
         let price = growth.mss * self.packets;
         let mut gained = 0;
-        // At a former, slower pace more may have come together than one packet is worth: it makes no more than one.
+        // At a former, slower pace more credit than for one packet may have accumulated. It still makes one packet.
         if self.credit >= price {
             self.credit = Bytes::ZERO;
             gained = 1;
@@ -95,13 +95,13 @@ impl Pace {
         growth.cwnd + growth.mss * (gained + bought)
     }
 
-    /// Sets the pace, unless it may rest (`bictcp_update`).
+    /// Updates the pace, unless it is recent enough (`bictcp_update`).
     fn look(&mut self, curve: &Curve, elapsed: Duration, has_met: bool, growth: &Growth) {
         let cwnd = packets(growth.cwnd, growth.mss);
-        let tick = growth.now.as_nanos() / TICK;
+        let tick = growth.now.as_nanos() / TICK_NS;
         let age = self.seen.map(|seen| tick.saturating_sub(seen.tick));
         let stands = self.seen.is_some_and(|seen| seen.cwnd == growth.cwnd);
-        if stands && age.is_some_and(|age| age <= REST) {
+        if stands && age.is_some_and(|age| age <= MAX_REST_TICKS) {
             return;
         }
         if age != Some(0) {
@@ -115,14 +115,14 @@ impl Pace {
                 missing => cwnd / missing,
             };
             if !has_met {
-                self.packets = self.packets.min(SLOWEST_UNKNOWING);
+                self.packets = self.packets.min(MAX_INITIAL_PACE_PACKETS);
             }
         }
         self.keep_up_with_reno(cwnd, growth.mss);
-        self.packets = self.packets.max(FASTEST);
+        self.packets = self.packets.max(MIN_PACE_PACKETS);
     }
 
-    /// If Reno's window is larger, the pace is one that gets there in a round.
+    /// If Reno's window is larger, sets the pace that reaches it in a round.
     fn keep_up_with_reno(&mut self, cwnd: u64, mss: Bytes) {
         let price = mss * (cwnd.saturating_mul(self.reno_eighths) / 8).max(1);
         let gained = self.reno_credit.get().saturating_sub(1) / price.get().max(1);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn back_at_the_last_congestion_it_stays_slower_than_reno() {
-        // The curve, which takes 2.5 s to be back at 20 packets, is below all the time.
+        // The curve stays below, since it takes 2.5 s to return to 20 packets.
         let rtt = Duration::from_millis(40);
         for (variant, expected) in [(Variant::Linux, 29..=31), (Variant::Rfc9438, 37..=40)] {
             let mut flow = recovered(variant, 1, rtt);
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_window_that_stands_still_keeps_its_pace_for_a_thirty_second() {
         let mut flow = recovered(Variant::Linux, 1, Duration::from_millis(5));
-        // At first the curve is less than a packet below the next.
+        // At first the curve is less than a packet below the next packet.
         while flow.packets() == 14 {
             flow.ack();
         }
@@ -197,7 +197,7 @@ mod tests {
         }
         let millis = flow.now.since(start).as_millis_f64();
         assert!((28.0..36.0).contains(&millis), "{millis}");
-        // Reno would have gained 8/15 packets in each of these round trips, which is made up for within two.
+        // Reno would have gained 8/15 packets in each of these round trips, which are made up within two.
         flow.round();
         flow.round();
         assert!((17..=20).contains(&flow.packets()), "{}", flow.packets());

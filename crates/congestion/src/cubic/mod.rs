@@ -1,9 +1,10 @@
-//! CUBIC: the window as a cubic function of the time since the last congestion, as Linux has it or as RFC 9438 does.
+//! CUBIC: the window as a cubic function of the time since the last congestion, in the variants of Linux and of RFC
+//! 9438.
 //!
-//! | file | what |
+//! | file | content |
 //! | --- | --- |
 //! | `curve`, `root` | the cubic function and its inverse |
-//! | `linux`, `rfc9438` | how the window follows it, and keeps up with Reno |
+//! | `linux`, `rfc9438` | the growth of the window along it, and along Reno's |
 
 mod curve;
 mod linux;
@@ -19,20 +20,20 @@ use crate::loss_based::{Avoidance, Growth, LossBased, states};
 use crate::state::State;
 use curve::Curve;
 
-/// The CUBIC controller. What it shares with Reno is described in [`crate::loss_based`].
+/// The CUBIC controller. [`crate::loss_based`] describes the parts shared with Reno.
 pub type Cubic = LossBased<CubicAvoidance>;
 
-/// Whose CUBIC it is. They agree on the curve and the reductions.
+/// The variants of CUBIC. They agree on the curve and the reductions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// Linux's, which most of the Internet's CUBIC is: RFC 8312, in whole packets. It gets less than RFC 9438's where losses
+    /// Linux's, the most common on the Internet: RFC 8312, in whole packets. It gets less than RFC 9438's where losses
     /// or short round trips keep the window small.
     Linux,
     /// RFC 9438's, in bytes: no slower than Reno anywhere.
     Rfc9438,
 }
 
-/// Whose HyStart it is.
+/// The variants of HyStart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HyStartVariant {
     /// Linux's, the original.
@@ -41,25 +42,24 @@ pub enum HyStartVariant {
     Rfc9406,
 }
 
-/// CUBIC's settings.
+/// The settings of CUBIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Whose CUBIC it is.
+    /// The variant of CUBIC.
     pub variant: Variant,
-    /// C, in packets/s³: how fast the window leaves and seeks its last maximum. RFC 9438: 2/5. Linux,
-    /// in fixed point: 410/1024.
+    /// C, in packets/s³: the speed at which the window leaves and seeks its last maximum. RFC 9438: 2/5. Linux, in
+    /// fixed point: 410/1024.
     pub c: Ratio,
-    /// What is left of the window after a loss. RFC 9438: 7/10. Linux, in fixed point: 717/1024.
+    /// The factor of the window after a loss. RFC 9438: 7/10. Linux, in fixed point: 717/1024.
     pub beta: Ratio,
-    /// What is left of the window after an ECN mark. RFC 9438: as after a loss; RFC 8511 (experimental) would have
-    /// 17/20.
+    /// The factor of the window after an ECN mark. RFC 9438: as after a loss; RFC 8511 (experimental): 17/20.
     pub ecn_beta: Ratio,
     /// Whether a flow whose window falls short of its last maximum releases more, for newcomers (RFC 9438, "Fast
     /// Convergence").
     pub fast_convergence: bool,
-    /// Whose HyStart watches over slow start, if any does.
+    /// The variant of HyStart in slow start, if any.
     pub hystart: Option<HyStartVariant>,
-    /// What a timeout leaves of the window. Linux: what is in flight and one packet. RFC 5681: one packet.
+    /// The window after a timeout. Linux: what is in flight and one packet. RFC 5681: one packet.
     pub loss_window: LossWindow,
 }
 
@@ -98,8 +98,8 @@ impl Cubic {
 #[derive(Debug, Clone, Copy)]
 pub struct CubicAvoidance {
     config: Config,
-    /// The window that the curve returns to: where congestion was last met, or less (fast convergence). Zero if it was
-    /// not met since the start or since a timeout.
+    /// The window to which the curve returns: the window at the last congestion, or less (fast convergence). Zero if
+    /// there was none since the start or a timeout.
     w_max: Bytes,
     /// The window at the last congestion.
     cwnd_prior: Bytes,
@@ -109,8 +109,8 @@ pub struct CubicAvoidance {
 /// A stage of congestion avoidance.
 #[derive(Debug, Clone, Copy)]
 struct Epoch {
-    /// When it started, put off by the times in which the sender did not use its window (RFC 9438, "Window Increase
-    /// Function" and "Behavior for Application-Limited Flows").
+    /// The start of the stage, postponed by the times in which the sender did not use its window (RFC 9438, "Window
+    /// Increase Function" and "Behavior for Application-Limited Flows").
     start: Time,
     /// The time of the last ACK.
     updated: Time,
@@ -118,7 +118,7 @@ struct Epoch {
     pace: Pace,
 }
 
-/// How the window follows the curve.
+/// The growth of the window along the curve.
 #[derive(Debug, Clone, Copy)]
 enum Pace {
     Linux(linux::Pace),
@@ -126,7 +126,7 @@ enum Pace {
 }
 
 impl CubicAvoidance {
-    /// As much of `window` as counts: Linux's are whole packets.
+    /// The counted part of `window`: Linux counts whole packets.
     fn whole(&self, window: Bytes, mss: Bytes) -> Bytes {
         match self.config.variant {
             Variant::Linux => mss * window.get().checked_div(mss.get()).unwrap_or(0),
@@ -264,7 +264,7 @@ mod tests {
             flow.round();
             t = flow.now.since(start).as_secs_f64();
             let actual = flow.controller.cwnd().get() as f64 / MSS.get() as f64;
-            // On the way to where the curve is in one round trip.
+            // The window approaches the curve within one round trip.
             let (low, high) = (window(t - 0.1), window(t + 0.1));
             assert!(
                 (low * 0.998..high * 1.002).contains(&actual),
@@ -283,7 +283,7 @@ mod tests {
         };
         for (period, mean) in [(10_000, 187.0), (100_000, 1_054.0)] {
             let mut flow = AckClock::new(Cubic::new(CONNECTION, config), RTT);
-            // CUBIC comes to its equilibrium slowly. It starts near it, and would be seen to leave it.
+            // CUBIC reaches its equilibrium slowly. The flow starts near it, and leaving it would show.
             let maximum = mean * 4.0 / 3.7;
             assert_near(flow.mean_window(maximum as u64, period), mean, 0.05);
         }
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn back_at_the_last_congestion_it_grows_like_reno() {
-        // So short a round trip that the curve has not moved yet.
+        // The round trip is so short that the curve has not moved yet.
         let mut flow = recovered(4, Duration::from_millis(1));
         assert_eq!(flow.packets(), 112);
         let mut rounds = 0;
@@ -372,7 +372,7 @@ mod tests {
         let mut paused = recovered(7, RTT);
         busy.run(Duration::from_secs(3));
         paused.run(Duration::from_secs(3));
-        // Both ways for an application to be quiet: it sends less than the window, or nothing at all.
+        // An application may pause in two ways: it sends less than the window, or nothing.
         let before = paused.controller.cwnd();
         paused.is_cwnd_limited = false;
         paused.run(Duration::from_secs(20));
@@ -426,7 +426,7 @@ mod tests {
             let before = flow.controller.cwnd().get();
             flow.round();
             let after = flow.controller.cwnd().get();
-            // Half of it for each window acknowledged; what grows meanwhile is acknowledged in the next.
+            // Half of it for each acknowledged window; the growth in between is acknowledged in the next.
             assert!(after <= before * 165 / 100, "{before} to {after}");
         }
     }

@@ -1,18 +1,18 @@
-//! How RFC 9438 lets the window grow: towards the curve, or as Reno's would if that is faster.
+//! The growth of the window in RFC 9438: towards the curve, or as Reno's would if that is faster.
 
 use units::{Bytes, Duration, Ratio};
 
 use super::curve::Curve;
 use crate::loss_based::Growth;
 
-/// How the window grows in a stage of congestion avoidance.
+/// The growth of the window in a stage of congestion avoidance.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// The part of the window's growth, in bytes times bytes, that did not make a whole byte yet.
+    /// The remainder of the window's growth below a whole byte, in bytes times bytes.
     remainder: u64,
-    /// The window that Reno would have (RFC 9438, "Reno-Friendly Region").
+    /// The estimate of Reno's window (RFC 9438, "Reno-Friendly Region").
     w_est: Bytes,
-    /// What was acknowledged since `w_est` last grew, times α's numerator.
+    /// The bytes acknowledged since `w_est` last grew, times α's numerator.
     credit: u64,
 }
 
@@ -42,9 +42,9 @@ impl Pace {
         }
     }
 
-    /// Reno's estimate after `acked` bytes: α packets for each window that is acknowledged. α = 3 (1 − β) / (1 + β)
-    /// makes the average window that of Reno in spite of the lesser reduction; back at the window of the last
-    /// congestion it is 1, as Reno's (RFC 9438, "Reno-Friendly Region").
+    /// Grows Reno's estimate after `acked` bytes: α packets for each acknowledged window. α = 3 (1 − β) / (1 + β) makes
+    /// the average window that of Reno in spite of the smaller reduction. Back at the window of the last congestion α
+    /// is 1, as Reno's (RFC 9438, "Reno-Friendly Region").
     fn grow_reno_estimate(&mut self, beta: Ratio, cwnd_prior: Bytes, growth: &Growth) {
         let (n, d) = (u64::from(beta.numerator()), u64::from(beta.denominator()));
         let denominator = d + n;
@@ -63,7 +63,7 @@ impl Pace {
         }
     }
 
-    /// The window's way towards the curve: as fast as to be there in one round trip, and by no more than half (RFC 9438,
+    /// Moves the window towards the curve, at a pace that gets there in one round trip, and by at most half (RFC 9438,
     /// "Window Increase Function" and "Concave Region").
     fn approach(&mut self, curve: &Curve, elapsed: Duration, growth: &Growth) -> Bytes {
         let cwnd = growth.cwnd;

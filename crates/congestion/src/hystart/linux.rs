@@ -1,39 +1,39 @@
-//! Linux's HyStart (`hystart_update` in `tcp_cubic.c`), with two signs that the pipe is full:
+//! Linux's HyStart (`hystart_update` in `tcp_cubic.c`), with two signs of a full pipe:
 //!
-//! - **The train of ACKs is as long as the round trip.** ACKs that follow each other closely since the round began span the
-//!   time that the bottleneck needs for a window. A sender that does not pace sends its window at once, so that half a round
+//! - **The train of ACKs is as long as the round trip.** Closely spaced ACKs since the start of the round span the time
+//!   that the bottleneck needs for a window. A sender that does not pace sends its window at once, so that half a round
 //!   trip is enough; a paced one spreads it over half the round trip by itself.
 //! - **The delay has grown**: the least round-trip time of the round's first samples is well above the least of all.
 //!
-//! Either ends slow start at once, where HyStart++ goes on at a quarter of the pace until it is sure.
+//! Either ends slow start at once. HyStart++ instead continues at a quarter of the pace until it is sure.
 
 use units::{Bytes, Duration, Rate, Time};
 
 use super::Observed;
 
-/// Smaller windows, in packets, are no train (`hystart_low_window`).
-const LOW_WINDOW: u64 = 16;
-/// ACKs no further apart are of one train (`hystart_ack_delta_us`).
-const ACK_SPACING: Duration = Duration::from_millis(2);
-/// So many samples of a round are only gathered; from the next on they count (`HYSTART_MIN_SAMPLES`).
-const SAMPLES: u32 = 8;
-/// The rise of the delay that counts: an eighth of the least, within these bounds (`HYSTART_DELAY_THRESH`).
+/// The least window with a train, in packets (`hystart_low_window`).
+const MIN_TRAIN_PACKETS: u64 = 16;
+/// The largest distance between ACKs of a train (`hystart_ack_delta_us`).
+const MAX_ACK_SPACING: Duration = Duration::from_millis(2);
+/// The samples of a round that are gathered before they count (`HYSTART_MIN_SAMPLES`).
+const MIN_SAMPLES: u32 = 8;
+/// The significant rise of the delay: an eighth of the least, within these bounds (`HYSTART_DELAY_THRESH`).
 const RISE_DIVISOR: u64 = 8;
-const LEAST_RISE: Duration = Duration::from_millis(4);
-const GREATEST_RISE: Duration = Duration::from_millis(16);
-/// A train may be longer by what the hosts add when they send and receive large bursts: four of the largest at the pacing
-/// rate, which is twice the path's by then, up to a millisecond (`hystart_ack_delay`; `sk_gso_max_size`).
-const BURSTS: Bytes = Bytes::new(4 * 65_536);
-const GREATEST_HOST_DELAY: Duration = Duration::from_millis(1);
+const MIN_RISE: Duration = Duration::from_millis(4);
+const MAX_RISE: Duration = Duration::from_millis(16);
+/// The hosts' contribution to a train when they send and receive large bursts: four of the largest at the pacing rate,
+/// which is twice the path's by then, up to a millisecond (`hystart_ack_delay`; `sk_gso_max_size`).
+const HOST_BURST_BYTES: Bytes = Bytes::new(4 * 65_536);
+const MAX_HOST_DELAY: Duration = Duration::from_millis(1);
 
-/// Linux's detector. It watches over every slow start, but once it has ended one, over none until a timeout.
+/// Linux's detector. It is active in every slow start, but after it has ended one, not until a timeout.
 #[derive(Debug, Clone, Copy)]
 pub struct HyStart {
     is_paced: bool,
     /// The least round-trip time of all (`delay_min`).
     min_rtt: Option<Duration>,
     round_start: Time,
-    /// When the last ACK of the train came (`last_ack`).
+    /// The arrival of the last ACK of the train (`last_ack`).
     last_of_train: Time,
     /// The least round-trip time of this round (`curr_rtt`).
     round_min: Option<Duration>,
@@ -54,12 +54,12 @@ impl HyStart {
         }
     }
 
-    /// Forgets everything, also the least round-trip time (`cubictcp_state`).
+    /// Forgets everything, including the least round-trip time (`cubictcp_state`).
     pub fn restart(&mut self, now: Time) {
         *self = HyStart::new(now, self.is_paced);
     }
 
-    /// Learns from an ACK; true if slow start is over (`cubictcp_acked`). ACKs that tell no round-trip time do not count.
+    /// Takes an ACK. Returns whether slow start is over (`cubictcp_acked`). ACKs without a round-trip time are ignored.
     pub fn on_ack(&mut self, observed: &Observed) -> bool {
         let Some(rtt) = observed.rtt else {
             return false;
@@ -72,7 +72,7 @@ impl HyStart {
         if observed.begins_round {
             self.begin_round(observed.now);
         }
-        if observed.packets < LOW_WINDOW {
+        if observed.packets < MIN_TRAIN_PACKETS {
             return false;
         }
         let is_train = self.is_long_train(observed.now, min_rtt, observed.pacing_rate);
@@ -89,11 +89,11 @@ impl HyStart {
     }
 
     fn is_long_train(&mut self, now: Time, min_rtt: Duration, pacing_rate: Rate) -> bool {
-        if now.since(self.last_of_train) > ACK_SPACING {
+        if now.since(self.last_of_train) > MAX_ACK_SPACING {
             return false;
         }
         self.last_of_train = now;
-        let host_delay = pacing_rate.time_for(BURSTS).min(GREATEST_HOST_DELAY);
+        let host_delay = pacing_rate.time_for(HOST_BURST_BYTES).min(MAX_HOST_DELAY);
         let round_trip = min_rtt + host_delay;
         let threshold = if self.is_paced {
             round_trip
@@ -106,11 +106,11 @@ impl HyStart {
     fn is_delayed(&mut self, rtt: Duration, min_rtt: Duration) -> bool {
         let round_min = self.round_min.map_or(rtt, |min| min.min(rtt));
         self.round_min = Some(round_min);
-        if self.samples < SAMPLES {
+        if self.samples < MIN_SAMPLES {
             self.samples += 1;
             return false;
         }
-        let rise = (min_rtt / RISE_DIVISOR).clamp(LEAST_RISE, GREATEST_RISE);
+        let rise = (min_rtt / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE);
         round_min > min_rtt + rise
     }
 }
@@ -127,14 +127,14 @@ mod tests {
             now,
             begins_round,
             rtt: Some(rtt),
-            packets: LOW_WINDOW,
+            packets: MIN_TRAIN_PACKETS,
             pacing_rate: Rate::from_bits_per_sec(10_000_000),
             is_slow_start: true,
             is_initial: true,
         }
     }
 
-    /// How long a train of ACKs, so far apart, is when it ends slow start; `None` if that is never.
+    /// The length of a train of ACKs with this spacing when it ends slow start. `None` if it never does.
     fn train(is_paced: bool, spacing: Duration, packets: u64) -> Option<Duration> {
         let mut hystart = HyStart::new(START, is_paced);
         let mut now = START;
@@ -159,19 +159,19 @@ mod tests {
         // 20.5 and 41 ms, half of the host's millisecond and all of it included; the next ACK is the first beyond.
         let half = Duration::from_micros(21_000);
         let whole = Duration::from_micros(41_500);
-        assert_eq!(train(false, spacing, LOW_WINDOW), Some(half));
-        assert_eq!(train(true, spacing, LOW_WINDOW), Some(whole));
+        assert_eq!(train(false, spacing, MIN_TRAIN_PACKETS), Some(half));
+        assert_eq!(train(true, spacing, MIN_TRAIN_PACKETS), Some(whole));
     }
 
     #[test]
     fn acks_more_than_two_milliseconds_apart_and_small_windows_are_no_train() {
         let two = Duration::from_millis(2);
-        assert!(train(false, two, LOW_WINDOW).is_some());
+        assert!(train(false, two, MIN_TRAIN_PACKETS).is_some());
         assert_eq!(
-            train(false, two + Duration::from_nanos(1), LOW_WINDOW),
+            train(false, two + Duration::from_nanos(1), MIN_TRAIN_PACKETS),
             None
         );
-        assert_eq!(train(false, two, LOW_WINDOW - 1), None);
+        assert_eq!(train(false, two, MIN_TRAIN_PACKETS - 1), None);
     }
 
     #[test]

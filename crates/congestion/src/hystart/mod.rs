@@ -10,14 +10,14 @@ mod rfc9406;
 
 use units::{Bytes, Duration, Rate, Time};
 
-/// Whose HyStart watches over slow start.
+/// A variant of HyStart.
 #[derive(Debug, Clone, Copy)]
 pub enum HyStart {
     Linux(linux::HyStart),
     Rfc9406(rfc9406::HyStart),
 }
 
-/// What HyStart learns from an ACK.
+/// The input of HyStart from an ACK.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed {
     pub now: Time,
@@ -34,7 +34,7 @@ pub struct Observed {
 }
 
 impl HyStart {
-    /// Linux's, for a sender that keeps to the pacing rate or one that does not.
+    /// Linux's HyStart, for a sender with or without pacing.
     pub fn linux(now: Time, is_paced: bool) -> HyStart {
         HyStart::Linux(linux::HyStart::new(now, is_paced))
     }
@@ -44,7 +44,7 @@ impl HyStart {
         HyStart::Rfc9406(rfc9406::HyStart::default())
     }
 
-    /// Learns from an ACK; true if slow start is over.
+    /// Takes an ACK. Returns whether slow start is over.
     pub fn on_ack(&mut self, observed: &Observed) -> bool {
         match self {
             HyStart::Linux(hystart) => hystart.on_ack(observed),
@@ -63,14 +63,14 @@ impl HyStart {
         }
     }
 
-    /// A retransmission timeout, after which there is another slow start.
+    /// Resets after a retransmission timeout, which starts another slow start.
     pub fn on_timeout(&mut self, now: Time) {
         if let HyStart::Linux(hystart) = self {
             hystart.restart(now);
         }
     }
 
-    /// What `acked` bytes let the window grow by in the initial slow start.
+    /// The growth of the window for `acked` bytes in the initial slow start.
     pub fn growth(&self, acked: Bytes) -> Bytes {
         match self {
             HyStart::Linux(_) => acked,
@@ -78,7 +78,7 @@ impl HyStart {
         }
     }
 
-    /// Whether this is the Conservative Slow Start of HyStart++.
+    /// Whether HyStart++ is in Conservative Slow Start.
     pub fn is_conservative(&self) -> bool {
         match self {
             HyStart::Linux(_) => false,

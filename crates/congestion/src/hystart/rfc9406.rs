@@ -18,7 +18,7 @@ pub struct HyStart {
     last_round_min: Option<Duration>,
     /// The least round-trip time of this round.
     round_min: Option<Duration>,
-    /// How many round-trip times this round has seen.
+    /// The number of round-trip times in this round.
     samples: u32,
     css: Option<Css>,
 }
@@ -33,7 +33,7 @@ struct Css {
 }
 
 impl HyStart {
-    /// A packet-timed round has begun. True if slow start is over: the delay has lasted for five rounds.
+    /// Starts a packet-timed round. Returns whether slow start is over: the delay lasted for five rounds.
     pub fn on_round(&mut self) -> bool {
         self.last_round_min = self.round_min.take();
         self.samples = 0;
@@ -47,7 +47,7 @@ impl HyStart {
         }
     }
 
-    /// Learns a round-trip time of the current round.
+    /// Takes a round-trip time of the current round.
     pub fn on_rtt(&mut self, rtt: Duration) {
         let round_min = self.round_min.map_or(rtt, |min| min.min(rtt));
         self.round_min = Some(round_min);
@@ -56,7 +56,7 @@ impl HyStart {
             return;
         }
         match self.css {
-            // It was a false alarm.
+            // A false alarm.
             Some(css) if round_min < css.baseline => self.css = None,
             Some(_) => {}
             None => {
@@ -73,9 +73,9 @@ impl HyStart {
         }
     }
 
-    /// What `acked` bytes let the window grow by.
+    /// The growth of the window for `acked` bytes.
     ///
-    /// RFC 9406 asks paced senders for no limit on the growth from one ACK, and our senders are paced.
+    /// RFC 9406 requires no limit of the growth from one ACK for paced senders, and our senders are paced.
     pub fn growth(&self, acked: Bytes) -> Bytes {
         match self.css {
             Some(_) => Bytes::new(acked.get() / CSS_GROWTH_DIVISOR),

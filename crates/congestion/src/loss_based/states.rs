@@ -1,14 +1,14 @@
-//! The states, as observers see them.
+//! The states as observers see them.
 
 use crate::state::states;
 
 states! {
-    /// The window doubles each round trip.
+    /// Doubling the window each round trip.
     SLOW_START: "SlowStart" for SlowStart,
-    /// HyStart++ has seen the delay rise and makes sure (RFC 9406).
+    /// Checking a rise of the delay, in HyStart++ (RFC 9406).
     CONSERVATIVE_SLOW_START: "ConservativeSlowStart" for SlowStart,
-    /// The window grows slowly.
+    /// Growing the window slowly.
     CONGESTION_AVOIDANCE: "CongestionAvoidance" for Avoidance,
-    /// Losses are repaired, or a mark is answered.
+    /// Repairing losses or responding to a mark.
     RECOVERY: "Recovery" for Recovery,
 }

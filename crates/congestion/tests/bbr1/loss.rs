@@ -29,8 +29,8 @@ fn random_loss_is_not_congestion() {
     }
 }
 
-/// What keeps a short path from that at 15 %: losses that by chance look like those of a policer. The model is Linux's,
-/// threshold and all, so this is what Linux's BBR does.
+/// The cause that keeps a short path from that at 15 %: losses that by chance look like a policer's. The model is
+/// Linux's with its threshold, so Linux's BBR does the same.
 #[test]
 fn near_the_policers_threshold_random_loss_is_taken_for_one() {
     let (rate, rtprop, loss) = (mbit(20), RTPROP * 4 / 10, Ratio::new(15, 100));

@@ -1,4 +1,4 @@
-//! BBRv1 in virtual time: what the paper and Linux promise, on the paths that they promise it for.
+//! BBRv1 in virtual time: the promises of the paper and of Linux, on the paths that they are made for.
 
 mod app_limited;
 mod loss;

@@ -43,15 +43,15 @@ fn the_policed_rate_is_found_and_kept_to() {
     assert!(kept <= 0.005, "{kept}");
     assert!(cycling >= 0.03, "{cycling}");
 
-    // Looking whether the policer is still there takes its toll: after 48 rounds gain cycling goes up again, and two
-    // intervals of four rounds or more must lose a fifth before there is a policer again. Gain cycling without an end
-    // settles just above the policed rate and loses steadily, but never a fifth.
+    // The checks for the policer have a cost: after 48 rounds gain cycling resumes, and two intervals of four rounds or
+    // more must lose a fifth before a policer is detected again. Gain cycling alone settles just above the policed rate
+    // and loses steadily, but never a fifth.
     let (kept, cycling) = (loss(&with, from, to), loss(&without, from, to));
     assert!(kept <= cycling * 0.8, "{kept}, without the model {cycling}");
 }
 
-/// Where the model saves most: an application that pauses, so that the bucket fills and each burst through it looks like
-/// the bandwidth of the link.
+/// The case in which the model saves most: an application that pauses, so that the bucket fills and each burst through
+/// it looks like the bandwidth of the link.
 #[test]
 fn a_bucket_that_fills_in_pauses_deceives_only_without_the_model() {
     let lost_share = |has_policer_model| {

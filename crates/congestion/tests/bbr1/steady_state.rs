@@ -27,7 +27,8 @@ fn full_pipe_empty_queue() {
     }
 }
 
-/// What ends a phase decides how much of the queue is drained: Linux leaves the three bursts that its own queues hold.
+/// The criterion for the end of a phase decides how much of the queue is drained: Linux leaves the three bursts in its
+/// own queues.
 #[test]
 fn room_for_the_end_hosts_at_the_end_of_a_phase_is_a_queue() {
     let median = |config| {
@@ -105,7 +106,7 @@ fn a_doubled_rate_is_found_within_two_seconds() {
     assert!(flow.median_rtt(at_ms(7_500), at_ms(9_000)) <= RTPROP * 11 / 10);
 }
 
-/// BBR as the paper's text has it, whose gain cycle is so many percent above and below one.
+/// BBR as in the paper's text, whose gain cycle is `percent` above and below one.
 fn cycling(percent: u32, path: path::PathConfig) -> Flow<Bbr1> {
     let config = Config {
         peak_gain: Ratio::new(100 + percent, 100),
@@ -175,10 +176,10 @@ fn a_halved_rate_is_followed_when_the_old_one_leaves_the_window() {
     assert!(goodput >= mbit(10).scale(Ratio::new(98, 100)), "{goodput}");
 }
 
-/// A queue that stands when the old maximum has left the window stands until ProbeRTT but for the pacing margin, in
-/// Linux's BBR and the paper's alike. For a gain cycle sends as much in the phase at 5/4 as it saves in that at 3/4: this
-/// one ends after an RTprop even if more than the BDP is still in flight, and that one starts however much is in flight.
-/// So the window of 2 BDP stays in use, one of them as a queue.
+/// A standing queue persists after the old maximum has left the window, until ProbeRTT, except for the pacing margin;
+/// in Linux's BBR and the paper's alike. A gain cycle sends as much in the phase at 5/4 as it saves in that at 3/4: the
+/// latter ends after an RTprop even if more than the BDP is still in flight, and the former starts however much is in
+/// flight. So the window of 2 BDP stays in use, one of them as a queue.
 #[test]
 fn the_gain_cycle_alone_does_not_drain_a_standing_queue() {
     let mut flow = Flow::bulk(

@@ -1,4 +1,4 @@
-//! What the bounds do in ProbeBW's states.
+//! The effect of the bounds in ProbeBW's states.
 
 use congestion::{Bytes, Ratio};
 

@@ -1,5 +1,5 @@
-//! What losses that no queue causes take from the rate, and what a round trip of seconds does to Startup and to the bandwidth that
-//! is remembered. The test cases of the draft are silent about these; what is here follows from its pseudocode.
+//! The effect of losses that no queue causes, and of a round trip of seconds on Startup and on the remembered
+//! bandwidth. The draft's test cases do not cover these; the expectations follow from its pseudocode.
 
 use congestion::{Duration, Ratio, Time};
 

@@ -30,7 +30,7 @@ const UP: &str = "ProbeBW_UP";
 const PROBE_RTT: &str = "ProbeRTT";
 const STARTUP: &str = "Startup";
 
-/// Longer than any of these tests takes to get anywhere.
+/// A time beyond the end of these tests.
 const LATE: Time = at_secs(100);
 
 const fn at_secs(secs: u64) -> Time {
@@ -49,7 +49,7 @@ fn bulk(path: PathConfig) -> Flow<Bbr3> {
     Flow::bulk(bbr3(), path)
 }
 
-/// A clean path with so many BDP of buffer.
+/// A clean path with a buffer of this many BDP.
 fn clean(rate: Rate, rtt: Duration, buffer: u32) -> PathConfig {
     path(rate, rtt, Ratio::new(buffer, 1), Ratio::ZERO)
 }
@@ -64,7 +64,7 @@ fn changing(mut path: PathConfig, at: Time, rate: Rate) -> PathConfig {
     path
 }
 
-/// Writes of so many packets each `interval`, from `from` on for `span`.
+/// Writes of this many packets each `interval`, from `from` on for `span`.
 fn trickle(
     from: Time,
     span: Duration,
@@ -75,7 +75,7 @@ fn trickle(
     (0..count).map(move |i| (from + interval * i, MSS * packets))
 }
 
-/// Writes that come to six tenths of `rate`, each tenth of `rtt`, from `from` on for `span`.
+/// Writes that add up to six tenths of `rate`, each tenth of `rtt`, from `from` on for `span`.
 fn limited(
     (rate, rtt): (Rate, Duration),
     from: Time,
@@ -120,7 +120,7 @@ fn rounds(stay: &[Point], next: &[Point]) -> u64 {
     next[0].snapshot.round - stay[0].snapshot.round
 }
 
-/// The delivery rates at the starts of the rounds in a stretch, but for what the application limited.
+/// The delivery rates at the starts of the rounds in a stretch, without those that the application limited.
 fn rates_of_rounds(points: &[Point]) -> impl Iterator<Item = Rate> {
     let starts = points
         .windows(2)
@@ -131,8 +131,8 @@ fn rates_of_rounds(points: &[Point]) -> impl Iterator<Item = Rate> {
         .filter_map(|start| start.delivery_rate)
 }
 
-/// How many of these rates until three in a row have not grown by a quarter over the latest that has, or over `baseline`
-/// (draft, "Exiting Acceleration Based on Bandwidth Plateau").
+/// The number of these rounds until three in a row did not grow by a quarter over the latest that did, or over
+/// `baseline` (draft, "Exiting Acceleration Based on Bandwidth Plateau").
 fn until_plateau(mut baseline: Rate, mut rates: impl Iterator<Item = Rate>) -> Option<usize> {
     let mut flat = 0;
     let last = rates.position(|rate| {
@@ -157,7 +157,7 @@ fn assert_within(actual: Rate, expected: Rate, percent: u32) {
     );
 }
 
-/// A path, and the quanta that the window has room for.
+/// A path, and the number of quanta for which the window has room.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     rate: Rate,
@@ -175,7 +175,7 @@ impl Case {
         Bbr3::new(connection(1), config)
     }
 
-    /// A flow with all the data in the world on a clean path.
+    /// A flow with unlimited data on a clean path.
     fn bulk(self) -> Flow<Bbr3> {
         Flow::bulk(self.bbr3(), clean(self.rate, self.rtt, 8))
     }

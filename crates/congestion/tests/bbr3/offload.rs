@@ -1,4 +1,4 @@
-//! The room for bursts that are being put together or taken apart (draft, "BBR.offload_budget"), where one takes as long as a round
+//! The room for bursts that hosts aggregate or split (draft, "BBR.offload_budget"), where one takes as long as a round
 //! trip. The cases in the other files run with it, too.
 
 use congestion::{Bytes, Ratio};

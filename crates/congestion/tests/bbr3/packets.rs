@@ -47,7 +47,7 @@ fn marked(rate: Rate, rtt: Duration, ecn: Option<EcnConfig>, is_marked: bool) ->
     flow
 }
 
-/// The draft has no answer to marks, and Linux's has none on a path that is not short.
+/// The draft has no response to marks, and Linux's has none on a path that is not short.
 #[test]
 fn marks_that_have_no_answer_change_nothing() {
     let snapshots = |flow: &Flow<Bbr3>| -> Vec<_> {

@@ -74,7 +74,7 @@ fn increasing_bandwidth_10x_and_ensuring_full_bandwidth_is_reached() {
         let steps = steps_of(up.expect("probes"));
         assert!(steps.len() >= 4, "{rate}, {rtt}: {steps:?}");
         for (index, step) in steps.iter().enumerate() {
-            // What was acknowledged before the slope doubled is worth up to two packets then.
+            // Bytes acknowledged before the slope doubled are worth up to two packets then.
             let (least, most) = (step.expected * 0.97 - 1.0, step.expected + 2.0);
             assert!(
                 (least..=most).contains(&step.packets),
@@ -118,7 +118,7 @@ fn steps_of(up: &[Point]) -> Vec<Step> {
         let [before, round] = pair else {
             unreachable!()
         };
-        // What leaves after the last ACK of a round shows at the first of the next.
+        // Packets that leave after the last ACK of a round show at the first of the next.
         let mut points = before.iter().chain(&round[..1]);
         let was_full = points.any(|point| point.is_window_full);
         let last = before[before.len() - 1];

@@ -78,7 +78,7 @@ fn a_loss_after_probe_rtt_makes_its_own_pace_the_bound() {
     assert!(bounds.iter().all(|bound| *bound >= 0.95), "{bounds:?}");
 }
 
-/// What the setting is to gain, and that it still answers the path: DOWN and ProbeRTT end, and CRUISE answers losses.
+/// The gain of the setting. The flow still responds to the path: DOWN and ProbeRTT end, and CRUISE responds to losses.
 #[test]
 fn losses_that_are_not_answered_while_slow_leave_more_of_the_rate() {
     let goodput = |bbr3| {

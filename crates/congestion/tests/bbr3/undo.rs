@@ -1,4 +1,4 @@
-//! Losses that were none.
+//! Spurious losses.
 
 use congestion::{Bytes, Controller, Ratio, Recovery};
 use path::Aggregation;

@@ -1,4 +1,4 @@
-//! CUBIC and Reno in virtual time: what they are known for, on the paths that they are known for it.
+//! CUBIC and Reno in virtual time: their known properties, on the paths on which they are known.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -62,7 +62,7 @@ pub fn connection(seed: u64) -> Connection {
     connection
 }
 
-/// What an observer sees at an ACK.
+/// An observation at an ACK.
 #[derive(Debug, Clone, Copy)]
 pub struct Point {
     pub now: Time,
@@ -74,9 +74,9 @@ pub struct Point {
     pub delivery_rate: Option<Rate>,
     /// Whether the sample is of a packet that the application held back.
     pub is_app_limited: bool,
-    /// Whether the window was all used since the ACK before.
+    /// Whether the window was fully used since the previous ACK.
     pub is_window_full: bool,
-    /// What waits in the bottleneck's buffer.
+    /// The bytes waiting in the bottleneck's buffer.
     pub queued: Bytes,
     pub snapshot: Snapshot,
 }
@@ -86,7 +86,7 @@ struct InFlight {
     state: PacketState,
 }
 
-/// From `from` to `to`, each `every`th packet is lost; or arrives so much later.
+/// From `from` to `to`, each `every`th packet is lost, or delayed by this time.
 #[derive(Debug, Clone, Copy)]
 pub struct Mishap {
     pub from: Time,
@@ -99,7 +99,7 @@ pub struct Mishap {
 pub struct Flow<C> {
     pub controller: C,
     pub path: Path<u64>,
-    /// One an ACK, in order.
+    /// One observation per ACK, in order.
     pub points: Vec<Point>,
     now: Time,
     sampler: Sampler,
@@ -117,12 +117,12 @@ pub struct Flow<C> {
     last_send: Time,
     is_window_full: bool,
     probes_in_a_row: u32,
-    /// When the pacer lets the next burst go.
+    /// The time at which the pacer lets the next burst leave.
     next_burst: Time,
-    /// Data that waits to be sent; writes to come.
+    /// The data waiting to be sent, and future writes.
     backlog: Bytes,
     writes: VecDeque<(Time, Bytes)>,
-    /// What happens to packets that leave, beside what the path does.
+    /// The effects on departing packets, in addition to the path's.
     pub mishaps: Vec<Mishap>,
     /// Packets that will be lost, by their numbers.
     pub doomed: BTreeSet<u64>,
@@ -132,7 +132,7 @@ pub struct Flow<C> {
     mss: Bytes,
     /// Whether the network marks each packet (ECN).
     pub is_marked: bool,
-    /// What the present recovery has declared lost, if the flow is to notice when all of that arrives after all.
+    /// The losses of the present recovery, if the flow should detect that all of them arrive after all.
     pub suspects: Option<BTreeMap<u64, PacketState>>,
 }
 
@@ -506,7 +506,7 @@ impl<C: Controller> Flow<C> {
         &self.points[start..end]
     }
 
-    /// What was delivered in a stretch of time, as a rate.
+    /// The delivery rate in a stretch of time.
     pub fn goodput(&self, from: Time, to: Time) -> Rate {
         let delivered = |at| {
             let count = self.points.partition_point(|point: &Point| point.now < at);

@@ -1,13 +1,13 @@
-"""What goes wrong. Every message is one line that names the field and the fix."""
+"""The exceptions. Every message is one line that names the field and the fix."""
 
 from __future__ import annotations
 
 
 class ScenarioError(ValueError):
-    """A scenario, or an argument beside it, makes no sense."""
+    """A scenario, or another argument, is invalid."""
 
     field: str
-    """The field to mend, such as ``path.rate``; empty if the text as a whole is no scenario."""
+    """The field at fault, such as ``path.rate``; empty if the text as a whole is not a scenario."""
 
     line: int | None
     """The line of the scenario's text, counted from one, if it came as text or from a file."""
@@ -19,4 +19,4 @@ class ScenarioError(ValueError):
 
 
 class EngineError(RuntimeError):
-    """A run failed for another reason than its scenario."""
+    """A run failed, though its scenario is valid."""

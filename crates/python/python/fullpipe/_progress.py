@@ -1,4 +1,4 @@
-"""How far many runs have come, for people."""
+"""The progress of runs as a line of text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 class Bar:
-    """One line on stderr: how many runs have ended, and how long the others will take."""
+    """One line on stderr: the number of ended runs, and the remaining time."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -22,7 +22,7 @@ class Bar:
             return
         is_last = ended == runs
         percent = int(100 * share)
-        # A file keeps every line: a few are enough there.
+        # A file keeps every line, so a few are enough.
         step = 1 if sys.stderr.isatty() else 10
         if not is_last and percent // step == self._shown:
             return

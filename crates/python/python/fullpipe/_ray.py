@@ -13,27 +13,27 @@ import ray.exceptions
 from . import _native
 from ._errors import EngineError
 
-# A task takes about so many seconds: long beside what Ray costs for each task, and little to lose with a worker.
+# The intended duration of a task in seconds: long beside Ray's cost of a task, and little to lose with a worker.
 TASK_S = 1.0
 
-# So many runs in a task at most.
-MOST = 100
+# The most runs in a task.
+MAX_RUNS = 100
 
-# So often a task is given to another worker if its worker is lost.
-RETRIES = 5
+# The number of times that a task is given to another worker if its worker is lost.
+MAX_RETRIES = 5
 
-# How often it is asked how many processors the cluster has, in seconds: it may grow while the sweep runs.
+# The interval in seconds at which the cluster's processors are counted, since it may grow during the sweep.
 LOOK_S = 1.0
 
-# How long a cluster may be without processors until that is told, in seconds.
+# The time in seconds without processors after which a warning is given.
 EMPTY_S = 5.0
 
-# How long workers have to give up what they do when a sweep is ended, in seconds.
-PATIENCE_S = 10.0
+# The time in seconds that workers have to stop when a sweep is cancelled.
+CANCEL_TIMEOUT_S = 10.0
 
 
 def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float], object] | None) -> None:
-    """Gives the runs of the grid that are missing to workers, some at a time."""
+    """Gives the missing runs of the grid to workers, some at a time."""
     if not grid.missing:
         if tell is not None:
             tell(0, 0, 1.0)
@@ -41,12 +41,12 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
     if not ray.is_initialized():
         ray.init(logging_level=logging.WARNING)
     cluster = _Cluster()
-    work: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+    work: Any = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_work)
     flying: dict[Any, int] = {}
     ended, size = 0, 1
     try:
         while True:
-            # Each worker has a task that waits, so that none waits for a task.
+            # Each worker has another task waiting, so that none is idle.
             most = jobs or 2 * max(1, cluster.processors())
             while len(flying) < most and (task := grid.task(size)) is not None:
                 text, count = task
@@ -58,20 +58,20 @@ def drive(grid: _native._Grid, jobs: int | None, tell: Callable[[int, int, float
                 count = flying.pop(one)
                 seconds = grid.take(_report(one))
                 ended += count
-                # In the end, no worker has a long task alone.
+                # Tasks become shorter at the end, so that all workers end together.
                 fair = (grid.missing - ended) // (2 * most)
-                size = max(1, min(MOST, fair, int(TASK_S * count / max(seconds, 1e-3))))
+                size = max(1, min(MAX_RUNS, fair, int(TASK_S * count / max(seconds, 1e-3))))
                 if tell is not None:
                     tell(ended, grid.missing, ended / grid.missing)
     finally:
         for one in flying:
             ray.cancel(one)
         if flying:
-            ray.wait(list(flying), num_returns=len(flying), timeout=PATIENCE_S)
+            ray.wait(list(flying), num_returns=len(flying), timeout=CANCEL_TIMEOUT_S)
 
 
 class _Cluster:
-    """How many processors there are; says so if there are none."""
+    """Counts the cluster's processors, and warns if there are none."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -83,7 +83,7 @@ class _Cluster:
         now = time.monotonic()
         if now - self._looked >= LOOK_S:
             self._looked = now
-            # Ray gives it no type.
+            # Ray declares no type for it.
             resources: Any = ray.cluster_resources
             self._count = int(resources().get("CPU", 0))
             if self._count > 0:
@@ -104,7 +104,7 @@ def _report(task: Any) -> str:
         report: str = ray.get(task)
         return report
     except ray.exceptions.RayTaskError as error:
-        # Ray's own words, when a worker cannot load the function that it is to run.
+        # Ray's message when a worker cannot load its function.
         if "failed to import on the worker" in str(error.cause):
             message = "executor: a worker cannot import fullpipe; install the same wheel on all machines"
             raise EngineError(message) from None
@@ -112,5 +112,5 @@ def _report(task: Any) -> str:
     except ray.exceptions.RayError as error:
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         is_lost = isinstance(error, (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError))
-        how = f"lost a task with its worker, {RETRIES + 1} times" if is_lost else "gave up a task"
+        how = f"lost a task with its worker, {MAX_RETRIES + 1} times" if is_lost else "gave up a task"
         raise EngineError(f"executor: Ray {how}: {reason}; with out, what is done is kept") from None

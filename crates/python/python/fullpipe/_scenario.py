@@ -1,7 +1,7 @@
-"""Scenarios as typed objects: thin, with the names and values that scenarios have in TOML.
+"""Scenarios as typed objects, with the same names and values as in TOML.
 
-A field that is ``None`` is not given, and has the default that the documentation of scenarios states. What a value may be
-is checked when the scenario is run.
+A field that is ``None`` is not given, and has the default stated in the documentation of scenarios. Values are checked
+when the scenario is run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Path(_Entries):
     loss: Share | Table | None = None
     """Random loss of data packets."""
     loss_at: str | None = None
-    """Where it happens: ``"entry"`` or ``"exit"`` of the bottleneck."""
+    """The place of random loss: ``"entry"`` or ``"exit"`` of the bottleneck."""
     ack_loss: Share | None = None
     """Random loss of ACKs."""
     jitter: Time | Table | None = None
@@ -80,7 +80,7 @@ class Host(_Entries):
     """``[host]``: the hosts at both ends. The defaults are Linux's, except for buffers, which are larger than any window."""
 
     scheduler: str | None = None
-    """Who paces packets: ``"fq"``, ``"pacing"`` or ``"none"``."""
+    """The pacer of packets: ``"fq"``, ``"pacing"`` or ``"none"``."""
     nic: Rate | None = None
     """The rate of the sending host's network card."""
     mss: int | None = None
@@ -98,11 +98,11 @@ class Host(_Entries):
     ack_every: int | None = None
     """The number of full segments that trigger an ACK."""
     aggregation_delay: Time | None = None
-    """How long received segments wait for the others if ``ack_every`` is above 2."""
+    """The time that received segments wait for others if ``ack_every`` is above 2."""
     sack_blocks: int | None = None
     """The number of SACK blocks in an ACK."""
     compressed_acks: int | None = None
-    """How many ACKs about a hole are merged into one."""
+    """The number of ACKs about a hole that are merged into one."""
     min_rto: Time | None = None
     """The smallest margin of the retransmission timeout above the smoothed RTT."""
     max_rto: Time | None = None
@@ -127,13 +127,13 @@ class Flow(_Entries):
     count: int | None = field(default=None, kw_only=True)
     """The number of flows."""
     start: Time | None = field(default=None, kw_only=True)
-    """When the first flow starts."""
+    """The start of the first flow."""
     stagger: Time | None = field(default=None, kw_only=True)
     """The time from the start of one flow to the start of the next."""
     bytes: Size | None = field(default=None, kw_only=True)
-    """What each flow transfers; without end if not given."""
+    """The size of each flow's transfer; by default without end."""
     app: str | Table | None = field(default=None, kw_only=True)
-    """What each flow sends, and when: ``{"kind": "video"}``."""
+    """The application of each flow: ``{"kind": "video"}``."""
     rtt: Time | None = field(default=None, kw_only=True)
     """The RTprop of each flow."""
     reverse: bool | None = field(default=None, kw_only=True)
@@ -141,18 +141,18 @@ class Flow(_Entries):
     hops: int | str | None = field(default=None, kw_only=True)
     """The bottlenecks of a chain that the flows cross: ``"0-1"``."""
     bbr1: str | Table | None = field(default=None, kw_only=True)
-    """How their BBR differs from the kernel's."""
+    """The settings in which their BBR differs from the kernel's."""
     cubic: str | Table | None = field(default=None, kw_only=True)
-    """How their CUBIC differs from the kernel's."""
+    """The settings in which their CUBIC differs from the kernel's."""
     bbr3: Table | None = field(default=None, kw_only=True)
-    """How their BBRv3 differs from the draft's."""
+    """The settings in which their BBRv3 differs from the draft's."""
     host: Host | Table | None = field(default=None, kw_only=True)
-    """How their hosts differ from the scenario's."""
+    """The settings in which their hosts differ from the scenario's."""
 
 
 @dataclass(kw_only=True)
 class Scenario(_Entries):
-    """What the path is and who sends over it.
+    """A path, and the flows over it.
 
     >>> import fullpipe
     >>> scenario = fullpipe.Scenario(

@@ -27,19 +27,19 @@ except ModuleNotFoundError as _missing:
         f"fullpipe.plot: {_missing.name} is not installed; in a clone, pip install '.[plot]'", name=_missing.name
     ) from None
 
-# Names of units in columns: what they are called, and what the numbers are divided by.
+# Suffixes of columns, with the unit's name in plots and the divisor of the numbers.
 _UNITS = {
     "_bps": ("Mbit/s", 1e6),
     "_bytes": ("kB", 1e3),
     "_ms": ("ms", 1),
     "_s": ("s", 1),
 }
-# So many letters fit beside each other.
+# The letters of names that fit into a row of the legend.
 _LEGEND_WIDTH = 110
-# A picture has fewer points across.
-_MOST_STEPS = 100_000
-# A pause that is a smaller part of the time is not seen.
-_SEEN = 200
+# The most steps of a curve: a picture has fewer points across.
+_MAX_STEPS = 100_000
+# A pause shorter than this fraction (one in so many) of the time is invisible.
+_VISIBLE_PARTS = 200
 _DASHES = ("solid", "dashed", "dotted")
 _MARKS = ("", "o", "s", "^", "D")
 
@@ -50,11 +50,11 @@ def over_time(
     *,
     step: float | None = None,
 ) -> Figure:
-    """One plot below the other, over time in seconds, with a curve for each flow.
+    """Draws columns over time in seconds, one plot below the other, with a curve for each flow.
 
     ``columns`` are columns of ``record.samples``, such as ``"rtt_ms"`` or ``"cwnd_bytes"``; columns of ``record.queue``,
     ``"queue_bytes"`` and ``"delay_ms"``, with a curve for each bottleneck; and ``"delivered"``, the rate at which payload
-    arrived. That is a mean over each ``step`` seconds; a hundredth of the run if not given.
+    arrived. That is a mean over each ``step`` seconds, by default a hundredth of the run.
     """
     if not isinstance(record, Record):
         raise TypeError(f"record: {type(record)} is the wrong type; give what fullpipe.run returns")
@@ -68,7 +68,7 @@ def over_time(
 
 
 def over_axis(sweep: Sweep, x: str, columns: str | Sequence[str] = ("flow_goodput_bps",)) -> Figure:
-    """One plot below the other, over what a sweep varies, with a curve for each controller.
+    """Draws columns over an axis of a sweep, one plot below the other, with a curve for each controller.
 
     ``x`` and ``columns`` are columns of ``sweep.flows``, such as ``"axis_path_loss"`` and ``"flow_rtt_p50_ms"``. A curve is
     the median over repeats and over flows of the controller, and the area around it goes from the least to the most. If
@@ -131,7 +131,7 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None, 
         styles = _looks([flow["controller"] for flow in flows])
         for flow, rows in _groups(record.samples["flow"]):
             name, colour, place = styles[flow]
-            # Marks at equal distances in time, as far as samples are.
+            # Marks at about equal distances in time.
             marked = max(1, (rows.stop - rows.start) // 10)
             looks = _style(name, colour, place) | {"markevery": marked} | style
             if column == "delivered":
@@ -142,7 +142,7 @@ def draw(axis: Axes, record: Record, column: str, *, step: float | None = None, 
 
 
 def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str]]]:
-    """A plot for each of these columns."""
+    """Creates a plot for each of these columns."""
     columns = [columns] if isinstance(columns, str) else columns
     if not isinstance(columns, Sequence) or not all(isinstance(column, str) for column in columns):
         raise TypeError(f"columns: {columns!r} is the wrong type; give a list of names such as [\"rtt_ms\"]")
@@ -156,7 +156,7 @@ def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str
 
 
 def _legend(figure: Figure) -> None:
-    """Below the plots, so that it covers no curve; the picture grows with it."""
+    """Draws the legend below the plots, so that it covers no curve. The picture grows with it."""
     shown: dict[str, Any] = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -172,7 +172,7 @@ def _legend(figure: Figure) -> None:
 
 def _frame(axis: Axes, column: str) -> None:
     axis.set_ylabel(_named(column))
-    # What is drawn later on the same axes may be higher.
+    # A later curve on the same axes may be higher.
     axis.set_ylim(bottom=0, auto=None)
     axis.grid(color="#dee0e4", linewidth=0.6)
     axis.set_axisbelow(True)
@@ -198,9 +198,9 @@ def _curve(axis: Axes, table: Table, column: str, rows: slice, **style: object) 
 
 
 def _paused(times: Any, values: Any, rtts: Any) -> tuple[Any, Any]:
-    """The curve without a line where nothing was heard for two round trips, if that is seen; as on the project's pages."""
+    """The curve, interrupted where no ACK arrived for two round trips if that is visible; as on the project's pages."""
     apart = np.diff(times)
-    seen = (times[-1] - times[0]) / _SEEN if len(times) else 0
+    seen = (times[-1] - times[0]) / _VISIBLE_PARTS if len(times) else 0
     pauses = np.flatnonzero((apart > seen) & (apart > 2 * np.nan_to_num(rtts[:-1]))) + 1
     return np.insert(times, pauses, times[pauses - 1]), np.insert(values.astype(float), pauses, np.nan)
 
@@ -216,12 +216,12 @@ def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, styl
     end = record.summary["duration_s"]
     if step is not None and not isinstance(step, (int, float)):
         raise TypeError(f"step: {step!r} is the wrong type; give seconds")
-    if step is not None and not end / _MOST_STEPS <= step <= end:
-        raise ValueError(f"step: {step} is out of range; give seconds, from {end / _MOST_STEPS:g} to {end:g}")
+    if step is not None and not end / _MAX_STEPS <= step <= end:
+        raise ValueError(f"step: {step} is out of range; give seconds, from {end / _MAX_STEPS:g} to {end:g}")
     edges = np.arange(0, end + 1e-9, step or end / 100)
     times = np.asarray(record.samples["at_s"])[rows]
     delivered = np.asarray(record.samples["delivered_bytes"])[rows]
-    # What had been delivered by each time: nothing before the first sample.
+    # The bytes delivered by each time: none before the first sample.
     last = np.searchsorted(times, edges, side="right") - 1
     by = np.where(last >= 0, delivered[np.maximum(last, 0)], 0)
     rates = np.diff(by) * 8 / np.diff(edges) / 1e6
@@ -230,7 +230,7 @@ def _delivered(axis: Axes, record: Record, rows: slice, step: float | None, styl
 
 
 def _groups(column: Column) -> list[tuple[int, slice]]:
-    """The rows of each flow or hop, which follow each other."""
+    """The rows of each flow or hop, which are contiguous."""
     keys = np.asarray(column)
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     ends = np.append(starts[1:], len(keys))
@@ -250,6 +250,6 @@ def _label(column: str) -> str:
 
 
 def _named(column: str) -> str:
-    """What an axis is called."""
+    """The title of an axis."""
     unit, _ = _unit(column)
     return _label(column) + (f" in {unit}" if unit else "")

@@ -1,6 +1,6 @@
-"""Reno (RFC 5681) in Python: event by event what the controller ``reno`` of the simulator is.
+"""Reno (RFC 5681) in Python: event by event the same as the simulator's controller ``reno``.
 
-It is there to be read, and to be changed: a subclass with another :meth:`Reno.grow` or another ``beta`` is a controller of
+Read and change it: a subclass with another :meth:`Reno.grow` or another ``beta`` is a controller of
 your own.
 
 >>> class Gentle(Reno):
@@ -22,7 +22,7 @@ class Reno:
     """One packet more in each round trip, half the window at each loss. Sizes are in bytes, times in ns."""
 
     beta = (1, 2)
-    """What is left of the window after a loss: numerator and denominator."""
+    """The factor of the window after a loss: numerator and denominator."""
     wants_prr = True
     responds_to_ecn = True
 
@@ -37,12 +37,12 @@ class Reno:
         self.srtt: int | None = None
         self.variation = 0
         self.last_sent = connection.now_ns
-        # The most that was in flight at once, since all that had been sent before was settled.
+        # The most in flight at once, since everything sent before was settled.
         self.sent = self.sent_at_most = self.most = 0
 
     @property
     def state(self) -> str:
-        """What records show."""
+        """The state in records."""
         if self.phase in ("loss", "ecn", "repaired"):
             return "Recovery"
         return "SlowStart" if self.is_slow_start else "CongestionAvoidance"
@@ -52,7 +52,7 @@ class Reno:
         return self.ssthresh is None or self.cwnd < self.ssthresh
 
     def grow(self, acked: int) -> None:
-        """In congestion avoidance, ``acked`` bytes have arrived: RFC 5681's packet in each round trip."""
+        """Grows the window for ``acked`` bytes in congestion avoidance: RFC 5681's packet in each round trip."""
         self.credit += acked
         if self.credit >= self.cwnd:
             self.credit -= self.cwnd
@@ -83,7 +83,7 @@ class Reno:
 
     def on_recovery(self, now_ns: int, change: str, inflight: int) -> tuple[int, int]:
         if change == "loss" and self.phase == "ecn":
-            # The mark of this round trip has reduced the window already.
+            # The mark of this round trip has already reduced the window.
             self.saved, self.phase = None, "loss"
         elif change in ("loss", "ecn", "repaired"):
             self.cwnd = min(self.cwnd, self._reduce(change))
@@ -118,7 +118,7 @@ class Reno:
         return self._said()
 
     def _reduce(self, cause: str) -> int:
-        """Lowers the threshold; gives the window to go on with."""
+        """Lowers the threshold, and returns the window to go on with."""
         self.saved = (self.cwnd, self.ssthresh, self.credit)
         self.credit = 0
         numerator, denominator = self.beta
@@ -127,7 +127,7 @@ class Reno:
         return max(reduced, self.mss) if cause == "ecn" else self.ssthresh
 
     def _measure(self, rtt: int) -> None:
-        """RFC 6298's estimator."""
+        """Updates RFC 6298's estimator."""
         if self.srtt is None:
             self.srtt, self.variation = rtt, rtt // 2
             return
@@ -141,7 +141,7 @@ class Reno:
         return self.srtt + max(4 * self.variation, _MIN_MARGIN)
 
     def _said(self) -> tuple[int, int]:
-        """The window, and the rate that spreads it over a round trip: twice as fast in slow start, as Linux paces."""
+        """Returns the window, and the rate that spreads it over a round trip: twice as fast in slow start, as Linux paces."""
         is_near_the_end = self.ssthresh is not None and self.cwnd >= self.ssthresh // 2
         paced = self.cwnd * 6 // 5 if is_near_the_end else self.cwnd * 2
         rate = paced * _SECOND // (self.srtt or _NOMINAL_RTT)

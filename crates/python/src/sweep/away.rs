@@ -1,4 +1,4 @@
-//! A grid that is run elsewhere, as Python gives it away task by task.
+//! A grid that is run elsewhere, given away by Python task by task.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -6,16 +6,16 @@ use pyo3::prelude::*;
 use super::Swept;
 use super::grid::Grid;
 
-/// The grid, until the sweep has ended. A traceback may keep this object alive; that must not keep the results locked.
+/// The grid, until the sweep has ended. A traceback may keep this object alive, but must not keep the results locked.
 #[pyclass(name = "_Grid", module = "fullpipe")]
 pub struct Away(Option<Grid>);
 
 impl Away {
-    /// What `driver` makes of the grid, which is a function of it and these arguments.
+    /// Calls `driver` with the grid and these arguments.
     ///
     /// # Errors
     ///
-    /// What it raises.
+    /// The driver raises an exception.
     pub fn drive(
         grid: Grid,
         driver: &Bound<'_, PyAny>,
@@ -37,18 +37,18 @@ fn over() -> PyErr {
 
 #[pymethods]
 impl Away {
-    /// How many runs were missing when the sweep began.
+    /// The number of missing runs at the start of the sweep.
     #[getter]
     fn missing(&self) -> PyResult<usize> {
         self.0.as_ref().map(Grid::missing).ok_or_else(over)
     }
 
-    /// The next runs that were not given away yet, at most so many, as a task, and how many these are; None if there is none.
+    /// The next runs not given away yet, at most ``most``, as a task, and their number. None if there are no more.
     fn task(&mut self, most: usize) -> PyResult<Option<(String, usize)>> {
         self.0.as_mut().ok_or_else(over)?.task(most)
     }
 
-    /// Takes a task's report; gives how many seconds the task took.
+    /// Takes a task's report, and returns the duration of the task in seconds.
     fn take(&mut self, report: &str) -> PyResult<f64> {
         self.0.as_mut().ok_or_else(over)?.take(report)
     }

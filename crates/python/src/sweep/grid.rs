@@ -1,4 +1,4 @@
-//! What is to be run, and what is done of it.
+//! The runs of a sweep and their results.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -25,28 +25,28 @@ use crate::progress::Progress;
 use crate::said::{Reader, Said};
 use crate::waiting::interruptible;
 
-/// The table of every flow of every run.
+/// The file with all flows of all runs.
 const TABLE: &str = "sweep.parquet";
 
-/// What is to be run, and what is done of it.
+/// The runs of a sweep and their results.
 pub struct Grid {
     engine: EngineKind,
     /// The sweep's text, if it came as text.
     text: String,
     build: String,
     plan: Plan,
-    /// The directory that keeps the results, if they are kept.
+    /// The directory of the results, if they are kept.
     out: Option<PathBuf>,
     store: Store<Summary>,
-    /// The runs that are to be done, by their places in the plan.
+    /// The indices of the missing runs in the plan.
     missing: Vec<usize>,
-    /// How many of these were given away as tasks.
+    /// The number of these that were given away as tasks.
     given: usize,
     failed: Vec<(usize, String)>,
 }
 
 impl Grid {
-    /// What Python says, and what is done of it; all of it makes sense to the engine.
+    /// Reads a sweep and its earlier results. The engine can run all of it.
     pub fn open(
         py: Python<'_>,
         said: &Bound<'_, PyAny>,
@@ -89,7 +89,7 @@ impl Grid {
         self.engine
     }
 
-    /// Runs what is missing on threads of this process.
+    /// Executes the missing runs on threads of this process.
     pub fn run(&mut self, py: Python<'_>, jobs: usize, progress: &Progress<'_>) -> PyResult<()> {
         let (engine, cancel) = (self.engine.engine(), Cancel::new());
         let missing: Vec<&Run> = self.missing.iter().map(|at| &self.plan.runs[*at]).collect();
@@ -113,7 +113,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Makes ready for workers somewhere else.
+    /// Prepares the grid for workers elsewhere.
     pub fn elsewhere(self) -> PyResult<Grid> {
         if self.engine.is_real_time() {
             let message = format!(
@@ -135,12 +135,12 @@ impl Grid {
         Ok(self)
     }
 
-    /// How many runs were missing when it was opened.
+    /// The number of missing runs when it was opened.
     pub fn missing(&self) -> usize {
         self.missing.len()
     }
 
-    /// The next runs that were not given away yet, at most so many, as a task; nothing if there is none.
+    /// The next runs not given away yet, at most `most`, as a task. Nothing if there are no more.
     pub fn task(&mut self, most: usize) -> PyResult<Option<(String, usize)>> {
         let places = self.missing.iter().skip(self.given).take(most.max(1));
         let mut keys = Keys::new(self.engine, &self.build);
@@ -161,7 +161,7 @@ impl Grid {
         Ok(Some((task, count)))
     }
 
-    /// Takes a task's report; gives how many seconds the task took.
+    /// Takes a task's report, and returns the duration of the task in seconds.
     pub fn take(&mut self, report: &str) -> PyResult<f64> {
         let report: Report = serde_json::from_str(report)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
@@ -178,7 +178,7 @@ impl Grid {
         Ok(report.seconds)
     }
 
-    /// What there is, when all is done.
+    /// The results when all is done.
     pub fn finish(mut self, py: Python<'_>) -> PyResult<Swept> {
         let made = py.detach(|| {
             if let Some(directory) = self.out.clone() {
@@ -209,7 +209,7 @@ impl Grid {
         Ok(made)
     }
 
-    /// Checks that nothing of what was run got lost on its way through `parts`: a worker has said that it is there.
+    /// Checks that no run that a worker reported as done is missing in `parts`.
     fn check(&self, parts: &Path) -> PyResult<()> {
         let has_failed: HashSet<usize> = self.failed.iter().map(|(at, _)| *at).collect();
         let has = |at: usize| self.store.get(&self.plan.runs[at].key).is_some();
@@ -236,7 +236,7 @@ impl Grid {
     }
 }
 
-/// What the directory has kept, which is made if need be.
+/// Opens the results in the directory, and creates it if necessary.
 fn open(py: Python<'_>, directory: &Path) -> PyResult<Store<Summary>> {
     place::make(directory)?;
     let at = directory.join(parts::DIRECTORY);
@@ -252,7 +252,7 @@ fn open(py: Python<'_>, directory: &Path) -> PyResult<Store<Summary>> {
     Ok(store)
 }
 
-/// Says that results were left out, if any were.
+/// Warns about damaged results that were left out, if there are any.
 fn warn(py: Python<'_>, path: &Path, damaged: usize, what: &str) -> PyResult<()> {
     if damaged == 0 {
         return Ok(());
@@ -270,7 +270,7 @@ fn read(reader: &mut Reader, said: &Bound<'_, PyAny>) -> PyResult<(Sweep, String
     let read = match reader.read(said, "sweep")? {
         Said::Entries(mut entries) => {
             for entry in entries.iter_mut().filter(|entry| entry.key == "scenario") {
-                // As for `run`: a file's name has one line.
+                // As for `run`: a file name has one line.
                 if let Node::Scalar(text) = &entry.value
                     && text.contains('\n')
                 {
@@ -285,7 +285,7 @@ fn read(reader: &mut Reader, said: &Bound<'_, PyAny>) -> PyResult<(Sweep, String
     read.map_err(|error| wrong(&error))
 }
 
-/// What is to be run; all of it makes sense to the engine.
+/// The plan of the sweep. The engine can run all of it.
 fn plan(sweep: &Sweep, build: &str, cancel: &Cancel) -> PyResult<Plan> {
     let plan = sweep.plan_until(build, cancel);
     let mut plan = plan.map_err(|error| wrong(&error))?;
@@ -314,7 +314,7 @@ fn wrong(error: &SweepError) -> PyErr {
     }
 }
 
-/// What tells this package from others, older and newer ones: results of another are not this one's.
+/// An identifier of this build of the package. Results of another build are not the same.
 pub fn build(py: Python<'_>) -> PyResult<String> {
     static BUILD: OnceLock<String> = OnceLock::new();
     if let Some(build) = BUILD.get() {

@@ -1,7 +1,7 @@
 //! `fullpipe.sweep`.
 //!
-//! A [`Grid`] has what is to be run and what is done of it. It is run here, on the threads of this machine, or elsewhere:
-//! then a [`task`] has some of its runs as text, so that nothing but text travels, and [`parts`] have what came of them.
+//! A [`Grid`] has the runs and their results. It runs here, on threads of this machine, or elsewhere. Elsewhere, a
+//! [`task`] describes some of its runs as text, so that only text travels, and [`parts`] hold their results.
 
 mod away;
 mod grid;
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::table::Table;
 
 units::named! {
-    /// What runs the points of a sweep.
+    /// The executor of a sweep.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Executor, "executor" {
         /// Threads of this process.
@@ -33,7 +33,7 @@ units::named! {
     }
 }
 
-/// What a sweep gives.
+/// The result of a sweep.
 #[pyclass(frozen, name = "Sweep", module = "fullpipe")]
 pub struct Swept {
     flows: RecordBatch,
@@ -42,14 +42,15 @@ pub struct Swept {
 
 #[pymethods]
 impl Swept {
-    /// One row a flow a run, as in ``sweep.parquet``: ``axis_…`` for each field that varies, ``point``, ``repeat``, ``seed``,
-    /// what the summary says of the run, and ``flow_…``, what it says of the flow. Without the columns that are lists.
+    /// One row for each flow of each run, as in ``sweep.parquet``: ``axis_…`` for each varying field, ``point``,
+    /// ``repeat``, ``seed``, the summary of the run, and ``flow_…`` with the summary of the flow. Columns that are
+    /// lists are left out.
     #[getter]
     fn flows(&self) -> Table {
         Table::new(self.flows.clone())
     }
 
-    /// Medians by point and controller, and the runs that failed, as a new dict: what ``fullpipe sweep --json`` prints.
+    /// Medians by point and controller, and the failed runs, as a new dict: the output of ``fullpipe sweep --json``.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::object(py, &self.summary)
@@ -71,27 +72,27 @@ impl Swept {
 /// ``sweep`` is a dict, TOML text, or the path of a TOML file, with the keys of a sweep's file: ``scenario`` (as for
 /// :func:`run`), ``axes``, ``repeats``, ``engine`` and so on. ``set`` replaces fields of the scenario before the axes do.
 ///
-/// ``out`` is a directory that keeps each run as soon as it is done: the same call goes on where an earlier one was ended.
-/// At the end it has ``sweep.parquet``, with one row a flow a run. Without ``out``, nothing is kept.
+/// ``out`` is a directory that keeps each run as soon as it is done: the same call resumes an interrupted sweep. At the
+/// end it contains ``sweep.parquet``, with one row for each flow of each run. Without ``out``, nothing is kept.
 ///
-/// ``executor`` is ``"local"``, the threads of this process, or ``"ray"``, a cluster of Ray: the one that ``ray.init`` was
-/// called for, or else the one that ``ray.init()`` finds or starts. Both give the same results, to the byte. With Ray, ``out``
-/// has to be a directory of a file system that all machines share, and the engine ``"sim"``.
+/// ``executor`` is ``"local"``, the threads of this process, or ``"ray"``, a Ray cluster: the one of an earlier
+/// ``ray.init``, or else the one that ``ray.init()`` finds or starts. Both give the same results, to the byte. With
+/// Ray, ``out`` must be a directory that all machines share, and the engine ``"sim"``.
 ///
-/// ``jobs`` is how many runs there are at a time; as many as processors if not given, and one for engines in real time.
-/// With Ray, it is how many tasks there are at a time, those that wait for a processor included; twice as many as
-/// processors if not given.
+/// ``jobs`` is the number of concurrent runs, by default that of processors, and one for engines in real time. With
+/// Ray, it is the number of concurrent tasks, including those that wait for a processor, by default twice the number of
+/// processors.
 ///
-/// ``progress`` is True for a line on stderr, or a function. It is called with the number of runs that have ended, of those
-/// that were to be run, how many these are, and the share of the work that is done (0 to 1); what it raises ends the sweep.
+/// ``progress`` is True for a line on stderr, or a function. It is called with the number of ended runs, the number of
+/// runs in this call, and the share of the work that is done (0 to 1). An exception from it ends the sweep.
 ///
-/// A run that fails does not end the others; ``summary["failed"]`` has the reason.
+/// A failed run does not end the others; ``summary["failed"]`` has the reason.
 ///
-/// :raises fullpipe.ScenarioError: the sweep or an argument makes no sense; ``field`` is the one to mend
-/// :raises fullpipe.EngineError: workers of Ray were lost again and again; what is done is kept
-/// :raises OSError: a file cannot be read, or results cannot be kept; the others are
+/// :raises fullpipe.ScenarioError: the sweep or an argument is invalid; ``field`` names it
+/// :raises fullpipe.EngineError: Ray workers were lost repeatedly; completed runs are kept
+/// :raises OSError: a file cannot be read, or results cannot be written; earlier ones are kept
 /// :raises ModuleNotFoundError: ``executor="ray"``, and Ray is not installed
-/// :raises KeyboardInterrupt: Ctrl-C; with ``out``, what is done is kept
+/// :raises KeyboardInterrupt: Ctrl-C; with ``out``, completed runs are kept
 #[pyfunction]
 #[pyo3(
     signature = (

@@ -1,4 +1,4 @@
-//! What came of some runs, as a Parquet file that the worker writes that ran them.
+//! The results of some runs, as a Parquet file from the worker that ran them.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -18,22 +18,22 @@ use super::place::write;
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
 
-/// The ending of a file's name, and what is added to it if it is damaged: it is told once, and kept for whoever asks why.
-const ENDING: &str = "parquet";
-const DAMAGED: &str = "parquet.damaged";
+/// The extension of a file, and that of a damaged one. Damage is reported once, and the file is kept for inspection.
+const EXTENSION: &str = "parquet";
+const DAMAGED_EXTENSION: &str = "parquet.damaged";
 
-/// What came of a run.
+/// The result of a run.
 pub struct Row {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// What people call it.
+    /// The displayed name.
     pub run: String,
-    /// Its record's summary as JSON.
+    /// The record's summary as JSON.
     pub summary: String,
 }
 
 impl Row {
-    /// What a file that was changed has not: a checksum of the row.
+    /// A checksum of the row, which a changed file does not match.
     fn check(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.key.as_bytes());
@@ -42,14 +42,14 @@ impl Row {
     }
 }
 
-/// Writes the rows into `directory`, as a file that is called like the first of them: all of it, or nothing.
+/// Writes the rows into `directory`, as a file named after the first of them: whole or not at all.
 ///
 /// # Errors
 ///
-/// There are none, or the system refuses.
+/// There are no rows, or the system refuses.
 pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let first = rows.first().ok_or(io::ErrorKind::InvalidInput)?;
-    let path = directory.join(format!("{}.{ENDING}", first.key));
+    let path = directory.join(format!("{}.{EXTENSION}", first.key));
     let text = |name, of: fn(&Row) -> Cow<'_, str>| {
         Column::text(name, move |place: &usize| Some(of(&rows[*place])))
     };
@@ -66,8 +66,8 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Reads the files in `directory`, if there is one; removes what workers left that are gone. `note` gets what came of each
-/// run. Returns how many files are damaged; those of our names get another one.
+/// Reads the files in `directory`, if there are any, and removes remainders of lost workers. `note` gets the result of
+/// each run. Returns the number of damaged files; those with names of ours are renamed.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     for left in left_behind(directory, |name| is_ours(Path::new(name))) {
-        // One that cannot be removed does no harm.
+        // A file that cannot be removed does no harm.
         let _ = fs::remove_file(&left.path);
     }
     let entries = match fs::read_dir(directory) {
@@ -88,11 +88,11 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
     let mut damaged = 0;
     for entry in entries {
         let path = entry?.path();
-        if path.extension().is_none_or(|is| is != ENDING) {
+        if path.extension().is_none_or(|is| is != EXTENSION) {
             continue;
         }
         let file = match regular::open(&path) {
-            // A pipe, a device or a link that leads nowhere has no results.
+            // A pipe, a device or a dangling link has no results.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) if error.raw_os_error().is_none() => None,
             file => Some(file?),
@@ -103,20 +103,20 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
         }
         damaged += 1;
         if is_ours(&path) {
-            // One that keeps its name is told again.
-            let _ = fs::rename(&path, path.with_extension(DAMAGED));
+            // A file that keeps its name is reported again.
+            let _ = fs::rename(&path, path.with_extension(DAMAGED_EXTENSION));
         }
     }
     Ok(damaged)
 }
 
-/// Whether the file is called like a run's key, as [`write_part`] calls it.
+/// Whether the file is named after a run's key, as by [`write_part`].
 fn is_ours(path: &Path) -> bool {
     let stem = path.file_stem().unwrap_or_default().as_encoded_bytes();
     stem.len() >= 16 && stem.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The rows of a file; nothing if it is not what [`write_part`] wrote.
+/// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
     let rows = || -> Result<Vec<Row>, ParquetError> {
         let reader = SerializedFileReader::new(file)?;

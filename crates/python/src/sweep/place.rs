@@ -1,4 +1,4 @@
-//! Where results are kept.
+//! The directory of results.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,11 +11,11 @@ use studies::runs;
 
 use crate::error;
 
-/// Makes a directory for results, if need be. One that is used for something else is left alone.
+/// Creates a directory for results, if necessary. A directory with other contents is not used.
 ///
 /// # Errors
 ///
-/// It is, or the system refuses (`OSError`).
+/// It has other contents, or the system refuses (`OSError`).
 pub fn make(directory: &Path) -> PyResult<()> {
     let entries = fs::create_dir_all(directory).and_then(|()| fs::read_dir(directory));
     let mut entries = entries.map_err(|error| error::of_file(directory, &error))?;
@@ -28,18 +28,18 @@ pub fn make(directory: &Path) -> PyResult<()> {
     Ok(())
 }
 
-/// Writes the file, in place of an older one: all of it, which is on the disk then, or nothing.
+/// Writes the file, replacing an older one: whole and synced to disk, or not at all.
 ///
 /// # Errors
 ///
 /// The system refuses.
 pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let part = beside(path, PART);
-    // What has its name, such as a link that somebody laid there, is removed and not followed. If there is nothing to
+    // An existing file of this name, such as a foreign link, is removed and not followed. If there is nothing to
     // remove, the name is free.
     let _ = fs::remove_file(&part);
     let written = File::create_new(&part).and_then(|mut file| {
-        // So that nobody takes it for what a writer left that is gone.
+        // The lock shows that the writer is alive.
         file.lock()?;
         file.write_all(contents)?;
         file.sync_all()

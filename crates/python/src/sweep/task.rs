@@ -1,4 +1,4 @@
-//! Some runs of a grid as text, for a worker somewhere else.
+//! Some runs of a grid as text, for a worker elsewhere.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -15,45 +15,45 @@ use super::parts::{Row, write_part};
 use crate::error;
 use crate::waiting::interruptible;
 
-/// Runs, and where to keep what comes of them.
+/// Runs, and the place of their results.
 #[derive(Serialize, Deserialize)]
 pub struct Task {
-    /// The directory for the part; without one, what comes of the runs is in the [`Report`].
+    /// The directory for the part. Without it, the results are in the [`Report`].
     pub directory: Option<PathBuf>,
     /// The runs.
     pub runs: Vec<Order>,
 }
 
-/// A run.
+/// A run of a task.
 #[derive(Serialize, Deserialize)]
 pub struct Order {
-    /// Its place in the plan.
+    /// The index in the plan.
     place: usize,
-    /// Its key there.
+    /// The key in the plan.
     key: String,
-    /// What people call it.
+    /// The displayed name.
     name: String,
-    /// The key of the scenario below: what the worker has to find out too, or it would run something else.
+    /// The key of the scenario below. The worker must compute the same, or it would run something else.
     proof: String,
-    /// Its scenario as TOML, with its seed; traces are named by absolute paths.
+    /// The scenario as TOML, with its seed. Traces have absolute paths.
     scenario: String,
 }
 
-/// What came of a task.
+/// The results of a task.
 #[derive(Serialize, Deserialize)]
 pub struct Report {
-    /// How long it took.
+    /// The duration.
     pub seconds: f64,
-    /// The part that was written.
+    /// The part that was written, if any.
     pub part: Option<PathBuf>,
-    /// Without one, what came of the runs, by their places.
+    /// Without a part, the results by the runs' indices.
     pub done: Vec<(usize, Summary)>,
-    /// The runs that failed, with the reasons.
+    /// The failed runs, with the reasons.
     pub failed: Vec<(usize, String)>,
 }
 
 impl Order {
-    /// The order for the run with this place.
+    /// The order for the run at this index.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Order {
     }
 }
 
-/// Does a task, on a worker; gives its report. Both are JSON.
+/// Does a task on a worker, and returns its report. Both are JSON.
 #[pyfunction]
 #[pyo3(name = "_work")]
 pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
@@ -130,7 +130,7 @@ pub fn work(py: Python<'_>, task: &str) -> PyResult<String> {
         })
         .map_err(wrong)?;
         let part = match &task.directory {
-            // What was given up is no result.
+            // Cancelled runs are no results.
             Some(directory) if !rows.is_empty() && !cancel.is_cancelled() => {
                 let written = write_part(directory, &rows);
                 Some(written.map_err(|error| error::of_file(directory, &error))?)

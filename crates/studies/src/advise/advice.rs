@@ -1,4 +1,4 @@
-//! Which candidate to choose.
+//! The choice among the candidates.
 
 use record::statistics::{Spread, mean, median};
 use serde::Serialize;
@@ -8,56 +8,56 @@ use super::goal::Goal;
 use super::outcome::{Outcome, Outcomes};
 use super::plan::Sampling;
 
-/// What to choose for a goal, and why.
+/// The chosen candidate for a goal, with the reasons.
 #[derive(Debug, Clone, Serialize)]
 pub struct Choice {
-    /// What it is chosen for.
+    /// The goal.
     pub goal: Goal,
-    /// The candidate, by its place.
+    /// The index of the chosen candidate.
     #[serde(skip)]
     pub place: usize,
-    /// Its name.
+    /// The name of the chosen candidate.
     pub choice: &'static str,
-    /// Whether it does what the goal asks for on the median path. If nobody does, all are compared.
+    /// Whether the choice meets the goal's condition on the median path. If no candidate does, all are compared.
     pub is_met: bool,
-    /// On how many of the sampled paths it does.
+    /// The number of sampled paths on which the choice meets the goal's condition.
     pub met_on: usize,
-    /// What a CUBIC neighbour keeps of its goodput, and has of its round-trip time, on the median path.
+    /// The goodput that a CUBIC neighbour keeps on the median path, as a share of its goodput beside CUBIC.
     pub neighbour_goodput: Option<f64>,
-    /// See [`Choice::neighbour_goodput`].
+    /// The round-trip time of that neighbour (95th percentile), over that beside CUBIC.
     pub neighbour_rtt_p95: Option<f64>,
     /// The other candidates.
     pub rivals: Vec<Rival>,
 }
 
-/// What the choice is better than.
+/// A candidate that was not chosen.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rival {
-    /// Its name.
+    /// The candidate's name.
     pub controller: &'static str,
-    /// Whether it does what the goal asks for on the median path.
+    /// Whether the candidate meets the goal's condition on the median path.
     pub is_met: bool,
-    /// The choice's score over its score.
+    /// The score of the choice over the score of this candidate.
     #[serde(flatten)]
     pub gain: Gain,
 }
 
-/// What to choose for each goal.
+/// A choice for each goal.
 #[derive(Debug, Clone)]
 pub struct Advice<'o> {
-    /// Of what runs.
+    /// The outcomes of the runs.
     pub outcomes: &'o Outcomes,
-    /// Over what paths.
+    /// The sampled paths.
     pub sampling: &'o Sampling,
-    /// For each goal.
+    /// One choice for each goal.
     pub choices: Vec<Choice>,
 }
 
-/// A CUBIC flow that keeps so much is not hurt.
-pub(super) const UNHURT: f64 = 0.95;
+/// The least share of its goodput beside CUBIC with which a CUBIC flow counts as not hurt.
+pub(super) const MIN_UNHURT_SHARE: f64 = 0.95;
 
 impl<'o> Advice<'o> {
-    /// What these runs over these paths say; nothing if no path has outcomes.
+    /// Chooses for each goal from these runs. Returns nothing if no path has outcomes.
     pub fn new(outcomes: &'o Outcomes, sampling: &'o Sampling) -> Option<Advice<'o>> {
         if outcomes.known() == 0 {
             return None;
@@ -72,23 +72,23 @@ impl<'o> Advice<'o> {
         })
     }
 
-    /// What to choose for this goal.
+    /// The choice for this goal.
     pub fn of(&self, goal: Goal) -> &Choice {
         let found = self.choices.iter().find(|choice| choice.goal == goal);
         found.expect("a choice for each goal")
     }
 
-    /// A quantity of a candidate over the sampled paths.
+    /// The distribution of a candidate's quantity over the sampled paths.
     pub fn spread(&self, candidate: usize, of: impl Fn(&Outcome) -> Option<f64>) -> Option<Spread> {
         Spread::of(self.outcomes.all_of(candidate).filter_map(of))
     }
 }
 
-/// Less than so much of the best score is too little to choose another for the sake of its neighbours.
-const AS_GOOD: f64 = 0.95;
+/// A candidate whose mean score is at least this share of the best may be chosen for its neighbours' sake.
+const MIN_SCORE_SHARE: f64 = 0.95;
 
-/// The candidate with the highest score. Of those that are about as good, and not clearly worse, the one that hurts a CUBIC neighbour least:
-/// what gains nothing should cost nobody anything.
+/// The candidate with the highest score. Among those that are about as good, and not clearly worse, the one that hurts
+/// a CUBIC neighbour least: harm must buy something.
 fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice> {
     let count = outcomes.controllers().len();
     let met: Vec<usize> = (0..count).map(|one| met_on(goal, outcomes, one)).collect();
@@ -110,12 +110,12 @@ fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice
     };
     let is_as_good = |one: &usize| {
         let of = gain(*one, best);
-        *one == best || of.is_some_and(|of| !of.is_clear && of.mean >= AS_GOOD)
+        *one == best || of.is_some_and(|of| !of.is_clear && of.mean >= MIN_SCORE_SHARE)
     };
     let kept = |one: usize| {
         let kept = outcomes.all_of(one);
         let kept = median(kept.filter_map(|of| of.beside_cubic.neighbour_goodput));
-        kept.unwrap_or(1.0).min(UNHURT)
+        kept.unwrap_or(1.0).min(MIN_UNHURT_SHARE)
     };
     let place = fit
         .iter()
@@ -147,7 +147,7 @@ fn choice(goal: Goal, outcomes: &Outcomes, sampling: &Sampling) -> Option<Choice
     })
 }
 
-/// On how many paths the candidate does what the goal asks for.
+/// The number of paths on which the candidate meets the goal's condition.
 fn met_on(goal: Goal, outcomes: &Outcomes, candidate: usize) -> usize {
     let is_met = |path: &usize| {
         let all = (0..outcomes.controllers().len()).filter_map(|one| outcomes.of(*path, one));
@@ -158,7 +158,7 @@ fn met_on(goal: Goal, outcomes: &Outcomes, candidate: usize) -> usize {
     (0..outcomes.paths()).filter(is_met).count()
 }
 
-/// One candidate's score over another's, with the path, of each path that both have.
+/// The ratio of two candidates' scores on each path that both have, with the index of the path.
 fn ratios(goal: Goal, outcomes: &Outcomes, one: usize, over: usize) -> Vec<(usize, f64)> {
     let ratio = |path: usize| {
         let [one, over] = [one, over].map(|candidate| outcomes.of(path, candidate));

@@ -1,4 +1,4 @@
-//! How much better one candidate is than another over the sampled paths, and how sure that is.
+//! The advantage of one candidate over another on the sampled paths, and its confidence interval.
 
 use record::statistics::{mean, median};
 use serde::Serialize;
@@ -6,68 +6,67 @@ use serde::Serialize;
 use super::plan::Sampling;
 use crate::runs::Amount;
 
-/// A difference of less than so much is none: nobody would notice, and the model is not that exact.
-const NOTICED: f64 = 1.02;
+/// The least ratio that counts as a difference. A smaller one is unnoticeable, and the model is not that exact.
+const MIN_RATIO: f64 = 1.02;
 
-/// How often the interval is to contain the true value, of all that are looked at together.
+/// The probability that all intervals together contain their true values.
 const CONFIDENCE: f64 = 0.95;
 
-/// So many paths have two halves that can be told apart.
-const HALVED: usize = 8;
+/// The fewest paths whose two halves can be told apart.
+const MIN_HALVED_PATHS: usize = 8;
 
-/// In one half of the paths at least so many are to be won, in the other at most as many lost.
-const MOST: f64 = 0.75;
+/// One half of the paths must be won at least this often, and the other half lost at least this often.
+const MIN_HALF_SHARE: f64 = 0.75;
 
-/// One candidate's score over another's, path by path: both had the same paths and the same seeds, so that what they had
-/// in common is in no ratio.
+/// The ratio of two candidates' scores, path by path. Both had the same paths and seeds, so common effects cancel out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gain {
     /// The geometric mean of the ratios.
     pub mean: f64,
-    /// An interval that has the geometric mean over all paths of the ranges with a confidence of 95 %, all rivals taken
-    /// together; none if there is one path.
+    /// The lower end of the interval that contains the geometric mean over all paths of the ranges with 95 %
+    /// confidence, for all rivals together. Nothing for a single path.
     pub low: Option<f64>,
-    /// Its upper end.
+    /// The upper end of the interval.
     pub high: Option<f64>,
     /// The smallest ratio.
     pub min: f64,
-    /// The middle one.
+    /// The median ratio.
     pub median: f64,
-    /// The largest.
+    /// The largest ratio.
     pub max: f64,
-    /// On how many paths it is more than 2 % better.
+    /// The number of paths on which the candidate is more than 2 % better.
     pub better: usize,
-    /// On how many more than 2 % worse.
+    /// The number of paths on which the candidate is more than 2 % worse.
     pub worse: usize,
-    /// Of how many.
+    /// The number of paths compared.
     pub paths: usize,
-    /// Whether the interval leaves no doubt which one is better, and by 2 % or more.
+    /// Whether the interval shows which candidate is better, and the difference is at least 2 %.
     pub is_clear: bool,
-    /// What of the unknown decides, if it is one thing.
+    /// The single unknown quantity that decides who is better, if there is one.
     pub decides: Option<Decides>,
 }
 
 /// A range that decides who is better.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decides {
-    /// The field.
+    /// The field of the range.
     pub field: String,
-    /// Half of the paths have at most this value.
+    /// The median value: half of the paths have at most this.
     pub at: String,
-    /// The geometric mean of the ratios up to there.
+    /// The geometric mean of the ratios at or below `at`.
     pub below: f64,
-    /// Above it.
+    /// The geometric mean of the ratios above `at`.
     pub above: f64,
 }
 
 impl Gain {
-    /// Of these ratios, each of the path at its place; `rivals` are how many are looked at.
+    /// Computes the gain from ratios with the index of their path. `rivals` is the number of candidates compared.
     pub(super) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
         let logs: Vec<f64> = ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
         let (count, centre) = (logs.len(), mean(&logs)?);
         let half = half_width(&logs, centre, rivals);
         let all = || ratios.iter().map(|(_, ratio)| *ratio);
-        let is_noticed = centre.exp().max((-centre).exp()) >= NOTICED;
+        let is_noticed = centre.exp().max((-centre).exp()) >= MIN_RATIO;
         let is_clear = is_noticed && half.is_some_and(|half| centre.abs() > half);
         Some(Gain {
             mean: centre.exp(),
@@ -76,8 +75,8 @@ impl Gain {
             min: all().fold(f64::INFINITY, f64::min),
             median: median(all())?,
             max: all().fold(0.0, f64::max),
-            better: all().filter(|ratio| *ratio > NOTICED).count(),
-            worse: all().filter(|ratio| *ratio < 1.0 / NOTICED).count(),
+            better: all().filter(|ratio| *ratio > MIN_RATIO).count(),
+            worse: all().filter(|ratio| *ratio < 1.0 / MIN_RATIO).count(),
             paths: count,
             is_clear,
             decides: decides(ratios, sampling),
@@ -85,8 +84,8 @@ impl Gain {
     }
 }
 
-/// Half of the interval of the mean, by Student's distribution. With several rivals each gets its part of the doubt
-/// (Bonferroni). The paths are spread evenly over their ranges, which makes the true interval no wider than this.
+/// Half of the width of the mean's interval, by Student's t distribution. Several rivals share the error probability
+/// (Bonferroni). The paths are spread evenly over their ranges, so the true interval is no wider.
 fn half_width(logs: &[f64], centre: f64, rivals: usize) -> Option<f64> {
     let count = logs.len() as f64;
     if count < 2.0 {
@@ -98,8 +97,8 @@ fn half_width(logs: &[f64], centre: f64, rivals: usize) -> Option<f64> {
     Some(student(doubt, count - 1.0) * deviation / count.sqrt())
 }
 
-/// What Student's t with so many degrees of freedom exceeds, either way, with this probability: of one and of two in
-/// closed form, else the normal distribution's value and the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
+/// The value that |t| exceeds with this probability, for Student's t with these degrees of freedom. Closed form for one
+/// and two; otherwise the normal quantile with the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
 fn student(probability: f64, freedom: f64) -> f64 {
     if freedom < 2.0 {
         return (std::f64::consts::FRAC_PI_2 * (1.0 - probability)).tan();
@@ -121,7 +120,7 @@ fn student(probability: f64, freedom: f64) -> f64 {
     z + (1..).zip(terms).map(term).sum::<f64>()
 }
 
-/// The same of the normal distribution, by halving.
+/// The value that a standard normal variable's magnitude exceeds with this probability, by bisection.
 fn normal(probability: f64) -> f64 {
     let (mut low, mut high) = (0.0, 10.0);
     for _ in 0..60 {
@@ -135,10 +134,10 @@ fn normal(probability: f64) -> f64 {
     low
 }
 
-/// The range in whose lower half one is better, and in whose upper half the other; of several the one that parts them
-/// best.
+/// The range in whose lower half one candidate is better and in whose upper half the other. If there are several, the
+/// one with the largest contrast.
 fn decides(ratios: &[(usize, f64)], sampling: &Sampling) -> Option<Decides> {
-    if ratios.len() < HALVED {
+    if ratios.len() < MIN_HALVED_PATHS {
         return None;
     }
     let halves = |place: usize| {
@@ -155,10 +154,10 @@ fn decides(ratios: &[(usize, f64)], sampling: &Sampling) -> Option<Decides> {
         };
         let most = |half: &[(usize, f64)], is_so: fn(f64) -> bool| {
             let so = half.iter().filter(|(_, ratio)| is_so(*ratio));
-            so.count() as f64 >= MOST * half.len() as f64
+            so.count() as f64 >= MIN_HALF_SHARE * half.len() as f64
         };
         let [won, lost]: [fn(f64) -> bool; 2] =
-            [|ratio| ratio > NOTICED, |ratio| ratio < 1.0 / NOTICED];
+            [|ratio| ratio > MIN_RATIO, |ratio| ratio < 1.0 / MIN_RATIO];
         let part =
             (most(below, won) && most(above, lost)) || (most(below, lost) && most(above, won));
         let at = below.last().and_then(|(path, _)| text(*path))?.clone();

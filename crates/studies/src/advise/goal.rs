@@ -1,9 +1,9 @@
-//! What people want.
+//! The goals for which a controller is chosen.
 
 use super::outcome::Outcome;
 
 units::named! {
-    /// What a controller is chosen for.
+    /// The purpose for which a controller is chosen.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Goal, "goal" {
         /// The most goodput, alone and beside a CUBIC flow.
@@ -11,24 +11,25 @@ units::named! {
         Throughput = "throughput",
         /// The fastest small requests beside bulk flows of the same controller.
         Latency = "latency",
-        /// The most goodput alone, of those that let others live.
+        /// The most goodput alone, among candidates that leave others their share.
         Fair = "fair",
     }
 }
 
 units::as_text!(Goal);
 
-/// Beside the quickest requests, so much of the best candidate's goodput must be left: a controller that sends next to
-/// nothing has no queue.
-const LATENCY_GOODPUT: f64 = 0.5;
+/// With the fastest requests, at least this share of the best candidate's goodput must be left. Otherwise a controller
+/// that sends next to nothing wins, since it has no queue.
+const MIN_LATENCY_GOODPUT: f64 = 0.5;
 
-/// What a CUBIC flow must keep of what it has beside another CUBIC flow, and how even the candidate's own flows must be,
-/// unless CUBIC's are no more even either: long round trips take CUBIC longer than a run.
-const KEPT: f64 = 0.7;
-const JAIN: f64 = 0.9;
+/// The share of its goodput beside CUBIC that a CUBIC flow must keep, and the least Jain index of the candidate's own
+/// flows. The index may be lower where CUBIC's is, because CUBIC may converge more slowly than a run lasts on long
+/// paths.
+const MIN_CUBIC_SHARE: f64 = 0.7;
+const MIN_JAIN: f64 = 0.9;
 
 impl Goal {
-    /// How well a candidate did: twice as much is twice as good.
+    /// The candidate's score. Twice as much is twice as good.
     pub fn score(self, outcome: &Outcome) -> f64 {
         let alone = outcome.alone.goodput_bps;
         let score = match self {
@@ -36,25 +37,26 @@ impl Goal {
             Goal::Latency => 1.0 / outcome.beside_itself.request_p95_ms,
             Goal::Fair => alone,
         };
-        // Nothing at all has no ratio to anything.
+        // A score of zero has no ratio to any other.
         score.max(1e-9)
     }
 
-    /// Whether the candidate does on this path what the goal asks for beside a high score. `best` is the highest goodput
-    /// of a candidate that has the path to itself.
+    /// Whether the candidate meets the goal's condition on this path. `best` is the highest goodput of a candidate
+    /// alone on the path.
     pub fn is_met(self, outcome: &Outcome, best: f64) -> bool {
         match self {
             Goal::Throughput => true,
-            Goal::Latency => outcome.alone.goodput_bps >= LATENCY_GOODPUT * best,
+            Goal::Latency => outcome.alone.goodput_bps >= MIN_LATENCY_GOODPUT * best,
             Goal::Fair => {
                 let kept = outcome.beside_cubic.neighbour_goodput;
                 let itself = outcome.beside_itself;
-                kept.is_none_or(|kept| kept >= KEPT) && itself.jain >= itself.cubic_jain.min(JAIN)
+                kept.is_none_or(|kept| kept >= MIN_CUBIC_SHARE)
+                    && itself.jain >= itself.cubic_jain.min(MIN_JAIN)
             }
         }
     }
 
-    /// What is asked for, as a sentence goes on: `for the most goodput, …`.
+    /// The goal as the end of a sentence: `for the most goodput, …`.
     pub fn meaning(self) -> &'static str {
         match self {
             Goal::Throughput => "the most goodput, alone and beside CUBIC",
@@ -68,7 +70,7 @@ impl Goal {
         }
     }
 
-    /// What is more if the score is: `3.1 times the goodput`.
+    /// The quantity that the score measures: `3.1 times the goodput`.
     pub fn measured(self) -> &'static str {
         match self {
             Goal::Throughput => "goodput",

@@ -1,27 +1,27 @@
-//! How long a run must be to show what takes longest.
+//! The least duration of a run that shows the slowest behaviour.
 
 use units::Duration;
 
 use super::plan::{PACKET, Sampled, Sampling};
 
-/// The time from one ProbeRTT of BBRv1 to the next (ACM Queue 14(5), 2016).
-const PROBE_RTT: Duration = Duration::from_secs(10);
+/// The interval between two ProbeRTTs of BBRv1 (ACM Queue 14(5), 2016).
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// What CUBIC takes after a loss, and how fast it comes back, in packets/s³ (RFC 9438, "Definitions").
+/// CUBIC's reduction of the window after a loss, and its growth constant C in packets/s³ (RFC 9438, "Definitions").
 const REDUCTION: f64 = 0.3;
 const C: f64 = 0.4;
 
-/// So many returns must fit into a run: one says nothing of what comes after it.
-const RETURNS: f64 = 2.0;
+/// The least number of recoveries in a run: one does not show what follows it.
+const MIN_RETURNS: f64 = 2.0;
 
 impl Sampling {
-    /// How long a run must be to show ProbeRTT, and CUBIC's return to the window that it had before a loss, on the longest of the
-    /// paths; in whole seconds.
+    /// The least duration, in whole seconds, in which the longest path shows ProbeRTT and CUBIC's return to the window
+    /// before a loss.
     pub fn horizon(&self) -> Duration {
         horizon(&self.sampled)
     }
 
-    /// Whether the runs are shorter than that.
+    /// Whether the runs are shorter than the horizon.
     pub fn is_brief(&self) -> bool {
         self.duration < self.horizon()
     }
@@ -29,14 +29,14 @@ impl Sampling {
 
 /// See [`Sampling::horizon`].
 pub(super) fn horizon(sampled: &[Sampled]) -> Duration {
-    let returns = sampled.iter().map(|of| of.cubic_return() * RETURNS);
+    let returns = sampled.iter().map(|of| of.cubic_return() * MIN_RETURNS);
     let longest = returns.fold(0.0, f64::max).ceil();
-    PROBE_RTT.max(Duration::from_secs(longest as u64))
+    PROBE_RTT_INTERVAL.max(Duration::from_secs(longest as u64))
 }
 
 impl Sampled {
-    /// K, the time from a loss until CUBIC has its window again, in seconds (RFC 9438, "Window Increase Function"). That window
-    /// fills path and buffer, or is the mean that random losses leave it ("Fairness to Reno", "Using Spare Capacity").
+    /// K, the seconds from a loss until CUBIC has its window again (RFC 9438, "Window Increase Function"). The window
+    /// fills path and buffer, or is the mean that random losses allow ("Fairness to Reno", "Using Spare Capacity").
     pub(super) fn cubic_return(&self) -> f64 {
         let path = &self.scenario.path;
         let rtt = path.rtt.as_secs_f64();

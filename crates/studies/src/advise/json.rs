@@ -1,4 +1,4 @@
-//! An advice for programs.
+//! Advice as JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use super::goal::Goal;
 use super::outcome::Outcome;
 use super::ranges::Range;
 
-/// An advice for programs.
+/// Advice as JSON.
 #[derive(Debug, Serialize)]
 pub struct Json<'a> {
-    /// The path as it was told.
+    /// The description of the path as given.
     path: &'a str,
-    /// What is not known of it.
+    /// The fields that are ranges.
     ranges: &'a [Range],
-    /// How long each run is.
+    /// The duration of each run.
     duration_s: f64,
-    /// How much of its beginning does not count.
+    /// The length of the warmup, which is not measured.
     warmup_s: f64,
-    /// How long a run must be to show what takes longest: the advice is not sure if `duration_s` is less.
+    /// The least duration of a run that shows the slowest behaviour. The advice is not sure if `duration_s` is less.
     horizon_s: f64,
-    /// How many runs ended.
+    /// The number of runs that ended.
     runs: usize,
     /// The goal that was asked for.
     goal: Goal,
-    /// What to choose for it.
+    /// The candidate chosen for this goal.
     choice: &'static str,
-    /// What to choose for each goal, and why.
+    /// The choice for each goal, with the reasons.
     goals: &'a [Choice],
     /// The sampled paths.
     paths: Vec<OfPath<'a>>,
@@ -38,14 +38,14 @@ pub struct Json<'a> {
 #[derive(Debug, Serialize)]
 struct OfPath<'a> {
     seed: u64,
-    /// What each range is here, by its field.
+    /// The value of each range on this path, by field.
     values: BTreeMap<&'a str, &'a str>,
-    /// What each candidate did; none of those with a run that failed.
+    /// The outcome of each candidate. Candidates with a failed run are absent.
     candidates: BTreeMap<&'static str, &'a Outcome>,
 }
 
 impl<'a> Json<'a> {
-    /// The advice for this goal, from so many runs.
+    /// The advice for this goal, from this number of runs.
     pub fn new(advice: &'a Advice<'_>, goal: Goal, runs: usize) -> Json<'a> {
         let sampling = advice.sampling;
         let of_path = |(place, sampled): (usize, &'a super::plan::Sampled)| {

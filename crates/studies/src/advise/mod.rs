@@ -1,9 +1,9 @@
-//! Which controller suits one path, of which not everything need be known.
+//! Advice which controller suits a path that is known in part.
 //!
-//! A [`RangedPath`] is what is known: any of its fields may be a range. A [`Question`] samples paths from it and runs every
-//! candidate over each of them, alone, beside CUBIC and beside itself: [`Sampling::plan`]. [`Outcomes`] are what the runs
-//! gave. An [`Advice`] is made of them: which candidate to choose for a [`Goal`], what that gains, whom it hurts, and how
-//! sure all of that is.
+//! A [`RangedPath`] describes the path; any of its fields may be a range. A [`Question`] samples paths from it and runs
+//! every candidate over each of them: alone, beside CUBIC and beside itself ([`Sampling::plan`]). [`Outcomes`] hold the
+//! results. An [`Advice`] chooses a candidate for each [`Goal`] and states the gain, the harm to others, and the
+//! confidence.
 
 mod advice;
 mod gain;

@@ -1,4 +1,4 @@
-//! What the runs gave: each candidate on each sampled path.
+//! The results of the runs: each candidate on each sampled path.
 
 use congestion::ControllerKind;
 use record::statistics::quantile;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::plan::Case;
 
 units::named! {
-    /// Who else is on the path.
+    /// The other flows on the path.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Company, "company" {
         /// Nobody.
@@ -20,79 +20,79 @@ units::named! {
     }
 }
 
-/// A candidate on a sampled path.
+/// The results of a candidate on a sampled path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Outcome {
-    /// With the path to itself.
+    /// Alone on the path.
     pub alone: Alone,
     /// Beside a CUBIC flow.
     pub beside_cubic: Beside,
-    /// Beside a second flow of its own, and small requests.
+    /// Beside a second flow of the same controller, and small requests.
     pub beside_itself: Together,
 }
 
 impl Outcome {
-    /// Whether none of its own packets arrived.
+    /// Whether none of the candidate's packets arrived.
     fn is_nothing(&self) -> bool {
         self.alone.goodput_bps <= 0.0 && self.beside_cubic.goodput_bps <= 0.0
     }
 }
 
-/// A flow that has the path to itself.
+/// The results of a flow alone on the path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Alone {
     /// Its goodput.
     pub goodput_bps: f64,
-    /// The same, as a share of what the path allows.
+    /// The same, as a share of the path's limit.
     pub limit_share: Option<f64>,
-    /// Its round-trip time, 95th percentile.
+    /// The round-trip time, 95th percentile.
     pub rtt_p95_ms: f64,
-    /// What it sends again, as a share of what it sends.
+    /// Retransmitted bytes as a share of sent bytes.
     pub resent_share: f64,
 }
 
-/// A flow beside a CUBIC flow.
+/// The results of a flow beside a CUBIC flow.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Beside {
     /// Its goodput.
     pub goodput_bps: f64,
-    /// The same, as a share of half of what the path allows.
+    /// The same, as a share of half of the path's limit.
     pub fair_share: Option<f64>,
-    /// The CUBIC flow's goodput, as a share of what it has beside another CUBIC flow.
+    /// The CUBIC flow's goodput, as a share of its goodput beside another CUBIC flow.
     pub neighbour_goodput: Option<f64>,
-    /// The CUBIC flow's round-trip time (95th percentile), over that beside another CUBIC flow.
+    /// The CUBIC flow's round-trip time (95th percentile), over its value beside another CUBIC flow.
     pub neighbour_rtt_p95: Option<f64>,
 }
 
-/// Two flows with the same controller, and small requests.
+/// The results of two flows of the same controller with small requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Together {
-    /// The goodput of all, as a share of what the path allows.
+    /// The goodput of all flows, as a share of the path's limit.
     pub limit_share: Option<f64>,
-    /// Jain's index of the two.
+    /// Jain's index of the two flows.
     pub jain: f64,
-    /// That of two CUBIC flows, with requests of CUBIC's.
+    /// Jain's index of two CUBIC flows with CUBIC requests.
     pub cubic_jain: f64,
-    /// How long requests for 30 kB take, 95th percentile.
+    /// The time that requests for 30 kB take, 95th percentile.
     pub request_p95_ms: f64,
 }
 
-/// What the runs gave.
+/// The results of all runs.
 #[derive(Debug, Clone)]
 pub struct Outcomes {
     controllers: Vec<ControllerKind>,
-    /// Of each path, each candidate; nothing where a run failed, or nothing arrived whoever sent.
+    /// Each candidate by path. Nothing where a run failed, or where no candidate's packets arrived.
     paths: Vec<Vec<Option<Outcome>>>,
     dead: usize,
 }
 
-/// What one run tells.
+/// The measurements of one run.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct Measured {
     goodput: f64,
     rtt_p95: f64,
     resent: f64,
-    /// The second flow's.
+    /// The goodput of the second flow.
     other_goodput: f64,
     other_rtt_p95: f64,
     limit: Option<f64>,
@@ -100,33 +100,33 @@ pub(super) struct Told {
     request_p95: f64,
 }
 
-/// The runs as they end: each is forgotten but for what it tells.
+/// The measurements of the runs that have ended. The records themselves are dropped.
 #[derive(Debug, Clone)]
 pub struct Gathering {
-    told: Vec<Option<Told>>,
+    measured: Vec<Option<Measured>>,
 }
 
 impl Gathering {
-    /// Of so many runs, none has ended.
+    /// Expects this number of runs.
     pub fn new(runs: usize) -> Gathering {
         Gathering {
-            told: vec![None; runs],
+            measured: vec![None; runs],
         }
     }
 
-    /// The run at this place has ended.
+    /// Keeps the measurements of the run at this index.
     pub fn note(&mut self, place: usize, record: &Record) {
-        self.told[place] = Some(Told::of(record));
+        self.measured[place] = Some(Measured::of(record));
     }
 }
 
-impl Told {
-    fn of(record: &Record) -> Told {
+impl Measured {
+    fn of(record: &Record) -> Measured {
         let flows = &record.summary.flows;
         let goodput = |place: usize| flows.get(place).map_or(0.0, |flow| flow.goodput_bps as f64);
-        // A flow without any ACK had nothing but the queue to wait in.
+        // A flow without any ACK has an unbounded round-trip time.
         let rtt = |place: usize| flows.get(place).and_then(|flow| flow.rtt_ms.p95);
-        Told {
+        Measured {
             goodput: goodput(0),
             rtt_p95: rtt(0).unwrap_or(f64::INFINITY),
             resent: flows
@@ -143,12 +143,12 @@ impl Told {
 }
 
 /// Jain's index of the first two flows.
-fn jain(told: &Told) -> f64 {
-    jain_index([told.goodput, told.other_goodput]).unwrap_or(0.0)
+fn jain(measured: &Measured) -> f64 {
+    jain_index([measured.goodput, measured.other_goodput]).unwrap_or(0.0)
 }
 
-/// How long requests take that are made after the warmup, in milliseconds. One without its answer has taken the time until
-/// the end at least, and leaving it out would make those quick that answer few.
+/// The time of requests that start after the warmup, 95th percentile, in milliseconds. An unanswered request counts as
+/// if answered at the end of the run. Leaving it out would favour a controller that answers few.
 fn request_p95(record: &Record) -> f64 {
     let (warmup, end) = (record.scenario.warmup, record.summary.end());
     let requests = record.transfers.rows.iter();
@@ -162,24 +162,24 @@ fn request_p95(record: &Record) -> f64 {
 }
 
 impl Outcomes {
-    /// What these runs gave.
+    /// The outcomes of these runs.
     pub fn new(controllers: &[ControllerKind], cases: &[Case], gathering: &Gathering) -> Outcomes {
         let paths = cases.iter().map(|case| case.path + 1).max().unwrap_or(0);
-        let told = |path, controller, company| {
+        let measured = |path, controller, company| {
             let case = Case {
                 path,
                 controller,
                 company,
             };
             let place = cases.iter().position(|of| *of == case)?;
-            gathering.told[place]
+            gathering.measured[place]
         };
         let outcome = |path: usize, controller: ControllerKind| {
-            let alone = told(path, controller, Company::Nobody)?;
-            let beside = told(path, controller, Company::Cubic)?;
-            let itself = told(path, controller, Company::Itself)?;
-            let usual = told(path, ControllerKind::Cubic, Company::Cubic)?;
-            let usual_itself = told(path, ControllerKind::Cubic, Company::Itself)?;
+            let alone = measured(path, controller, Company::Nobody)?;
+            let beside = measured(path, controller, Company::Cubic)?;
+            let itself = measured(path, controller, Company::Itself)?;
+            let usual = measured(path, ControllerKind::Cubic, Company::Cubic)?;
+            let usual_itself = measured(path, ControllerKind::Cubic, Company::Itself)?;
             let ratio = |of: f64, usual: f64| {
                 let ratio = of / usual;
                 ratio.is_finite().then_some(ratio)
@@ -230,28 +230,28 @@ impl Outcomes {
         &self.controllers
     }
 
-    /// How many paths there are.
+    /// The number of sampled paths.
     pub fn paths(&self) -> usize {
         self.paths.len()
     }
 
-    /// Over how many of them nothing arrived, whoever sent. They have no outcomes.
+    /// The number of paths over which nothing arrived from any candidate. They have no outcomes.
     pub fn dead(&self) -> usize {
         self.dead
     }
 
-    /// How many have outcomes.
+    /// The number of paths with outcomes.
     pub fn known(&self) -> usize {
         let has_some = |path: &&Vec<Option<Outcome>>| path.iter().any(Option::is_some);
         self.paths.iter().filter(has_some).count()
     }
 
-    /// A candidate on a path, both by their places; nothing if a run failed.
+    /// The outcome of a candidate on a path, by their indices. Nothing if a run failed.
     pub fn of(&self, path: usize, candidate: usize) -> Option<&Outcome> {
         self.paths.get(path)?.get(candidate)?.as_ref()
     }
 
-    /// A candidate on all paths.
+    /// The outcomes of a candidate on all paths.
     pub fn all_of(&self, candidate: usize) -> impl Iterator<Item = &Outcome> {
         (0..self.paths()).filter_map(move |path| self.of(path, candidate))
     }

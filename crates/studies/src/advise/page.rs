@@ -1,4 +1,4 @@
-//! An advice as a page.
+//! Advice as an HTML page.
 
 use askama::Template;
 use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, cdf};
@@ -15,7 +15,7 @@ use record::Dimension;
 use report::Table;
 use report::page::{Origin, PLAIN, Page};
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "advise.html")]
 struct Body {
@@ -25,15 +25,15 @@ struct Body {
     pictures: Vec<String>,
 }
 
-/// What is said of a goal.
+/// The part of the page about one goal.
 struct OfGoal {
     headline: String,
     sentences: Vec<String>,
     rivals: Option<Table>,
 }
 
-/// The advice as one self-contained page, this goal first. `runs` are how many there were, and `facts` what else is to be
-/// known of them.
+/// The advice as one self-contained page, with this goal first. `runs` is the number of runs; `facts` are further
+/// remarks on them.
 pub fn page(
     advice: &Advice<'_>,
     goal: Goal,
@@ -78,7 +78,7 @@ pub fn page(
     page.html()
 }
 
-/// The candidate beside CUBIC on the first path with outcomes, as a scenario.
+/// The scenario of the candidate beside CUBIC on the first path with outcomes.
 fn first_run(advice: &Advice<'_>, candidate: usize) -> String {
     let paths = 0..advice.outcomes.paths();
     let mut known = paths.filter(|path| advice.outcomes.of(*path, candidate).is_some());
@@ -90,7 +90,7 @@ fn first_run(advice: &Advice<'_>, candidate: usize) -> String {
     advice.sampling.scenario(&case).to_string()
 }
 
-/// What is drawn of a candidate's outcome.
+/// A quantity of an outcome, as it is drawn.
 struct Drawn {
     title: &'static str,
     axis: &'static str,
@@ -130,8 +130,7 @@ const DRAWN: [Drawn; 4] = [
     },
 ];
 
-/// A picture for each range: what is drawn, over the values of it. Where everything is known, the distributions over the
-/// seeds.
+/// One picture for each range, with the quantities over its values. Without ranges, the distributions over the seeds.
 fn pictures(advice: &Advice<'_>) -> Vec<Picture> {
     let ranges = &advice.sampling.ranges;
     if ranges.is_empty() {
@@ -158,7 +157,7 @@ fn picture(title: &str, charts: impl Iterator<Item = Chart>) -> Picture {
     picture.explained("Each mark is one sampled path. On each of them, all candidates have the same path and the same seed.")
 }
 
-/// The candidates by their places, with their looks: each has marks of its own.
+/// The candidates' indices, names and looks. Each has marks of its own.
 fn looks(advice: &Advice<'_>) -> Vec<(usize, &'static str, Look)> {
     let names: Vec<&str> = advice
         .outcomes
@@ -233,7 +232,7 @@ fn ruled(chart: Chart, drawn: &Drawn) -> Chart {
     }
 }
 
-/// The unit in which numbers are drawn, and what they are multiplied with for it.
+/// The unit of a drawn axis, and the factor that converts values to it.
 fn scaled(dimension: Dimension) -> (Unit, f64) {
     match dimension {
         Dimension::Rate => (Unit::MEGABITS_PER_SECOND, 1e-6),
@@ -245,7 +244,7 @@ fn scaled(dimension: Dimension) -> (Unit, f64) {
     }
 }
 
-/// The axis of a range's values: with even ratios, or evenly spaced from zero.
+/// The axis of a range's values: logarithmic if all are positive, otherwise linear from zero.
 fn across(field: &str, unit: Unit, values: &[f64]) -> Axis {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(0.0, f64::max);

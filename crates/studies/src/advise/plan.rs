@@ -1,4 +1,4 @@
-//! What is run: every candidate over every sampled path, alone and beside others.
+//! The plan of runs: every candidate over every sampled path, alone and beside others.
 
 use congestion::ControllerKind;
 use lab::Cancel;
@@ -10,37 +10,37 @@ use crate::runs::{Plan, derive_seed};
 use scenario::tree::Node;
 use scenario::{FlowSpec, Scenario, de};
 
-/// About the size of a packet in bytes, and what it carries.
+/// The approximate size of a packet, and of its payload, in bytes.
 pub(super) const PACKET: f64 = 1500.0;
 pub(super) const PAYLOAD: f64 = 1448.0;
 
-/// The paths that are sampled, and how long each run is.
+/// The sampled paths and the duration of each run.
 #[derive(Debug, Clone, Default)]
 pub struct Sampling {
-    /// The path as it was told, in one line.
+    /// The path as given, in one line.
     pub path: String,
-    /// How long each run is.
+    /// The duration of each run.
     pub duration: Duration,
-    /// How much of its beginning does not count.
+    /// The part at the beginning of each run that is not measured.
     pub warmup: Duration,
-    /// What is not known exactly.
+    /// The fields that are ranges.
     pub ranges: Vec<Range>,
-    /// The paths.
+    /// The sampled paths.
     pub sampled: Vec<Sampled>,
-    /// The most data packets that all runs together can have.
+    /// The most data packets of all runs together.
     pub packets: f64,
-    /// What they take to be simulated, as so many packets that come one by one.
+    /// The cost of simulating them, in packets that are processed one by one.
     pub steps: f64,
 }
 
-/// A path from the ranges.
+/// A path sampled from the ranges.
 #[derive(Debug, Clone)]
 pub struct Sampled {
-    /// What each range is here.
+    /// The value of each range on this path.
     pub values: Vec<String>,
-    /// What the random choices of all its runs derive from.
+    /// The seed from which all random choices of the path's runs derive.
     pub seed: u64,
-    /// What it carries at most, on average.
+    /// The highest average rate that the path carries.
     pub rate: Rate,
     /// The path and the hosts.
     pub scenario: Scenario,
@@ -49,24 +49,25 @@ pub struct Sampled {
 /// A candidate over a sampled path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Case {
-    /// The path's place.
+    /// The index of the path.
     pub path: usize,
     /// The candidate.
     pub controller: ControllerKind,
-    /// Who else is there.
+    /// The other flows on the path.
     pub company: Company,
 }
 
-/// What CUBIC's neighbours are compared with.
+/// The controller of the neighbouring flow, which candidates are compared with.
 const NEIGHBOUR: ControllerKind = ControllerKind::Cubic;
 
-/// Small requests, as a page or a call of an API makes them, and the share of the path that they take at most.
-const RESPONSE: Bytes = Bytes::new(30_000);
-const REQUESTS_SHARE: u64 = 20;
+/// The size of a small request, as a page or an API call makes it, and the divisor of the path's time that requests may
+/// take.
+const RESPONSE_SIZE: Bytes = Bytes::new(30_000);
+const REQUESTS_DIVISOR: u64 = 20;
 
 impl Sampling {
-    /// All runs, path by path. CUBIC beside CUBIC, which harm is measured against, and CUBIC beside itself with requests, which
-    /// fairness is, are among them, whoever the candidates are.
+    /// All runs, path by path. They always include CUBIC beside CUBIC, the reference for harm, and CUBIC beside itself
+    /// with requests, the reference for fairness.
     pub fn cases(&self, controllers: &[ControllerKind]) -> Vec<Case> {
         let of_path = |path: usize| {
             let case = move |controller, company| Case {
@@ -87,7 +88,7 @@ impl Sampling {
         (0..self.sampled.len()).flat_map(of_path).collect()
     }
 
-    /// These runs, in this order; only the first of them if it is cancelled meanwhile.
+    /// The plan of these runs, in this order. A cancelled call plans only the first of them.
     pub fn plan(&self, name: &str, cases: &[Case], cancel: &Cancel) -> Plan {
         let fields = self.ranges.iter().map(|range| range.field.as_str());
         let mut plan = Plan::new(name, fields.chain(["path", "controller", "beside"]));
@@ -100,13 +101,13 @@ impl Sampling {
             let values = self.sampled[case.path].values.iter().cloned().chain(own);
             let scenario = self.scenario(case);
             plan.add_point(values.collect(), scenario.clone());
-            // Nothing is kept of it.
+            // The record is not kept.
             plan.add_run(0, scenario, String::new());
         }
         plan
     }
 
-    /// The same path and the same seed for all candidates, so that they differ in nothing else.
+    /// The scenario of a case. All candidates have the same path and seed, so that they differ in nothing else.
     pub(super) fn scenario(&self, case: &Case) -> Scenario {
         let sampled = &self.sampled[case.path];
         let of_path = &sampled.scenario;
@@ -117,8 +118,8 @@ impl Sampling {
             Company::Itself => Some(case.controller),
         };
         flows.extend(other.map(|other| FlowSpec::new(other.into())));
-        // Who comes first may have an advantage: on every other path that is the candidate. A part of a second apart,
-        // since two that start together lose packets together.
+        // The first flow may have an advantage; the candidate is first on every other path. Starts are less than a
+        // second apart, since two flows that start together lose packets together.
         let most = (self.duration / 10).min(Duration::from_secs(1)) / 1000;
         let later = most * (100 + derive_seed(sampled.seed, &[("start", "")], 0) % 900);
         if let Some(flow) = flows.get_mut(1 - case.path % 2) {
@@ -137,14 +138,14 @@ impl Sampling {
         }
     }
 
-    /// Small requests over a connection that stays open, a part of a second apart; of shorter runs a fiftieth.
+    /// Small requests over one connection, at least 200 ms apart, or a fiftieth of a shorter run.
     fn requests(&self, controller: ControllerKind, rate: Rate) -> FlowSpec {
-        let takes = rate.time_for(RESPONSE);
+        let takes = rate.time_for(RESPONSE_SIZE);
         let apart = (self.duration / 50).min(Duration::from_millis(200));
-        let mean = (takes * REQUESTS_SHARE).max(apart);
+        let mean = (takes * REQUESTS_DIVISOR).max(apart);
         let text = format!(
             "{{ controller = \"{controller}\", \
-             app = {{ kind = \"requests\", response = \"{RESPONSE}\", think = {{ mean = \"{mean}\" }} }} }}"
+             app = {{ kind = \"requests\", response = \"{RESPONSE_SIZE}\", think = {{ mean = \"{mean}\" }} }} }}"
         );
         de::read(&Node::from_option(&text)).expect("a flow as scenarios have it")
     }

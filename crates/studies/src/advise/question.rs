@@ -1,4 +1,4 @@
-//! What is asked, and how much is run for the answer.
+//! The question, and the amount of simulation for its answer.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,22 +13,22 @@ use super::ranges::{Range, RangedPath};
 use crate::runs::derive_seed;
 use scenario::{Reason, Scenario, ScenarioError};
 
-/// What is asked.
+/// A question about the best controller for a path.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// What is known of the path.
+    /// The known properties of the path.
     pub path: RangedPath,
     /// The candidates.
     pub controllers: Vec<ControllerKind>,
-    /// How many paths are sampled; as many as are worth the time if not given.
+    /// The number of sampled paths. By default as many as the budget allows.
     pub paths: Option<usize>,
-    /// How long each run is; as long as is worth the time if not given.
+    /// The duration of each run. By default as long as the budget allows.
     pub duration: Option<Duration>,
-    /// What all random choices derive from.
+    /// The seed from which all random choices derive.
     pub seed: u64,
 }
 
-/// Seconds of a run, and sampled paths: the first that stay within the budget are taken. CUBIC needs some ten seconds from
+/// Pairs of run seconds and sampled paths. The first pair within the budget is taken. CUBIC needs some ten seconds from
 /// one loss to the next on a path of 100 Mbit/s and 100 ms.
 const LENGTHS: [(u64, usize); 10] = [
     (60, 24),
@@ -43,39 +43,41 @@ const LENGTHS: [(u64, usize); 10] = [
     (1, 4),
 ];
 
-/// So many steps at most, unless even the shortest runs have more: some fifteen seconds on two processors.
-const BUDGET: f64 = 36e6;
+/// The most steps, unless even the shortest runs have more. They take some fifteen seconds on two processors.
+const MAX_STEPS: f64 = 36e6;
 
-/// A packet is a step, and a burst of packets two more: a host hands down a millisecond of its rate at a time (TSO autosizing).
+/// The steps of a burst of packets beyond one for each packet. A host hands down a millisecond of its rate at a time
+/// (TSO autosizing).
 const STEPS_OF_BURST: f64 = 2.0;
 const BURST_SECONDS: f64 = 1e-3;
 
-/// So many packets at most where nobody asked for more: minutes. And where somebody did, by the number of paths or the length of
-/// runs: two days.
-const MOST: f64 = 640e6;
-const MOST_ASKED: f64 = 1e12;
+/// The most packets by default (minutes of simulation), and if the number of paths or the duration was given (two
+/// days).
+const MAX_PACKETS: f64 = 640e6;
+const MAX_PACKETS_ASKED: f64 = 1e12;
 
-/// So many paths at most: more say no more of a path, and their plan alone would fill the memory.
+/// The most paths. More say no more of a path, and their plan alone would fill the memory.
 pub const MOST_PATHS: usize = 1000;
 
-/// A mean of fewer paths says little.
-const FEW: usize = 8;
+/// The fewest paths whose mean is meaningful.
+const MIN_PATHS: usize = 8;
 
-/// A run has so many round trips at least: what is over before Startup or slow start is says nothing.
-const ROUND_TRIPS: u64 = 25;
+/// The least round trips of a run. A shorter one ends before Startup or slow start does.
+const MIN_ROUND_TRIPS: u64 = 25;
 
 impl Question {
-    /// The paths that are sampled, and how long each run is.
+    /// The sampled paths, and the duration of each run.
     ///
-    /// Each range is cut into as many values as there are paths, and each path has one of them, in an order of its own for
-    /// each range (Latin hypercube sampling; McKay, Beckman, Conover 1979). So few paths see all of every range.
+    /// Each range is cut into as many values as there are paths, and each path has one of them, in a separate random
+    /// order for each range (Latin hypercube sampling; McKay, Beckman, Conover 1979). Thus few paths cover all of every
+    /// range.
     ///
-    /// Runs that show CUBIC's return on fewer paths are better than shorter runs on more.
+    /// Longer runs that show CUBIC's return are preferred to more paths.
     ///
     /// # Errors
     ///
-    /// More paths are asked for than say anything, the path makes no sense at one of its values, nothing passes there, or so
-    /// much does that nobody could wait for it.
+    /// More paths are asked for than [`MOST_PATHS`], the path is invalid at one of its values, nothing passes through
+    /// it, or the runs have too many packets.
     pub fn sampling(&self) -> Result<Sampling, ScenarioError> {
         if let Some(paths) = self.paths.filter(|paths| *paths > MOST_PATHS) {
             let reason = format!("{paths} are more than {MOST_PATHS}; give less");
@@ -94,7 +96,7 @@ impl Question {
                     }
                 };
                 let longest = sampled.iter().map(|of| of.scenario.path.rtt).max();
-                let mut shortest = longest.unwrap_or_default() * ROUND_TRIPS;
+                let mut shortest = longest.unwrap_or_default() * MIN_ROUND_TRIPS;
                 if is_long {
                     shortest = shortest.max(horizon(sampled));
                 }
@@ -114,7 +116,7 @@ impl Question {
                     steps: 0.0,
                 };
                 let sampling = self.counted(sampling);
-                if sampling.steps <= BUDGET && (!is_long || paths >= FEW) {
+                if sampling.steps <= MAX_STEPS && (!is_long || paths >= MIN_PATHS) {
                     return Ok(sampling);
                 }
                 least = Some(sampling);
@@ -127,7 +129,7 @@ impl Question {
 
     /// # Errors
     ///
-    /// The runs end before the path changes so late.
+    /// The runs end before the last change of the path.
     fn reaches(&self, change: Duration) -> Result<(), ScenarioError> {
         match self.duration {
             Some(duration) if change >= duration => {
@@ -142,10 +144,14 @@ impl Question {
 
     /// # Errors
     ///
-    /// The runs have more packets than anybody wants to wait for.
+    /// The runs have more packets than the limit.
     fn bounded(&self, sampling: &Sampling) -> Result<(), ScenarioError> {
         let is_asked = self.paths.is_some() || self.duration.is_some();
-        let most = if is_asked { MOST_ASKED } else { MOST };
+        let most = if is_asked {
+            MAX_PACKETS_ASKED
+        } else {
+            MAX_PACKETS
+        };
         if sampling.packets <= most {
             return Ok(());
         }
@@ -177,7 +183,7 @@ impl Question {
         let all: Vec<Vec<String>> = ranges.iter().map(|range| range.values(count)).collect();
         let sample = |path: usize| {
             let value = |((range, values), order): ((&Range, &Vec<String>), &Vec<usize>)| {
-                // One path has the range's beginning.
+                // A single path has the beginning of the range.
                 let value = values.get(order[path]).unwrap_or(&range.from);
                 value.clone()
             };
@@ -195,14 +201,14 @@ impl Question {
         (0..count).map(sample).collect()
     }
 
-    /// The numbers below `count` in an order that depends on the seed and on this name alone.
+    /// The numbers below `count`, in an order that depends only on the seed and this name.
     fn order(&self, name: &str, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|place| derive_seed(self.seed, &[("range", name)], *place as u64));
         order
     }
 
-    /// With the most data packets that all runs can have, and the steps of these.
+    /// Adds the most data packets of all runs, and their steps.
     fn counted(&self, mut sampling: Sampling) -> Sampling {
         let runs = sampling.cases(&self.controllers).len() as f64;
         let paths = sampling.sampled.len().max(1) as f64;
@@ -216,7 +222,7 @@ impl Question {
     }
 }
 
-/// When the last of the paths changes for the last time.
+/// The time of the last change of any path.
 fn last_change(sampled: &[Sampled]) -> Duration {
     let paths = sampled.iter().map(|of| &of.scenario.path);
     let changes = paths.flat_map(|path| path.data.changes.iter().chain(&path.uplink.changes));
@@ -224,7 +230,7 @@ fn last_change(sampled: &[Sampled]) -> Duration {
 }
 
 impl Sampled {
-    /// The most packets a second.
+    /// The most packets in a second.
     fn packet_rate(&self) -> f64 {
         let mss = self.scenario.host.mss;
         let packet = mss.map_or(PACKET, |mss| mss as f64 + (PACKET - PAYLOAD));
@@ -233,9 +239,9 @@ impl Sampled {
 }
 
 impl Sampling {
-    /// Whether it takes longer than is usual.
+    /// Whether the runs cost more than the budget.
     pub(super) fn is_much(&self) -> bool {
-        self.steps > BUDGET
+        self.steps > MAX_STEPS
     }
 }
 
@@ -243,15 +249,15 @@ impl Sampling {
 #[derive(Default)]
 struct Traces(HashMap<PathBuf, Rate>);
 
-/// Over so long a time changes and bursts are taken.
-const MINUTE: Duration = Duration::from_secs(60);
+/// The time over which changes and bursts are averaged.
+const AVERAGING_TIME: Duration = Duration::from_secs(60);
 
 impl Traces {
-    /// What the path carries at most, on average.
+    /// The highest average rate that the path carries.
     fn rate(&mut self, scenario: &Scenario) -> Result<Rate, ScenarioError> {
         let link = &scenario.path.data;
-        let admitted = link.admitted(Duration::ZERO, MINUTE);
-        let admitted = admitted.map(|bytes| Rate::from_transfer(bytes, MINUTE));
+        let admitted = link.admitted(Duration::ZERO, AVERAGING_TIME);
+        let admitted = admitted.map(|bytes| Rate::from_transfer(bytes, AVERAGING_TIME));
         let of_trace = match &link.trace {
             None => None,
             Some(trace) => match self.0.get(trace) {
@@ -325,7 +331,10 @@ mod tests {
             question.duration = Some(Duration::from_millis(1));
             question.paths = Some(1);
             let asked = question.sampling();
-            assert!(asked.is_ok_and(|it| it.packets <= MOST_ASKED), "{rate}");
+            assert!(
+                asked.is_ok_and(|it| it.packets <= MAX_PACKETS_ASKED),
+                "{rate}"
+            );
         }
         let mut endless = question(&[("path.rate", "100gbit"), ("path.rtt", "10ms")]);
         (endless.duration, endless.paths) = (Some(Duration::MAX), Some(1000));

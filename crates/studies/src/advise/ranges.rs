@@ -8,62 +8,63 @@ use crate::runs::Amount;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, Scenario, ScenarioError};
 
-/// What stands between the ends of a range: `10mbit..50mbit`.
-const TO: &str = "..";
+/// The text between the ends of a range: `10mbit..50mbit`.
+const SEPARATOR: &str = "..";
 
-/// The buffer of a bottleneck of which none is told: shallow to bloated.
+/// The buffer assumed for a bottleneck without one: shallow to bloated.
 const UNKNOWN_BUFFER: &str = "0.5bdp..8bdp";
 
 /// The same where half a BDP is less than two packets.
 const UNKNOWN_SMALL_BUFFER: &str = "10p..100p";
 const TWO_PACKETS: Bytes = Bytes::new(3000);
 
-/// The same where there is no rate that a BDP could be of.
+/// The same for a path without a rate, and hence without a BDP.
 const UNKNOWN_BUFFER_OF_TRACE: &str = "100p..1000p";
 
-/// A few paths show nothing of more ranges than this.
-const MOST_RANGES: usize = 32;
+/// The most ranges: a few paths show nothing of more.
+const MAX_RANGES: usize = 32;
 
-/// What says more of a path has a mistake in it, and would take long to read for each of the paths.
-const MOST_VALUES: usize = 10_000;
+/// The most values of a path. A text with more is a mistake, and would be slow to read for each sampled path.
+const MAX_VALUES: usize = 10_000;
 
-/// What a scenario may have beside its path. Who sends over the path, and how long, is the advice's own.
-const OTHERS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
+/// The parts of a scenario that are not about the path. They are ignored, since the advice sets flows and duration
+/// itself.
+const IGNORED_PARTS: [&str; 6] = ["name", "duration", "warmup", "seed", "flow", "quick"];
 
-/// A path, and the hosts at its ends: what a scenario says of them. Any value may be a range.
+/// The path and the hosts of a scenario, where any value may be a range.
 #[derive(Debug, Clone)]
 pub struct RangedPath {
     draft: Draft,
-    /// The connection in a capture that showed it.
+    /// The captured connection from which the path was derived.
     pub origin: Option<String>,
 }
 
-/// A field that is not known exactly.
+/// A field that is known only as a range.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Range {
     /// The field: `path.rate`.
     pub field: String,
-    /// Its smallest value.
+    /// The smallest value.
     pub from: String,
-    /// Its largest.
+    /// The largest value.
     pub to: String,
 }
 
 impl RangedPath {
-    /// A path of which nothing is known.
+    /// An empty path.
     pub fn unknown() -> RangedPath {
         RangedPath::of(Vec::new(), PathBuf::new())
     }
 
-    /// The path and the hosts of a scenario. Its flows are left out, and so is what it says of its time; all of it may be
-    /// missing. Names of traces are relative to `directory`.
+    /// Reads the path and the hosts of a scenario. Its flows and times are ignored, and need not be there. Names of
+    /// traces are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// It is no TOML, or has something that is no part of a scenario.
+    /// The text is not TOML, or has a part that scenarios do not have.
     pub fn parse(text: &str, directory: &Path) -> Result<RangedPath, ScenarioError> {
         let mut entries = Node::from_toml(text)?;
-        entries.retain(|entry| !OTHERS.contains(&entry.key.as_str()));
+        entries.retain(|entry| !IGNORED_PARTS.contains(&entry.key.as_str()));
         let is_strange = |entry: &&Entry| !["path", "host"].contains(&entry.key.as_str());
         if let Some(strange) = entries.iter().find(is_strange) {
             let hint = hint(&strange.key, &["path", "host"]);
@@ -94,21 +95,21 @@ impl RangedPath {
     ///
     /// # Errors
     ///
-    /// There cannot be such a field.
+    /// The field cannot exist.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
         self.draft.set(field, text)
     }
 
-    /// As [`RangedPath::set`], with a value.
+    /// As [`RangedPath::set`], but with a value.
     ///
     /// # Errors
     ///
-    /// There cannot be such a field.
+    /// The field cannot exist.
     pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
         self.draft.replace(field, value)
     }
 
-    /// Adds what no path can do without and nobody has told, as a range of what is usual. Returns what was added.
+    /// Adds a missing buffer as a range of usual sizes. Returns the added range.
     pub fn complete(&mut self) -> Option<Range> {
         let has = |field: &str| self.least_of(field).is_some();
         let is_bounded = ["path.buffer", "path.policer.rate"].into_iter().any(has);
@@ -120,12 +121,12 @@ impl RangedPath {
             (false, false) => return None,
         };
         let field = "path.buffer";
-        // A path is a table: it has a rate or a trace.
+        // `set` fails only where a parent is not a table; `path` is one, since it has a rate or a trace.
         self.draft.set(field, buffer).ok()?;
         Range::read(field, buffer)
     }
 
-    /// The value of a field, of a range the smallest.
+    /// The value of a field, or the smallest value of its range.
     fn least_of(&self, field: &str) -> Option<String> {
         let texts = self.draft.texts();
         let (_, text) = texts.iter().find(|(of, _)| of == field)?;
@@ -144,19 +145,19 @@ impl RangedPath {
         }
     }
 
-    /// An error of what was read, with the line that it is about if that is one of a text.
+    /// Adds the line of the text to an error, if the field came from a text.
     pub fn located(&self, error: ScenarioError) -> ScenarioError {
         self.draft.located(error)
     }
 
-    /// The field that says how fast the path is.
+    /// The field that limits the rate of the path.
     pub(super) fn capacity(&self) -> &'static str {
         let fields = ["path.rate", "path.trace", "path.policer.rate"];
         let told = |field: &&str| self.least_of(field).is_some();
         fields.into_iter().find(told).unwrap_or("path.rate")
     }
 
-    /// The path in one line, as it was told: `rate 10mbit..50mbit, rtt 40ms, buffer 0.5bdp..8bdp`.
+    /// The path as given, in one line: `rate 10mbit..50mbit, rtt 40ms, buffer 0.5bdp..8bdp`.
     pub fn describe(&self) -> String {
         let texts = self.draft.texts();
         let parts = texts.iter().filter_map(|(field, text)| {
@@ -166,15 +167,15 @@ impl RangedPath {
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// The fields that are not known exactly.
+    /// The fields that are ranges.
     ///
     /// # Errors
     ///
-    /// The rate or RTprop is missing, or the ends of a range make no sense together.
+    /// The rate or RTprop is missing, the ends of a range do not fit together, or there are too many values or ranges.
     pub fn ranges(&self) -> Result<Vec<Range>, ScenarioError> {
         let texts = self.draft.texts();
-        if texts.len() > MOST_VALUES {
-            let reason = format!("has more than {MOST_VALUES} values; leave out what is no path");
+        if texts.len() > MAX_VALUES {
+            let reason = format!("has more than {MAX_VALUES} values; leave out what is no path");
             return Err(ScenarioError::new("path", reason));
         }
         let has = |field: &str| texts.iter().any(|(of, _)| of.starts_with(field));
@@ -197,31 +198,31 @@ impl RangedPath {
         for range in &ranges {
             range.check().map_err(|error| self.located(error))?;
         }
-        if let Some(range) = ranges.get(MOST_RANGES) {
-            let reason = format!("is one range more than the {MOST_RANGES} that there can be");
+        if let Some(range) = ranges.get(MAX_RANGES) {
+            let reason = format!("is one range more than the {MAX_RANGES} that there can be");
             return Err(self.located(ScenarioError::new(&range.field, reason)));
         }
         Ok(ranges)
     }
 
-    /// The path where each range has this one of its [values](Range::values).
+    /// The path with one of its [values](Range::values) for each range.
     ///
     /// # Errors
     ///
-    /// It makes no sense.
+    /// The path is invalid with these values.
     pub fn at(&self, ranges: &[Range], values: &[String]) -> Result<Scenario, ScenarioError> {
         let mut draft = self.draft.clone();
         for (range, value) in ranges.iter().zip(values) {
             draft.replace(&range.field, &Node::Scalar(value.clone()))?;
         }
-        // Errors name the line of the text that has the range, and not that it was replaced.
+        // Errors name the line of the range in the text.
         let scenario = draft.read();
         scenario.map_err(|error| self.located(of_range(error, &draft, ranges)))
     }
 }
 
-/// The value that is wrong is one between the ends, which nobody has told: the error names the range, and of its ends one
-/// that is wrong, too.
+/// Reports an invalid value between the ends of a range as an error of the range. The reason is that of an invalid end,
+/// if one is, since the user never wrote the value between.
 fn of_range(error: ScenarioError, draft: &Draft, ranges: &[Range]) -> ScenarioError {
     match ranges.iter().find(|range| range.field == error.field) {
         Some(range @ Range { from, to, .. }) => {
@@ -244,24 +245,24 @@ fn of_range(error: ScenarioError, draft: &Draft, ranges: &[Range]) -> ScenarioEr
     }
 }
 
-/// A field as a line has it: `rate` for `path.rate`.
+/// The short name of a field: `rate` for `path.rate`.
 pub(super) fn short(field: &str) -> &str {
     field.strip_prefix("path.").unwrap_or(field)
 }
 
 impl Range {
-    /// The range that `text` is; nothing if it is none. A trace's name may have two points, too.
+    /// Parses `text` as a range. Returns nothing if it is not one; a trace's file name may contain `..` too.
     fn read(field: &str, text: &str) -> Option<Range> {
-        let (from, to) = text.split_once(TO)?;
+        let (from, to) = text.split_once(SEPARATOR)?;
         let is_number = from.trim().starts_with(|c: char| c.is_ascii_digit());
         if !is_number || field.ends_with("trace") {
             return None;
         }
         let (from, to) = (from.trim(), to.trim());
-        // `0..1%` and `20..60ms`: the unit of the second is the first one's too.
+        // In `0..1%` and `20..60ms` the unit of the second end holds for the first.
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
         let unit = to.trim_start_matches(is_of_number);
-        // Without a number before it, it is no unit.
+        // A unit needs a number before it.
         let is_bare = from.chars().all(is_of_number) && unit.len() < to.len();
         let from = format!("{from}{}", if is_bare { unit } else { "" });
         Some(Range {
@@ -275,7 +276,7 @@ impl Range {
         let wrong = |reason: String| Err(ScenarioError::new(&self.field, reason));
         let Range { from, to, .. } = self;
         let end = |text: &str| {
-            // Of three points, the third would be a decimal one.
+            // With `...`, the second end begins with a point.
             let amount = Amount::parse(text).filter(|_| !text.starts_with('.'));
             amount.ok_or_else(|| {
                 let reason = format!(
@@ -298,7 +299,8 @@ impl Range {
         Ok(())
     }
 
-    /// So many values from one end to the other: with even ratios, or evenly spaced if it begins at zero.
+    /// Returns `count` values from one end to the other: in a geometric series, or evenly spaced if the range begins at
+    /// zero.
     pub fn values(&self, count: usize) -> Vec<String> {
         let is_log = Amount::parse(&self.from).is_some_and(|from| from.value() > 0.0);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -319,7 +321,7 @@ mod tests {
         path
     }
 
-    /// The path where each range has that of so many values.
+    /// The path with the value at index `place` of `count` values of each range.
     fn at(path: &RangedPath, place: usize, count: usize) -> Result<Scenario, ScenarioError> {
         let ranges = path.ranges()?;
         let value = |range: &Range| range.values(count)[place].clone();
@@ -356,7 +358,7 @@ mod tests {
         let path = path(&[("path.rate", "10mbit"), ("path.rtt", "5..10")]);
         let error = at(&path, 1, 3).unwrap_err().to_string();
         assert!(error.contains("path.rtt: in 5..10, "), "{error}");
-        // A value that nobody has told is not what the error is about.
+        // The error is about the range that was given, not about a value between its ends.
         let known = [("path.rate", "1mbit"), ("path.rtt", "4ms")];
         let path = self::path(&[&known[..], &[("path.loss", "0..5")]].concat());
         let error = at(&path, 1, 3).unwrap_err().to_string();

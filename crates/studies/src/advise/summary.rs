@@ -1,4 +1,4 @@
-//! What the summary of a run, or of a capture, tells of its path.
+//! The path of a run or a capture, from its summary.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,20 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use units::Bytes;
 
-/// A share that was counted lies within so many standard deviations of it, nineteen times of twenty.
-const DEVIATIONS: f64 = 2.0;
+/// The half width of the 95 % interval of a counted share, in standard deviations.
+const HALF_WIDTH_DEVIATIONS: f64 = 2.0;
 
-/// What a sender may send before the path has answered, in bytes (RFC 6928). A direction with no more payload shows nothing
-/// of the path's rate.
+/// The initial window in bytes (RFC 6928). A direction with no more payload shows nothing of the path's rate.
 const INITIAL_WINDOW: u64 = 14_600;
 
-/// No run has more flows.
-const MOST_FLOWS: usize = 100_000;
+/// The most flows in a summary.
+const MAX_FLOWS: usize = 100_000;
 
-/// What of a JSON tells which summary it is.
+/// The fields that distinguish the kinds of summary.
 #[derive(Debug, Deserialize)]
 struct Kind {
     path: Option<Value>,
-    /// Counted alone: a summary of many takes much memory.
+    /// Only counted: many full summaries would take much memory.
     flows: Option<Vec<IgnoredAny>>,
     connections: Option<Vec<Connection>>,
 }
@@ -46,22 +45,23 @@ struct Flow {
     to: String,
     #[serde(default)]
     sent_bytes: u64,
-    /// Each field of the path, as a range.
+    /// The fields of the path, as ranges.
     path: Option<BTreeMap<String, String>>,
 }
 
 impl RangedPath {
-    /// The path of a summary in JSON: that of a run, or of the connection with the most payload of a capture.
+    /// Reads the path from a summary in JSON: the path of a run, or of the connection with the most payload in a
+    /// capture.
     ///
     /// # Errors
     ///
-    /// It is no such summary, tells of no path, or its numbers cannot be of one run.
+    /// The text is not such a summary, has no path, or its numbers contradict each other.
     pub fn of_json(text: &str) -> Result<RangedPath, ScenarioError> {
         let wrong = |error: serde_json::Error| ScenarioError::new("", error.to_string());
         let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
         let flows = kind.flows.as_ref().map_or(0, Vec::len);
-        if flows > MOST_FLOWS {
-            let reason = format!("has {flows} entries, more than {MOST_FLOWS}; leave some out");
+        if flows > MAX_FLOWS {
+            let reason = format!("has {flows} entries, more than {MAX_FLOWS}; leave some out");
             return Err(ScenarioError::new("flows", reason));
         }
         match kind {
@@ -80,12 +80,12 @@ impl RangedPath {
         }
     }
 
-    /// Of the directions whose path is known, the path of the one with the most payload.
+    /// The path of the direction with the most payload, among directions whose path is known.
     fn of_capture(connections: &[Connection]) -> Result<RangedPath, ScenarioError> {
         let flows = connections.iter().flat_map(|connection| &connection.flows);
         let known = flows.filter_map(|flow| Some((flow, flow.path.as_ref()?)));
         let known = known.filter(|(flow, _)| flow.sent_bytes > INITIAL_WINDOW);
-        // Of equal ones, the first: it is that of `fullpipe trace --ranges`.
+        // Of equal directions, the first, as in `fullpipe trace --ranges`.
         let most = known.min_by_key(|(flow, _)| u64::MAX - flow.sent_bytes);
         let Some((flow, fields)) = most else {
             let reason = "no direction with more payload than an initial window has a path; capture where data is sent, or with \
@@ -101,8 +101,8 @@ impl RangedPath {
         Ok(path)
     }
 
-    /// The path of a run. Its loss is what was counted, as a range: some lost packets of some sent ones may come from a
-    /// higher or a lower loss. If the engine cannot tell random loss from drops, it is between none and all of it.
+    /// The path of a run. Its loss is a range: the confidence interval of the counted share. If the engine cannot tell
+    /// random loss from drops, the range begins at zero.
     fn of_run(summary: &Summary) -> Result<RangedPath, ScenarioError> {
         possible(summary)?;
         let of = &summary.path;
@@ -126,7 +126,7 @@ impl RangedPath {
     }
 }
 
-/// Whether the numbers can be of one run.
+/// Checks that the numbers can come from one run.
 fn possible(summary: &Summary) -> Result<(), ScenarioError> {
     let rtprop = summary.path.rtprop_ms;
     if rtprop <= 0.0 {
@@ -167,7 +167,7 @@ fn possible(summary: &Summary) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// The random loss, if there may be any: the least and the most that it probably was.
+/// The interval of the random loss, if there is any.
 fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
     let declared = summary.flows.iter().filter_map(|flow| flow.packets_lost);
     let (field, lost) = match summary.path.random_losses {
@@ -180,7 +180,7 @@ fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
     if lost == 0 {
         return Ok(None);
     }
-    // What is lost is not delivered: without what was sent, it counts beside what was.
+    // Lost packets are not delivered: if the sent bytes are unknown, they are added to the delivered packets.
     let flows = || summary.flows.iter();
     let sent: Option<f64> = flows()
         .map(|flow| flow.sent_bytes.map(|sent| sent as f64))
@@ -197,7 +197,7 @@ fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
         return Err(ScenarioError::new(field, Reason::of(lost).words(reason)));
     }
     let share = lost as f64 / packets;
-    let half = DEVIATIONS * (share * (1.0 - share) / packets).sqrt();
+    let half = HALF_WIDTH_DEVIATIONS * (share * (1.0 - share) / packets).sqrt();
     let is_random = summary.path.random_losses.is_some();
     let low = if is_random { share - half } else { 0.0 };
     Ok(Some((low, share + half)))
@@ -211,7 +211,7 @@ mod tests {
         RangedPath::of_json(text)
     }
 
-    /// The summary of a run with these of its path's numbers, and these of its flow's.
+    /// The summary of a run with these fields of its path and of its flow.
     fn summary(of_path: &str, of_flow: &str) -> String {
         format!(
             r#"{{ "path": {{ "rate_bps": 20000000, "rtprop_ms": 40.5, "buffer_bytes": 100000{of_path} }},
@@ -282,7 +282,7 @@ mod tests {
             let error = path(&summary(of_path, of_flow)).unwrap_err().to_string();
             assert!(error.starts_with(reason), "{error}");
         }
-        let many = vec!["{}"; MOST_FLOWS + 1].join(",");
+        let many = vec!["{}"; MAX_FLOWS + 1].join(",");
         let error = path(&format!(r#"{{ "path": {{}}, "flows": [{many}] }}"#)).unwrap_err();
         assert_eq!(error.field, "flows");
         let error = path(r#"{ "path": { "rate_bps": 1000 } }"#).unwrap_err();

@@ -1,4 +1,4 @@
-//! An advice for a terminal.
+//! Advice as text for a terminal.
 
 use super::advice::{Advice, Choice, Rival};
 use super::goal::Goal;
@@ -6,10 +6,10 @@ use super::outcome::Outcome;
 use super::words;
 use report::{Table, bits_per_sec, known, percent, span};
 
-/// Explanations are no wider than this, in characters.
-const PAGE: usize = 120;
+/// The maximum width of explanations, in characters.
+const MAX_WIDTH: usize = 120;
 
-/// The advice for this goal, for a terminal of so many columns. Ends with a newline.
+/// The advice for this goal, for a terminal of `width` columns. Ends with a newline.
 pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     let choice = advice.of(goal);
     let mut lines = vec![words::headline(advice, choice)];
@@ -17,12 +17,12 @@ pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     lines.push(words::others(advice, goal) + "\n");
     let tables = rivals(choice).into_iter().chain([candidates(advice)]);
     let tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
-    let room = width.unwrap_or(PAGE).min(PAGE);
+    let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
     let columns = report::wrapped(words::COLUMNS, "", room);
     lines.join("\n") + "\n" + &tables.join("\n") + &columns
 }
 
-/// The choice beside each of the others, if there is one.
+/// A table of the choice against each rival, if there are any.
 pub fn rivals(choice: &Choice) -> Option<Table> {
     let headings = [
         format!("{} over", choice.choice),
@@ -61,7 +61,7 @@ pub fn rivals(choice: &Choice) -> Option<Table> {
     })
 }
 
-/// What each candidate does: medians over the paths.
+/// A table of the candidates: medians over the paths.
 pub fn candidates(advice: &Advice<'_>) -> Table {
     let headings = [
         "controller",
@@ -80,7 +80,7 @@ pub fn candidates(advice: &Advice<'_>) -> Table {
     let row = |(place, name): (usize, &congestion::ControllerKind)| {
         let median = |of: &dyn Fn(&Outcome) -> Option<f64>| {
             let spread = advice.spread(place, of)?;
-            // What never comes has no time.
+            // An infinite time means that nothing arrived.
             spread.median.is_finite().then_some(spread.median)
         };
         let ratio = |value: f64| format!("{value:.2}");

@@ -1,6 +1,6 @@
-//! An advice in sentences.
+//! Advice in sentences.
 
-use super::advice::{Advice, Choice, Rival, UNHURT};
+use super::advice::{Advice, Choice, MIN_UNHURT_SHARE, Rival};
 use super::goal::Goal;
 use super::outcome::Outcomes;
 use super::plan::Sampling;
@@ -10,7 +10,7 @@ use record::statistics::Spread;
 use report::count;
 use units::Duration;
 
-/// What was run.
+/// Describes the runs.
 pub fn runs(sampling: &Sampling, runs: usize) -> String {
     let paths = sampling.sampled.len();
     let (one, of) = if sampling.ranges.is_empty() {
@@ -38,7 +38,7 @@ fn rounded(span: Duration) -> String {
     report::span(span.as_millis_f64())
 }
 
-/// `choose bbr1 for throughput: the most goodput, …`, and what that costs a neighbour. [`harm`] has the numbers.
+/// `choose bbr1 for throughput: the most goodput, …`, and the cost to a neighbour. [`harm`] has the numbers.
 pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     let Choice { goal, choice, .. } = of;
     let unmet = if of.is_met {
@@ -58,20 +58,21 @@ pub fn headline(advice: &Advice<'_>, of: &Choice) -> String {
     )
 }
 
-/// One with so much of its round-trip time is not hurt either, and one with so little goodput is, on whichever path.
-const UNDELAYED: f64 = 1.05;
-const HURT: f64 = 0.7;
+/// A CUBIC neighbour whose RTT grows no more than this is not delayed. One that keeps less than this share of its
+/// goodput on any path is hurt.
+const MAX_UNDELAYED_RATIO: f64 = 1.05;
+const MIN_GOODPUT_SHARE: f64 = 0.7;
 
 /// Whether a CUBIC neighbour loses goodput, and whether its round-trip times are longer.
 fn hurt(advice: &Advice<'_>, choice: &Choice) -> (bool, bool) {
     let (goodput, delay) = harmed(advice, choice);
     (
-        goodput.is_some_and(|kept| kept.median < UNHURT || kept.min < HURT),
-        delay.is_some_and(|of| of.median > UNDELAYED),
+        goodput.is_some_and(|kept| kept.median < MIN_UNHURT_SHARE || kept.min < MIN_GOODPUT_SHARE),
+        delay.is_some_and(|of| of.median > MAX_UNDELAYED_RATIO),
     )
 }
 
-/// The words with a capital at the beginning.
+/// The words with a capital first letter.
 pub fn capital(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_uppercase());
@@ -79,25 +80,25 @@ pub fn capital(words: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// The words as a sentence of a page.
+/// The words as a sentence.
 pub fn sentence(words: &str) -> String {
     capital(words) + "."
 }
 
-/// What the columns of the table of candidates are.
+/// The explanation of the columns of the candidates' table.
 pub const COLUMNS: &str = "medians over the sampled paths. of limit: share of what the path allows. beside CUBIC: share of a fair share \
      beside a CUBIC flow. CUBIC keeps, CUBIC's RTT: what this CUBIC flow has, over what it has beside another CUBIC flow. Jain: how \
      evenly two flows of the candidate share (1 is evenly). requests p95: time of a request for 30 kB beside these two flows, 95th \
      percentile";
 
-/// What a CUBIC neighbour has of its goodput, and of its round-trip time.
+/// The goodput and the round-trip time of a CUBIC neighbour, over those beside another CUBIC flow.
 fn harmed(advice: &Advice<'_>, choice: &Choice) -> (Option<Spread>, Option<Spread>) {
     let goodput = advice.spread(choice.place, |of| of.beside_cubic.neighbour_goodput);
     let delay = advice.spread(choice.place, |of| of.beside_cubic.neighbour_rtt_p95);
     (goodput, delay)
 }
 
-/// What else there is to say of it, a sentence each.
+/// Further sentences about the choice.
 pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     let mut sentences = vec![sure(advice, choice)];
     let (dead, paths) = (advice.outcomes.dead(), advice.outcomes.paths());
@@ -114,7 +115,7 @@ pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     sentences
 }
 
-/// How sure the choice is. Nobody is sure of what takes longer than the runs.
+/// How sure the choice is. It is never sure about effects that take longer than the runs.
 pub fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
     let (how, why) = compared(advice, choice);
     let sampling = advice.sampling;
@@ -129,7 +130,7 @@ pub fn sure(advice: &Advice<'_>, choice: &Choice) -> String {
     )
 }
 
-/// How sure the choice is by what was run, and why.
+/// How sure the choice is within these runs, and why.
 fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
     let name = choice.choice;
     let rivals = choice
@@ -160,7 +161,7 @@ fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
     }
 }
 
-/// Why there is no advice.
+/// Explains why there is no advice.
 pub fn nothing(outcomes: &Outcomes, sampling: &Sampling) -> String {
     if outcomes.dead() == 0 {
         return "there is no path on which all runs ended".into();
@@ -191,7 +192,7 @@ fn met(advice: &Advice<'_>, choice: &Choice) -> String {
     format!("{nobody}{name} meets the requirement on {on} of {of} paths")
 }
 
-/// Whom the choice costs something, and how much: once, and what the numbers are.
+/// The harm that the choice does to a CUBIC neighbour, with an explanation of the numbers.
 pub fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
     let name = choice.choice;
     if name == "cubic" {
@@ -215,14 +216,14 @@ pub fn harm(advice: &Advice<'_>, choice: &Choice) -> String {
     )
 }
 
-/// `0.55 (0.21 to 0.83)`: the median, the least and the most.
+/// The median with the least and the greatest value: `0.55 (0.21 to 0.83)`.
 pub fn spread(of: Option<Spread>) -> String {
     of.map_or("–".into(), |Spread { median, min, max }| {
         format!("{median:.2} ({min:.2} to {max:.2})")
     })
 }
 
-/// The ranges that decide the choice: to measure them makes the advice better.
+/// The ranges that decide the choice. Measuring them improves the advice.
 pub fn measures(choice: &Choice) -> impl Iterator<Item = String> {
     let rivals = choice.rivals.iter();
     rivals.filter_map(|rival| decides(choice, rival))
@@ -242,7 +243,7 @@ fn decides(choice: &Choice, rival: &Rival) -> Option<String> {
     ))
 }
 
-/// What to choose for the other goals: `latency: bbr3; fair: cubic`.
+/// The choices for the other goals: `latency: bbr3; fair: cubic`.
 pub fn others(advice: &Advice<'_>, goal: Goal) -> String {
     let others = advice.choices.iter().filter(|choice| choice.goal != goal);
     let others = others.map(|choice| format!("for {}, {}", choice.goal, choice.choice));

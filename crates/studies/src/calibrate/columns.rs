@@ -1,4 +1,4 @@
-//! Every run as a row of a table.
+//! The runs as rows of a table.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -19,7 +19,7 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// What depends on the clock and the machine, if the run does: the same run in virtual time gives the same row.
+    /// The value, if the run was in real time. Runs in virtual time must give the same row on every clock and machine.
     fn real_time<T>(&self, value: T) -> Option<T> {
         self.side.contender.engine.is_real_time().then_some(value)
     }
@@ -36,12 +36,12 @@ impl Row<'_> {
     }
 }
 
-/// Writes what the store has of the calibration as a Parquet file: one row a run, with who made it, all quantities, and
-/// the whole summary as JSON. Of runs in virtual time it has no clock time and no load of the machine.
+/// Writes the runs in the store as a Parquet file: one row for each run, with its version, all quantities, and the
+/// summary as JSON. Rows of runs in virtual time contain neither the time of day nor the machine's load.
 ///
 /// # Errors
 ///
-/// `to` does not take it.
+/// Writing to `to` fails.
 pub fn write_parquet<W: Write + Send>(
     to: W,
     calibration: &Calibration,

@@ -1,4 +1,4 @@
-//! The runs of a case on two engines, beside each other.
+//! The comparison of a case on two engines.
 
 use std::borrow::Borrow;
 
@@ -14,24 +14,24 @@ use record::statistics::Spread;
 pub struct Comparison<'c> {
     /// The case.
     pub case: &'c Case,
-    /// How many runs there are of it on each engine.
+    /// The number of runs on each engine.
     pub runs: [usize; 2],
-    /// What at least one of the engines tells, in the order of [`Quantity::ALL`].
+    /// The quantities that at least one engine reports, in the order of [`Quantity::ALL`].
     pub differences: Vec<Difference<'c>>,
 }
 
 /// A quantity on two engines.
 #[derive(Debug, Clone)]
 pub struct Difference<'c> {
-    /// Which one.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Over the repeats, on each engine; nothing where no run tells.
+    /// The values over the repeats, on each engine. Nothing where no run has the quantity.
     pub sides: [Option<Spread>; 2],
-    /// How much more the second engine has, in terms of the quantity's [`Scale`].
+    /// The excess of the second engine, in terms of the quantity's [`Scale`].
     pub difference: Option<f64>,
     /// The tolerance, if the quantity is judged.
     pub tolerance: Option<f64>,
-    /// Why they differ, if that is known.
+    /// The known reason of the difference.
     pub explanation: Option<&'c str>,
 }
 
@@ -41,37 +41,37 @@ pub struct Difference<'c> {
 pub enum Verdict {
     /// Everything is within its tolerance.
     Agrees,
-    /// Something is not, and all of that is explained.
+    /// Some quantities are not, and each has an explanation.
     Explained,
-    /// An engine has no runs of it.
+    /// An engine has no runs of the case.
     Missing,
-    /// Something is not, and nobody knows why.
+    /// Some quantity is not, and has no explanation.
     Differs,
 }
 
-/// How many cases have which verdict.
+/// The number of cases by verdict.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tally {
-    /// Of each quantity that is judged.
+    /// The counts for each judged quantity.
     pub within: Vec<Within>,
-    /// Cases with differences that all are explained.
+    /// Cases with differences that are all explained.
     pub explained: usize,
-    /// Cases with a difference that is not.
+    /// Cases with an unexplained difference.
     pub differs: usize,
     /// Cases without runs on one of the engines.
     pub missing: usize,
 }
 
-/// In how many cases a quantity is within its tolerance.
+/// The number of cases in which a quantity is within its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Within {
     /// The quantity.
     pub quantity: Quantity,
-    /// How far apart the medians may be.
+    /// The largest allowed difference of the medians.
     pub tolerance: f64,
-    /// In how many cases they are not farther.
+    /// The number of cases within the tolerance.
     pub within: usize,
-    /// In how many there are both.
+    /// The number of cases compared.
     pub cases: usize,
 }
 
@@ -116,13 +116,12 @@ fn difference(quantity: Quantity, first: f64, second: f64, rtprop_ms: f64) -> f6
 }
 
 impl Difference<'_> {
-    /// Whether the difference exceeds its tolerance, or only one engine has a quantity that is judged.
+    /// Whether the difference exceeds its tolerance, or only one engine has a judged quantity.
     pub fn is_outlier(&self) -> bool {
         self.excess().is_some_and(|excess| excess > 1.0)
     }
 
-    /// Whether the values of one engine, from the smallest to the largest, touch those of the other: then chance alone
-    /// may have made the difference.
+    /// Whether the ranges of the two engines' values overlap, so that chance alone may explain the difference.
     pub fn overlaps(&self) -> bool {
         match self.sides {
             [Some(first), Some(second)] => first.min <= second.max && second.min <= first.max,
@@ -141,7 +140,7 @@ impl Difference<'_> {
 }
 
 impl<'c> Comparison<'c> {
-    /// A quantity, if an engine tells it.
+    /// A quantity, if at least one engine reports it.
     pub fn get(&self, quantity: Quantity) -> Option<&Difference<'c>> {
         self.differences.iter().find(|one| one.quantity == quantity)
     }
@@ -173,7 +172,7 @@ impl<'c> Comparison<'c> {
         excesses.fold(0.0, f64::max)
     }
 
-    /// The verdict in words: `ok`, or the quantities beyond their tolerance, and why.
+    /// The verdict in words: `ok`, or the quantities beyond their tolerance with explanations.
     pub fn remark(&self) -> String {
         match self.verdict() {
             Verdict::Missing => return "no runs".to_string(),
@@ -200,7 +199,7 @@ pub fn tally(comparisons: &[Comparison<'_>]) -> Tally {
     let complete = || comparisons.iter().filter(|one| !one.runs.contains(&0));
     let of_quantity = |quantity: Quantity| {
         let judged: Vec<_> = complete().filter_map(|one| one.get(quantity)).collect();
-        // All cases have the same tolerance. Without several groups of flows there is no first one among them.
+        // All cases have the same tolerance. A case with one group of flows has no first group.
         Some(Within {
             quantity,
             tolerance: judged.first()?.tolerance?,

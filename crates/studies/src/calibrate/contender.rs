@@ -1,4 +1,4 @@
-//! What runs the cases on one side, and how far the two sides may be from each other.
+//! The contenders of a comparison, and the tolerance between them.
 
 use congestion::ControllerKind;
 use lab::EngineKind;
@@ -6,18 +6,18 @@ use scenario::{Controller, Scenario};
 
 use super::quantity::Quantity;
 
-/// The simulator runs a case so many times as often if a controller takes the place of the case's. BBRv3 draws the times of
-/// its probes, and draws others in the kernel. The remaining chance is that of the kernel's runs.
+/// The factor by which the simulator repeats a case whose controller is replaced. BBRv3 draws the times of its probes,
+/// and the kernel draws others. More repeats leave only the randomness of the kernel's runs.
 const VIRTUAL_REPEATS: u64 = 5;
 
-/// What runs the cases on one side: an engine, which may put one controller in another's place.
+/// One side of a comparison: an engine, which may replace a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
-    /// What people call it.
+    /// The displayed name.
     pub name: String,
     /// The engine.
     pub engine: EngineKind,
-    /// The controller that takes the place of another in every case.
+    /// A controller, and its replacement in every case.
     pub(super) replaced: Option<(ControllerKind, Controller)>,
 }
 
@@ -41,14 +41,14 @@ impl Contender {
         }
     }
 
-    /// Whether it has something to run in a case: the controller that it replaces.
+    /// Whether the case has the controller that the contender replaces.
     pub(super) fn takes(&self, scenario: &Scenario) -> bool {
         let has =
             |of: ControllerKind| (scenario.flows.iter()).any(|flow| flow.controller == of.into());
         self.replaced.is_none_or(|(of, _)| has(of))
     }
 
-    /// The scenario as it runs it.
+    /// The scenario with the controller replaced.
     pub(super) fn of(&self, scenario: &Scenario) -> Scenario {
         let mut scenario = scenario.clone();
         if let Some((of, by)) = self.replaced {
@@ -60,7 +60,7 @@ impl Contender {
         scenario
     }
 
-    /// How many runs it has for one of the other. With the same seed, `sim` and `linux` lose the same packets, so one is
+    /// The number of runs for each repeat. With the same seed, `sim` and `linux` lose the same packets, so one is
     /// enough.
     pub(super) fn often(&self) -> u64 {
         match self.replaced {
@@ -69,30 +69,30 @@ impl Contender {
         }
     }
 
-    /// What tells its runs from those of the engine with what the cases themselves say.
+    /// A tag that distinguishes its runs from those with the case's own controllers.
     pub(super) fn tag(&self) -> String {
         let text = |(of, by)| format!("{of}={by}");
         self.replaced.map(text).unwrap_or_default()
     }
 }
 
-/// Two contenders, and how far apart they may be.
+/// Two contenders and their tolerance.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// The contenders; the second is judged by the first.
+    /// The contenders. The first is the reference.
     pub contenders: [Contender; 2],
-    /// How far apart they may be.
+    /// The largest allowed differences.
     pub tolerance: Tolerance,
-    /// Which of Fullpipe's own directories has the cases.
+    /// The built-in directory with the cases.
     pub shelf: &'static str,
 }
 
-/// How far the second contender's medians may be from the first one's.
+/// The largest allowed differences between the contenders' medians.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Of goodput, as a share of the first one's.
+    /// For goodput, as a share of the first contender's.
     pub goodput: f64,
-    /// Of the median RTT, as a share of RTprop.
+    /// For the median RTT, as a share of RTprop.
     pub rtt: f64,
 }
 
@@ -123,7 +123,7 @@ impl Pair {
         }
     }
 
-    /// The simulator's BBRv3, and Fullpipe's in the kernel, in the cases that BBRv1 has.
+    /// The simulator's BBRv3 and Fullpipe's BBRv3 in the kernel, in the cases of BBRv1.
     pub fn bbr3_in_kernel() -> Pair {
         let sim = Contender::with(EngineKind::Sim, ControllerKind::Bbr3.into());
         let linux = Contender::with(EngineKind::Linux, loaded("fullpipe_bbr3"));
@@ -133,7 +133,7 @@ impl Pair {
         }
     }
 
-    /// The name of a case for this pair: BBRv1's cases are those of what takes its place.
+    /// The name of a case for this pair, with the replacement's name in place of BBRv1's.
     pub(super) fn name(&self, name: String) -> String {
         let by = self.contenders[0].replaced;
         by.map_or(name.clone(), |(of, by)| name.replace(of.name(), by.name()))

@@ -1,14 +1,13 @@
-//! The comparisons as a section of a document that people write around it.
+//! The comparisons as a section of a hand-written document.
 
 use super::comparison::{Comparison, tally};
 use super::words::{Detail, headings, row};
 use report::{Marks, Table};
 
-/// What the section stands between.
+/// The marks that enclose the section.
 pub const MARKS: Marks = Marks("calibrate");
 
-/// The section in Markdown: where it comes from, as `origin` says line by line, what the comparisons come to, and a table
-/// with a row a case.
+/// The section in Markdown: the lines of `origin`, the tally, and a table with one row for each case.
 pub fn section(engines: [&str; 2], comparisons: &[Comparison<'_>], origin: &[String]) -> String {
     let rows = comparisons.iter().map(|one| row(one, Detail::Ranges));
     let table = Table::new(headings(engines, Detail::Ranges), rows);

@@ -1,13 +1,13 @@
-//! The comparisons for programs.
+//! The comparisons as JSON.
 
 use serde_json::{Map, Value, json};
 
 use super::comparison::{Comparison, Difference, tally};
 use super::plan::Calibration;
 
-/// The comparisons as one JSON object: `engines`, `versions`, `repeats`, `within` (for each quantity that is judged, how
-/// many `cases` there are and how many are `within` its tolerance), `cases` with all quantities, and the cases that were
-/// `skipped`. Lists of two are of the first and the second engine.
+/// The comparisons as one JSON object: `engines`, `versions`, `repeats`, `within` (for each judged quantity the number
+/// of `cases`, and of those `within` the tolerance), `cases` with all quantities, and `skipped` cases. Lists of two are
+/// in the order of the engines.
 pub fn json(
     calibration: &Calibration,
     comparisons: &[Comparison<'_>],

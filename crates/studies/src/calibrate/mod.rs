@@ -1,8 +1,8 @@
 //! The same scenarios on two engines, side by side.
 //!
-//! A [`Set`] is read from TOML: a sweep without an engine, names for its points, and explanations for differences that
-//! are understood. [`Calibration`] has the cases of several sets and, for both engines, the runs. What is kept of a run
-//! is an [`Observation`]; a [`Comparison`] of a case puts those of both engines beside each other, and says whether they
+//! A [`Set`] is read from TOML: a sweep without an engine, names for its points, and explanations of understood
+//! differences. A [`Calibration`] has the cases of several sets and their runs on both engines. An [`Observation`] is
+//! kept of each run. A [`Comparison`] compares the observations of a case on both engines and decides whether they
 //! agree.
 //!
 //! # What is compared

@@ -1,4 +1,4 @@
-//! What is kept of a run: the numbers that are compared and the curves that are drawn.
+//! The observation of a run: the numbers to compare and the curves to draw.
 
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -7,34 +7,33 @@ use record::statistics::{Sorted, mean};
 use record::{FlowRecord, FlowSample, PathSample, Point, Record, Summary};
 use scenario::Scenario;
 
-/// How often the smoothed RTT is looked at: as often as the kernel's sockets are asked.
-const LOOK: Duration = Duration::from_millis(10);
+/// The sampling interval of the smoothed RTT, equal to that of the kernel's sockets.
+const SAMPLING_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Points of a curve at most.
-const CURVE_POINTS: u64 = 300;
+/// The most points of a curve.
+const MAX_CURVE_POINTS: u64 = 300;
 
 /// The shortest interval for throughput. A shorter one would show single packets.
-const SHORTEST_STEP: Duration = Duration::from_millis(50);
+const MIN_STEP: Duration = Duration::from_millis(50);
 
-/// What is kept of a run. The records of every engine contain all of it.
+/// The observation of a run. The records of every engine contain all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The record's summary.
     pub summary: Summary,
-    /// The smoothed RTT over time, all flows together, after the warmup, looked at every 10 ms: its median in
-    /// milliseconds.
+    /// The median of the smoothed RTT in milliseconds, over all flows, sampled every 10 ms after the warmup.
     pub srtt_p50_ms: Option<f64>,
     /// Its 95th percentile.
     pub srtt_p95_ms: Option<f64>,
-    /// When the first flow left Startup, or slow start, for the first time, in seconds from its start.
+    /// The time from the first flow's start until it first left Startup or slow start, in seconds.
     pub startup_exit_s: Option<f64>,
-    /// The times that transfers took.
+    /// The durations of transfers.
     pub transfers: Option<TransferTimes>,
-    /// What is drawn.
+    /// The curves to draw.
     pub curves: Curves,
 }
 
-/// How long the transfers took that began after the warmup and arrived, in milliseconds.
+/// The durations of transfers that began after the warmup and completed, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TransferTimes {
     /// Median.
@@ -43,21 +42,21 @@ pub struct TransferTimes {
     pub p95_ms: f64,
 }
 
-/// A run over time: values at the ends of equal steps.
+/// A run over time, as values at the ends of equal steps.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Curves {
     /// The step in seconds.
     pub step_s: f64,
-    /// What all flows together delivered in the step, in Mbit/s.
+    /// The throughput of all flows together in the step, in Mbit/s.
     pub throughput: Vec<Option<f64>>,
-    /// The smoothed RTT in milliseconds, the mean of the flows' latest.
+    /// The mean of the flows' latest smoothed RTTs, in milliseconds.
     pub rtt: Vec<Option<f64>>,
-    /// How long the bottleneck needs for its queue in milliseconds, the mean over the step.
+    /// The mean queueing delay at the bottleneck over the step, in milliseconds.
     pub queue: Vec<Option<f64>>,
 }
 
 impl Observation {
-    /// What is kept of the record.
+    /// Extracts the observation from a record.
     pub fn of(record: &Record) -> Observation {
         let end = Duration::from_nanos((record.summary.duration_s * 1e9).round() as u64);
         let srtts = Sorted::from_iter(smoothed_rtts(record, end));
@@ -72,7 +71,7 @@ impl Observation {
     }
 }
 
-/// The smoothed RTTs of all flows at every look after the warmup, in milliseconds.
+/// The smoothed RTTs of all flows at every sampling time after the warmup, in milliseconds.
 fn smoothed_rtts(record: &Record, end: Duration) -> Vec<f64> {
     let warmup = record.scenario.warmup;
     let of_flow = |flow: &FlowRecord| {
@@ -80,11 +79,11 @@ fn smoothed_rtts(record: &Record, end: Duration) -> Vec<f64> {
         let end = flow.completed.unwrap_or(end);
         let mut latest = Latest::new(&flow.samples);
         let mut seen = Vec::new();
-        let mut at = begin + LOOK;
+        let mut at = begin + SAMPLING_INTERVAL;
         while at <= end {
             let srtt = latest.until(at).and_then(smoothed);
             seen.extend(srtt);
-            at = at + LOOK;
+            at = at + SAMPLING_INTERVAL;
         }
         seen
     };
@@ -95,7 +94,7 @@ fn smoothed(sample: &FlowSample) -> Option<f64> {
     sample.srtt.or(sample.rtt).map(Duration::as_millis_f64)
 }
 
-/// The latest of samples at times that do not run backwards.
+/// The latest sample at each of a series of times that never decrease.
 struct Latest<'s, P> {
     samples: &'s [P],
     next: usize,
@@ -119,8 +118,8 @@ impl<'s, P: Point> Latest<'s, P> {
 }
 
 impl Latest<'_, FlowSample> {
-    /// What had been delivered by then, if it was evenly between two samples: a look in real time may be late, and what it
-    /// finds is of all the time since the one before.
+    /// The bytes delivered at a time, interpolated between two samples. A sample in real time may be late, and covers
+    /// all the time since the one before.
     fn delivered(&mut self, at: Duration) -> f64 {
         let Some(before) = self.until(at) else {
             return 0.0;
@@ -135,7 +134,7 @@ impl Latest<'_, FlowSample> {
     }
 }
 
-/// When the flow left the state that searches for the bandwidth, in seconds from its start.
+/// The time from the flow's start until it left the state that searches for the bandwidth, in seconds.
 fn startup_exit(flow: &FlowRecord) -> Option<f64> {
     let samples = flow.samples.iter();
     let mut since = samples.skip_while(|sample| !sample.is_searching());
@@ -161,7 +160,7 @@ fn transfers(record: &Record) -> Option<TransferTimes> {
 
 impl Curves {
     fn of(record: &Record, end: Duration) -> Curves {
-        let step = (end / CURVE_POINTS).max(SHORTEST_STEP);
+        let step = (end / MAX_CURVE_POINTS).max(MIN_STEP);
         let count = end.as_nanos() / step.as_nanos();
         let ends: Vec<Duration> = (1..=count).map(|index| step * index).collect();
         let path = record.paths.first();
@@ -174,8 +173,8 @@ impl Curves {
     }
 }
 
-/// What all flows delivered in each step: as their senders were told, or, of flows that are many connections one after
-/// another, second by second.
+/// The throughput of all flows in each step: from the senders' samples, or from each second's bytes for flows of many
+/// consecutive connections.
 fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<f64>> {
     let mut bytes = vec![0.0; ends.len()];
     for (flow, is_many) in record.flows.iter().zip(are_many(&record.scenario)) {
@@ -198,13 +197,13 @@ fn throughput(record: &Record, ends: &[Duration], step: Duration) -> Vec<Option<
         .collect()
 }
 
-/// Of each flow, whether it opens a connection for each of its objects.
+/// For each flow, whether it opens a connection for each of its objects.
 fn are_many(scenario: &Scenario) -> impl Iterator<Item = bool> + '_ {
     let flows = scenario.each_flow();
     flows.map(|(flow, _)| flow.app_kind() == Some("poisson"))
 }
 
-/// What a flow had delivered by then, if it delivers evenly within each interval of its throughput.
+/// The bytes delivered at a time, if each interval of the flow's throughput is even.
 fn by_seconds(flow: &FlowRecord, at: Duration) -> f64 {
     let interval = flow.throughput.interval();
     let whole = at.as_nanos() / interval.as_nanos();
@@ -242,7 +241,7 @@ fn queue(samples: &[PathSample], ends: &[Duration]) -> Vec<Option<f64>> {
     ends.iter().map(of_step).collect()
 }
 
-/// Three decimals.
+/// Rounds to three decimals.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -279,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_a_late_look_finds_is_of_the_time_since_the_one_before() {
-        // 20 Mbit/s, and no look for half a second.
+        // 20 Mbit/s, with half a second without samples.
         let looks = (0..=50).chain(100..=150).map(|look| look * 10);
         let samples: Vec<FlowSample> = looks.map(|at| sample(at, at * 2_500)).collect();
         let mut latest = Latest::new(&samples);

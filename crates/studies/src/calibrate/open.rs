@@ -1,4 +1,4 @@
-//! A calibration from the files of its cases, and what there is to tell when its runs are done.
+//! Opens a calibration from the files of its cases, and collects its results.
 
 use super::comparison::compare;
 use super::contender::Pair;
@@ -10,39 +10,39 @@ use crate::study::{Shelf, ShelfError};
 use crate::sweep::SweepError;
 use units::hint;
 
-/// Why there is nothing to calibrate. Prints as one line.
+/// The reasons for which a calibration cannot be opened. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationError {
-    /// There is no file.
+    /// A file is missing.
     #[error(transparent)]
     Shelf(#[from] ShelfError),
-    /// A set makes no sense.
+    /// A set is invalid.
     #[error("{place}: {error}")]
     Set {
-        /// Its file.
+        /// The file of the set.
         place: String,
-        /// What is wrong.
+        /// The error in the set.
         error: Box<SweepError>,
     },
-    /// A pattern is of no case's name. Also has the hint on a near one, and the patterns of all.
+    /// A pattern matches no case.
     #[error(
         "no case is called {name}; --list shows those that there are, with patterns such as {patterns}{hint}"
     )]
     Unknown {
         /// The pattern.
         name: String,
-        /// `; did you mean …?`, or nothing.
+        /// `; did you mean …?`, or empty.
         hint: String,
-        /// A pattern for each first part of the names.
+        /// A pattern for each first part of the cases' names.
         patterns: String,
     },
-    /// No case is left.
+    /// No case can run on both sides.
     #[error("there is no case that both sides can run")]
     Nothing,
 }
 
-/// The error that none of the cases has this name, or a name of this pattern.
+/// The error that no case matches this name or pattern.
 fn unknown(name: String, cases: &[Case]) -> CalibrationError {
     let mut patterns: Vec<String> = Vec::new();
     for case in cases {
@@ -62,11 +62,11 @@ fn unknown(name: String, cases: &[Case]) -> CalibrationError {
 }
 
 impl Calibration {
-    /// The chosen cases of the shelf's sets for these contenders. There is at least one that both can run.
+    /// The chosen cases of the shelf's sets for these contenders. At least one can run on both.
     ///
     /// # Errors
     ///
-    /// A file is missing or makes no sense, or nothing is left of the choice.
+    /// A file is missing or invalid, a pattern matches no case, or no chosen case can run on both sides.
     pub fn open(
         shelf: &Shelf,
         choice: &Choice,
@@ -105,9 +105,9 @@ impl Calibration {
         Ok(calibration)
     }
 
-    /// The sides in the order in which they are run: virtual time first, so that a mistake in the simulator shows before an
-    /// hour has gone by. Two of the same engine in real time are one group: they take turns, as the machine is not the same
-    /// all the time.
+    /// The sides in the order in which they are run. Virtual time comes first, so that a mistake in the simulator shows
+    /// early. Two sides on the same engine in real time form one group and take turns, since the machine's load changes
+    /// over time.
     pub fn in_order(&self) -> Vec<Vec<&Side>> {
         let [first, second] = &self.sides;
         let engines = [first, second].map(|side| side.contender.engine);
@@ -123,7 +123,7 @@ impl Calibration {
         sides
     }
 
-    /// How long the runs of all cases take, one after the other, on the engines in real time; or on one, if none is.
+    /// The total duration of all cases' runs in sequence, on the engines in real time; on one engine if none is.
     pub fn real_time_s(&self) -> f64 {
         let duration =
             |case: &Case| Some(case.scenario.duration?.as_secs_f64() * case.often as f64);
@@ -133,7 +133,7 @@ impl Calibration {
         durations.sum::<f64>() * runs as f64
     }
 
-    /// The cases that both engines can run, compared, with what the store has of both.
+    /// The comparisons of all cases that both engines can run, from the results in the store.
     pub fn compared<'s>(&'s self, store: &'s Store<Kept>) -> Vec<Compared<'s>> {
         let cases = self.cases.iter().enumerate();
         let run = cases.filter(|(_, case)| case.skipped.is_none());
@@ -145,7 +145,7 @@ impl Calibration {
         .collect()
     }
 
-    /// How many more runs some cases have, in parentheses after a space; empty if none has more.
+    /// A remark, in parentheses after a space, on cases that are run more often. Empty if there are none.
     pub fn exception(&self) -> String {
         let often = self.cases.iter().map(|case| case.often).max();
         let often = often.filter(|often| *often > 1);
@@ -154,7 +154,7 @@ impl Calibration {
         })
     }
 
-    /// Where the results come from: one line each.
+    /// The origin of the results, one line each.
     pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
         let runs = self.sides.each_ref().map(|side| {
             let runs = report::count(side.repeats, "run");

@@ -1,4 +1,4 @@
-//! The comparisons as a page with plots that holds everything it needs.
+//! The comparisons as a self-contained page with plots.
 
 use askama::Template;
 use serde::Serialize;
@@ -10,17 +10,17 @@ use super::words::{Detail, difference, headings, row, sides};
 use report::page::Page;
 use report::{Origin, Table, describe, points};
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "calibrate.html")]
 struct Body<'b> {
     headings: Vec<String>,
-    /// What differs most first.
+    /// The largest differences first.
     cases: Vec<Case<'b>>,
     notes: &'b [String],
 }
 
-/// A row of the table, linked to the case's section: a heading, the place of its plots, and all its quantities.
+/// A row of the table, linked to the case's section with a heading, plots and all quantities.
 struct Case<'b> {
     place: usize,
     name: &'b str,
@@ -31,7 +31,7 @@ struct Case<'b> {
     quantities: Table,
 }
 
-/// Everything that the page's script gets.
+/// The data for the page's script.
 #[derive(Serialize)]
 struct Data<'d> {
     engines: [&'d str; 2],
@@ -43,16 +43,17 @@ struct Data<'d> {
 struct CaseData<'d> {
     /// The runs on each engine.
     runs: [Vec<&'d Curves>; 2],
-    /// The bottleneck's rate in Mbit/s, and RTprop in milliseconds: a time in seconds, and the value from then on.
+    /// The bottleneck's rate in Mbit/s, and RTprop in milliseconds. Each pair is a time in seconds and the value from
+    /// then on.
     rate: Vec<(f64, f64)>,
     rtprop: Vec<(f64, f64)>,
 }
 
-/// A comparison and the runs that it is of.
+/// A comparison, and the observations on both sides.
 pub type Compared<'c> = (Comparison<'c>, [Vec<&'c Observation>; 2]);
 
-/// The comparisons as one self-contained page: a table, and the curves of every case, what differs most first. `notes`
-/// are said below the table.
+/// The comparisons as one self-contained page: a table, and the curves of every case, largest differences first.
+/// `notes` are printed below the table.
 pub fn page(
     engines: [&str; 2],
     compared: &[Compared<'_>],

@@ -1,4 +1,4 @@
-//! The cases of several sets, and the runs of them on two engines.
+//! The cases of several sets, and their runs on two engines.
 
 use std::collections::BTreeSet;
 
@@ -18,76 +18,77 @@ use scenario::{Scenario, ScenarioError};
 /// A scenario that runs on two engines.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its name, which no other case has.
+    /// The unique name.
     pub name: String,
-    /// The set that it is of.
+    /// The name of the set.
     pub set: String,
-    /// What is run, each time with another seed.
+    /// The scenario, run with a different seed each time.
     pub scenario: Scenario,
-    /// Why the engines may differ in it.
+    /// The known reasons for differences between the engines.
     pub explained: Vec<Explanation>,
-    /// How far they may.
+    /// The largest allowed differences.
     pub tolerance: Tolerance,
-    /// So many times as often as others it is run, since single runs of it say little.
+    /// The factor by which the case is run more often than others, since single runs of it vary much.
     pub often: u64,
-    /// Why it is not run, if one of the engines cannot.
+    /// The reason why an engine cannot run the case, if there is one.
     pub skipped: Option<String>,
 }
 
-/// Which cases are run.
+/// The choice of cases to run.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// Patterns of their names, with `*` for anything and `?` for any character; all cases if there are none.
+    /// Patterns of names, with `*` for any characters and `?` for one; all cases if empty.
     pub patterns: Vec<WildMatch>,
-    /// Only those that their sets call quick.
+    /// Only cases that their sets call quick.
     pub is_quick: bool,
 }
 
-/// The cases of several sets, and the runs of them on two engines.
+/// The cases of several sets, and their runs on two engines.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     /// The cases, in the order of the sets.
     pub cases: Vec<Case>,
     /// The engines.
     pub sides: [Side; 2],
-    /// How often each case is run on each; [more often](Side::repeats) in virtual time beside an engine in real time.
+    /// The number of runs of each case on each engine; [more](Side::repeats) in virtual time beside an engine in real
+    /// time.
     pub repeats: u64,
 }
 
-/// One of the engines, and its runs.
+/// One of the engines with its runs.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// What runs them.
+    /// The engine, with a replaced controller if there is one.
     pub contender: Contender,
-    /// How often it runs each case that is not run [more often](Case::often).
+    /// The number of runs of each case, before [`Case::often`].
     pub repeats: u64,
-    /// The runs: each case once, then each case again. A run's point is the place of its case.
+    /// The runs: each case once, then each case again. A run's point is the index of its case.
     pub plan: Plan,
 }
 
-/// So many times as often, each engine runs a case that chance decides. Medians of nine runs vary 0.6 times as much as
+/// The factor by which a case that varies by chance is run more often. Medians of nine runs vary 0.6 times as much as
 /// those of three.
 const CHANCE_REPEATS: u64 = 3;
 
-/// What is kept of a run.
+/// The stored result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Who made it, and when.
+    /// The origin of the result.
     pub made: Made,
-    /// What was seen.
+    /// The observation.
     pub observation: Observation,
 }
 
-/// Who made a result, and when.
+/// The origin of a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// The build of the program.
     pub build: String,
-    /// The version of what was run: of the program, or of the kernel.
+    /// The version of the program, or of the kernel if the run was in the kernel.
     pub version: String,
-    /// When it ended, as RFC 3339 has it.
+    /// The time when the run ended, in RFC 3339.
     pub at: String,
-    /// The machine's load average then, over one minute, if it is known.
+    /// The machine's load average over one minute at that time, if known.
     pub load: Option<f64>,
 }
 
@@ -109,7 +110,7 @@ impl Case {
         }
     }
 
-    /// Why the engines may differ in this quantity.
+    /// The known reason why the engines differ in this quantity.
     pub fn explanation(&self, quantity: Quantity) -> Option<&str> {
         let mut explained = self.explained.iter();
         let found = explained.find(|one| one.quantity.is_none_or(|of| of == quantity));
@@ -126,12 +127,12 @@ impl Choice {
 }
 
 impl Calibration {
-    /// The chosen cases of the sets for these contenders, of which a controller that they replace is part. Cases that an
-    /// engine cannot run are [skipped](Case::skipped).
+    /// The chosen cases of the sets for these contenders. A case must have the controller that a contender replaces.
+    /// Cases that an engine cannot run are [skipped](Case::skipped).
     ///
     /// # Errors
     ///
-    /// A point of a set makes no sense, or two have the same name. The error's set is the place of the one to blame.
+    /// A point of a set is invalid, or two cases have the same name. The error comes with the index of its set.
     pub fn new(
         sets: &[Set],
         choice: &Choice,
@@ -175,7 +176,7 @@ impl Calibration {
             }
         }
         for side in &mut sides {
-            // Each case once first: a calibration that is cut off has seen all of them.
+            // Each case runs once first, so that an interrupted calibration has seen all cases.
             side.plan.runs.sort_by_key(|run| run.repeat);
         }
         Ok(Calibration {
@@ -185,7 +186,7 @@ impl Calibration {
         })
     }
 
-    /// The observations of a case on both engines that the store has.
+    /// The observations of a case in the store, for each engine.
     pub fn observations<'s>(
         &self,
         case: usize,
@@ -200,7 +201,7 @@ impl Calibration {
     }
 }
 
-/// The engines, each with a label for its runs. An engine that is compared with itself runs everything twice.
+/// The engines with tags for their runs. An engine that is compared with itself runs everything twice.
 fn tagged(contenders: &[Contender; 2]) -> [(lab::EngineKind, String); 2] {
     let [first, second] = contenders.each_ref().map(|one| (one.engine, one.tag()));
     let is_same = first == second;
@@ -223,7 +224,7 @@ fn explanations(set: &Set, name: &str) -> Vec<Explanation> {
         .collect()
 }
 
-/// Why one of the engines cannot run it.
+/// The reason why one of the engines cannot run the scenario.
 fn refusal(pair: &Pair, scenario: &Scenario) -> Option<String> {
     let refused = |one: &Contender| one.engine.engine().check(&one.of(scenario)).err();
     let error: EngineError = pair.contenders.iter().find_map(refused)?;
@@ -231,7 +232,7 @@ fn refusal(pair: &Pair, scenario: &Scenario) -> Option<String> {
 }
 
 impl Side {
-    /// Adds a case with these runs of its point, unless it is skipped.
+    /// Adds a case with these runs of its point; without runs if it is skipped.
     fn add<'r>(&mut self, case: &Case, runs: impl Iterator<Item = &'r Run>) {
         let named = |scenario: &Scenario| Scenario {
             name: case.name.clone(),
@@ -245,8 +246,8 @@ impl Side {
         }
     }
 
-    /// The runs that are still to be done: the store has no result of them, or only one that another program or version than
-    /// `now` made. With `reuse`, the program does not matter.
+    /// The runs still to be done. The store has no result of them, or one from another program or version than `now`.
+    /// With `reuse`, the program may differ.
     pub fn missing(&self, store: &Store<Kept>, now: &Made, reuse: bool) -> Vec<&Run> {
         let is_done = |run: &Run| {
             store.get(&run.key).is_some_and(|kept| {
@@ -258,7 +259,7 @@ impl Side {
         runs.filter(|run| !is_done(run)).collect()
     }
 
-    /// What was run, when, and how busy the machine was: one line; nothing if the store has no runs.
+    /// The versions, the period and the machine's load of the runs, in one line. Nothing if the store has no runs.
     pub fn origin(&self, store: &Store<Kept>) -> Option<String> {
         let kept = self.plan.runs.iter().filter_map(|run| store.get(&run.key));
         let made: Vec<&Made> = kept.map(|kept| &kept.made).collect();

@@ -1,4 +1,4 @@
-//! What is compared between two engines.
+//! The quantities that are compared between two engines.
 
 use std::str::FromStr;
 
@@ -9,18 +9,18 @@ use record::Measure;
 use record::measure::Subject;
 use report::{bits_per_sec, percent, span};
 
-/// A number of one run.
+/// A number that a run yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Quantity {
-    /// Its name: in a set's explanations, in JSON, in Parquet.
+    /// The name in explanations, JSON and Parquet.
     pub name: &'static str,
-    /// What it is, for people.
+    /// The title in tables.
     pub title: &'static str,
-    /// What it is measured in.
+    /// The unit, and the reference of differences.
     pub scale: Scale,
 }
 
-/// What a quantity is measured in, and what a difference of it is a share of.
+/// The unit of a quantity, and the reference of its differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scale {
     /// Bits per second; differences are relative to the first engine's.
@@ -31,7 +31,7 @@ pub enum Scale {
     Time,
     /// A share; differences are in percentage points.
     Share,
-    /// A number of things; differences are numbers.
+    /// A count; differences are counts.
     Count,
 }
 
@@ -44,18 +44,18 @@ impl Quantity {
     pub const GOODPUT: Quantity = quantity("goodput_bps", "goodput", Scale::Rate);
     /// The median of the smoothed RTT over time.
     pub const RTT: Quantity = quantity("srtt_p50_ms", "RTT p50", Scale::Delay);
-    /// The goodput of the first group of flows over the time of all, where there are others beside it.
+    /// The goodput of the first group of flows, if there are several groups.
     pub const FIRST_GROUP: Quantity =
         quantity("first_group_bps", "first group's goodput", Scale::Rate);
     /// The 95th percentile of the smoothed RTT over time.
     pub const RTT_P95: Quantity = quantity("srtt_p95_ms", "RTT p95", Scale::Delay);
     /// The bottleneck's queue, mean over time.
     pub const QUEUE_MEAN: Quantity = quantity("queue_mean_ms", "queue mean", Scale::Delay);
-    /// What was sent again, as a share of what was sent.
+    /// Retransmitted bytes as a share of sent bytes.
     pub const RESENT: Quantity = quantity("resent_share", "resent", Scale::Share);
     /// Timeouts.
     pub const TIMEOUTS: Quantity = quantity("timeouts", "timeouts", Scale::Count);
-    /// How long the first flow's Startup took.
+    /// The duration of the first flow's Startup.
     pub const STARTUP_TIME: Quantity = quantity("startup_exit_ms", "Startup took", Scale::Time);
     /// The median time of a transfer.
     pub const TRANSFER_P50: Quantity = quantity("transfer_p50_ms", "transfer p50", Scale::Time);
@@ -83,8 +83,8 @@ impl Quantity {
         quantity("late_packets", "packets late by over 1 ms", Scale::Count),
     ];
 
-    /// The quantity in a run; nothing if the run does not tell. What is not of an [`Observation`] alone is the
-    /// [measure](record::Measure) of all flows whose column has its name.
+    /// The quantity in a run, if the run has it. Quantities that an [`Observation`] does not add are the
+    /// [measure](record::Measure) over all flows of the same column name.
     pub fn of(self, run: &Observation) -> Option<f64> {
         match self {
             Quantity::RTT => run.srtt_p50_ms,
@@ -99,7 +99,7 @@ impl Quantity {
         }
     }
 
-    /// The value for people.
+    /// The value as text with its unit.
     pub fn text(self, value: f64) -> String {
         match self.scale {
             Scale::Rate => bits_per_sec(value),
@@ -109,7 +109,7 @@ impl Quantity {
         }
     }
 
-    /// A difference for people: `+1.2 %`, of RTprop if it is of a delay; `−3 pp`.
+    /// The difference as text: `+1.2 %` (of RTprop for a delay), or `−3 pp`.
     pub fn difference_text(self, difference: f64) -> String {
         let sign = if difference < 0.0 { '−' } else { '+' };
         let size = difference.abs();
@@ -122,7 +122,7 @@ impl Quantity {
     }
 }
 
-/// A quantity with a tolerance, by its name.
+/// Parses the name of a quantity with a tolerance.
 impl FromStr for Quantity {
     type Err = UnknownName;
     fn from_str(name: &str) -> Result<Quantity, UnknownName> {

@@ -14,21 +14,21 @@ use units::bounds::given;
 /// A set of cases.
 #[derive(Debug, Clone)]
 pub struct Set {
-    /// `name`: what people call it.
+    /// `name`: the name of the set.
     pub name: String,
     /// `case`: the name of each point, with fields in braces: `{flow.controller}-{path.rate}`.
     pub(super) case: String,
-    /// `quick`: patterns of the names of cases that are a first impression.
+    /// `quick`: patterns of the cases' names for a first impression.
     pub(super) quick: Vec<WildMatch>,
-    /// `chance`: patterns of the names of cases that chance decides more than the engine does.
+    /// `chance`: patterns of the cases' names that vary by chance more than by engine.
     pub(super) chance: Vec<WildMatch>,
     /// `[[explained]]`.
     pub(super) explained: Vec<Explanation>,
-    /// The rest of it.
+    /// The other keys, as a sweep.
     pub(super) sweep: Sweep,
 }
 
-/// Why the engines differ in some cases.
+/// The reason why the engines differ in some cases.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     deny_unknown_fields,
@@ -38,21 +38,21 @@ pub struct Explanation {
     /// `case`: the pattern of the cases' names.
     #[serde(deserialize_with = "pattern")]
     pub(super) case: WildMatch,
-    /// `quantity`: in what; everything that has a tolerance if not given.
+    /// `quantity`: the quantity that differs; by default every quantity with a tolerance.
     #[serde(default, deserialize_with = "given")]
     pub(super) quantity: Option<Quantity>,
     /// `because`: one sentence.
     pub because: String,
 }
 
-/// The keys of a set that a sweep has not.
-const OWN: [&str; 4] = ["case", "quick", "chance", "explained"];
+/// The keys of a set that a sweep does not have.
+const SET_KEYS: [&str; 4] = ["case", "quick", "chance", "explained"];
 
-/// What a set's text says; the rest of it is read as a sweep's.
+/// The keys of a set's text. Those of a sweep are read elsewhere.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "what a sweep reads is only named here")]
-struct Said {
+struct Raw {
     name: Option<Node>,
     scenario: Option<Node>,
     axes: Option<Node>,
@@ -70,19 +70,19 @@ struct Said {
 }
 
 impl Set {
-    /// Reads a set from `text`; files that it names are relative to `directory`.
+    /// Reads a set from `text`. File names in it are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text makes no sense. Points are not checked yet.
+    /// The text is invalid. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Set, SweepError> {
         let entries = Node::from_toml(text)?;
         let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
-        let said: Said = de::read_entries(&entries).map_err(numbered)?;
+        let raw: Raw = de::read_entries(&entries).map_err(numbered)?;
         let others = [
-            ("engine", said.engine.is_some()),
-            ("repeats", said.repeats.is_some()),
-            ("plot", said.plot.is_some()),
+            ("engine", raw.engine.is_some()),
+            ("repeats", raw.repeats.is_some()),
+            ("plot", raw.plot.is_some()),
         ];
         if let Some((key, _)) = others.iter().find(|(_, is_given)| *is_given) {
             let error = ScenarioError::new(*key, "a set has none; it is up to the command");
@@ -90,9 +90,9 @@ impl Set {
         }
         let shared = entries
             .iter()
-            .filter(|entry| !OWN.contains(&entry.key.as_str()));
+            .filter(|entry| !SET_KEYS.contains(&entry.key.as_str()));
         let sweep = Sweep::read(&shared.cloned().collect::<Vec<_>>(), directory)?;
-        let case = said.case.ok_or_else(|| {
+        let case = raw.case.ok_or_else(|| {
             let reason = "is missing; name the points, such as \"{flow.controller}-{path.rate}\"";
             ScenarioError::new("case", reason)
         })?;
@@ -100,14 +100,14 @@ impl Set {
         Ok(Set {
             name: sweep.name.clone().unwrap_or_default(),
             case,
-            quick: wild(&said.quick),
-            chance: wild(&said.chance),
-            explained: said.explained,
+            quick: wild(&raw.quick),
+            chance: wild(&raw.chance),
+            explained: raw.explained,
             sweep,
         })
     }
 
-    /// The name of the case where the fields that vary have these values.
+    /// The name of the case with these values of the varying fields.
     pub(super) fn name_of(&self, fields: &[String], values: &[String]) -> String {
         let pairs = fields.iter().zip(values);
         pairs.fold(self.case.clone(), |name, (field, value)| {
@@ -116,7 +116,7 @@ impl Set {
     }
 }
 
-/// The names' pattern, if every field in braces is one that varies.
+/// Checks that every field in braces is one that varies.
 fn template(text: String, sweep: &Sweep) -> Result<String, ScenarioError> {
     let wrong = |reason: &str| ScenarioError::new("", format!("{text} {reason}"));
     let fields = text.split('{').skip(1).map(|part| part.split_once('}'));

@@ -1,17 +1,17 @@
-//! The comparisons for people, on a terminal.
+//! The comparisons as a table for terminals.
 
 use super::comparison::{Comparison, tally};
 use super::quantity::Quantity;
 use super::words::{Detail, differs, row};
 use report::Table;
 
-/// One row a case, and a line that counts them; all columns, or those that fit a terminal of `width` columns. Ends with a
-/// newline.
+/// One row for each case, and a line with the tally. Has all columns, or those that fit into `width` columns. Ends with
+/// a newline.
 pub fn table(engines: [&str; 2], comparisons: &[Comparison<'_>], width: Option<usize>) -> String {
     let mut headings = vec!["case".to_string()];
-    // What the engines measured goes before how far they differ.
+    // Measured values are dropped before differences.
     let (mut measured, mut differences) = (Vec::new(), Vec::new());
-    // What no case has, such as the first of several groups.
+    // Columns that no case has, such as the first of several groups.
     let mut absent = Vec::new();
     for quantity in Quantity::JUDGED {
         let title = quantity.title;

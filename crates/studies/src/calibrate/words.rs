@@ -1,20 +1,20 @@
-//! What tables say of a case: on a terminal, on the page, in a document.
+//! The words of a case's row: on a terminal, on the page, in a document.
 
 use super::comparison::{Comparison, Difference};
 use super::quantity::{Quantity, Scale};
 use record::statistics::Spread;
 
-/// How much a table says.
+/// The amount of detail in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Medians of what is judged.
+    /// Medians of the judged quantities.
     Medians,
-    /// More quantities, and from which value to which they go.
+    /// More quantities, with their ranges.
     Ranges,
 }
 
-/// What is in columns of its own if there is room for it, without a tolerance.
-const FURTHER: [Quantity; 4] = [
+/// The quantities without a tolerance that also have columns.
+const UNJUDGED: [Quantity; 4] = [
     Quantity::QUEUE_MEAN,
     Quantity::RESENT,
     Quantity::TIMEOUTS,
@@ -35,7 +35,7 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
     }
     headings.push("verdict".to_string());
     if detail == Detail::Ranges {
-        for quantity in FURTHER {
+        for quantity in UNJUDGED {
             let title = quantity.title;
             headings.extend([format!("{title}, {first}"), second.to_string()]);
         }
@@ -43,7 +43,7 @@ pub(super) fn headings(engines: [&str; 2], detail: Detail) -> Vec<String> {
     headings
 }
 
-/// What a difference of the quantity is in percent of.
+/// The heading of a difference, with its reference.
 pub(super) fn differs(quantity: Quantity) -> &'static str {
     match quantity.scale {
         Scale::Delay => "differs, of RTprop",
@@ -51,7 +51,7 @@ pub(super) fn differs(quantity: Quantity) -> &'static str {
     }
 }
 
-/// What the columns say of a case.
+/// The cells of a case's row.
 pub(super) fn row(comparison: &Comparison<'_>, detail: Detail) -> Vec<String> {
     let mut row = vec![comparison.case.name.clone()];
     for quantity in Quantity::JUDGED {
@@ -61,14 +61,14 @@ pub(super) fn row(comparison: &Comparison<'_>, detail: Detail) -> Vec<String> {
     }
     row.push(comparison.remark());
     if detail == Detail::Ranges {
-        for quantity in FURTHER {
+        for quantity in UNJUDGED {
             row.extend(sides(comparison.get(quantity), detail));
         }
     }
     row
 }
 
-/// What stands for a quantity that a case does not have.
+/// The cell of a quantity that a case does not have.
 pub(super) const UNKNOWN: &str = "–";
 
 /// The quantity on both engines.
@@ -84,7 +84,7 @@ pub(super) fn sides(found: Option<&Difference<'_>>, detail: Detail) -> [String; 
     }
 }
 
-/// How far the second engine is from the first.
+/// The difference of the second engine from the first.
 pub(super) fn difference(found: Option<&Difference<'_>>) -> String {
     let known = found.and_then(|one| Some((one, one.difference?)));
     known.map_or(UNKNOWN.to_string(), |(one, difference)| {
@@ -92,7 +92,7 @@ pub(super) fn difference(found: Option<&Difference<'_>>) -> String {
     })
 }
 
-/// `9.47 Mbit/s (9.46–9.48)`; without the ends where they look the same.
+/// `9.47 Mbit/s (9.46–9.48)`, or only the median if both ends print alike.
 fn range(quantity: Quantity, spread: Spread) -> String {
     let [median, min, max] = [spread.median, spread.min, spread.max].map(|v| quantity.text(v));
     if min == max {

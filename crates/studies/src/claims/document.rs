@@ -1,4 +1,4 @@
-//! The judgements as a section of a document that people write around it.
+//! The judgements as a section of a hand-written document.
 
 use super::Claim;
 use super::judge::{Judgement, Tally, Verdict};
@@ -7,7 +7,7 @@ use crate::runs::distinct;
 use record::statistics::Spread;
 use report::Marks;
 
-/// What the section stands between: results in real time, which depend on the machine, have a place of their own.
+/// The marks that enclose the section. Results in real time depend on the machine and have a section of their own.
 pub fn marks(engines: &[lab::EngineKind]) -> Marks {
     if engines.iter().any(|engine| engine.is_real_time()) {
         Marks("real-time")
@@ -16,25 +16,24 @@ pub fn marks(engines: &[lab::EngineKind]) -> Marks {
     }
 }
 
-/// Where results come from.
+/// The origin of results.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// The command that made them.
+    /// The command that produced them.
     pub command: String,
-    /// When, as RFC 3339 has it.
+    /// The time, in RFC 3339.
     pub at: String,
-    /// The engines, with the version of what each ran.
+    /// The engines with their versions.
     pub versions: Vec<(lab::EngineKind, String)>,
-    /// The processor, and how many of them.
+    /// The processor model and count.
     pub machine: String,
-    /// The load averages that were seen while results came, where it tells: what runs in real time shares the machine.
+    /// The load averages seen during the runs, if known. They matter for runs in real time.
     pub load: Option<Spread>,
-    /// How long it took.
+    /// The elapsed time.
     pub wall: std::time::Duration,
 }
 
-/// The section in Markdown: where it comes from, what it comes to, and for each claim what was published and what was
-/// measured.
+/// The section in Markdown: the origin, the tally, and for each claim the published and the measured values.
 pub fn section(judgements: &[Judgement<'_>], origin: &Origin) -> String {
     let versions = origin.versions.iter();
     let versions = versions.map(|(engine, version)| format!("`{engine}`: {version}"));
@@ -92,7 +91,7 @@ fn claim(judgements: &[Judgement<'_>]) -> String {
     text + &format!("\nStudy `{}`; seeds {seeds}.\n", claim.study)
 }
 
-/// What was published, where, and what is measured of it.
+/// The setting of the claim, its source, and the published value.
 fn introduction(claim: &Claim) -> String {
     format!(
         "{} ({}). Published: {}.",
@@ -129,7 +128,7 @@ fn table(judgements: &[Judgement<'_>]) -> String {
     text
 }
 
-/// The first ones, and how many more there are.
+/// The first seeds, and the number of others.
 fn seeds(judgements: &[Judgement<'_>]) -> String {
     let mut seeds: Vec<u64> = judgements
         .iter()
@@ -137,16 +136,20 @@ fn seeds(judgements: &[Judgement<'_>]) -> String {
         .collect();
     seeds.sort_unstable();
     seeds.dedup();
-    let shown: Vec<String> = seeds.iter().take(SEEDS).map(u64::to_string).collect();
-    let more = match seeds.len().saturating_sub(SEEDS) {
+    let shown: Vec<String> = seeds
+        .iter()
+        .take(MAX_NAMED_SEEDS)
+        .map(u64::to_string)
+        .collect();
+    let more = match seeds.len().saturating_sub(MAX_NAMED_SEEDS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     format!("{}{more}", shown.join(", "))
 }
 
-/// So many seeds are named: all of them are those of the study's sweep.
-const SEEDS: usize = 2;
+/// The most seeds that are named. All can be derived from the study's sweep.
+const MAX_NAMED_SEEDS: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -156,7 +159,7 @@ mod tests {
     use crate::claims::{Claim, Table};
     use crate::study::Shelf;
 
-    /// What in the section is not as the table has it: whatever a run writes there of the table alone.
+    /// The parts of the section that differ from the table of claims.
     fn stale(section: &str, claims: &[Claim]) -> Vec<String> {
         let mut stale = Vec::new();
         for part in section.split("\n### ").skip(1) {
@@ -226,7 +229,7 @@ mod tests {
                 faults.is_empty(),
                 "{name}: run fullpipe claims --document again: {faults:#?}"
             );
-            // Either is noticed.
+            // Both kinds of change are noticed.
             let is_there = |claim: &&Claim| section.contains(&format!("\n### {}\n", claim.id));
             let some = table.claims.iter().find(is_there).expect("a claim");
             let mut rows = section.lines().filter(|line| line.starts_with("| "));

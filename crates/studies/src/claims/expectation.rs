@@ -1,4 +1,4 @@
-//! What should be seen: a measure, of what, and within which band.
+//! The expected value of a measure, and its published band.
 
 use super::seen;
 use crate::runs::Amount;
@@ -10,38 +10,38 @@ use scenario::tree::Node;
 use serde::Deserialize;
 use units::Duration;
 
-/// One number that a claim says something about.
+/// One expected number of a claim.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Said")]
+#[serde(try_from = "Raw")]
 pub struct Expectation {
-    /// `what`: what it is, in the claim's words.
+    /// `what`: a description in the claim's words.
     pub what: String,
-    /// `measure`: how it is had from a record.
+    /// `measure`: the measure of a record.
     pub measure: &'static Measure,
-    /// `flows`, `from` and `to`: what of the record is looked at.
+    /// `flows`, `from` and `to`: the part of the record that is measured.
     pub select: Select,
-    /// `at`: at which points of the study, as fields and their values; at all if there are none.
+    /// `at`: the points of the study, as fields and their values; all points if empty.
     pub at: Vec<(String, Vec<String>)>,
-    /// `over`: the value is a ratio to that of the point where these fields have these values.
+    /// `over`: the value is the ratio to the point with these values of these fields.
     pub over: Vec<(String, String)>,
-    /// `by`: runs that agree in these fields are one point, whose value is the median over them; with `over`, the ratio of
-    /// the medians. With an empty list all runs are one point.
+    /// `by`: runs with the same values of these fields form one point, whose value is their median; with `over`, the
+    /// ratio of the medians. With an empty list all runs form one point.
     pub by: Option<Vec<String>>,
-    /// `at_least` and `at_most`: what was published.
+    /// `at_least` and `at_most`: the published band.
     pub band: Band,
-    /// `engines`, if not all of the claim's can show it.
+    /// `engines`: the engines that can show it, if not all of the claim's.
     pub engines: Option<Vec<lab::EngineKind>>,
-    /// `quick = false`: what takes longer than a first impression does.
+    /// `quick = false`: not part of a first impression, since it takes longer.
     pub is_quick: bool,
-    /// `differs`: why it is not met, if it is known that it is not; on these engines, or on all.
+    /// `differs`: the known reason why the expectation is not met, on these engines or on all.
     pub differs: Option<(Option<Vec<lab::EngineKind>>, String)>,
-    /// `unexplained = true`: `differs` says what is known, and that no cause of it is established.
+    /// `unexplained = true`: `differs` says what is known, but the cause is not established.
     pub is_unexplained: bool,
-    /// `never = true`: it differs since what is timed never happens at some points, so that there is no value.
+    /// `never = true`: the timed event never happens at some points, so that there is no value.
     pub never: bool,
 }
 
-/// Between which values something should be.
+/// The band of values in which a measure should lie.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Band {
     /// The least.
@@ -51,20 +51,20 @@ pub struct Band {
 }
 
 impl Band {
-    /// Whether the value is within it.
+    /// Whether the value is within the band.
     pub fn holds(&self, value: f64) -> bool {
         self.at_least.is_none_or(|least| value >= least)
             && self.at_most.is_none_or(|most| value <= most)
     }
 }
 
-/// As the text has it.
+/// The expectation as written in TOML.
 #[derive(Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as [[claim.expect]] with measure = \"limit_share\""
 )]
-struct Said {
+struct Raw {
     what: String,
     measure: String,
     flows: Option<String>,
@@ -90,18 +90,18 @@ const fn yes() -> bool {
     true
 }
 
-impl TryFrom<Said> for Expectation {
+impl TryFrom<Raw> for Expectation {
     type Error = Wrong;
 
-    fn try_from(said: Said) -> Result<Expectation, Wrong> {
-        let measure = Measure::named(&said.measure);
+    fn try_from(raw: Raw) -> Result<Expectation, Wrong> {
+        let measure = Measure::named(&raw.measure);
         let measure = measure
-            .map_err(|error| Wrong::new("measure", format!("\"{}\": {error}", said.measure)))?;
-        if said.what.trim().is_empty() || said.what.contains(['\n', '\r']) {
+            .map_err(|error| Wrong::new("measure", format!("\"{}\": {error}", raw.measure)))?;
+        if raw.what.trim().is_empty() || raw.what.contains(['\n', '\r']) {
             let reason = "is not a line of text; say in one line what is measured";
             return Err(Wrong::new("what", reason));
         }
-        for (field, bound) in [("from", said.from), ("to", said.to)] {
+        for (field, bound) in [("from", raw.from), ("to", raw.to)] {
             if bound.is_some() && !measure.is_windowed {
                 let reason = format!(
                     "{} is of the whole run after the warmup; set the study's warmup and duration instead",
@@ -110,7 +110,7 @@ impl TryFrom<Said> for Expectation {
                 return Err(Wrong::new(field, reason));
             }
         }
-        let over: Vec<(String, String)> = fields("over", said.over)?
+        let over: Vec<(String, String)> = fields("over", raw.over)?
             .into_iter()
             .map(|(field, value)| (field, axis_label(&value)))
             .collect();
@@ -119,8 +119,8 @@ impl TryFrom<Said> for Expectation {
                 .transpose()
         };
         let band = Band {
-            at_least: bound("at_least", said.at_least)?,
-            at_most: bound("at_most", said.at_most)?,
+            at_least: bound("at_least", raw.at_least)?,
+            at_most: bound("at_most", raw.at_most)?,
         };
         match (band.at_least, band.at_most) {
             (None, None) => {
@@ -136,64 +136,64 @@ impl TryFrom<Said> for Expectation {
             }
             _ => {}
         }
-        if said.flows.is_some() && seen::is_of_all_flows(measure) {
+        if raw.flows.is_some() && seen::is_of_all_flows(measure) {
             let reason = format!("{} is of all flows together; leave it out", measure.name);
             return Err(Wrong::new("flows", reason));
         }
-        if said
+        if raw
             .differs
             .as_ref()
             .is_some_and(|why| why.trim().is_empty())
         {
             return Err(Wrong::new("differs", "is empty; say why it differs"));
         }
-        if said.differs_on.as_ref().is_some_and(Vec::is_empty) {
+        if raw.differs_on.as_ref().is_some_and(Vec::is_empty) {
             let reason = "is empty; name the engines, or leave it out if it differs on all";
             return Err(Wrong::new("differs_on", reason));
         }
-        if said.never && !seen::is_of_event(measure) {
+        if raw.never && !seen::is_of_event(measure) {
             let reason = format!("{} is of no event that may never happen", measure.name);
             return Err(Wrong::new("never", reason));
         }
-        if said.never && !over.is_empty() {
+        if raw.never && !over.is_empty() {
             return Err(Wrong::new("never", "is not for a ratio; leave out over"));
         }
-        if said.differs.is_none() && said.differs_on.is_some() {
+        if raw.differs.is_none() && raw.differs_on.is_some() {
             return Err(Wrong::new(
                 "differs",
                 "is missing; say why it differs there",
             ));
         }
-        if said.differs.is_none() && said.unexplained {
+        if raw.differs.is_none() && raw.unexplained {
             return Err(Wrong::new(
                 "differs",
                 "is missing; say what is known of it, and that no cause is established",
             ));
         }
-        if said.differs.is_none() && said.never {
+        if raw.differs.is_none() && raw.never {
             return Err(Wrong::new(
                 "differs",
                 "is missing; say why it never happens",
             ));
         }
-        if let (Some(from), Some(to)) = (said.from, said.to)
+        if let (Some(from), Some(to)) = (raw.from, raw.to)
             && from >= to
         {
             return Err(Wrong::new("to", "is not after from"));
         }
-        let flows = said.flows.map(|text| {
+        let flows = raw.flows.map(|text| {
             let parsed = text.parse();
             parsed.map_err(|error| Wrong::new("flows", format!("\"{text}\": {error}")))
         });
         Ok(Expectation {
-            what: said.what,
+            what: raw.what,
             measure,
             select: Select {
                 flows: flows.transpose()?,
-                from: said.from,
-                to: said.to,
+                from: raw.from,
+                to: raw.to,
             },
-            at: fields("at", said.at)?
+            at: fields("at", raw.at)?
                 .into_iter()
                 .map(|(field, value)| match value {
                     Node::List(values) => (field, values.iter().map(axis_label).collect()),
@@ -201,26 +201,26 @@ impl TryFrom<Said> for Expectation {
                 })
                 .collect(),
             over,
-            by: said.by,
+            by: raw.by,
             band,
-            engines: said.engines,
-            is_quick: said.quick,
-            differs: said.differs.map(|why| (said.differs_on, why)),
-            is_unexplained: said.unexplained,
-            never: said.never,
+            engines: raw.engines,
+            is_quick: raw.quick,
+            differs: raw.differs.map(|why| (raw.differs_on, why)),
+            is_unexplained: raw.unexplained,
+            never: raw.never,
         })
     }
 }
 
 impl Expectation {
-    /// Why it is not met on this engine, if that is known.
+    /// The known reason why the expectation is not met on this engine.
     pub fn why_differs(&self, engine: lab::EngineKind) -> Option<&str> {
         let (on, why) = self.differs.as_ref()?;
         let is_there = on.as_ref().is_none_or(|on| on.contains(&engine));
         is_there.then_some(why.as_str())
     }
 
-    /// What the values count: a ratio to another point is a plain number.
+    /// The unit of the values. A ratio to another point is a plain number.
     pub fn unit(&self) -> Dimension {
         if self.over.is_empty() {
             self.measure.unit
@@ -230,10 +230,11 @@ impl Expectation {
     }
 }
 
-/// Shares of one are measured, and nothing is more than twice the whole.
-const LARGEST_SHARE: f64 = 2.0;
+/// The largest share: shares are fractions of one, and none is more than twice the whole.
+const MAX_SHARE: f64 = 2.0;
 
-/// A bound: of a ratio a number or a share, else in the measure's unit. A share, zero and what only counts need none.
+/// Reads a bound: a number or a share for a ratio, otherwise a value in the measure's unit. Shares, zero and counts
+/// need no unit.
 fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong> {
     let wrong = |reason: &str| Wrong::new(field, format!("{text} {reason}"));
     let (value, of) = match Amount::parse(text) {
@@ -248,7 +249,7 @@ fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong>
     };
     match (of, unit) {
         (Dimension::Plain | Dimension::Share, Some(Dimension::Share))
-            if value.abs() > LARGEST_SHARE =>
+            if value.abs() > MAX_SHARE =>
         {
             Err(wrong("is not a share; write 90% or 0.9"))
         }
@@ -264,7 +265,7 @@ fn bound(field: &str, text: &str, unit: Option<Dimension>) -> Result<f64, Wrong>
     }
 }
 
-/// `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`, in the order of the text.
+/// Reads a table such as `{ "path.loss" = ["1%", "5%"], "flow.controller" = "bbr1" }`, in the order of the text.
 fn fields(name: &str, value: Option<Node>) -> Result<Vec<(String, Node)>, Wrong> {
     match value {
         None => Ok(Vec::new()),

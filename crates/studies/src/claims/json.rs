@@ -1,12 +1,13 @@
-//! The judgements for programs.
+//! The judgements as JSON.
 
 use serde_json::{Value, json as object};
 
 use super::judge::{Judgement, Tally};
 use super::spec::Claim;
 
-/// The judgements as one JSON object: `version`, `holds`, `differs`, `unexplained` (those that differ for no cause that is
-/// established), `fails` and `untrusted` (how many), and `claims` with everything that the table says and the value at each point. Shares are of one, times in milliseconds, rates in bits per second.
+/// The judgements as one JSON object: `version`, the counts `holds`, `differs`, `unexplained` (those that differ
+/// without an established cause), `fails` and `untrusted`, and `claims` with the table's fields and the value at each
+/// point. Shares are fractions of one, times in milliseconds, rates in bits per second.
 pub fn json(judgements: &[Judgement<'_>]) -> Value {
     let tally = Tally::of(judgements);
     let mut claims: Vec<(&Claim, Vec<Value>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What was found, beside what should be.
+//! Judges measured values against expectations.
 
 use std::collections::HashSet;
 
@@ -11,65 +11,65 @@ use crate::runs::{Finding, Findings};
 use crate::study::Length;
 use record::statistics::{Spread, median};
 
-/// An expectation on an engine.
+/// The judgement of an expectation on an engine.
 #[derive(Debug, Clone)]
 pub struct Judgement<'c> {
     /// The claim.
     pub claim: &'c Claim,
-    /// What should be seen.
+    /// The expectation.
     pub expectation: &'c Expectation,
-    /// Where it was looked for.
+    /// The engine of the runs.
     pub engine: lab::EngineKind,
-    /// What was seen, at each of the points.
+    /// The value at each of the points.
     pub values: Vec<Value>,
-    /// The fields that the points are values of.
+    /// The fields whose values name the points.
     pub fields: Vec<String>,
-    /// The seeds of the runs that it was seen in.
+    /// The seeds of the runs.
     pub seeds: Vec<u64>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What was seen at a point.
+/// The value at a point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Value {
-    /// The point: the values of the fields that vary, or of those by which runs are taken together.
+    /// The point: the values of the varying fields, or of those in [`Expectation::by`].
     pub point: Vec<String>,
-    /// The median over its repeats, or over the runs that are [taken together](Expectation::by); nothing if a run did not tell, or failed.
+    /// The median over the runs of the point. Nothing if a run failed or has no value.
     pub value: Option<f64>,
 }
 
-/// What a judgement comes to.
+/// The verdict of a judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// At all points, what was published is seen.
+    /// The expectation is met at all points.
     Holds,
-    /// It is not, and that is known: with its cause, or as one of which [none is established](Expectation::is_unexplained).
+    /// It is not met, for a known reason, or knowingly [without an established cause](Expectation::is_unexplained).
     Differs,
-    /// It is not.
+    /// It is not met.
     Fails,
-    /// Whenever a part of it was run, the machine was too late: that says nothing of the claim.
+    /// All failed runs were too late in real time. They say nothing about the claim.
     Untrusted,
 }
 
-/// How many judgements come to what.
+/// The number of judgements by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Those that hold.
+    /// Judgements that hold.
     pub holds: usize,
-    /// Those that differ, as is known.
+    /// Judgements that differ for a known reason, or knowingly without one.
     pub differs: usize,
-    /// Those of them of which no cause is established.
+    /// Of those, the ones without an established cause.
     pub unexplained: usize,
-    /// Those that do not hold.
+    /// Judgements that fail.
     pub fails: usize,
-    /// Those of which too little is to be trusted.
+    /// Judgements whose runs cannot be trusted.
     pub untrusted: usize,
 }
 
 impl<'c> Judgement<'c> {
-    /// Judges what was found in a study, for the claims that are about it. A first impression has no more than is quick.
+    /// Judges the findings of a study for all its claims. A first impression judges only quick expectations.
     pub fn all(
         claims: &[&'c Claim],
         study: &str,
@@ -85,35 +85,35 @@ impl<'c> Judgement<'c> {
                 .filter(|of| claim.shows(of, findings.engine) && (of.is_quick || !is_quick));
             shown.map(|expectation| Judgement::of(claim, expectation, findings))
         });
-        // What another engine leaves out of the study is no failure. What a first impression leaves out says so itself.
+        // An engine other than the simulator may leave parts of a study out. That is no failure.
         let is_all = findings.engine == lab::EngineKind::Sim;
         expectations
             .filter(|one| is_all || !one.values.is_empty() || !findings.failed.is_empty())
             .collect()
     }
 
-    /// Judges what was found in the study of the claim.
+    /// Judges the findings of the claim's study for one expectation.
     pub fn of(
         claim: &'c Claim,
         expectation: &'c Expectation,
         findings: &Findings,
     ) -> Judgement<'c> {
-        let of_expectation = Of {
+        let evaluation = Evaluation {
             expectation,
             findings,
         };
-        let values = of_expectation.values();
+        let values = evaluation.values();
         let holds = |value: &Value| {
             value
                 .value
                 .is_some_and(|value| expectation.band.holds(value))
         };
         let is_excused = expectation.never
-            && of_expectation
+            && evaluation
                 .chosen()
                 .all(|run| seen::could_happen(expectation, run));
         let is_told = |value: &Value| value.value.is_some() || is_excused;
-        // A known cause explains what was measured, and not that nothing was.
+        // A known cause explains a measured value, but not a missing one.
         let is_measured =
             findings.failed.is_empty() && !values.is_empty() && values.iter().all(is_told);
         let mut failed = findings.failed.iter();
@@ -124,7 +124,7 @@ impl<'c> Judgement<'c> {
             Some(_) if is_measured => Verdict::Differs,
             _ => Verdict::Fails,
         };
-        let mut seeds: Vec<u64> = of_expectation
+        let mut seeds: Vec<u64> = evaluation
             .chosen()
             .map(|run| run.record.summary.seed)
             .collect();
@@ -134,24 +134,24 @@ impl<'c> Judgement<'c> {
             expectation,
             engine: findings.engine,
             values,
-            fields: of_expectation.fields(),
+            fields: evaluation.fields(),
             seeds,
             verdict,
         }
     }
 
-    /// The values from the smallest to the largest; nothing if one is missing.
+    /// The range of the values. Nothing if one is missing.
     pub fn range(&self) -> Option<Spread> {
         let values = self.values.iter().map(|value| value.value);
         Spread::of(values.collect::<Option<Vec<f64>>>()?)
     }
 
-    /// Whether it differs, and no cause of that is established.
+    /// Whether the value differs without an established cause.
     pub fn is_unexplained(&self) -> bool {
         self.verdict == Verdict::Differs && self.expectation.is_unexplained
     }
 
-    /// Why it differs, if it does and that is known.
+    /// The known reason why the value differs, if it does.
     pub fn why(&self) -> Option<&'c str> {
         let why = self.expectation.why_differs(self.engine);
         why.filter(|_| self.verdict == Verdict::Differs)
@@ -159,7 +159,7 @@ impl<'c> Judgement<'c> {
 }
 
 impl Tally {
-    /// Counts what the judgements come to.
+    /// Counts the verdicts.
     pub fn of(judgements: &[Judgement<'_>]) -> Tally {
         let count = |verdict| {
             let is_so = |one: &&Judgement<'_>| one.verdict == verdict;
@@ -175,14 +175,14 @@ impl Tally {
     }
 }
 
-/// An expectation in what was found.
-struct Of<'f> {
+/// An expectation with the findings of its study.
+struct Evaluation<'f> {
     expectation: &'f Expectation,
     findings: &'f Findings,
 }
 
-impl Of<'_> {
-    /// The runs at the points that it is about. With `over`, those that would be compared with themselves are none.
+impl Evaluation<'_> {
+    /// The runs at the expectation's points. With `over`, without the runs that would be compared with themselves.
     fn chosen(&self) -> impl Iterator<Item = &Finding> {
         let meets = |run: &Finding| {
             let mut conditions = self.expectation.at.iter();
@@ -206,7 +206,7 @@ impl Of<'_> {
         run.values.get(place).map(String::as_str)
     }
 
-    /// What the run is a part of: its point, or what it is taken together with others by.
+    /// The point of the run: its values, or those of the fields in `by`.
     fn point(&self, run: &Finding) -> Vec<String> {
         let Some(by) = &self.expectation.by else {
             return run.values.clone();
@@ -215,7 +215,7 @@ impl Of<'_> {
         values.map(str::to_owned).collect()
     }
 
-    /// The fields that points are values of, in that order.
+    /// The fields whose values name the points, in that order.
     fn fields(&self) -> Vec<String> {
         let all = &self.findings.fields;
         match &self.expectation.by {
@@ -224,7 +224,7 @@ impl Of<'_> {
         }
     }
 
-    /// What was seen at each point, in the order of the points.
+    /// The value at each point, in the order of the points.
     fn values(&self) -> Vec<Value> {
         let mut points: Vec<(Vec<String>, Vec<&Finding>)> = Vec::new();
         for run in self.chosen() {
@@ -244,7 +244,7 @@ impl Of<'_> {
         points.into_iter().map(value).collect()
     }
 
-    /// The median over the runs, or its ratio to the median over those to compare them with.
+    /// The median over the runs, or its ratio to the median over the base runs.
     fn ratio_of_medians(&self, runs: &[&Finding]) -> Option<f64> {
         let over = |runs: &mut dyn Iterator<Item = &Finding>| {
             all_median(runs.map(|run| self.measured(run)))
@@ -253,7 +253,7 @@ impl Of<'_> {
         if self.expectation.over.is_empty() {
             return Some(value);
         }
-        // A base is that of many runs, where only the fields of `over` differ: it counts once.
+        // Many runs may share a base, if they differ only in the fields of `over`. It counts once.
         let wanted: HashSet<(u64, Vec<&str>)> = runs
             .iter()
             .map(|run| (run.repeat, self.base_values(run)))
@@ -270,7 +270,7 @@ impl Of<'_> {
         (base != 0.0).then_some(value / base)
     }
 
-    /// What was seen in a run, or its ratio to what was seen in the one to compare it with.
+    /// The value of a run, or its ratio to the value of its base run.
     fn value_of(&self, run: &Finding) -> Option<f64> {
         if self.expectation.over.is_empty() {
             return self.measured(run);
@@ -282,7 +282,7 @@ impl Of<'_> {
         Some(self.measured(run)? / base).filter(|_| base != 0.0)
     }
 
-    /// The values of the run to compare this one with.
+    /// The values of the run's base.
     fn base_values<'r>(&'r self, run: &'r Finding) -> Vec<&'r str> {
         let fields = self.findings.fields.iter().zip(&run.values);
         let replaced = fields.map(|(field, value)| {
@@ -299,7 +299,7 @@ impl Of<'_> {
     }
 }
 
-/// The median; nothing if one of the values is missing.
+/// The median. Nothing if one of the values is missing.
 fn all_median(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Option<Vec<f64>> = values.collect();
     values.and_then(median)

@@ -1,12 +1,11 @@
-//! What publications say about BBR, measured again.
+//! Claims of publications about BBR, measured again.
 //!
-//! A [`Table`] of claims is read from TOML. A claim says where it was published, in which setting, and what was seen. Its
-//! expectations name a [`Measure`](record::Measure), the flows and the points of a [study](crate::study), and the published band.
-//! [`Judgement::all`] takes the findings of a study and gives a [`Judgement`] for each expectation: it holds, it fails, or it
-//! differs for a reason that is known and written down.
+//! A [`Table`] of claims is read from TOML. A claim states its publication, setting and result. Its expectations name a
+//! [`Measure`](record::Measure), the flows and points of a [study](crate::study), and the published band.
+//! [`Judgement::all`] judges the findings of a study: each expectation holds, fails, or differs for a known and
+//! documented reason.
 //!
-//! A band is what was published. It is never widened. If a measurement lies outside, its cause is found, and either mended or
-//! named.
+//! A band is never widened. If a measurement lies outside, its cause is found, and either fixed or documented.
 
 mod document;
 mod expectation;

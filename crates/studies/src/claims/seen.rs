@@ -1,4 +1,4 @@
-//! Whether a run can tell what an expectation asks of it.
+//! Checks whether a run can meet or fail an expectation.
 
 use record::measure::{Measure, Subject};
 use record::{FlowSample, FlowSummary};
@@ -7,37 +7,38 @@ use units::Duration;
 use super::expectation::Expectation;
 use crate::runs::Finding;
 
-/// Counts attempts to open a connection: each may fail without a byte.
-const FAILED_OPENS: &str = "failed_opens";
-/// What is measured of flows that become even, and then stay so.
-const OF_EVENNESS: [&str; 3] = ["convergence", "even", "jain_converged"];
-/// What is measured of a change of the bottleneck's rate.
-const OF_STEP: [&str; 2] = ["cycle_growth", "follow"];
-/// The time until the round-trip time is the least that the flows' windows allow.
-const OF_LEAST: &str = "four_packets_reached";
-/// The time that a change of the rate has; nothing if the rate does not change.
-const SINCE_STEP: &str = "since_step";
-/// What is looked at for growth needs two gain cycles of eight phases, each about an RTprop long.
-const TWO_CYCLES: f64 = 16.0;
-/// So long flows must be even.
-const EVEN: Duration = Duration::from_secs(10);
-/// So long round-trip times must be short.
-const SHORT: Duration = Duration::from_secs(60);
+/// The measure of failed attempts to open a connection. Each may fail without a byte.
+const FAILED_OPENS_MEASURE: &str = "failed_opens";
+/// The measures of flows that become even and stay so.
+const EVENNESS_MEASURES: [&str; 3] = ["convergence", "even", "jain_converged"];
+/// The measures of a change of the bottleneck's rate.
+const STEP_MEASURES: [&str; 2] = ["cycle_growth", "follow"];
+/// The measure of the time until the round-trip time is the least that the flows' windows allow.
+const LEAST_RTT_MEASURE: &str = "four_packets_reached";
+/// The measure of the time after a change of the rate. It has no value if the rate does not change.
+const SINCE_STEP_MEASURE: &str = "since_step";
+/// The gain cycles' phases that the measure of growth needs: two cycles of eight, each about an RTprop long.
+const TWO_CYCLE_PHASES: f64 = 16.0;
+/// The time for which flows must be even.
+const EVEN_TIME: Duration = Duration::from_secs(10);
+/// The time for which round-trip times must be short.
+const SHORT_RTT_TIME: Duration = Duration::from_secs(60);
 
-/// Whether it is of an event that may never happen, so that a run which had time for it tells something by having no value.
+/// Whether the measure is of an event that may never happen. In a run that lasts long enough, no value then means that
+/// it did not.
 pub(super) fn is_of_event(measure: &Measure) -> bool {
-    OF_EVENNESS.contains(&measure.name)
-        || OF_STEP.contains(&measure.name)
-        || measure.name == OF_LEAST
+    EVENNESS_MEASURES.contains(&measure.name)
+        || STEP_MEASURES.contains(&measure.name)
+        || measure.name == LEAST_RTT_MEASURE
 }
 
-/// Whether it is of all the flows of a run, and not of some.
+/// Whether the measure covers all flows of a run.
 pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
-    OF_EVENNESS.contains(&measure.name)
+    EVENNESS_MEASURES.contains(&measure.name)
 }
 
-/// What is looked at, if each flow that had started delivered something: where one did not, nothing is measured of them, even if
-/// a count is zero.
+/// The subject of the measurement, if each started flow delivered something. Otherwise nothing was measured, even if a
+/// count is zero.
 pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option<Subject<'r>> {
     let subject = Subject::new(&run.record, &expectation.select);
     let ended = subject.summary.duration_s;
@@ -47,7 +48,7 @@ pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option
         .collect();
     let has_come = |flow: &&FlowSummary| {
         let has_failed = flow.failed_opens.is_some_and(|failed| failed > 0);
-        flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS)
+        flow.delivered_bytes > 0 || (has_failed && expectation.measure.name == FAILED_OPENS_MEASURE)
     };
     let of_run = !started.is_empty() && started.iter().all(has_come);
     let grows = |samples: &[FlowSample]| {
@@ -61,8 +62,8 @@ pub(super) fn subject<'r>(expectation: &Expectation, run: &'r Finding) -> Option
     (of_run && in_window).then_some(subject)
 }
 
-/// Whether what never happened in the run could have: all of it was run, its flows delivered, and it had the time that was
-/// published.
+/// Whether an event that did not happen in the run could have: the run is complete, its flows delivered, and it lasted
+/// at least the published time.
 pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
     let Some(subject) = subject(expectation, run) else {
         return false;
@@ -75,17 +76,17 @@ pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
         record::Dimension::Time => expectation.band.at_most.unwrap_or_default(),
         _ => 0.0,
     };
-    if OF_STEP.contains(&expectation.measure.name) {
-        let since_step = Measure::named(SINCE_STEP).ok();
+    if STEP_MEASURES.contains(&expectation.measure.name) {
+        let since_step = Measure::named(SINCE_STEP_MEASURE).ok();
         let left_ms = since_step.and_then(|since| since.of(&subject));
-        let wanted_ms = published_ms.max(TWO_CYCLES * summary.path.rtprop_ms);
+        let wanted_ms = published_ms.max(TWO_CYCLE_PHASES * summary.path.rtprop_ms);
         return left_ms.is_some_and(|left_ms| left_ms >= wanted_ms);
     }
     let starts = summary.flows.iter().map(|flow| flow.start_s);
     let left = summary.duration_s - starts.fold(0.0, f64::max);
     let (lasts, least_flows) = match expectation.measure.name {
-        OF_LEAST => (SHORT, 1),
-        _ => (EVEN, 2),
+        LEAST_RTT_MEASURE => (SHORT_RTT_TIME, 1),
+        _ => (EVEN_TIME, 2),
     };
     let wanted = lasts.as_secs_f64().max(published_ms / 1e3);
     is_of_event(expectation.measure) && summary.flows.len() >= least_flows && left >= wanted
@@ -97,8 +98,12 @@ mod tests {
 
     #[test]
     fn the_measures_are_there() {
-        let names = OF_EVENNESS.iter().chain(&OF_STEP);
-        for name in names.chain([&FAILED_OPENS, &SINCE_STEP, &OF_LEAST]) {
+        let names = EVENNESS_MEASURES.iter().chain(&STEP_MEASURES);
+        for name in names.chain([
+            &FAILED_OPENS_MEASURE,
+            &SINCE_STEP_MEASURE,
+            &LEAST_RTT_MEASURE,
+        ]) {
             Measure::named(name).expect("a measure");
         }
     }

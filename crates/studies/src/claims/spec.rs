@@ -8,7 +8,7 @@ use scenario::{ScenarioError, de};
 use serde::Deserialize;
 use units::hint;
 
-/// What publications say about BBR.
+/// The table of claims.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
@@ -17,69 +17,69 @@ pub struct Table {
     pub claims: Vec<Claim>,
 }
 
-/// Something that was published.
+/// A published result.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as [[claim]] with an id"
 )]
 pub struct Claim {
-    /// `id`: its name.
+    /// `id`: the name.
     pub id: String,
-    /// `source`: where it was published.
+    /// `source`: the publication.
     pub source: String,
-    /// `setting`: under which conditions.
+    /// `setting`: the conditions.
     pub setting: String,
-    /// `published`: what was seen, with its figures.
+    /// `published`: the result, with its figures.
     pub published: String,
-    /// `note`: how Fullpipe's setting is different, or what else a reader should know.
+    /// `note`: a remark for the reader, such as a difference of Fullpipe's setting.
     pub note: Option<String>,
-    /// `study`: the file that is run; that of the claim's name if not given.
+    /// `study`: the file of the study; by default the one of the claim's name.
     #[serde(default)]
     pub study: String,
-    /// `population`: how many members of the population are run, in the place of a study.
+    /// `population`: the number of the population's members to run, instead of a study.
     pub population: Option<Population>,
-    /// `engines`: which can show it.
+    /// `engines`: the engines that can show it.
     pub engines: Vec<lab::EngineKind>,
     /// `[[claim.expect]]`.
     #[serde(rename = "expect")]
     pub expectations: Vec<Expectation>,
 }
 
-/// Why there is no table. Prints as one line.
+/// The reasons for which a table cannot be had. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// Its file, or that of a study, cannot be had.
+    /// Its file, or that of a study, cannot be read.
     #[error(transparent)]
     Shelf(#[from] ShelfError),
-    /// It makes no sense.
+    /// The text is invalid.
     #[error("{place}: {error}")]
     Text {
         /// The file.
         place: String,
-        /// What is wrong.
+        /// The error in the file.
         error: ScenarioError,
     },
-    /// There is no such claim.
+    /// No claim has this id.
     #[error("no claim is called {id}; --list shows those that there are{hint}")]
     Unknown {
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// The nearest that there is.
+        /// A hint at similar ids, or empty.
         hint: String,
     },
 }
 
 impl Table {
-    /// The name of its file among the studies.
+    /// The name of the table's file among the studies.
     pub const FILE: &'static str = "claims";
 
-    /// Reads the table that is beside the studies.
+    /// Reads the table beside the studies.
     ///
     /// # Errors
     ///
-    /// There is none, it makes no sense, or a claim names a study that is not there.
+    /// The table is missing or invalid, or a claim names a missing study.
     pub fn open(shelf: &Shelf) -> Result<Table, ClaimsError> {
         let text = shelf.get(Table::FILE)?;
         let wrong = |error| ClaimsError::Text {
@@ -104,7 +104,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The text makes no sense.
+    /// The text is invalid.
     pub fn parse(text: &str) -> Result<Table, ScenarioError> {
         let (mut table, entries): (Table, _) = de::read_toml(text)?;
         let mut before: Vec<&str> = Vec::new();
@@ -165,11 +165,11 @@ impl Table {
         Ok(table)
     }
 
-    /// The claims with these ids, in the order of the table; all if there are none.
+    /// The claims with these ids, in the order of the table. All claims if `ids` is empty.
     ///
     /// # Errors
     ///
-    /// There is no such claim.
+    /// An id is unknown.
     pub fn choose(&self, ids: &[String]) -> Result<Vec<&Claim>, ClaimsError> {
         let known: Vec<&str> = self.claims.iter().map(|claim| claim.id.as_str()).collect();
         if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
@@ -187,7 +187,7 @@ impl Table {
     }
 }
 
-/// The claims that a word is a part of, and else the one that is spelled nearly so.
+/// A hint at the claims whose ids contain the word, or at one with a similar spelling.
 fn hint_for(word: &str, known: &[&str]) -> String {
     let of_it = known
         .iter()
@@ -199,13 +199,13 @@ fn hint_for(word: &str, known: &[&str]) -> String {
 }
 
 impl Claim {
-    /// Whether the engine can show what is expected.
+    /// Whether the engine can show the expectation.
     pub fn shows(&self, expectation: &Expectation, engine: lab::EngineKind) -> bool {
         let engines = expectation.engines.as_ref().unwrap_or(&self.engines);
         engines.contains(&engine)
     }
 
-    /// Each engine is that of a run, and each expectation is of engines that the claim has.
+    /// Checks that the claim has engines, and that expectations name no others.
     fn check_engines(&self) -> Result<(), ScenarioError> {
         if self.engines.is_empty() {
             let reason = "is empty; name the engines that can show it";
@@ -227,23 +227,23 @@ impl Claim {
         Ok(())
     }
 
-    /// Whether the engine can show anything that is expected.
+    /// Whether the engine can show any expectation.
     pub fn is_shown_on(&self, engine: lab::EngineKind) -> bool {
         let mut expectations = self.expectations.iter();
         expectations.any(|of| self.shows(of, engine))
     }
 
-    /// Whether anything that is expected needs samples over time.
+    /// Whether any expectation needs samples over time.
     pub fn needs_samples(&self) -> bool {
         let mut expectations = self.expectations.iter();
         expectations.any(|of| of.measure.needs_samples(&of.select))
     }
 
-    /// What is run for it, with files of this shelf.
+    /// The runs of the claim, from files of this shelf.
     ///
     /// # Errors
     ///
-    /// There is no file, or it makes no sense. Points are not checked yet.
+    /// A file is missing or invalid. Points are not checked yet.
     pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         match self.population {
             Some(population) => Source::of_population(population, shelf, length),
@@ -251,11 +251,11 @@ impl Claim {
         }
     }
 
-    /// Whether the claim's fields are those in which its whole runs differ.
+    /// Checks that the runs vary in the fields that the claim names, with the values that it names.
     ///
     /// # Errors
     ///
-    /// The runs do not differ in such a field, or none has such a value.
+    /// The runs do not vary in such a field, or have no such value.
     pub fn check(&self, runs: &Source) -> Result<(), ScenarioError> {
         for (place, expectation) in self.expectations.iter().enumerate() {
             let wrong = |key: &str, field: &str, reason: String| {
@@ -295,12 +295,13 @@ impl Claim {
         Ok(())
     }
 
-    /// Whether what is expected of a part of the runs is of a part that they have, on every engine that shows it. Of a
-    /// first impression, only what is quick has to be.
+    /// Checks the windows and points of expectations against the runs, on every engine that shows them. A first
+    /// impression checks only quick expectations.
     ///
     /// # Errors
     ///
-    /// A window begins or ends after a run, or is of runs that have no duration, or the simulator has no run with a value that is named.
+    /// A window begins or ends after a run, a windowed run has no duration, or the simulator has no run with a named
+    /// value.
     pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), ScenarioError> {
         let needs_plan = |of: &Expectation| {
             of.select.from.is_some() || of.select.to.is_some() || !of.at.is_empty()
@@ -309,7 +310,7 @@ impl Claim {
             return Ok(());
         }
         for engine in lab::EngineKind::ALL {
-            // A point that makes no sense is told where it is to be run.
+            // An invalid point is reported when it is run.
             let Ok(plan) = runs.plan(*engine) else {
                 continue;
             };
@@ -318,7 +319,7 @@ impl Claim {
                 if !is_asked || !self.shows(of, *engine) {
                     continue;
                 }
-                // Other engines, and first impressions, have fewer points.
+                // Other engines and first impressions have fewer points.
                 if *engine == lab::EngineKind::Sim && length == Length::Whole {
                     has_all(&of.at, &plan)
                         .map_err(|error| error.within("at").item(place).within("expect"))?;
@@ -366,7 +367,7 @@ impl Claim {
     }
 }
 
-/// Whether each value of these fields is that of a run.
+/// Checks that some run has each named value of these fields.
 fn has_all(at: &[(String, Vec<String>)], plan: &Plan) -> Result<(), ScenarioError> {
     for (field, values) in at {
         let Some(place) = plan.fields.iter().position(|known| known == field) else {

@@ -1,4 +1,4 @@
-//! What is run for claims.
+//! The runs of claims.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,46 +9,46 @@ use crate::study::{Length, Shelf, Source, SourceError};
 use lab::EngineKind;
 use scenario::ScenarioError;
 
-/// A study that claims are about.
+/// A study with claims.
 #[derive(Debug)]
 pub struct Studied<'c> {
-    /// Its name.
+    /// The name.
     pub name: &'c str,
-    /// What is run.
+    /// The runs.
     pub runs: Source,
     /// The engines that can show any of its claims.
     pub engines: Vec<EngineKind>,
 }
 
-/// Why claims cannot be judged. Prints as one line.
+/// The reasons for which claims cannot be judged. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudiesError {
-    /// There is nothing to run.
+    /// The runs cannot be had.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A claim is not about its study.
+    /// A claim does not fit its study.
     #[error("claim {id}: {error}")]
     Claim {
         /// The claim.
         id: String,
-        /// What is wrong with it.
+        /// The error in the claim.
         error: ScenarioError,
     },
 }
 
-/// The studies of the claims, each once; their records have samples if a claim needs any.
+/// The studies of the claims, each once. Records have samples if a claim needs them.
 ///
 /// # Errors
 ///
-/// A study cannot be had, or a claim is not about what is run for it.
+/// A study cannot be read, or a claim does not fit its runs.
 pub fn studies<'c>(
     shelf: &Shelf,
     claims: &[&'c Claim],
     length: Length,
 ) -> Result<Vec<Studied<'c>>, StudiesError> {
     let mut studies: Vec<Studied<'c>> = Vec::new();
-    // A population takes a while to read, and many claims are about it.
+    // A population takes a while to read, and many claims share it.
     let mut wholes = HashMap::<&str, Source>::new();
     for claim in claims {
         let whole = match wholes.entry(&claim.study) {
@@ -82,7 +82,7 @@ pub fn studies<'c>(
     Ok(studies)
 }
 
-/// Puts judgements in order: by claim, what is expected, and engine.
+/// Sorts judgements by claim, expectation and engine.
 pub fn sort(judgements: &mut [Judgement<'_>], claims: &[&Claim], engines: &[EngineKind]) {
     judgements.sort_by_key(|one| {
         let mut expectations = one.claim.expectations.iter();

@@ -1,14 +1,14 @@
-//! The judgements for people, on a terminal.
+//! The judgements as a table for terminals.
 
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use report::Table;
 
-/// Texts are no wider than this, in characters.
-const PAGE: usize = 120;
+/// The maximum width of text, in characters.
+const MAX_WIDTH: usize = 120;
 
-/// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
-/// that fit a terminal of `width` columns. Ends with a newline.
+/// One row for each expectation and engine, then remarks on those that fail or differ, and a line with the tally. Has
+/// all columns, or those that fit into `width` columns. Ends with a newline.
 pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     let headings = [
         "claim",
@@ -40,7 +40,7 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     });
     let table = Table {
         text: vec![0, 1, 3, 5],
-        // One engine for all rows is the one that was asked for.
+        // A single engine for all rows is known to the user.
         spare: if has_one_engine { vec![3] } else { Vec::new() },
         ..Table::new(headings, rows)
     };
@@ -50,7 +50,7 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     let remarks = remarks.map(|one| {
         let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
         let verdict = words::verdict(one.verdict);
-        let room = width.unwrap_or(PAGE).min(PAGE);
+        let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
         let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
         let below = below.into_iter().filter(|text| !text.is_empty());
@@ -66,7 +66,8 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
 }
 
 impl Tally {
-    /// `80 hold, 2 differ for a known reason, 0 fail`; also how many differ for none, and how many are not judged, if there are any.
+    /// `80 hold, 2 differ for a known reason, 0 fail`. Also the numbers of unexplained and unjudged ones, if there are
+    /// any.
     pub fn text(&self) -> String {
         let each = |count: usize, verb: &str| {
             let s = if count == 1 { "s" } else { "" };

@@ -1,4 +1,4 @@
-//! What tables say of a judgement: on a terminal and in a document.
+//! The words of a judgement's row: on a terminal and in a document.
 
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Value, Verdict};
@@ -6,7 +6,7 @@ use record::Dimension;
 use record::statistics::Spread;
 use report::{bits_per_sec, percent, span};
 
-/// A value for people.
+/// The value as text with its unit.
 pub(super) fn text(unit: Dimension, value: f64) -> String {
     match unit {
         Dimension::Share => percent(value),
@@ -16,7 +16,7 @@ pub(super) fn text(unit: Dimension, value: f64) -> String {
     }
 }
 
-/// Three significant digits, and whole numbers as they are.
+/// Three significant digits; whole numbers in full.
 fn plain(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -52,7 +52,7 @@ pub(super) fn band(expectation: &Expectation) -> String {
     }
 }
 
-/// `95.2 %`, or from which to which value if there are several points.
+/// `95.2 %`, or the range if there are several points.
 pub(super) fn measured(judgement: &Judgement<'_>) -> String {
     match judgement.range() {
         None => "–".to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn measured(judgement: &Judgement<'_>) -> String {
     }
 }
 
-/// The number that a text tells, and the unit after it: `1.00` is as much as `1`.
+/// The number in a text, with its unit: `1.00` equals `1`.
 fn told_number(text: &str) -> Result<(f64, &str), &str> {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     number
@@ -76,7 +76,7 @@ fn told_number(text: &str) -> Result<(f64, &str), &str> {
         .map_err(|_| text)
 }
 
-/// A value that was found. One that is not in the band, and would look as if it were once it is rounded, says so.
+/// The text of a value. A value outside the band that rounds to its bound says on which side it lies.
 fn found(expectation: &Expectation, value: f64) -> String {
     let unit = expectation.unit();
     let told = text(unit, value);
@@ -105,7 +105,7 @@ pub(super) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Why it does not hold, if that is known.
+/// The reason why the judgement does not hold, if known.
 pub(super) fn why<'c>(judgement: &Judgement<'c>) -> Option<&'c str> {
     if judgement.verdict == Verdict::Untrusted {
         return Some(
@@ -115,8 +115,8 @@ pub(super) fn why<'c>(judgement: &Judgement<'c>) -> Option<&'c str> {
     judgement.why()
 }
 
-/// The points at which it fails or differs, with their values: `path.loss 1%: 0.9`; nothing if it holds or is not judged. A point is told
-/// by the fields in which the judgement's points differ; one with a name, by those in which others of that name do.
+/// The points outside the band with their values: `path.loss 1%: 0.9`. Empty if the judgement holds or was not judged.
+/// A point is described by the fields that vary among the points; a named point by those that vary under its name.
 pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
     if judgement.verdict == Verdict::Untrusted {
         return String::new();
@@ -142,7 +142,7 @@ pub(super) fn outliers(judgement: &Judgement<'_>) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// The field of a scenario that tells people what it is.
+/// The field that names a scenario.
 const NAME: &str = "name";
 
 /// `path.loss 1%, flow.controller bbr1`.

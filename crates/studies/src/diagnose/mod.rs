@@ -1,8 +1,9 @@
-//! What a capture says of one connection: its path, what limited it, what another controller would gain there, and whom that
-//! would harm.
+//! The diagnosis of one connection in a capture: its path, its limit, the gain of another controller, and the harm to
+//! others.
 //!
-//! A [`Direction`] of a capture's summary shows the path, and an [`Advice`] says what is best on it. A [`Diagnosis`] is both
-//! in words, as tables, as a page and for programs. [`untellable`] says why a capture shows no path, and what to capture.
+//! A [`Direction`] of a capture's summary shows the path, and an [`Advice`] chooses the best controller for it. A
+//! [`Diagnosis`] presents both in words, as tables, as a page and as JSON. [`untellable`] explains why a capture shows
+//! no path, and what to capture instead.
 
 mod page;
 mod words;
@@ -15,32 +16,32 @@ use report::Table;
 
 pub use words::{not_used, untellable};
 
-/// Explanations are no wider than this, in characters.
-const PAGE: usize = 120;
+/// The maximum width of explanations, in characters.
+const MAX_WIDTH: usize = 120;
 
-/// A connection of a capture, and what is best on its path.
+/// A captured connection with advice for its path.
 #[derive(Debug, Clone, Copy)]
 pub struct Diagnosis<'a> {
     /// The capture.
     pub summary: &'a Summary,
-    /// The direction that is diagnosed.
+    /// The diagnosed direction.
     pub direction: Direction<'a>,
-    /// The same over time, for the page.
+    /// The direction over time, for the page.
     pub timeline: Option<&'a FlowTimeline>,
-    /// What is best on its path.
+    /// The advice for its path.
     pub advice: &'a Advice<'a>,
-    /// What for.
+    /// The goal.
     pub goal: Goal,
-    /// How many runs the advice is from.
+    /// The number of runs behind the advice.
     pub runs: usize,
 }
 
-/// A diagnosis for programs.
+/// A diagnosis as JSON.
 #[derive(Debug, Serialize)]
 pub struct Json<'a> {
-    /// The direction that is diagnosed, as in the summary of a trace.
+    /// The diagnosed direction, as in the summary of a trace.
     flow: &'a FlowSummary,
-    /// Which others are not used, and why.
+    /// The directions that are not used, with reasons.
     not_used: Vec<String>,
     /// The diagnosis in sentences.
     sentences: Vec<String>,
@@ -49,17 +50,17 @@ pub struct Json<'a> {
 }
 
 impl<'a> Diagnosis<'a> {
-    /// The diagnosis for a terminal of so many columns. Ends with a newline.
+    /// The diagnosis for a terminal of `width` columns. Ends with a newline.
     pub fn text(&self, width: Option<usize>) -> String {
         let sentences = words::sentences(self).join("\n");
         let tables = self.tables();
         let tables: Vec<String> = tables.iter().map(|table| table.lines(width)).collect();
-        let room = width.unwrap_or(PAGE).min(PAGE);
+        let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         let columns = report::wrapped(advise::words::COLUMNS, "", room);
         format!("{sentences}\n\n{}{columns}", tables.join("\n"))
     }
 
-    /// The diagnosis for programs.
+    /// The diagnosis as JSON.
     pub fn json(&self) -> Json<'a> {
         Json {
             flow: self.direction.flow,
@@ -69,7 +70,7 @@ impl<'a> Diagnosis<'a> {
         }
     }
 
-    /// The choice beside the other candidates, and what each candidate does.
+    /// The choice against its rivals, and the outcomes of all candidates.
     fn tables(&self) -> Vec<Table> {
         let rivals = advise::table::rivals(self.advice.of(self.goal));
         let candidates = advise::table::candidates(self.advice);

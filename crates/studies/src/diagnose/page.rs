@@ -1,4 +1,4 @@
-//! A diagnosis as a page.
+//! A diagnosis as an HTML page.
 
 use askama::Template;
 use draw::Picture;
@@ -8,11 +8,11 @@ use crate::advise::words as advice;
 use report::Table;
 use report::page::{Origin, PLAIN, Page};
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "diagnose.html")]
 struct Body {
-    /// What a sentence is about, and the sentence.
+    /// The subject of each sentence, and the sentence.
     sentences: Vec<(String, String)>,
     not_used: Vec<String>,
     tables: Vec<Table>,
@@ -21,7 +21,7 @@ struct Body {
 }
 
 impl Diagnosis<'_> {
-    /// The diagnosis as one self-contained page. `facts` are what else is to be known of the runs.
+    /// The diagnosis as one self-contained page. `facts` are further remarks on the runs.
     pub fn page(&self, facts: &[String], origin: &Origin) -> String {
         let flow = self.direction.flow;
         let picture = self

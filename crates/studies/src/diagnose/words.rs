@@ -8,19 +8,21 @@ use super::Diagnosis;
 use crate::advise::words as advice;
 use crate::advise::{Choice, Goal, Rival};
 
-/// So many directions that are not used are named.
-const NAMED: usize = 3;
+/// The most unused directions that are named.
+const MAX_NAMED: usize = 3;
 
-/// What a connection is compared with if nothing tells its controller: what most systems have.
-const USUAL: &str = "cubic";
+/// The assumed controller if none is recognized: the default of most systems.
+const DEFAULT_CONTROLLER: &str = "cubic";
 
-/// Above this share of the time, another controller changes little, because the connection did not wait for congestion control.
-const IDLE: f64 = 0.5;
+/// The least share of time spent waiting with which another controller changes little, because congestion control was
+/// not the limit.
+const MIN_IDLE_SHARE: f64 = 0.5;
 
-/// If the bottleneck limited the connection for at least this share of the time, the pipe was full, also if other traffic had part of it.
-const FULL: f64 = 0.5;
+/// The least share of time limited by the bottleneck with which the pipe was full, even if other traffic had part of
+/// it.
+const MIN_FULL_SHARE: f64 = 0.5;
 
-/// What is to be said, a sentence each.
+/// The diagnosis, one sentence each.
 pub(super) fn sentences(of: &Diagnosis<'_>) -> Vec<String> {
     let flow = of.direction.flow;
     let choice = of.advice.of(of.goal);
@@ -55,7 +57,7 @@ fn path(flow: &FlowSummary) -> String {
         let by = flow.limited_by.as_ref().and_then(|by| by.bottleneck);
         parts.push(if flow.is_pipe_filled {
             format!("BtlBw {rate}")
-        } else if by.is_some_and(|share| share >= FULL) {
+        } else if by.is_some_and(|share| share >= MIN_FULL_SHARE) {
             format!(
                 "BtlBw {rate} or more (other traffic had part of the bottleneck, so the capture does not show all of it)"
             )
@@ -80,7 +82,7 @@ fn path(flow: &FlowSummary) -> String {
     parts.join(", ")
 }
 
-/// What limited the connection, and what that means.
+/// The limit of the connection, and its meaning.
 fn limit(flow: &FlowSummary) -> String {
     let got = flow.goodput_bps.map_or(String::new(), |rate| {
         format!("; the goodput was {}", bits_per_sec(rate as f64))
@@ -88,9 +90,9 @@ fn limit(flow: &FlowSummary) -> String {
     let Some(by) = &flow.limited_by else {
         return format!("unknown, because the receive window is unknown{got}");
     };
-    let meaning = if by.application >= IDLE {
+    let meaning = if by.application >= MIN_IDLE_SHARE {
         "; it waited for its application, or for room in its send buffer"
-    } else if by.receiver >= IDLE {
+    } else if by.receiver >= MIN_IDLE_SHARE {
         "; it waited for the receiver, whose buffer is too small for the path"
     } else {
         ""
@@ -98,10 +100,10 @@ fn limit(flow: &FlowSummary) -> String {
     format!("{}{meaning}{got}", report::trace::limits(by))
 }
 
-/// What the choice would gain over what the connection has.
+/// The gain of the choice over the connection's controller.
 fn gain(flow: &FlowSummary, choice: &Choice) -> String {
     let guess = flow.controller.as_ref();
-    let now = guess.map_or(USUAL, |guess| guess.controller);
+    let now = guess.map_or(DEFAULT_CONTROLLER, |guess| guess.controller);
     let has = match guess {
         Some(guess) => format!(
             "which the connection probably has ({:.0} %)",
@@ -138,7 +140,7 @@ fn gain(flow: &FlowSummary, choice: &Choice) -> String {
     }
 }
 
-/// That the connection has the choice already.
+/// States that the connection already has the choice.
 fn nothing(guess: Option<&Guess>, choice: &Choice) -> String {
     let name = choice.choice;
     let best = match choice.goal {
@@ -156,10 +158,10 @@ fn nothing(guess: Option<&Guess>, choice: &Choice) -> String {
     }
 }
 
-/// What the advice, which is of transfers that always have data to send, does not say of this connection.
+/// A caveat: the advice is for transfers that always have data to send.
 fn idle(by: Option<&LimitedBy>) -> String {
     let waited = by.map_or(0.0, |by| by.application + by.receiver);
-    if waited < IDLE {
+    if waited < MIN_IDLE_SHARE {
         return String::new();
     }
     format!(
@@ -168,7 +170,7 @@ fn idle(by: Option<&LimitedBy>) -> String {
     )
 }
 
-/// Which directions are not used, and why.
+/// The directions that are not used, with reasons.
 pub fn not_used(summary: &Summary, direction: &Direction<'_>) -> Vec<String> {
     let is_it = |flow: &FlowSummary| std::ptr::eq(flow, direction.flow);
     let others = || flows(summary).filter(|flow| !is_it(flow));
@@ -184,11 +186,11 @@ pub fn not_used(summary: &Summary, direction: &Direction<'_>) -> Vec<String> {
     };
     let mut lines: Vec<String> = larger
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|flow| format!("not used: {}: {}", named(flow), why(flow)))
         .collect();
-    if of_more > NAMED {
-        let more = count((of_more - NAMED) as u64, "direction");
+    if of_more > MAX_NAMED {
+        let more = count((of_more - MAX_NAMED) as u64, "direction");
         lines.push(format!("not used: {more} more with more payload"));
     }
     if of_less > 0 {
@@ -212,7 +214,7 @@ fn flows(summary: &Summary) -> impl Iterator<Item = &FlowSummary> {
     summary.connections.iter().flat_map(|one| &one.flows)
 }
 
-/// Why no direction that is wanted shows a path, and what to capture instead: one line.
+/// Explains in one line why no wanted direction shows a path, and what to capture instead.
 pub fn untellable(summary: &Summary, is_wanted: impl Fn(&FlowSummary) -> bool) -> String {
     let closed = summary.quic.iter().filter(|one| one.connection.is_none());
     let closed = closed.count() as u64;
@@ -252,7 +254,7 @@ pub fn untellable(summary: &Summary, is_wanted: impl Fn(&FlowSummary) -> bool) -
     format!("the {lack} of {name} is unknown, because {why}; {capture}")
 }
 
-/// The address of an end: `192.0.2.7` of `192.0.2.7:443`.
+/// The host of an endpoint: `192.0.2.7` of `192.0.2.7:443`.
 fn host(end: &str) -> &str {
     let host = end.rsplit_once(':').map_or(end, |(host, _)| host);
     host.trim_start_matches('[').trim_end_matches(']')

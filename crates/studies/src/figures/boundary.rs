@@ -1,12 +1,11 @@
-//! Under which conditions a claim holds that does not hold everywhere: what is measured, over what it is compared to, along
-//! what decides.
+//! The conditions under which a claim holds: a measured ratio along the quantity that decides it.
 
 use super::seen::{self, Seen};
 use super::{After, CDN, Figure, PAPER, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 
-/// How much BBR's model of policers saves.
+/// The savings of BBR's model of policers.
 pub const POLICER: Figure = Figure::new(
     "policer",
     "Retransmissions that BBR's policer model saves",
@@ -14,7 +13,7 @@ pub const POLICER: Figure = Figure::new(
     policer,
 );
 
-/// Which objects take longer with BBR on an idle path.
+/// The objects that take longer with BBR on an idle path.
 pub const OBJECT_SIZE: Figure = Figure::new(
     "object-size",
     "Completion time of an object on an idle path, by size",
@@ -22,7 +21,7 @@ pub const OBJECT_SIZE: Figure = Figure::new(
     object_size,
 );
 
-/// On which paths BBR loses to CUBIC with nobody else there.
+/// The paths on which BBR alone is slower than CUBIC alone.
 pub const SHORT_PATHS: Figure = Figure::new(
     "short-paths",
     "Throughput on short, fast and idle paths",
@@ -30,7 +29,7 @@ pub const SHORT_PATHS: Figure = Figure::new(
     short_paths,
 );
 
-/// On which cells a flow with small queues is stuck at low rates.
+/// The cells on which a flow with small queues stays at low rates.
 pub const CELL: Figure = Figure::new(
     "cell",
     "Goodput on a cell that grants the rate that the queue requests",
@@ -41,8 +40,8 @@ pub const CELL: Figure = Figure::new(
 const BBR: &str = "flow.bbr1";
 const CONTROLLER: &str = seen::CONTROLLER;
 
-/// A curve of BBR's for each value of `each`: along `x`, the median of `measure` where `of` has the value `one`, over that where it has
-/// any other.
+/// BBR's curves, one for each value of `each`. Along `x`, the median of `measure` where `of` has the value `one`, over
+/// the median where it has another.
 fn ratios(
     findings: &[Findings],
     each: &str,

@@ -1,4 +1,4 @@
-//! CDN, figure 1: how many requests there are of each size and completion time.
+//! CDN, figure 1: the number of requests of each size and completion time.
 
 use super::seen::{self, CONTROLLER};
 use super::transfers::{self, Arrived};
@@ -13,7 +13,7 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// The bounds of the sizes in bytes, and of the times in seconds.
+/// The bounds of size classes in bytes, and of time classes in seconds.
 const SIZES: [f64; 13] = [
     1e2, 3e2, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8,
 ];
@@ -34,7 +34,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let most = all.map(|cell| cell.amount).fold(1.0, f64::max);
     let charts = of_each.iter().map(|(controller, cells)| {
         let shaded = |cell: &Cell| Cell {
-            // A single request is seen, and so is what is above all others.
+            // The logarithm shows single requests beside the largest count.
             shade: (1.0 + cell.amount).ln() / (1.0 + most).ln(),
             ..cell.clone()
         };
@@ -54,14 +54,14 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 2, 400.0, charts)
 }
 
-/// The number of objects of each size and time that has any.
+/// The number of objects of each size and time class, where there are any.
 fn counts(objects: &[Arrived]) -> Vec<Cell> {
     transfers::cells([objects], (&SIZES, &TIMES), |[(count, _)]| {
         (count > 0).then(|| (count as f64, 0.0, short(count as f64)))
     })
 }
 
-/// A number with no more digits than a cell has room for.
+/// The number, short enough for a cell.
 fn short(count: f64) -> String {
     if count < 1e3 {
         format!("{count}")

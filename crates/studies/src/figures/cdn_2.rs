@@ -13,19 +13,19 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// A day's hours, in the order of this field's values.
+/// The field whose values are the hours of a day, in order.
 const LOAD: &str = "flow.app.load";
 
-/// Smaller objects are over before their controller matters.
-const LARGE: f64 = 300e3;
+/// The least size of an object in bytes whose time depends on the controller.
+const MIN_LARGE_BYTES: f64 = 300e3;
 
-/// What the clients had in an hour, in Mbit/s.
+/// The clients' throughput in an hour, in Mbit/s.
 struct Hour {
     mean: f64,
     fifth_percentile: f64,
 }
 
-/// The first day with the one, the second day with the other; of each, its hours, and of each hour, its runs.
+/// A controller with the hours of its day, and the runs of each hour.
 type Day<'f> = (&'f str, Vec<Vec<Hour>>);
 
 fn draw(findings: &[Findings]) -> Picture {
@@ -34,7 +34,7 @@ fn draw(findings: &[Findings]) -> Picture {
         let of_hour = |load: &&str| {
             let seen = seen::with(findings, CONTROLLER, controller);
             let seen = seen.filter(|seen| seen.value(LOAD) == *load);
-            seen.filter_map(|seen| hour(transfers::throughputs(&seen, LARGE)))
+            seen.filter_map(|seen| hour(transfers::throughputs(&seen, MIN_LARGE_BYTES)))
                 .collect()
         };
         (controller, loads.iter().map(of_hour).collect())
@@ -67,7 +67,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 1, 290.0, charts)
 }
 
-/// The medians of a day that begins at this hour.
+/// The medians of a day over its hours, from this hour on.
 fn over_time_of((controller, hours): &Day<'_>, from: f64) -> [Curve; 2] {
     let curve = |variant: &str, mark, part: fn(&Hour) -> f64| {
         let points = hours.iter().enumerate().map(|(hour, runs)| {

@@ -13,7 +13,7 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// The sizes of the objects of the scenario's groups, in its order, in bytes.
+/// The object sizes of the scenario's groups, in order, in bytes.
 const SIZES: [f64; 5] = [1e4, 1e5, 1e6, 1e7, 5e7];
 
 fn draw(findings: &[Findings]) -> Picture {
@@ -35,7 +35,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 2, 340.0, charts)
 }
 
-/// For each controller and size, the median of what the runs' objects of this size have.
+/// For each controller and size, the median of a measure over the runs' objects of this size.
 fn by_size(findings: &[Findings], measure: impl Fn(Vec<Arrived>) -> f64) -> Vec<Curve> {
     let curve = |controller| {
         let seen = seen::with(findings, CONTROLLER, controller);

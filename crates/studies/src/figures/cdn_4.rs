@@ -13,11 +13,11 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// How wide a bar is, and how far from the one beside it.
-const WIDTH: f64 = 0.27;
-const SIDE: f64 = 0.285;
+/// The width of a bar, and its distance from the next, in units of the axis.
+const BAR_WIDTH: f64 = 0.27;
+const BAR_DISTANCE: f64 = 0.285;
 
-/// Linux's BBR since 4.20 and before, and what each is compared to.
+/// The field of BBR's variant, and its value for Linux since 4.20.
 const BBR: &str = "flow.0.bbr1";
 const TODAY: &str = "linux";
 
@@ -35,7 +35,7 @@ fn draw(findings: &[Findings]) -> Picture {
         paths.iter().map(share).collect()
     };
     let bars = |name, look, side, heights: &[f64]| {
-        curves::bars(name, look, (WIDTH, side), heights, |share| {
+        curves::bars(name, look, (BAR_WIDTH, side), heights, |share| {
             format!("{share:.0} %")
         })
     };
@@ -51,12 +51,12 @@ fn draw(findings: &[Findings]) -> Picture {
         ),
     )
     .with_all([
-        bars("bbr1", curves::look_of("bbr1"), -SIDE, &today),
+        bars("bbr1", curves::look_of("bbr1"), -BAR_DISTANCE, &today),
         bars("bbr1 before Linux 4.20", old, 0.0, &before),
         bars(
             "cubic",
             curves::look_of("cubic"),
-            SIDE,
+            BAR_DISTANCE,
             &vec![100.0; paths.len()],
         ),
     ]);

@@ -1,4 +1,4 @@
-//! CDN, figure 6: how long an object takes by its size, in the network that gains.
+//! CDN, figure 6: completion time over object size, in the network that gains.
 
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves};

@@ -50,7 +50,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 1, 130.0 * rows, [chart])
 }
 
-/// What the path is told to be.
+/// The settings of the path.
 fn emulated(class: &str, seen: &Seen<'_>) -> Vec<String> {
     let path = seen.path();
     let buffer = path.buffer_bytes.unwrap_or_default() as f64;
@@ -72,7 +72,7 @@ fn size(bytes: f64) -> String {
     }
 }
 
-/// What a transfer of its own found there.
+/// The measurements of a transfer alone on the path.
 fn measured(seen: &Seen<'_>) -> String {
     let flow = seen.flows().first();
     let goodput = flow.map_or(0.0, |flow| flow.goodput_bps as f64);

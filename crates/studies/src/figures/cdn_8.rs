@@ -13,15 +13,17 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// The objects that are measured, in bytes; others are there to disturb them.
-const SIZE: f64 = 3e6;
+/// The size of the measured objects, in bytes. Other objects are cross traffic.
+const MEASURED_BYTES: f64 = 3e6;
 
 fn draw(findings: &[Findings]) -> Picture {
     let charts = seen::values(findings, RTT).into_iter().map(|rtt| {
         let curves = curves::distributions(findings, FOREGROUND, |seen| {
             let objects = Some(seen).filter(|seen| seen.value(RTT) == rtt);
             let objects = objects.map_or(Vec::new(), |seen| transfers::of(&seen));
-            let measured = objects.into_iter().filter(|object| object.bytes == SIZE);
+            let measured = objects
+                .into_iter()
+                .filter(|object| object.bytes == MEASURED_BYTES);
             measured.map(|object| object.took * 1e3)
         });
         let all = curves::across(&curves);

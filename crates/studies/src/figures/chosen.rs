@@ -1,10 +1,10 @@
-//! Figures by their names.
+//! The choice of figures by name.
 
 use super::figure::Figure;
 use super::list::ALL;
 use units::hint;
 
-/// There is no figure of this name.
+/// No figure has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no figure {name}; --list names all of them{hint}")]
 pub struct UnknownFigure {
@@ -12,11 +12,11 @@ pub struct UnknownFigure {
     hint: String,
 }
 
-/// The figures with these names; all of them if there are no names. A name may be the beginning of several.
+/// The figures with these names. All of them without names. A name may be the common beginning of several.
 ///
 /// # Errors
 ///
-/// There is none of a name.
+/// A name fits no figure.
 pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
     let has = |name: &str, figure: &Figure| {
         figure.name == name
@@ -38,7 +38,7 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
     Ok(ALL.iter().filter(is_chosen).collect())
 }
 
-/// What the figure can be called: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
+/// The names that choose the figure: `paper`, `paper-8`, `paper-8-loss`, `paper-8-loss-sweep`.
 fn beginnings(figure: &Figure) -> impl Iterator<Item = &'static str> {
     let name = figure.name;
     let ends = name.match_indices('-').map(|(end, _)| end);

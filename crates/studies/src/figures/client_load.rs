@@ -16,8 +16,8 @@ pub const FIGURE: Figure = Figure::new(
 const LOAD: &str = "flow.app.load";
 const LOSS: &str = "path.loss";
 
-/// Smaller objects are over before their controller matters.
-const LARGE: f64 = 1e6;
+/// The least size of an object in bytes whose time depends on the controller.
+const MIN_LARGE_BYTES: f64 = 1e6;
 
 const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
 
@@ -30,8 +30,12 @@ fn draw(findings: &[Findings]) -> Picture {
             let of = |controller| {
                 let seen = seen::with(of_engine, CONTROLLER, controller);
                 let seen = seen.filter(|seen| seen.value(LOSS) == loss);
-                let point =
-                    |seen: Seen<'_>| (load(&seen), transfers::mean_throughput(&seen, LARGE));
+                let point = |seen: Seen<'_>| {
+                    (
+                        load(&seen),
+                        transfers::mean_throughput(&seen, MIN_LARGE_BYTES),
+                    )
+                };
                 seen::medians(seen.map(point))
             };
             let variant = format!("{loss} loss");
@@ -66,7 +70,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", columns, 270.0, charts)
 }
 
-/// What is asked for, as a share of the bottleneck's rate in percent.
+/// The offered load as a share of the bottleneck's rate, in percent.
 fn load(seen: &Seen<'_>) -> f64 {
     seen.number(LOAD) / seen.rate() * 100.0
 }

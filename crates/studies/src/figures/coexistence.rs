@@ -1,4 +1,4 @@
-//! Who has how much of a bottleneck that BBR and CUBIC share.
+//! The shares of a bottleneck that BBR and CUBIC share.
 
 use super::seen::{self, Seen};
 use super::{After, Figure, PAPER, curves};
@@ -42,7 +42,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::new("", chart)
 }
 
-/// BBR's share of what all flows had.
+/// BBR's share of all flows' goodput.
 fn share(seen: &Seen<'_>) -> f64 {
     let (bbr, cubic) = (seen.goodput_of("bbr1"), seen.goodput_of("cubic"));
     bbr / (bbr + cubic)

@@ -1,4 +1,4 @@
-//! Curves, bars and axes that several figures have.
+//! Curves, bars and axes for several figures.
 
 use super::seen::{self, CONTROLLER, Seen};
 use crate::runs::Findings;
@@ -23,7 +23,7 @@ pub fn by_controller(
     curves
 }
 
-/// The look of what the engine at this place measured.
+/// The look of the curves of the engine at this index.
 fn of_engine_at(place: usize, look: Look) -> Look {
     match place {
         0 => look.marked(Mark::Circle),
@@ -42,7 +42,7 @@ pub fn look_of(controller: &str) -> Look {
     Look::of_place(place_of(controller))
 }
 
-/// The look of a controller's variant at this place among several: the controller's colour, and strokes and marks of its own.
+/// The look of a controller's variant at this index: the controller's colour with its own strokes and marks.
 pub fn variant_of(controller: &str, place: usize) -> Look {
     let Look { colour, .. } = look_of(controller);
     let look = Look {
@@ -52,7 +52,7 @@ pub fn variant_of(controller: &str, place: usize) -> Look {
     look.marked(Mark::of_place(place))
 }
 
-/// The mark of a controller's curves where strokes tell something else apart.
+/// The mark of a controller's curves where strokes distinguish something else.
 pub fn mark_of(controller: &str) -> Mark {
     Mark::of_place(place_of(controller))
 }
@@ -64,17 +64,17 @@ fn place_of(controller: &str) -> usize {
         .unwrap_or_default()
 }
 
-/// A curve of a controller, as controllers look.
+/// A controller's curve in the controller's look.
 pub fn of_controller(controller: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
     Curve::new(controller, look_of(controller), points)
 }
 
-/// A chart over so many seconds of a run.
+/// A chart over a span of a run, in seconds.
 pub fn over_time((from, to): (f64, f64), y: Axis) -> Chart {
     Chart::new(Axis::linear("Time", Unit::SECONDS, from, to), y)
 }
 
-/// A curve for each controller, which a field names: the distribution of what its runs have.
+/// The distributions of the runs' values, one curve for each controller that the field names.
 pub fn distributions<V: IntoIterator<Item = f64>>(
     findings: &[Findings],
     field: &str,
@@ -94,7 +94,7 @@ pub fn share_of(things: &str) -> Axis {
     Axis::linear(&format!("Share of {things}"), Unit::NONE, 0.0, 1.0)
 }
 
-/// The values of x of all of them.
+/// The x values of all curves.
 pub fn across(curves: &[Curve]) -> impl Iterator<Item = f64> {
     curves
         .iter()
@@ -102,7 +102,7 @@ pub fn across(curves: &[Curve]) -> impl Iterator<Item = f64> {
         .map(|(x, _)| *x)
 }
 
-/// The values of y of all of them.
+/// The y values of all curves.
 pub fn heights(curves: &[Curve]) -> impl Iterator<Item = f64> {
     curves
         .iter()
@@ -110,7 +110,8 @@ pub fn heights(curves: &[Curve]) -> impl Iterator<Item = f64> {
         .map(|(_, y)| *y)
 }
 
-/// From a value below all of these to one above all of them, and zero with some room between: so many percent at least.
+/// An axis in percent with zero and all these values, and some room at both ends. It covers at least ±10 % times
+/// `room`.
 pub fn around_zero(name: &str, changes: &[f64], room: f64) -> Axis {
     let end = |sign: f64| {
         let ends = changes.iter().map(|change| change * sign);
@@ -119,7 +120,7 @@ pub fn around_zero(name: &str, changes: &[f64], room: f64) -> Axis {
     Axis::linear(name, Unit::PERCENT, end(-1.0), end(1.0))
 }
 
-/// Bars of these heights, one for each thing on an axis, so far beside its middle.
+/// Bars of these heights, one for each category of an axis, at the distance `side` from its middle.
 pub fn bars(
     name: &str,
     look: Look,

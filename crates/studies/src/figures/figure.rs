@@ -1,52 +1,52 @@
-//! A figure: where it is from, and how it is drawn.
+//! A figure: its origin and its drawing.
 
 use crate::runs::Findings;
 use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
 use report::count;
 
-/// What of a publication a figure is after.
+/// The part of a publication that a figure reproduces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
-    /// Its figure of this number: the same quantities, drawn as it drew them.
+    /// The figure of this number: the same quantities, drawn in the same way.
     Figure(&'static str, u8),
-    /// What it says and does not draw: `the section on policers`.
+    /// A statement without a figure: `the section on policers`.
     Text(&'static str, &'static str),
 }
 
-/// A figure of a publication, or one that a claim of it calls for.
+/// A figure of a publication, or of one of its claims.
 #[derive(Debug)]
 pub struct Figure {
-    /// Its name, and that of its study.
+    /// The name of the figure and of its study.
     pub name: &'static str,
-    /// What is seen.
+    /// The title.
     pub title: &'static str,
     /// The engines that can show it.
     pub engines: &'static [lab::EngineKind],
     pub(super) after: After,
-    /// Whether it shows samples over time, or only what summaries and transfers tell.
+    /// Whether it shows samples over time, beyond summaries and transfers.
     shows_samples: bool,
-    /// Of how many members of a population it is, if it has no study of its own.
+    /// The number of members of a population, if the figure has no study of its own.
     population: Option<Population>,
-    /// Draws what was found, engine by engine.
+    /// Draws the findings, engine by engine.
     draw: fn(&[Findings]) -> Picture,
 }
 
-/// How a figure was made.
+/// The way in which a figure was made.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// What the file of its runs says of them ([`Source::caption`]).
+    /// The caption in the file of its runs ([`Source::caption`]).
     pub caption: Option<String>,
-    /// The command that makes it again.
+    /// The command that makes it.
     pub command: String,
-    /// The versions of what the engines ran: `fullpipe 0.1.0`.
+    /// The versions of the engines: `fullpipe 0.1.0`.
     pub versions: Vec<String>,
-    /// What was done otherwise than the caption tells, as a first impression ([`Source::less`]).
+    /// The differences of a first impression from the caption ([`Source::less`]).
     pub less: Option<String>,
 }
 
 impl Figure {
-    /// A figure of a study of its own, without samples, that the simulator alone can show.
+    /// A figure with its own study and without samples, for the simulator alone.
     pub(super) const fn new(
         name: &'static str,
         title: &'static str,
@@ -64,12 +64,12 @@ impl Figure {
         }
     }
 
-    /// One that these engines can show.
+    /// The figure on these engines.
     pub(super) const fn on(self, engines: &'static [lab::EngineKind]) -> Figure {
         Figure { engines, ..self }
     }
 
-    /// One that shows samples over time.
+    /// The figure with samples over time.
     pub(super) const fn with_samples(self) -> Figure {
         Figure {
             shows_samples: true,
@@ -77,7 +77,7 @@ impl Figure {
         }
     }
 
-    /// One of a population.
+    /// The figure of a population.
     pub(super) const fn of(self, population: Population) -> Figure {
         Figure {
             population: Some(population),
@@ -85,11 +85,11 @@ impl Figure {
         }
     }
 
-    /// What is run for it, with files of this shelf.
+    /// The runs of the figure, from files of this shelf.
     ///
     /// # Errors
     ///
-    /// There is no file, or it makes no sense. Points are not checked yet.
+    /// A file is missing or invalid. Points are not checked yet.
     pub fn runs(&self, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         let Some(population) = self.population else {
             let mut runs = Source::of_study(self.name, shelf, length)?;
@@ -99,8 +99,7 @@ impl Figure {
         Source::of_population(population, shelf, length)
     }
 
-    /// The figure as a picture: what was found, engine by engine, and below it where the figure is from and how it was
-    /// made.
+    /// The figure as a picture of the findings, engine by engine. Its caption states the origin and how it was made.
     pub fn picture(&self, findings: &[Findings], made: &Made) -> Picture {
         let mut picture = (self.draw)(findings);
         picture.title = self.title.into();
@@ -128,7 +127,7 @@ impl Figure {
         picture
     }
 
-    /// What is run for it, below `scenarios/`.
+    /// The file of its runs, below `scenarios/`.
     fn file(&self) -> String {
         match self.population {
             Some(_) => "population".into(),
@@ -137,7 +136,7 @@ impl Figure {
     }
 }
 
-/// `engine sim, seed 1`; of several runs each has a seed of its own.
+/// `engine sim, seed 1`. With several runs, each has its own seed.
 fn of_engines(findings: &[Findings]) -> String {
     if let [Findings { engine, runs, .. }] = findings
         && let [run] = &runs[..]

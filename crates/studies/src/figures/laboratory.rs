@@ -47,7 +47,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 1, 260.0, charts)
 }
 
-/// How long the objects of a run took.
+/// The times of a run's objects.
 fn milliseconds(seen: &Seen<'_>) -> Vec<f64> {
     let objects = transfers::of(seen);
     objects.iter().map(|object| object.took * 1e3).collect()

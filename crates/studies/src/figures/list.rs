@@ -7,7 +7,7 @@ use super::{
     paper_9, paper_10, rtt_unfairness, time_shares, versions, versions_boundary,
 };
 
-/// Every figure: those of the publications in their order, and those that they do not have.
+/// Every figure: those of the publications in their order, then our own.
 pub static ALL: &[Figure] = &[
     paper_1::FIGURE,
     paper_2::FIGURE,

@@ -1,7 +1,8 @@
-//! What the publications show about BBR, measured again and drawn as they drew it, and some figures of our own.
+//! Figures of publications about BBR, measured again and drawn in the same way, and some of our own.
 //!
-//! A [`Figure`] has a name, which is that of its [study](crate::study) in `scenarios/figures/`, and draws what was found
-//! in its [runs](crate::study::Source): [`Figure::picture`]. [`ALL`] has all of them, [`page`] puts their pictures on one page.
+//! A [`Figure`] has the name of its [study](crate::study) in `scenarios/figures/`, and draws the findings of its
+//! [runs](crate::study::Source) with [`Figure::picture`]. [`ALL`] lists all figures; [`page`] puts their pictures on
+//! one page.
 
 mod boundary;
 mod cdn_1;

@@ -1,4 +1,4 @@
-//! By how much BBR changes the throughput of each of many networks.
+//! The change of throughput by BBR in each of many networks.
 
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};

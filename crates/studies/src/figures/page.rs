@@ -5,14 +5,14 @@ use askama::Template;
 use super::figure::Figure;
 use report::page::{Origin, Page};
 
-/// A figure, and its picture as SVG.
+/// A figure with its picture.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     /// The figure.
     pub figure: &'static Figure,
-    /// Its picture as SVG.
+    /// The picture as SVG.
     pub svg: String,
-    /// Its picture for narrow screens, if it is legible there.
+    /// The picture for narrow screens, if it is legible there.
     pub narrow: Option<String>,
 }
 
@@ -22,14 +22,14 @@ impl Drawn {
     }
 }
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "figures.html")]
 struct Body<'b> {
     drawn: &'b [Drawn],
 }
 
-/// The figures as one self-contained page: a list of them, and each as it was drawn, to look at more closely.
+/// The figures as one self-contained page, with a list of them and an enlarged view of each.
 pub fn page(drawn: &[Drawn], origin: &Origin) -> String {
     let page = Page {
         title: "Figures",

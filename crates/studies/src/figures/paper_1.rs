@@ -1,4 +1,4 @@
-//! Figure 1: what a path does as more is in flight.
+//! Figure 1: the behaviour of a path as more is in flight.
 
 use super::seen::{self, Seen, mega};
 use super::{After, Figure, PAPER};
@@ -15,11 +15,11 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// How many flows there are: each has the same number of packets in flight, whatever becomes of them.
+/// The field with the number of flows, and the constant number of packets that each has in flight.
 const FLOWS: &str = "flow.count";
-const PACKETS: f64 = 4.0;
+const PACKETS_PER_FLOW: f64 = 4.0;
 
-/// A packet on the path, and the payload in it, in bytes.
+/// The size of a packet on the path, and of its payload, in bytes.
 const PACKET: f64 = 1500.0;
 const PAYLOAD: f64 = 1448.0;
 
@@ -41,12 +41,12 @@ impl Path {
         }
     }
 
-    /// What fits in, at most, as a multiple of the BDP.
+    /// The most that the path can hold, as a multiple of the BDP.
     fn full(&self) -> f64 {
         1.0 + self.buffer
     }
 
-    /// A chart over what is in flight: what was measured, and what limits the path.
+    /// A chart over the amount in flight: the measurements and the limits of the path.
     fn chart(&self, y: Axis, ideal: &[(f64, f64)], measured: Curve) -> Chart {
         let full = self.full();
         let band = |from, to, name: &str, is_shaded| Band {
@@ -74,23 +74,23 @@ impl Path {
     }
 }
 
-/// In bytes.
+/// The BDP in bytes.
 fn bdp(seen: &Seen<'_>) -> f64 {
     seen.rate() * seen.path().rtprop_ms / 8e3
 }
 
 fn inflight(seen: &Seen<'_>) -> f64 {
-    seen.number(FLOWS) * PACKETS * PACKET / bdp(seen)
+    seen.number(FLOWS) * PACKETS_PER_FLOW * PACKET / bdp(seen)
 }
 
-/// In percent of the packets.
+/// The share of lost packets, in percent.
 fn lost(seen: &Seen<'_>) -> f64 {
     let sent: u64 = seen.flows().iter().filter_map(|flow| flow.sent_bytes).sum();
     let packets = (sent as f64 / PAYLOAD).max(1.0);
     seen.path().drops.unwrap_or_default() as f64 / packets * 100.0
 }
 
-/// Kleinrock's power, rate over RTT: 1 is what the path allows, over RTprop.
+/// Kleinrock's power, rate over RTT, relative to the path's rate over RTprop.
 fn power(seen: &Seen<'_>) -> f64 {
     let share = seen.goodput() * PACKET / (seen.rate() * PAYLOAD);
     share * seen.path().rtprop_ms / seen.rtt_p50()
@@ -108,7 +108,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let (full, least) = (path.full(), path.rtprop);
     let (end, most) = (full + 1.0, least * full);
     let limit = path.rate * PAYLOAD / PACKET;
-    // Only a BDP in flight has the whole rate without a queue.
+    // Only one BDP in flight has the whole rate without a queue.
     let beyond = (0..=80).map(|step| 1.0 + path.buffer * f64::from(step) / 80.0);
     let mut ideal_power = vec![(0.0, 0.0)];
     ideal_power.extend(beyond.map(|bdps| (bdps, 1.0 / bdps)));

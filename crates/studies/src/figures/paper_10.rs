@@ -25,7 +25,7 @@ fn draw(findings: &[Findings]) -> Picture {
         Axis::log("Buffer", Unit::BYTES, 8e4, 12.5e6),
         Axis::log("Median RTT", Unit::SECONDS, 0.5, 1000.0),
     )
-    // What a SYN waits for its answer before it is sent again (RFC 6298), and, in Linux since 6.5, before it is given up.
+    // The time after which a SYN is sent again (RFC 6298), and after which Linux since 6.5 gives up.
     .with(Rule::horizontal(1.0, "a SYN is sent again"))
     .with(Rule::horizontal(131.0, "Linux gives a connection up"))
     .with(Curve::new(

@@ -14,7 +14,7 @@ pub const FIGURE: Figure = Figure::new(
 .on(lab::EngineKind::ALL)
 .with_samples();
 
-/// What is shown, in seconds from the start: long after Startup, and long before the first ProbeRTT.
+/// The shown seconds from the start: long after Startup, and long before the first ProbeRTT.
 const SHOWN: (f64, f64) = (4.0, 4.7);
 
 fn draw(findings: &[Findings]) -> Picture {

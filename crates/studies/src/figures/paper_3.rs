@@ -16,9 +16,9 @@ pub const FIGURE: Figure = Figure::new(
 
 const AT: &str = "path.change.0.at";
 
-/// What is shown of each run: from and to so many seconds around the change.
-const BEFORE: f64 = 0.8;
-const AFTER: f64 = 3.2;
+/// The shown seconds before and after the change.
+const SECONDS_BEFORE: f64 = 0.8;
+const SECONDS_AFTER: f64 = 3.2;
 
 fn draw(findings: &[Findings]) -> Picture {
     let charts = findings.chunks(1).flat_map(|of_engine| {
@@ -31,22 +31,22 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 2, 185.0, charts)
 }
 
-/// When the rate changes, in seconds.
+/// The time of the change, in seconds.
 fn change(seen: &Seen<'_>) -> f64 {
     seen.number(AT) / 1e3
 }
 
-/// What is shown of a step: from and to so many seconds.
+/// The shown span of a step, in seconds.
 fn shown(seen: &Seen<'_>) -> (f64, f64) {
-    (change(seen) - BEFORE, change(seen) + AFTER)
+    (change(seen) - SECONDS_BEFORE, change(seen) + SECONDS_AFTER)
 }
 
-/// A part of what is shown of a step.
+/// One quantity within the shown span of a step.
 fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
     series::of(seen, shown(seen), part)
 }
 
-/// The charts of a step. All steps have the same axes, to be compared.
+/// The charts of a step. All steps have the same axes, for comparison.
 fn charts(seen: &Seen<'_>, steps: &[Seen<'_>]) -> [Chart; 3] {
     let rtprop = seen.path().rtprop_ms;
     let chart = |name: &str, unit: Unit, part: series::Part| {

@@ -19,7 +19,7 @@ const SHOWN: (f64, f64) = (0.0, 1.0);
 /// The controller whose states are shown.
 const STATES_OF: &str = "bbr1";
 
-/// A row each for data and RTTs, with both controllers in each chart; a column for each engine.
+/// One row for data and one for RTTs, with both controllers in each chart; one column for each engine.
 fn draw(findings: &[Findings]) -> Picture {
     let engines = || findings.chunks(1);
     let upper = engines().map(|of_engine| {
@@ -43,13 +43,13 @@ fn of(seen: &Seen<'_>, part: series::Part) -> Vec<(f64, f64)> {
     series::of(seen, SHOWN, part)
 }
 
-/// A value axis that has room for this part of all of them, to be compared.
+/// A value axis with room for this quantity of all runs, for comparison.
 fn axis(name: &str, unit: Unit, findings: &[Findings], part: series::Part) -> Axis {
     let highest = seen::all(findings).flat_map(|seen| of(&seen, part));
     Axis::from_zero(name, unit, highest.map(|(_, y)| y))
 }
 
-/// What had been sent, and what had been acknowledged. The line between them is as high as what was in flight.
+/// The bytes sent and the bytes acknowledged. The distance between the curves is the amount in flight.
 fn data(of_engine: &[Findings], y: Axis) -> Chart {
     let mut chart = curves::over_time(SHOWN, y);
     for seen in seen::all(of_engine) {
@@ -85,7 +85,7 @@ fn rtt(of_engine: &[Findings], y: Axis) -> Chart {
     chart
 }
 
-/// A line where a state begins, from the second state on.
+/// Marks the beginning of each state after the first.
 fn states(chart: Chart, seen: &Seen<'_>) -> Chart {
     let flow = seen.record().flows.first();
     let samples = flow.map_or(&[][..], |flow| &flow.samples);

@@ -48,7 +48,7 @@ fn chart(seen: &Seen<'_>, engine: &str) -> Chart {
         .with_all(flows.iter().enumerate().map(curve))
 }
 
-/// What the flow delivered, in Mbit/s, in the middle of each second of its life.
+/// The flow's throughput in Mbit/s, at the middle of each second of its life.
 fn throughput(flow: &FlowRecord) -> Vec<(f64, f64)> {
     let interval = flow.throughput.interval().as_secs_f64();
     let seconds = flow.throughput.bytes().iter().zip(0u32..);

@@ -18,7 +18,7 @@ const LOSS: &str = "path.loss";
 fn draw(findings: &[Findings]) -> Picture {
     let loss = |seen: &Seen<'_>| seen.number(LOSS) * 100.0;
     let goodput = |seen: &Seen<'_>| mega(seen.goodput());
-    // TCP's header is smaller than QUIC's: each engine has its limit, and the first one's is drawn.
+    // TCP's header is smaller than QUIC's. Each engine therefore has its own limit; that of the first is drawn.
     let limit = seen::medians(
         seen::all(seen::of_first(findings))
             .filter_map(|seen| Some((loss(&seen), mega(seen.record().paced_limit_bps()?)))),

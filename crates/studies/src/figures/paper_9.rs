@@ -50,7 +50,7 @@ fn draw(findings: &[Findings]) -> Picture {
     let charts = [
         Chart::new(
             x(),
-            // Those of 2.5G wait a hundred times as long as others.
+            // RTTs of 2.5G are a hundred times as long as others.
             Axis::log("Median RTT", Unit::MILLISECONDS, 10.0, 3e4),
         )
         .with(controller("bbr1", -0.19, &bbr))

@@ -1,4 +1,4 @@
-//! Who has how much of a bottleneck that flows of different RTprop share.
+//! The shares of a bottleneck that flows of different RTprop share.
 
 use super::seen::{self, CONTROLLER, Seen, mega};
 use super::{After, CDN, Figure, curves};

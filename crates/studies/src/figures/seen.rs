@@ -1,4 +1,4 @@
-//! What was found in a study, as figures ask for it.
+//! The findings of a study, in the form that figures need.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::runs::{Amount, Finding, Findings, distinct};
 use record::statistics;
 use record::{FlowSummary, PathSummary, Record};
 
-/// The field that most figures have a curve for each value of.
+/// The field for whose values most figures have a curve each.
 pub const CONTROLLER: &str = "flow.controller";
 
-/// A run, with the values of the fields that vary.
+/// A run, with the values of the varying fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'f> {
     pub engine: lab::EngineKind,
@@ -29,7 +29,7 @@ pub fn all(findings: &[Findings]) -> impl Iterator<Item = Seen<'_>> {
 }
 
 impl<'f> Seen<'f> {
-    /// The value of a field that varies, as the scenario has it.
+    /// The value of a varying field, as written in the scenario.
     pub fn value(&self, field: &str) -> &'f str {
         let mut pairs = self.fields.iter().zip(&self.run.values);
         pairs
@@ -37,13 +37,13 @@ impl<'f> Seen<'f> {
             .map_or("", |(_, value)| value)
     }
 
-    /// The value of a field that varies, as a number in the unit that sweeps keep such numbers in: bits per second,
-    /// milliseconds, bytes, shares of one.
+    /// The value of a varying field, as a number in the unit that sweeps use: bits per second, milliseconds, bytes,
+    /// fractions of one.
     pub fn number(&self, field: &str) -> f64 {
         Amount::parse(self.value(field)).map_or(f64::NAN, |amount| amount.value())
     }
 
-    /// What tells its point, but for the value of one field, and which of the point's runs it is.
+    /// The identity of the run except for the value of one field: engine, other values, and repeat.
     fn elsewhere(&self, field: &str) -> (lab::EngineKind, Vec<&'f str>, u64) {
         let pairs = self.fields.iter().zip(&self.run.values);
         let others = pairs.filter(|(name, _)| *name != field);
@@ -71,14 +71,14 @@ impl<'f> Seen<'f> {
         self.path().rate_bps.unwrap_or_default() as f64
     }
 
-    /// The goodputs of the flows of one controller together, in bits per second.
+    /// The goodput of all flows of one controller, in bits per second.
     pub fn goodput_of(&self, controller: &str) -> f64 {
         let flows = self.flows().iter();
         let of_it = flows.filter(|flow| flow.controller == controller);
         of_it.map(|flow| flow.goodput_bps as f64).sum()
     }
 
-    /// The goodputs of all flows together, in bits per second.
+    /// The goodput of all flows, in bits per second.
     pub fn goodput(&self) -> f64 {
         self.flows()
             .iter()
@@ -86,7 +86,7 @@ impl<'f> Seen<'f> {
             .sum()
     }
 
-    /// What was sent again, as a share of what was sent.
+    /// Retransmitted bytes as a share of sent bytes.
     pub fn resent(&self) -> f64 {
         let sum = |count: fn(&FlowSummary) -> Option<u64>| {
             self.flows().iter().filter_map(count).sum::<u64>() as f64
@@ -100,12 +100,12 @@ impl<'f> Seen<'f> {
     }
 }
 
-/// The values of a field, each once, in the order of the study.
+/// The distinct values of a field, in the order of the study.
 pub fn values<'f>(findings: &'f [Findings], field: &str) -> Vec<&'f str> {
     distinct(all(findings).map(|seen| seen.value(field)))
 }
 
-/// The runs that have this value of a field.
+/// The runs with this value of a field.
 pub fn with<'f>(
     findings: &'f [Findings],
     field: &'f str,
@@ -114,7 +114,7 @@ pub fn with<'f>(
     all(findings).filter(move |seen| seen.value(field) == value)
 }
 
-/// For each x the median of its y, in the order of x.
+/// The median y for each x, in the order of x.
 pub fn medians(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let is_number = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
     let mut points: Vec<(f64, f64)> = points.into_iter().filter(is_number).collect();
@@ -133,7 +133,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     statistics::median(finite).unwrap_or(f64::NAN)
 }
 
-/// Of each x that both have, the one's y over the other's.
+/// The ratio of y for each x that both curves have.
 pub fn ratios(one: &[(f64, f64)], other: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let ratio = |(x, y): &(f64, f64)| {
         let (_, of) = other.iter().find(|(at, _)| at == x)?;
@@ -142,8 +142,7 @@ pub fn ratios(one: &[(f64, f64)], other: &[(f64, f64)]) -> Vec<(f64, f64)> {
     one.iter().filter_map(ratio).collect()
 }
 
-/// What is measured where a field has the one value, over the same where it has the other: a ratio for each pair of runs
-/// that differ in nothing else.
+/// The ratio of a measure between two values of a field, for each pair of runs that differ only in it.
 pub fn pairs(
     findings: &[Findings],
     field: &str,
@@ -170,7 +169,7 @@ pub fn engine(findings: &[Findings], of: &[Findings]) -> &'static str {
     }
 }
 
-/// What was found on the first engine.
+/// The findings of the first engine.
 pub fn of_first(findings: &[Findings]) -> &[Findings] {
     findings.get(..1).unwrap_or_default()
 }
@@ -183,7 +182,7 @@ pub fn titled(findings: &[Findings], of: &[Findings], name: &str) -> String {
     }
 }
 
-/// Megabits of bits.
+/// Converts bits to megabits.
 pub fn mega(bits: f64) -> f64 {
     bits / 1e6
 }

@@ -6,11 +6,11 @@ use super::seen::Seen;
 use draw::Chart;
 use record::FlowSample;
 
-/// Of a sample, what is drawn, if it tells it.
+/// The drawn quantity of a sample, if the sample has it.
 pub type Part = fn(&FlowSample) -> Option<f64>;
 
-/// Of a run's first flow, time in seconds, and a part of each sample that tells it, between two times in seconds. One
-/// sample more at both ends, so that curves reach them.
+/// The points of a run's first flow between two times: seconds and a quantity. One more point at each end extends the
+/// curve to the edges.
 pub fn of(seen: &Seen<'_>, (from, to): (f64, f64), part: Part) -> Vec<(f64, f64)> {
     let flows = seen.record().flows.iter();
     let points = flows.take(1).flat_map(|flow| &flow.samples);
@@ -35,7 +35,7 @@ pub fn rtt(sample: &FlowSample) -> Option<f64> {
     Some(sample.rtt?.as_millis_f64())
 }
 
-/// What is in flight, in kilobytes.
+/// The amount in flight, in kilobytes.
 pub fn inflight(sample: &FlowSample) -> Option<f64> {
     Some(sample.inflight.get() as f64 / 1e3)
 }
@@ -50,12 +50,12 @@ pub fn btl_bw(sample: &FlowSample) -> Option<f64> {
     sample.btl_bw.map(mbit)
 }
 
-/// What has been acknowledged, in kilobytes.
+/// The amount acknowledged, in kilobytes.
 pub fn acked(sample: &FlowSample) -> Option<f64> {
     Some(sample.delivered.get() as f64 / 1e3)
 }
 
-/// What has been sent, repeats included, in kilobytes: what was acknowledged, lost, or is in flight.
+/// The amount sent, with retransmissions, in kilobytes: all that was acknowledged, lost, or is in flight.
 pub fn sent(sample: &FlowSample) -> Option<f64> {
     let sum = sample.delivered + sample.lost + sample.inflight;
     Some(sum.get() as f64 / 1e3)

@@ -2,11 +2,11 @@
 
 use super::seen::Seen;
 
-/// The fields of its studies: who sends what is measured, and on which path.
+/// The fields of its studies: the measured flow's controller, and the path's RTprop.
 pub const FOREGROUND: &str = "flow.0.controller";
 pub const RTT: &str = "path.rtt";
 
-/// What a path is for, by its RTprop, as the titles of charts tell it.
+/// The class of a path by its RTprop, for titles of charts.
 pub fn class(seen: &Seen<'_>) -> &'static str {
     match seen.number(RTT) {
         rtt if rtt >= 40.0 => "to clients",

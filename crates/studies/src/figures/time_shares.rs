@@ -1,4 +1,4 @@
-//! Which times objects of each size take.
+//! The completion times of objects by size.
 
 use super::seen;
 use super::testbed::FOREGROUND;
@@ -14,17 +14,17 @@ pub const FIGURE: Figure = Figure::new(
     draw,
 );
 
-/// The bounds of the sizes in bytes, and of the times in seconds.
+/// The bounds of size classes in bytes, and of time classes in seconds.
 const SIZES: [f64; 9] = [1e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 1e8];
 const TIMES: [f64; 11] = [0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 60.0];
 
-/// A difference of so many percentage points has the full colour.
-const STRONG: f64 = 30.0;
+/// The difference in percentage points that has the full colour.
+const FULL_COLOUR_POINTS: f64 = 30.0;
 
-/// With fewer objects of a size than this, their shares tell nothing.
-const FEW: usize = 20;
+/// The fewest objects of a size whose shares are meaningful.
+const MIN_OBJECTS: usize = 20;
 
-/// A whole number with its sign; zero has none.
+/// A rounded number with its sign; zero without one.
 fn signed(value: f64) -> String {
     match value.round() {
         0.0 => "0".into(),
@@ -40,13 +40,13 @@ fn draw(findings: &[Findings]) -> Picture {
     };
     let (bbr, cubic) = (objects("bbr1"), objects("cubic"));
     let cells = transfers::cells([&bbr, &cubic], (&SIZES, &TIMES), |[bbr, cubic]| {
-        if bbr.1.min(cubic.1) < FEW {
+        if bbr.1.min(cubic.1) < MIN_OBJECTS {
             return None;
         }
         let share = |(count, all): (usize, usize)| count as f64 / all as f64 * 100.0;
         let (bbr, cubic) = (share(bbr), share(cubic));
         let more = bbr - cubic;
-        (bbr + cubic > 0.0).then(|| (more, more / STRONG, signed(more)))
+        (bbr + cubic > 0.0).then(|| (more, more / FULL_COLOUR_POINTS, signed(more)))
     });
     let chart = Chart::new(
         Axis::log("Size of the object", Unit::BYTES, 1e3, 1e8).with_ticks(SIZES),

@@ -1,18 +1,19 @@
-//! What became of objects.
+//! The transfers of objects.
 
 use super::seen::{self, Seen};
 use draw::{Axis, Cell, Unit};
 use record::Transfer;
 use record::statistics::{self, mean};
 
-/// Objects of more bytes are large to the CDN: it measures their throughput, and the time of smaller ones.
+/// The size in bytes above which objects are large to the CDN. It measures their throughput, and the time of smaller
+/// ones.
 pub const LARGE: f64 = 3e6;
 
-/// An object that arrived.
+/// A completed object.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrived {
     pub bytes: f64,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub took: f64,
 }
 
@@ -23,7 +24,7 @@ impl Arrived {
     }
 }
 
-/// The objects of a run that were asked for after the warmup, and arrived.
+/// The objects of a run that were requested after the warmup and completed.
 pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
     let record = seen.record();
     let rows = record.transfers.rows.iter();
@@ -38,37 +39,37 @@ pub fn of(seen: &Seen<'_>) -> Vec<Arrived> {
     rows.filter_map(arrived).collect()
 }
 
-/// The throughputs of objects of more than so many bytes, in Mbit/s.
+/// The throughputs of objects with more bytes than this, in Mbit/s.
 pub fn throughputs(seen: &Seen<'_>, more_than: f64) -> Vec<f64> {
     let objects = of(seen).into_iter();
     let large = objects.filter(|object| object.bytes > more_than);
     large.map(|object| object.throughput()).collect()
 }
 
-/// The mean throughput of objects of more than so many bytes, in Mbit/s.
+/// The mean throughput of objects with more bytes than this, in Mbit/s.
 pub fn mean_throughput(seen: &Seen<'_>, more_than: f64) -> f64 {
     mean(&throughputs(seen, more_than)).unwrap_or(f64::NAN)
 }
 
-/// The median time of these objects, in seconds.
+/// The median time of the objects, in seconds.
 pub fn median_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     seen::median(objects.into_iter().map(|object| object.took))
 }
 
-/// Their mean time, in seconds.
+/// The mean time of the objects, in seconds.
 pub fn mean_time(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
     mean(&times).unwrap_or(f64::NAN)
 }
 
-/// The standard deviation of their times, in seconds; not of fewer than two.
+/// The standard deviation of the objects' times, in seconds. Not a number for fewer than two.
 pub fn deviation(objects: impl IntoIterator<Item = Arrived>) -> f64 {
     let times: Vec<f64> = objects.into_iter().map(|object| object.took).collect();
     statistics::deviation(&times).unwrap_or(f64::NAN)
 }
 
-/// For each size and time the cell that `cell` makes of several groups of objects, if it does. It is told, group by group,
-/// how many objects are of that size and time, and how many of that size.
+/// The cells that `cell` makes from several groups of objects, for each class of size and time. Its argument has, for
+/// each group, the number of objects in both classes and the number in the size class.
 pub fn cells<const GROUPS: usize>(
     groups: [&[Arrived]; GROUPS],
     (sizes, times): (&[f64], &[f64]),
@@ -97,20 +98,20 @@ pub fn cells<const GROUPS: usize>(
     cells
 }
 
-/// The amount of a cell, how much colour it has, and what is written in it.
+/// The amount of a cell, its shade, and its label.
 type Shade = (f64, f64, String);
 
-/// From each of these bounds to the next.
+/// The intervals between successive bounds.
 fn between(bounds: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     bounds.iter().copied().zip(bounds.iter().copied().skip(1))
 }
 
-/// Whether a value is between two bounds; that at the upper one is not.
+/// Whether a value is between two bounds, the upper one excluded.
 fn is_in(value: f64, (from, to): (f64, f64)) -> bool {
     value >= from && value < to
 }
 
-/// A logarithmic axis on which all of these have room.
+/// A logarithmic axis that covers all these values.
 pub fn around(name: &str, unit: Unit, values: impl IntoIterator<Item = f64>) -> Axis {
     let ends = values.into_iter().filter(|value| value.is_finite());
     let (shortest, longest) = ends.fold((f64::INFINITY, 1.0), |(from, to): (f64, f64), value| {

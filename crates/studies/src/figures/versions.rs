@@ -1,4 +1,4 @@
-//! BBRv3, BBRv1, CUBIC and Reno beside each other: what each does alone, to others like it, and to CUBIC.
+//! BBRv3, BBRv1, CUBIC and Reno compared: each alone, beside its own kind, and beside CUBIC.
 
 use super::seen::{self, CONTROLLER, Seen};
 use super::{After, DRAFT, Figure, curves, transfers};
@@ -59,14 +59,14 @@ pub const REQUESTS: Figure = Figure::new(
     requests,
 );
 
-/// The controller that is compared, beside others.
-const FIRST: &str = "flow.0.controller";
+/// The field with the compared controller.
+const COMPARED: &str = "flow.0.controller";
 
-/// What all are compared with.
+/// The reference.
 const CUBIC: &str = "cubic";
 
-/// From this round-trip time on, in RTprops, equal distances are equal ratios.
-const WIDE: f64 = 5.0;
+/// The RTT, in RTprops, above which the axis is logarithmic.
+const MAX_LINEAR_RTT: f64 = 5.0;
 
 fn loss() -> Axis {
     Axis::log("Random loss", Unit::PERCENT, 0.008, 25.0)
@@ -81,7 +81,7 @@ fn counts(of: &str) -> Axis {
     Axis::log(of, Unit::NONE, 0.85, 19.0).with_ticks([1.0, 2.0, 4.0, 8.0, 16.0])
 }
 
-/// The value of x, shares in percent.
+/// The value of x, with shares in percent.
 fn at(seen: &Seen<'_>, field: &str) -> f64 {
     let scale = if field.ends_with("loss") { 100.0 } else { 1.0 };
     seen.number(field) * scale
@@ -103,7 +103,7 @@ fn chart(title: &str, x: &Axis, y: Axis, curves: Vec<Curve>) -> Chart {
     Chart::new(x.clone(), y).titled(title).with_all(curves)
 }
 
-/// What all flows together have of what the path allows.
+/// The goodput of all flows together, as a share of the path's limit.
 fn share(seen: &Seen<'_>) -> f64 {
     let together = seen.record().summary.together;
     together.limit_share.unwrap_or(f64::NAN)
@@ -121,7 +121,7 @@ fn inflation(findings: &[Findings], x: &str, axis: &Axis, of: &str) -> Chart {
     });
     let highest = curves::heights(&curves).fold(1.0, f64::max);
     let name = "95th percentile over RTprop";
-    let y = if highest > WIDE {
+    let y = if highest > MAX_LINEAR_RTT {
         Axis::log(name, Unit::NONE, 0.95, highest * 1.1).with_ticks([1.0, 2.0, 5.0, 10.0, 20.0])
     } else {
         Axis::from_zero(name, Unit::NONE, [highest])
@@ -155,9 +155,9 @@ fn flows(findings: &[Findings]) -> Picture {
     Picture::of("", 2, 300.0, std::iter::once(fairness).chain(others))
 }
 
-/// What one flow has beside CUBIC flows, and what a CUBIC flow of these has over what it has if all are CUBIC.
+/// One flow's goodput beside CUBIC flows, and a CUBIC flow's goodput and RTT over those it has if all flows are CUBIC.
 fn beside_cubic(findings: &[Findings], x: &str, axis: &Axis) -> Picture {
-    let own = each(findings, FIRST, x, |seen| {
+    let own = each(findings, COMPARED, x, |seen| {
         let all = seen.flows().len() as f64;
         let first = seen
             .flows()
@@ -166,7 +166,7 @@ fn beside_cubic(findings: &[Findings], x: &str, axis: &Axis) -> Picture {
         first * all / seen.goodput()
     });
     let others = |of: &dyn Fn(&Seen<'_>) -> f64| {
-        let all = each(findings, FIRST, x, of);
+        let all = each(findings, COMPARED, x, of);
         let usual = all.iter().find(|curve| curve.name == CUBIC);
         let usual = usual.map_or(Vec::new(), |curve| curve.points.clone());
         let over = |curve: &Curve| Curve {
@@ -203,15 +203,15 @@ fn beside_cubic(findings: &[Findings], x: &str, axis: &Axis) -> Picture {
             delay,
         )
         .with(Rule::horizontal(1.0, usual)),
-        resent(findings, x, axis, FIRST),
+        resent(findings, x, axis, COMPARED),
     ];
     Picture::of("", 2, 300.0, charts)
 }
 
-/// So wide is a curve that is to be seen beside another one on top of it.
-const HALO: f64 = 7.0;
+/// The width of a curve that must be visible under another.
+const LOWER_CURVE_WIDTH: f64 = 7.0;
 
-/// A row for each loss: the median, and what one request in a hundred exceeds.
+/// A row for each loss rate: the median, and the 99th percentile.
 fn requests(findings: &[Findings]) -> Picture {
     const LOSS: &str = "path.loss";
     let mut charts = Vec::new();
@@ -239,9 +239,9 @@ fn requests(findings: &[Findings]) -> Picture {
                 Curve::new(controller, look, points)
             });
             let mut curves: Vec<Curve> = curves.collect();
-            // From 2 BDP on, the first lies under the second.
+            // From 2 BDP on, the second curve covers the first.
             if let Some(lowest) = curves.first_mut() {
-                lowest.look = lowest.look.wide(HALO);
+                lowest.look = lowest.look.wide(LOWER_CURVE_WIDTH);
             }
             let y = Axis::log("Time of a request", Unit::MILLISECONDS, 40.0, 5000.0);
             charts.push(chart(&format!("{name}, {loss} loss"), &buffer(), y, curves));

@@ -1,4 +1,4 @@
-//! Where a BBRv3 flow and a CUBIC flow share a path, and what decides.
+//! The paths that a BBRv3 flow and a CUBIC flow share, and the quantity that decides how.
 
 use super::seen::{self, Seen};
 use super::{After, DRAFT, Figure, curves};
@@ -16,26 +16,27 @@ const BUFFER: &str = "path.buffer";
 const RATE: &str = "path.rate";
 const RTT: &str = "path.rtt";
 
-/// About fair is what leaves each side at least this of its fair share. As both shares come to two, the other has 1.3 then.
-const ABOUT_FAIR: f64 = 0.7;
-const ABOUT_FAIR_TO_CUBIC: f64 = 2.0 - ABOUT_FAIR;
+/// The share of its fair share that each side has at least in an about fair division. Both shares add up to two, so the
+/// other then has 1.3.
+const MIN_FAIR_SHARE: f64 = 0.7;
+const MAX_FAIR_SHARE: f64 = 2.0 - MIN_FAIR_SHARE;
 
-/// Half of the factor from one rate or RTT of the study to the next.
+/// Half of the factor between successive rates or RTTs of the study.
 const HALF_STEP: f64 = 1.334;
 
-/// CUBIC as in RFC 9438: what a loss leaves of the window, C in packets/s³, and the packets that its Reno-friendly part
-/// grows by in a round.
+/// CUBIC in RFC 9438: the factor of the window after a loss, C in packets/s³, and the growth of the Reno-friendly
+/// window in packets per round.
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// BBRv3's probes: 2 to 3 s apart, and at most 63 rounds or as many as there are packets in the BDP (the draft, "Time Scale
-/// for Bandwidth Probing").
-const PROBE_S: f64 = 2.5;
-const PROBE_ROUNDS: f64 = 63.0;
+/// The interval of BBRv3's probes: 2 to 3 s, and at most 63 rounds or as many as the BDP has packets (the draft, "Time
+/// Scale for Bandwidth Probing").
+const PROBE_INTERVAL_S: f64 = 2.5;
+const MAX_PROBE_ROUNDS: f64 = 63.0;
 
-/// The bits of a full packet.
-const PACKET: f64 = 1500.0 * 8.0;
+/// The size of a full packet in bits.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
 
 fn draw(findings: &[Findings]) -> Picture {
     let buffers = seen::values(findings, BUFFER);
@@ -44,7 +45,7 @@ fn draw(findings: &[Findings]) -> Picture {
     Picture::of("", 2, 330.0, maps.chain(causes))
 }
 
-/// What bbr3 has of half of what both have.
+/// The goodput of bbr3 as a share of half of both flows' goodput.
 fn share(seen: &Seen<'_>) -> f64 {
     2.0 * seen.goodput_of("bbr3") / seen.goodput()
 }
@@ -72,8 +73,8 @@ fn map(findings: &[Findings], buffer: &str) -> Chart {
         x: around(path.number(RTT)),
         y: around(seen::mega(path.rate())),
         amount: share,
-        // All colour from where it is not about fair any more.
-        shade: share.ln() / ABOUT_FAIR_TO_CUBIC.ln() * -0.6,
+        // Full colour where the division is no longer about fair.
+        shade: share.ln() / MAX_FAIR_SHARE.ln() * -0.6,
         label: format!("{share:.2}"),
     };
     let ticks = [10.0, 18.0, 32.0, 56.0, 100.0];
@@ -89,7 +90,7 @@ fn map(findings: &[Findings], buffer: &str) -> Chart {
     })
 }
 
-/// The same over how many probes there are between two losses of CUBIC.
+/// The shares over the number of probes between two losses of CUBIC.
 fn cause(findings: &[Findings], buffer: &str) -> Chart {
     let paths = paths(findings, buffer).into_iter();
     let points = paths.map(|(path, share)| (losses_s(&path) / probes_s(&path), share));
@@ -99,26 +100,26 @@ fn cause(findings: &[Findings], buffer: &str) -> Chart {
         Axis::linear("Share of the fair share", Unit::NONE, 0.0, 2.0),
     )
     .titled(format!("Buffer of {buffer}"))
-    .with(Rule::horizontal(ABOUT_FAIR, "bbr3 has 0.7"))
+    .with(Rule::horizontal(MIN_FAIR_SHARE, "bbr3 has 0.7"))
     .with(Rule::horizontal(1.0, "fair"))
-    .with(Rule::horizontal(ABOUT_FAIR_TO_CUBIC, "CUBIC has 0.7"))
+    .with(Rule::horizontal(MAX_FAIR_SHARE, "CUBIC has 0.7"))
     .with(Curve::new("a path", look, points))
 }
 
-/// The packets of the path's BDP.
+/// The BDP of the path in packets.
 fn bdp(seen: &Seen<'_>) -> f64 {
-    seen.rate() * seen.number(RTT) / 1e3 / PACKET
+    seen.rate() * seen.number(RTT) / 1e3 / PACKET_BITS
 }
 
-/// How long CUBIC needs from one loss to the next beside an equal flow, in seconds: until the cubic function, or its
-/// Reno-friendly part if that is sooner, is back at half of the BDP and the buffer. Rounds are RTprops.
+/// The time from one loss of CUBIC to the next beside an equal flow, in seconds. The window returns to half of the BDP
+/// and the buffer by the cubic function, or by the Reno-friendly part if that is faster. A round takes RTprop.
 fn losses_s(seen: &Seen<'_>) -> f64 {
     let window = bdp(seen) * (1.0 + seen.number(BUFFER)) / 2.0;
     let lost = window * (1.0 - BETA);
     (lost / C).cbrt().min(lost / ALPHA * seen.number(RTT) / 1e3)
 }
 
-/// How long it is from one probe of bbr3 to the next, in seconds.
+/// The time from one probe of bbr3 to the next, in seconds.
 fn probes_s(seen: &Seen<'_>) -> f64 {
-    PROBE_S.min(PROBE_ROUNDS.min(bdp(seen)) * seen.number(RTT) / 1e3)
+    PROBE_INTERVAL_S.min(MAX_PROBE_ROUNDS.min(bdp(seen)) * seen.number(RTT) / 1e3)
 }

@@ -1,6 +1,6 @@
-//! What a field of a path is drawn from.
+//! The distributions from which fields of a path are drawn.
 //!
-//! The draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
+//! Draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
 use crate::runs::{Amount, derive_seed};
 use record::Dimension;
@@ -10,34 +10,34 @@ use scenario::tree::Node;
 use serde::{Deserialize, Deserializer};
 use units::bounds::refused;
 
-/// What a field is drawn from.
+/// The distribution of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Distribution {
     /// Always this text.
     Fixed(String),
-    /// One of these texts, each as likely as any other.
+    /// One of these texts, with equal probabilities.
     Choice(Vec<String>),
-    /// The logarithm is normal. Many independent factors give this distribution, and rates, delays and buffers measured on
-    /// the Internet resemble it.
+    /// A log-normal value. Many independent factors give this distribution; rates, delays and buffers measured on the
+    /// Internet resemble it.
     LogNormal {
-        /// What it counts, which is also the unit of its other numbers: see [`Dimension`].
+        /// The unit of the value and of the numbers below: see [`Dimension`].
         unit: Dimension,
-        /// Half of the values are below.
+        /// The median.
         median: f64,
         /// The standard deviation of the natural logarithm.
         sigma: f64,
-        /// Smaller values become this one.
+        /// The lower limit; smaller values are raised to it.
         min: f64,
-        /// Larger values become this one.
+        /// The upper limit; larger values are lowered to it.
         max: f64,
     },
-    /// The logarithm is uniform: any order of magnitude between two values is as likely as any other.
+    /// A log-uniform value: every order of magnitude between two values is equally likely.
     LogUniform {
-        /// What it counts.
+        /// The unit.
         unit: Dimension,
-        /// The smallest.
+        /// The smallest value.
         from: f64,
-        /// The largest.
+        /// The largest value.
         to: f64,
     },
 }
@@ -48,13 +48,13 @@ pub(super) struct Draws<'d> {
     pub seed: u64,
     pub region: &'d str,
     pub access: &'d str,
-    /// The member's place among those of its access network.
+    /// The index of the member among those of its access network.
     pub place: u64,
 }
 
 impl Draws<'_> {
-    /// A number above 0 and up to 1, of 53 bits. It depends on the member, the name and nothing else: a field more or less
-    /// changes no other field, and a larger population has the members of a smaller one.
+    /// Returns a number above 0 and up to 1, of 53 bits. It depends only on the member and the name. Adding a field
+    /// changes no other field, and a larger population contains the members of a smaller one.
     fn unit(&self, name: &str) -> f64 {
         let values = [
             ("access", self.access),
@@ -74,7 +74,7 @@ impl Draws<'_> {
 }
 
 impl Distribution {
-    /// Whether the value is a table of a distribution's, and not of further fields.
+    /// Whether the value is a distribution, rather than a table of further fields.
     pub(super) fn is_meant_by(value: &Node) -> bool {
         let Node::Table(entries) = value else {
             return true;
@@ -101,7 +101,7 @@ impl Distribution {
         }
     }
 
-    /// The text of the field `name` of a member.
+    /// The drawn text of a member's field.
     pub(super) fn draw(&self, draws: &Draws<'_>, name: &str) -> String {
         match self {
             Distribution::Fixed(text) => text.clone(),
@@ -185,7 +185,7 @@ fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
     }
 }
 
-/// A number above zero with a unit.
+/// Reads a number above zero with a unit.
 fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
     let amount = Amount::parse(&String::deserialize(deserializer)?);
     let amount = amount.ok_or_else(|| refused("is not a number with a unit, such as 20mbit"))?;
@@ -205,7 +205,7 @@ fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     }
 }
 
-/// A number of the same kind.
+/// Reads a number of the same unit.
 fn of_unit(field: &str, text: &str, unit: Dimension) -> Result<f64, ScenarioError> {
     match Amount::parse(text) {
         Some(amount) if amount.unit() == unit => Ok(amount.value()),
@@ -216,7 +216,7 @@ fn of_unit(field: &str, text: &str, unit: Dimension) -> Result<f64, ScenarioErro
     }
 }
 
-/// The value as a scenario has it, in units so small that rounding does not matter.
+/// The value as text for a scenario, in units so small that rounding does not matter.
 fn spelled(unit: Dimension, value: f64) -> String {
     match unit {
         Dimension::Plain => format!("{value:.6}"),

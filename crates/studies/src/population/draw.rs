@@ -14,29 +14,29 @@ const MAX_MEMBERS: usize = 100_000;
 /// The most changes of a member's rate.
 const MAX_CHANGES: u64 = 10_000;
 
-/// A swing's factor stays within so many standard deviations of its logarithm.
-const SWING_LIMIT: f64 = 3.0;
+/// The largest deviation of a swing's factor, in standard deviations of its logarithm.
+const MAX_SWING_DEVIATIONS: f64 = 3.0;
 
 /// One user of the population.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// Where.
+    /// The region.
     pub region: String,
     /// The kind of the access network.
     pub access: String,
-    /// What is run, with a path and a seed of its own.
+    /// The scenario, with a path and a seed of its own.
     pub scenario: Scenario,
 }
 
 impl Spec {
-    /// Draws `count` members, access by access in the order of the text. The number of members with each access is not random:
-    /// it follows the shares, rounded to the largest remainders.
+    /// Draws `count` members, in the order of the access networks in the text. The number of members of each access
+    /// network is not random: it follows the shares, rounded by largest remainders.
     ///
-    /// Equal seeds give equal members, on any machine.
+    /// Equal seeds give equal members on any machine.
     ///
     /// # Errors
     ///
-    /// A member's scenario makes no sense, or there are more than 100,000.
+    /// A member's scenario is invalid, or there are more than 100,000 members.
     pub fn draw(&self, seed: u64, count: usize) -> Result<Vec<Member>, ScenarioError> {
         if count > MAX_MEMBERS {
             let reason = format!("{count} members are more than {MAX_MEMBERS}");
@@ -58,7 +58,7 @@ impl Spec {
         Ok(members)
     }
 
-    /// How many members have each access.
+    /// The number of members of each access network.
     fn quotas(&self, count: usize) -> Vec<u64> {
         const PARTS: u64 = 1_000_000_000;
         let shares = self.accesses.iter().map(|access| access.share.of(PARTS));
@@ -93,11 +93,11 @@ impl Spec {
 }
 
 impl Access {
-    /// The scenario of the member at this place: `base`, with a path and a seed of its own.
+    /// The scenario of the member at this index: `base`, with its own path and seed.
     ///
     /// # Errors
     ///
-    /// It makes no sense.
+    /// The scenario is invalid.
     pub fn scenario(&self, base: &Draft, seed: u64, place: u64) -> Result<Scenario, ScenarioError> {
         let draws = Draws {
             seed,
@@ -131,7 +131,7 @@ impl Access {
     }
 }
 
-/// Has the path's rate change as the swing says, until the scenario's end.
+/// Adds the swing's changes of the path's rate, until the end of the scenario.
 fn swing_rate(
     draft: &mut Draft,
     swing: Swing,
@@ -149,7 +149,8 @@ fn swing_rate(
     }
     let change = |index: u64| {
         let normal = draws.normal(&format!("swing {index}"));
-        let factor = libm::exp(swing.sigma * normal.clamp(-SWING_LIMIT, SWING_LIMIT));
+        let factor =
+            libm::exp(swing.sigma * normal.clamp(-MAX_SWING_DEVIATIONS, MAX_SWING_DEVIATIONS));
         let bits = (rate.bits_per_sec() as f64 * factor).max(8.0);
         let at: Duration = swing.every * index;
         let entry = |key: &str, text: String| Entry::new(key, Node::Scalar(text));

@@ -1,9 +1,9 @@
-//! A population of access networks: many paths, drawn from distributions, with the same traffic on each of them, once with
-//! each controller.
+//! A population of access networks: many paths drawn from distributions, each with the same traffic and once with each
+//! controller.
 //!
-//! A [`Spec`] is read from TOML. It has a scenario that all members have in common, and the access networks of several
-//! regions, whose fields are distributions. [`Spec::draw`] makes [`Member`]s of it, each with a scenario of its own.
-//! [`plan()`] has each of them once with each controller; a [`Batch`](crate::runs::Batch) runs that.
+//! A [`Spec`] is read from TOML. It has a scenario common to all members, and the access networks of several regions,
+//! whose fields are distributions. [`Spec::draw`] draws [`Member`]s with a scenario each. [`plan()`] plans a run of
+//! each with every controller; a [`Batch`](crate::runs::Batch) runs the plan.
 //!
 //! ```no_run
 //! use lab::{Cancel, EngineKind};

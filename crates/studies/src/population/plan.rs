@@ -1,10 +1,10 @@
-//! Every member once with each controller.
+//! The plan of a population's runs.
 
 use super::draw::Member;
 use crate::runs::Plan;
 use scenario::Controller;
 
-/// The runs of every member with every one of the controllers: the same seed and path for all of them.
+/// A run of every member with each controller, with the same seed and path.
 pub fn plan(members: &[Member], controllers: &[Controller]) -> Plan {
     let mut plan = Plan::new("population", ["region", "access", "flow.controller"]);
     for member in members {
@@ -16,7 +16,7 @@ pub fn plan(members: &[Member], controllers: &[Controller]) -> Plan {
             let (region, access) = (member.region.clone(), member.access.clone());
             let values = vec![region, access, controller.to_string()];
             plan.add_point(values, scenario.clone());
-            // Nothing is kept of it.
+            // The record is not kept.
             plan.add_run(0, scenario, String::new());
         }
     }

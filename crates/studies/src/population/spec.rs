@@ -1,4 +1,4 @@
-//! POPULATION.toml.
+//! Reads POPULATION.toml.
 
 use std::path::Path;
 
@@ -11,43 +11,43 @@ use scenario::tree::{self, Entry, Node};
 use scenario::{Draft, ScenarioError};
 use serde::{Deserialize, Deserializer};
 
-/// The access networks that a population is drawn from.
+/// The access networks of a population.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    /// `name`: what people call it.
+    /// `name`: the name of the population.
     pub name: String,
     /// `[[access]]`: the access networks, in the order of the text.
     pub accesses: Vec<Access>,
-    /// `[scenario]`: what all members have in common.
+    /// `[scenario]`: the scenario common to all members.
     pub(super) base: Draft,
 }
 
 /// Access networks of one kind in one region.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "SaidOfAccess")]
+#[serde(try_from = "RawAccess")]
 pub struct Access {
-    /// `region`: where.
+    /// `region`: the region.
     pub region: String,
-    /// `name`: of which kind.
+    /// `name`: the kind.
     pub name: String,
-    /// `share`: how many of all members have such an access, in proportion to the others' shares.
+    /// `share`: the share of members with this access, in proportion to the other shares.
     pub share: Ratio,
-    /// `[access.path]`: what the fields of the path are drawn from.
+    /// `[access.path]`: the distributions of the path's fields.
     pub fields: Vec<(String, Distribution)>,
     /// `swing`: how the rate varies over time.
     pub swing: Option<Swing>,
-    /// Its line in the text.
+    /// The line in the text.
     pub(super) line: Option<usize>,
 }
 
-/// A rate that changes at regular times. Each new rate is independent, and log-normally distributed around the member's own.
+/// A rate that changes at regular times. Each new rate is independent and log-normal around the member's own.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { every = \"500ms\", sigma = 0.3 }"
 )]
 pub struct Swing {
-    /// `every`: how long a rate lasts.
+    /// `every`: the duration of each rate.
     #[serde(deserialize_with = "positive")]
     pub every: Duration,
     /// `sigma`: the standard deviation of the rate's natural logarithm.
@@ -56,20 +56,20 @@ pub struct Swing {
 }
 
 impl Access {
-    /// One that is in no population: its members are drawn one by one.
+    /// An access network outside of a population, whose members are drawn one by one.
     ///
     /// # Errors
     ///
-    /// The path makes no sense.
+    /// The path is invalid.
     pub fn alone(name: &str, path: Node, swing: Option<Swing>) -> Result<Access, ScenarioError> {
-        let said = SaidOfAccess {
+        let raw = RawAccess {
             region: String::new(),
             name: name.to_owned(),
             share: Ratio::ONE,
             path,
             swing,
         };
-        Access::try_from(said).map_err(|wrong| ScenarioError::new(wrong.field, wrong.reason))
+        Access::try_from(raw).map_err(|wrong| ScenarioError::new(wrong.field, wrong.reason))
     }
 }
 
@@ -78,37 +78,37 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or what it says makes no sense.
+    /// The file cannot be read, or is invalid.
     pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
         de::load(file, Spec::parse)
     }
 
-    /// Reads a population from `text`; what its scenario names is relative to `directory`.
+    /// Reads a population from `text`. File names in its scenario are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text makes no sense. Members are checked when they are drawn.
+    /// The text is invalid. Members are checked when they are drawn.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
         let entries = Node::from_toml(text)?;
-        let read = de::read_entries(&entries).and_then(|said| read(said, &entries, directory));
+        let read = de::read_entries(&entries).and_then(|raw| read(raw, &entries, directory));
         read.map_err(|error| error.on_line_in(&entries))
     }
 }
 
-/// What the text says.
+/// The population as written in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct Raw {
     name: Option<String>,
     scenario: Option<Node>,
     access: Option<Vec<Access>>,
 }
 
-fn read(said: Said, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
+fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
     let missing = |key: &str, fix: &str| ScenarioError::new(key, format!("is missing; {fix}"));
-    let name = said.name;
+    let name = raw.name;
     let name = name.ok_or_else(|| missing("name", "give the population one"))?;
-    let common = said.scenario;
+    let common = raw.scenario;
     let common = common.ok_or_else(|| missing("scenario", "say in [scenario] what all do"))?;
     let Node::Table(common) = common else {
         let reason = "is a table; write [scenario]";
@@ -118,7 +118,7 @@ fn read(said: Said, entries: &[Entry], directory: &Path) -> Result<Spec, Scenari
         let reason = "is what is drawn; give it to each access as [access.path]";
         return Err(ScenarioError::new("scenario.path", reason));
     }
-    let accesses = said.access;
+    let accesses = raw.access;
     let mut accesses = accesses.ok_or_else(|| missing("access", "give one or more [[access]]"))?;
     for (place, access) in accesses.iter_mut().enumerate() {
         access.line = tree::line_of(entries, &format!("access[{place}]"));
@@ -140,13 +140,13 @@ fn read(said: Said, entries: &[Entry], directory: &Path) -> Result<Spec, Scenari
     })
 }
 
-/// What the text says of an access.
+/// An access network as written in TOML.
 #[derive(Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as [[access]] with a region"
 )]
-struct SaidOfAccess {
+struct RawAccess {
     region: String,
     name: String,
     #[serde(deserialize_with = "some")]
@@ -164,34 +164,34 @@ fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     }
 }
 
-impl TryFrom<SaidOfAccess> for Access {
+impl TryFrom<RawAccess> for Access {
     type Error = Wrong;
 
-    fn try_from(said: SaidOfAccess) -> Result<Access, Wrong> {
+    fn try_from(raw: RawAccess) -> Result<Access, Wrong> {
         let mut fields = Vec::new();
-        let path = said
+        let path = raw
             .path
             .entries("a table such as [access.path] with a rate");
         path.and_then(|path| read_fields(&mut fields, "path", path))
             .map_err(|error| error.within("path"))
             .map_err(|error| Wrong::new(error.field, error.reason.to_string()))?;
         let has_rate = fields.iter().any(|(field, _)| field == "path.rate");
-        if said.swing.is_some() && !has_rate {
+        if raw.swing.is_some() && !has_rate {
             let reason = "there is no path.rate that could vary";
             return Err(Wrong::new("swing", reason));
         }
         Ok(Access {
-            region: said.region,
-            name: said.name,
-            share: said.share,
+            region: raw.region,
+            name: raw.name,
+            share: raw.share,
             fields,
-            swing: said.swing,
+            swing: raw.swing,
             line: None,
         })
     }
 }
 
-/// The fields in a table, and in its tables; errors' fields are relative to the outermost one.
+/// Reads the fields of a table and of its subtables. Errors' fields are relative to the outermost table.
 fn read_fields(
     found: &mut Vec<(String, Distribution)>,
     prefix: &str,

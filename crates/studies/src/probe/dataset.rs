@@ -1,4 +1,5 @@
-//! Rows on disk: a directory with a Parquet file for each round, which is there as a whole or not at all and never changes.
+//! Rows on disk: a directory with a Parquet file for each round. A file is written whole or not at all, and never
+//! changes.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,11 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens the directory, or makes it: what is probed is appended to what is there.
+    /// Opens or creates the directory. Further rounds are appended.
     ///
     /// # Errors
     ///
-    /// It has something else in it, or cannot be used.
+    /// The directory has other files, or cannot be used.
     pub fn open(directory: &Path) -> Result<Dataset, DirectoryError> {
         let failed = |source| DirectoryError::System {
             path: directory.to_owned(),
@@ -32,7 +33,7 @@ impl Dataset {
             let name = name.to_string_lossy();
             match round_of(&name) {
                 Some(round) => next = next.max(round.saturating_add(1)),
-                // What a round that was killed has left.
+                // A remainder of a round that was killed.
                 None if name.starts_with('.') && name.ends_with(".part") => {}
                 None => {
                     return Err(DirectoryError::Taken {
@@ -48,16 +49,16 @@ impl Dataset {
         })
     }
 
-    /// The number of the round that comes next.
+    /// The number of the next round.
     pub const fn next_round(&self) -> u64 {
         self.next
     }
 
-    /// Keeps the rows of the next round, with `about` in the file's metadata. Returns when they are on the disk.
+    /// Writes the rows of the next round, with `about` in the file's metadata. Returns when they are on disk.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or another probing has written one of the same name: nothing has changed then.
+    /// The file cannot be written, or another process wrote this round. Nothing has changed then.
     pub fn append(&mut self, rows: &[Row], about: &[(&str, String)]) -> Result<(), DirectoryError> {
         let path = self
             .directory
@@ -68,11 +69,11 @@ impl Dataset {
         let part = self.directory.join(part);
         let written = written.and_then(|()| {
             let whole = File::open(&part).and_then(|file| file.sync_all());
-            // Unlike a renaming, a link never takes the place of a file that is there.
+            // Unlike a rename, a link never replaces an existing file.
             let named = whole.and_then(|()| fs::hard_link(&part, &path));
             named.map_err(|source| DirectoryError::System { path, source })
         });
-        // If there is nothing to remove, nothing was left behind.
+        // A missing file leaves nothing to remove.
         let _ = fs::remove_file(&part);
         written?;
         self.next += 1;
@@ -80,7 +81,7 @@ impl Dataset {
     }
 }
 
-/// The round whose rows the file of this name has.
+/// The round of a file by its name.
 fn round_of(name: &str) -> Option<u64> {
     let number = name.strip_prefix("round-")?.strip_suffix(".parquet")?;
     number.parse().ok()

@@ -17,18 +17,18 @@ use lab::Cancel;
 use record::LimitShares;
 use scenario::Controller;
 
-/// A probe may take as long as the interval, or this if that is longer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The least time limit of a probe. The limit is the interval if that is longer.
+const MIN_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection to a host, with a controller.
+/// A connection to a host with one controller.
 struct Line {
     host: Host,
     controller: Controller,
     connection: Option<Connection>,
 }
 
-/// What is seen of a probe.
-pub(super) struct Seen {
+/// The measurements of a probe.
+pub(super) struct Measured {
     pub took: Duration,
     pub limited_by: Option<LimitShares>,
 }
@@ -39,17 +39,16 @@ enum Connection {
     Quic(QuicLine),
 }
 
-/// Probes the hosts, round by round, and gives each round's rows to `keep` when it is whole. All hosts at the same time;
-/// a host's controllers one after the other, another one first in each round. A round that takes longer than the interval
-/// costs those that should have begun meanwhile. A probe that fails is a row with the reason; the next round connects
-/// again.
+/// Probes the hosts, round by round, and passes each complete round's rows to `keep`. Hosts are probed concurrently; a
+/// host's controllers take turns, and each round begins with another one. A round that takes longer than the interval
+/// skips those due meanwhile. A failed probe is a row with the reason; the next round connects again.
 ///
-/// Ends after the spec's rounds, or once `cancel` is cancelled: a round that is not whole then is left out. Must be called
-/// within a tokio runtime.
+/// Ends after the spec's rounds, or when `cancel` is cancelled, without the incomplete round. Must be called within a
+/// tokio runtime.
 ///
 /// # Errors
 ///
-/// What `keep` says.
+/// The errors of `keep`.
 pub async fn run_hosts<E>(
     spec: &Spec,
     hosts: &[Host],
@@ -90,14 +89,14 @@ pub async fn run_hosts<E>(
     Ok(())
 }
 
-/// Every host's turns; the lines again, and the rows, in the order of the hosts and turns.
+/// Probes every host once with each controller. Returns the lines and the rows, in the order of the hosts and turns.
 async fn one_round(
     hosts: Vec<Vec<Line>>,
     spec: &Spec,
     round: u64,
     begin: Instant,
 ) -> (Vec<Vec<Line>>, Vec<Row>) {
-    // Tasks of their own, so that one host's bytes do not wait for another's to be written.
+    // Separate tasks, so that one host's bytes do not wait for another's.
     let mut turns = JoinSet::new();
     for (place, mut lines) in hosts.into_iter().enumerate() {
         let spec = spec.clone();
@@ -125,7 +124,7 @@ async fn one_round(
 impl Line {
     async fn take_turn(&mut self, spec: &Spec, round: u64, begin: Instant) -> Row {
         let is_first = self.connection.is_none();
-        let limit = Duration::from(spec.interval).max(PATIENCE);
+        let limit = Duration::from(spec.interval).max(MIN_PROBE_TIMEOUT);
         let (mut at, mut now) = (begin.elapsed(), SystemTime::now());
         let probed = timeout(limit, async {
             let connection = match &mut self.connection {
@@ -167,7 +166,7 @@ impl Line {
 }
 
 impl Connection {
-    async fn probe(&mut self, bytes: u64) -> Result<Seen, String> {
+    async fn probe(&mut self, bytes: u64) -> Result<Measured, String> {
         match self {
             Connection::Tcp(stream) => {
                 let before = tcp::limits(stream);
@@ -181,7 +180,7 @@ impl Connection {
                     after.application = units::Duration::from(took).saturating_sub(busy);
                     after.shares_since(Some(&before), units::Duration::ZERO)
                 });
-                Ok(Seen { took, limited_by })
+                Ok(Measured { took, limited_by })
             }
             Connection::Quic(line) => {
                 let seen = line.probe(bytes).await;

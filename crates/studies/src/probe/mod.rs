@@ -1,10 +1,10 @@
-//! Active probing, as behind figure 7 of the BBR paper: over connections that are kept open to many destinations, one with
-//! each controller, the same number of bytes is sent again and again.
+//! Active probing, as in figure 7 of the BBR paper: over open connections to many destinations, one with each
+//! controller, the same number of bytes is sent repeatedly.
 //!
-//! A [`Spec`] is read from TOML. Its destinations are paths, which an engine runs ([`run_paths`]), or hosts, where somebody
-//! receives ([`run_hosts`]): [`TcpServer`] over the kernel's TCP, [`quic::probe::serve`] over our QUIC. Every probe is a
-//! [`Row`]; a [`Dataset`] keeps the rows of each round in a Parquet file of its own; [`Results`] are medians by destination
-//! and controller, and the distribution of their ratio over the destinations, which [`picture()`] draws.
+//! A [`Spec`] is read from TOML. Its destinations are either paths, run by an engine ([`run_paths`]), or hosts with a
+//! receiver ([`run_hosts`]): [`TcpServer`] over the kernel's TCP, [`quic::probe::serve`] over our QUIC. Every probe is
+//! a [`Row`]. A [`Dataset`] keeps each round's rows in a Parquet file. [`Results`] has medians by destination and
+//! controller, and the distribution of their ratio over the destinations, which [`picture()`] draws.
 
 mod dataset;
 mod hosts;

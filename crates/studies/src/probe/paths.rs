@@ -1,8 +1,8 @@
-//! Probes of paths, by an engine.
+//! Probes of paths, run by an engine.
 //!
-//! Each connection has its path to itself, so that the controllers do not compete: a run for each path and controller, in
-//! which the receiver asks for the same number of bytes in every round. A probe's time is that from its request to its last
-//! byte, which has the one round trip in it that a host's answer takes.
+//! Each connection has its path to itself, so that controllers do not compete: one run for each path and controller. In
+//! every round the receiver requests the same number of bytes. A probe lasts from its request to its last byte; this
+//! includes one round trip, like a host's answer.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -14,12 +14,11 @@ use crate::sweep::SweepError;
 use record::{FlowSample, LimitShares, Transfer};
 use units::Duration;
 
-/// The runs: each path with each controller, for as many rounds as the spec says. Rounds that begin with another one than
-/// zero have other seeds.
+/// The runs: each path with each controller, for the spec's rounds. A first round other than zero changes the seeds.
 ///
 /// # Errors
 ///
-/// A path makes no sense, or there are too many.
+/// A path is invalid, or there are too many.
 pub fn paths(spec: &Spec, directory: &Path, first_round: u64) -> Result<Plan, SweepError> {
     let seed = match first_round {
         0 => spec.seed,
@@ -32,10 +31,10 @@ pub fn paths(spec: &Spec, directory: &Path, first_round: u64) -> Result<Plan, Sw
     spec.sweep(directory)?.plan("")
 }
 
-/// Carries out the plan. The rows, round by round, in the order of the plan; and the runs that failed, which have a row in
-/// each round as well.
+/// Executes the plan. Returns the rows, round by round in the order of the plan, and the failed runs, which also have a
+/// row in each round.
 ///
-/// Nothing of a run that was cancelled is returned.
+/// Cancelled runs leave no rows.
 pub fn run_paths<'p>(
     spec: &Spec,
     plan: &'p Plan,
@@ -83,7 +82,7 @@ fn rounds(spec: &Spec) -> u64 {
     spec.rounds.unwrap_or(10)
 }
 
-/// A row that says nothing but what was to be done.
+/// A row with the parameters of a probe, but no results.
 fn blank(spec: &Spec, plan: &Plan, run: &Run, first_round: u64, round: u64) -> Row {
     let named = plan.fields.iter().zip(&plan.point(run).values);
     let named = named.filter(|(field, _)| field.as_str() != "flow.controller");
@@ -120,7 +119,7 @@ fn blank(spec: &Spec, plan: &Plan, run: &Run, first_round: u64, round: u64) -> R
     }
 }
 
-/// What a run that ended after so many seconds says of a probe. What the engine did not see arrive has failed.
+/// The row of a probe in a run that ended after `end` seconds. A transfer that did not complete has failed.
 fn of_transfer(blank: Row, transfer: Option<&Transfer>, end: f64) -> Row {
     let took = transfer.and_then(|one| Some(one.completed?.saturating_sub(one.start)));
     Row {
@@ -132,8 +131,7 @@ fn of_transfer(blank: Row, transfer: Option<&Transfer>, end: f64) -> Row {
     }
 }
 
-/// What limited the sender in a probe: between the samples around it, without the time outside of it, in which the connection
-/// was idle.
+/// The sender's limits during a probe, from the samples around it. The idle time outside of the probe is excluded.
 fn limits(transfer: &Transfer, samples: &[FlowSample]) -> Option<LimitShares> {
     let (start, end) = (transfer.start, transfer.completed?);
     let (before, rest) = samples.split_at(samples.partition_point(|sample| sample.at <= start));
@@ -148,7 +146,7 @@ fn limits(transfer: &Transfer, samples: &[FlowSample]) -> Option<LimitShares> {
     after.limits?.shares_since(before, idle)
 }
 
-/// Why a probe failed, in a run that ended after so many seconds; nothing if it did not.
+/// The reason why a probe failed, in a run that ended after `end` seconds. Nothing if it did not fail.
 fn failure(transfer: Option<&Transfer>, end: f64) -> Option<String> {
     match transfer {
         None => Some("not begun before the run ended".to_owned()),

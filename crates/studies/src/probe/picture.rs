@@ -1,10 +1,10 @@
-//! How goodputs, and their ratio, are distributed over the destinations: figure 7 of the BBR paper for these ones.
+//! The distributions of goodputs and of their ratio over the destinations, as in figure 7 of the BBR paper.
 
 use super::results::Results;
 pub use draw::MARK;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
 
-/// The distribution of each controller's median goodput, and beside it that of the first one's over the second one's.
+/// The distributions of each controller's median goodput, and of the ratio of the first two.
 pub fn picture(results: &Results, name: &str) -> Picture {
     let destinations = results.destinations();
     let goodputs = |place: usize| {
@@ -41,7 +41,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     Picture::of(name, 2, 360.0, charts)
 }
 
-/// A logarithmic axis on which all of these, and one, have room.
+/// A logarithmic axis that covers these values and one.
 fn around(name: &str, unit: Unit, values: &[f64]) -> Axis {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     let lowest = positive.clone().fold(1.0, f64::min);

@@ -10,15 +10,15 @@ use quic::probe::{ProbeError, Prober};
 use record::LimitShares;
 use units::{Bytes, Duration};
 
-use super::hosts::Seen;
+use super::hosts::Measured;
 
-/// A connection that is kept open, and what limits it.
+/// An open connection, with an observer of its limits.
 pub(super) struct QuicLine {
     pub prober: Prober,
     watch: Arc<Watch>,
 }
 
-/// Watches a connection.
+/// An observer of a connection.
 pub(super) struct Watch {
     begin: Instant,
     seen: Mutex<Watched>,
@@ -27,9 +27,9 @@ pub(super) struct Watch {
 #[derive(Default)]
 struct Watched {
     limiting: Limiting,
-    /// What has left for the first time, or has left again and is not lost.
+    /// The bytes sent: delivered or in flight.
     gone: Bytes,
-    /// What will have left once the probe is sent, or a few packets earlier: headers count in `gone`, and not here.
+    /// The value of `gone` once the probe is sent, or a few packets earlier, since `gone` also counts headers.
     target: Bytes,
 }
 
@@ -62,8 +62,8 @@ impl QuicLine {
         QuicLine { prober, watch }
     }
 
-    /// Sends so many bytes, and waits for the answer.
-    pub async fn probe(&self, bytes: u64) -> Result<Seen, ProbeError> {
+    /// Sends this many bytes, and waits for the answer.
+    pub async fn probe(&self, bytes: u64) -> Result<Measured, ProbeError> {
         {
             let seen = &mut *self.watch.seen();
             seen.target = seen.gone + Bytes::new(bytes);
@@ -71,10 +71,10 @@ impl QuicLine {
         }
         let took = self.prober.probe(bytes).await?;
         let limited_by = self.limited_by(took.into());
-        Ok(Seen { took, limited_by })
+        Ok(Measured { took, limited_by })
     }
 
-    /// Whoever did not limit the sender, in the time that a probe took: the application was waiting for the answer.
+    /// The limits of the sender during a probe. The rest of the time, the application waited for the answer.
     fn limited_by(&self, took: Duration) -> Option<LimitShares> {
         let mut limits = self.watch.seen().limiting.limits();
         let others = limits.receiver + limits.send_buffer + limits.congestion;
@@ -83,7 +83,7 @@ impl QuicLine {
     }
 }
 
-/// What makes the controller of a connection that is watched.
+/// The factory of a watched connection's controller.
 pub(super) fn controllers(
     kind: ControllerKind,
     seed: u64,

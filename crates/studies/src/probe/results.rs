@@ -1,4 +1,4 @@
-//! Probes put together: medians by destination and controller, and how their ratio is distributed.
+//! Summaries of probes: medians by destination and controller, and the distribution of their ratio.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,19 +7,19 @@ use super::row::Row;
 use record::LimitShares;
 use record::statistics::{Sorted, median};
 
-/// What is known of the destinations.
+/// The results by destination.
 #[derive(Debug, Clone, Default)]
 pub struct Results {
     /// The controllers, in the order of the spec.
     controllers: Vec<String>,
-    destinations: Vec<Seen>,
+    destinations: Vec<DestinationProbes>,
 }
 
-/// What has been seen of a destination.
+/// The probes of a destination.
 #[derive(Debug, Clone)]
-struct Seen {
+struct DestinationProbes {
     name: String,
-    /// By controller: goodputs, what limited the sender, and how many probes failed.
+    /// Goodputs, the sender's limits, and the number of failed probes, by controller.
     goodputs: Vec<Vec<f64>>,
     limits: Vec<Vec<LimitShares>>,
     failed: Vec<u64>,
@@ -29,35 +29,35 @@ struct Seen {
 /// Probes that failed for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedProbes {
-    /// Their controller.
+    /// The controller.
     pub controller: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many.
+    /// The number of probes.
     pub count: u64,
 }
 
-/// A destination in numbers, by controller in the order of [`Results::controllers`].
+/// The results of a destination, by controller in the order of [`Results::controllers`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Destination {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The median goodput over the rounds.
     pub goodput_bps: Vec<Option<f64>>,
-    /// What limited the sender, the mean over the probes that know.
+    /// The sender's limits, the mean over the probes that have them.
     pub limited_by: Vec<Option<LimitShares>>,
-    /// How many probes succeeded.
+    /// The number of successful probes.
     pub probes: Vec<u64>,
-    /// How many failed.
+    /// The number of failed probes.
     pub failed: Vec<u64>,
-    /// Why, in the order in which it happened first.
+    /// The reasons of failures, in the order of their first occurrence.
     pub failures: Vec<FailedProbes>,
-    /// The median of the first controller, by that of the second one.
+    /// The median goodput of the first controller over that of the second.
     pub ratio: Option<f64>,
 }
 
 impl Results {
-    /// Nothing yet, of probes with these controllers.
+    /// Empty results for probes with these controllers.
     pub fn new(controllers: impl IntoIterator<Item = String>) -> Results {
         Results {
             controllers: controllers.into_iter().collect(),
@@ -70,7 +70,7 @@ impl Results {
         &self.controllers
     }
 
-    /// Takes rows into account.
+    /// Adds rows.
     pub fn add(&mut self, rows: &[Row]) {
         for row in rows {
             let mut controllers = self.controllers.iter();
@@ -82,7 +82,7 @@ impl Results {
                 .iter()
                 .position(|one| one.name == row.destination);
             let place = known.unwrap_or_else(|| {
-                self.destinations.push(Seen {
+                self.destinations.push(DestinationProbes {
                     name: row.destination.clone(),
                     goodputs: vec![Vec::new(); self.controllers.len()],
                     limits: vec![Vec::new(); self.controllers.len()],
@@ -104,26 +104,29 @@ impl Results {
         }
     }
 
-    /// The destinations, in the order in which they were met first.
+    /// The destinations, in the order of their first row.
     pub fn destinations(&self) -> Vec<Destination> {
-        self.destinations.iter().map(Seen::in_numbers).collect()
+        self.destinations
+            .iter()
+            .map(DestinationProbes::in_numbers)
+            .collect()
     }
 
-    /// Whether there were probes and none succeeded.
+    /// Whether there were probes and all failed.
     pub fn is_all_failed(&self) -> bool {
         let mut goodputs = self.destinations.iter().flat_map(|one| &one.goodputs);
         !self.destinations.is_empty() && goodputs.all(Vec::is_empty)
     }
 
-    /// The ratios of all destinations that have one, ascending: how often the first controller was how much faster than the
-    /// second one. The `i`-th of `n` is where the distribution function reaches `i / n`.
+    /// The ratios of all destinations that have one, ascending: the first controller's goodput over the second's. At
+    /// the `i`-th of `n`, the distribution function reaches `i / n`.
     pub fn ratios(&self) -> Sorted {
         let destinations = self.destinations();
         destinations.iter().filter_map(|one| one.ratio).collect()
     }
 
-    /// As one JSON object: `name`, `controllers`, `destinations`, and `cdf` with the ascending ratios and the share of
-    /// destinations up to each.
+    /// The results as one JSON object: `name`, `controllers`, `destinations`, and `cdf` with the ascending ratios and
+    /// the share of destinations up to each.
     pub fn json(&self, name: &str) -> Value {
         let ratios = self.ratios();
         let ratios = ratios.values();
@@ -141,7 +144,7 @@ impl Results {
     }
 }
 
-impl Seen {
+impl DestinationProbes {
     fn fail(&mut self, controller: usize, row: &Row) {
         if let Some(failed) = self.failed.get_mut(controller) {
             *failed += 1;

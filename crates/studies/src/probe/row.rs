@@ -1,4 +1,4 @@
-//! One probe.
+//! The rows of a data set of probes.
 
 use std::borrow::Cow;
 
@@ -7,35 +7,36 @@ use serde::Serialize;
 use record::LimitShares;
 use report::parquet::Column;
 
-/// One probe: what was sent over one connection in one round, or why it was not.
+/// One probe: the transfer over one connection in one round, or the reason why it failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The round, from zero; it goes on from one probing to the next into the same dataset.
+    /// The round, from zero. Numbers continue over all probing into the same dataset.
     pub round: u64,
-    /// The destination's name.
+    /// The name of the destination.
     pub destination: String,
-    /// What carried it: `sim`, `linux`, `tcp` or `quic`.
+    /// The engine or protocol: `sim`, `linux`, `tcp` or `quic`.
     pub over: String,
     /// The controller.
     pub controller: String,
-    /// When it began, from the start of the probing; in a path's own time.
+    /// The start, in seconds from the start of the probing; on paths, in the path's own time.
     pub at_s: f64,
-    /// When it began, in milliseconds of Unix time; nothing in virtual time.
+    /// The start, in milliseconds of Unix time. Nothing in virtual time.
     pub unix_ms: Option<u64>,
-    /// What was to be sent.
+    /// The bytes to send.
     pub bytes: u64,
-    /// From the first byte until the sender knew, or the receiver had asked and got, the last one; nothing if it failed.
+    /// The time from the first byte until the sender knew of the last one's arrival; on paths, from the receiver's
+    /// request until the last byte. Nothing if the probe failed.
     pub took_ms: Option<f64>,
-    /// The bytes in that time.
+    /// The bytes over that time.
     pub goodput_bps: Option<f64>,
-    /// What limited the sender, from the request or the first byte to the last byte; nothing if it failed, and over TCP where the
-    /// kernel does not tell.
+    /// The sender's limits, from the request or the first byte to the last byte. Nothing if the probe failed, or if the
+    /// kernel does not report them for TCP.
     pub limited_by: Option<LimitShares>,
-    /// Whether it was the first one over its connection.
+    /// Whether the probe was the first over its connection.
     pub is_first: bool,
-    /// The seed of a path's run.
+    /// The seed of the run, for paths.
     pub seed: Option<u64>,
-    /// Why it failed, if it did.
+    /// The reason of the failure, if it failed.
     pub failure: Option<String>,
 }
 

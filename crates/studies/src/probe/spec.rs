@@ -1,4 +1,4 @@
-//! PROBE.toml.
+//! Reads PROBE.toml.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,27 +14,27 @@ use scenario::tree::{Entry, Node};
 use scenario::{Controller, ScenarioError};
 use serde::{Deserialize, Deserializer};
 
-/// What is probed, and how.
+/// A description of probes.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    /// `name`: what people call it.
+    /// `name`: the name of the probing.
     pub name: String,
-    /// `controllers`: each has a connection to each destination; `bbr1` and `cubic` if not given.
+    /// `controllers`: each has a connection to each destination. By default `bbr1` and `cubic`.
     pub controllers: Vec<Controller>,
-    /// `bytes`: what a probe sends; 8 MB if not given.
+    /// `bytes`: the size of a probe. By default 8 MB.
     pub bytes: Bytes,
-    /// `interval`: from the start of a round to the start of the next one; a minute if not given. On paths, how long a
-    /// connection is idle between two probes.
+    /// `interval`: the time from the start of one round to the start of the next. By default a minute. On paths, the
+    /// idle time of a connection between two probes.
     pub interval: Duration,
-    /// `rounds`: how many; without it, ten on paths, and no end to hosts.
+    /// `rounds`: the number of rounds. By default ten on paths, and unlimited to hosts.
     pub rounds: Option<u64>,
-    /// `seed`: what everything random on paths derives from.
+    /// `seed`: the seed from which all random choices on paths derive.
     pub seed: u64,
-    /// Where to.
+    /// The destinations.
     pub target: Target,
 }
 
-/// What is probed.
+/// The destinations of probes.
 #[derive(Debug, Clone)]
 pub enum Target {
     /// `[path]` and its variations, run by an engine.
@@ -43,27 +43,27 @@ pub enum Target {
         base: Vec<Entry>,
         /// `engine`: `sim` if not given, or `linux`.
         engine: lab::EngineKind,
-        /// `[axes]` and `[[together]]`: what tells the paths apart.
+        /// `[axes]` and `[[together]]`: the fields in which the paths differ.
         varied: Vec<Entry>,
     },
-    /// `[[destination]]`: hosts where somebody receives.
+    /// `[[destination]]`: hosts with a receiver.
     Hosts(Vec<Host>),
 }
 
-/// A host where somebody receives.
+/// A host with a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// `name`: what people call it; the address if not given.
+    /// `name`: the name. By default the address.
     pub name: String,
-    /// `address`: its name or address, and the port.
+    /// `address`: the host's name or address, and the port.
     pub address: String,
-    /// What carries the probes.
+    /// The protocol of the probes.
     pub over: Over,
-    /// `token`: the file with what its senders must know; none if not given.
+    /// `token`: the file with the secret that senders must know. By default none.
     pub token: Token,
 }
 
-/// What carries the probes to a host.
+/// The protocol of probes to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     /// `over = "tcp"`: the kernel's TCP.
@@ -73,7 +73,7 @@ pub enum Over {
 }
 
 impl Over {
-    /// Its name in rows.
+    /// The name in rows.
     pub const fn name(self) -> &'static str {
         match self {
             Over::Tcp => "tcp",
@@ -82,27 +82,28 @@ impl Over {
     }
 }
 
-/// What a receiver takes at most.
-const LARGEST: Bytes = Bytes::new(quic::probe::LARGEST);
+/// The largest probe that a receiver accepts.
+const MAX_BYTES: Bytes = Bytes::new(quic::probe::LARGEST);
 
-/// A receiver closes connections that are idle for longer.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// The longest interval: a receiver closes connections that are idle for longer.
+const MAX_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
-/// More would be a mistake, or a thousand times the memory that a probing needs.
+/// The most rounds: more would be a mistake, or need a thousand times the usual memory.
 const MAX_ROUNDS: u64 = 100_000;
 
 impl Spec {
-    /// Reads what is probed from `text`, and the tokens of receivers; files that it names are relative to `directory`.
+    /// Reads a description of probes from `text`, and the tokens of receivers. File names in it are relative to
+    /// `directory`.
     ///
     /// # Errors
     ///
-    /// The text makes no sense, or a token cannot be read. Paths are checked when they are planned.
+    /// The text is invalid, or a token cannot be read. Paths are checked when they are planned.
     pub fn parse(text: &str, directory: &Path) -> Result<Spec, SweepError> {
         let entries = Node::from_toml(text)?;
-        let spec = de::read_entries(&entries).and_then(|said| read(said, directory));
+        let spec = de::read_entries(&entries).and_then(|raw| read(raw, directory));
         let spec = spec.map_err(|error| error.on_line_in(&entries))?;
         if let Target::Paths { .. } = &spec.target {
-            // What is wrong with axes is said before anything else is done.
+            // Errors in the axes are reported first.
             spec.sweep(directory)?;
         }
         Ok(spec)
@@ -138,7 +139,7 @@ impl Spec {
         Sweep::read(&entries, directory)
     }
 
-    /// One connection, over which a response of so many bytes is asked for again and again.
+    /// One connection, with repeated requests for a response of the probe's size.
     fn flow(&self) -> Node {
         let app = vec![
             Entry::new("kind", text("requests")),
@@ -157,10 +158,10 @@ fn text(value: impl ToString) -> Node {
     Node::Scalar(value.to_string())
 }
 
-/// What the text says.
+/// The description as written in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct Raw {
     name: String,
     controllers: Option<Vec<Controller>>,
     #[serde(default = "usual_bytes", deserialize_with = "bytes")]
@@ -176,7 +177,7 @@ struct Said {
     host: Option<Node>,
     axes: Option<Node>,
     together: Option<Node>,
-    destination: Option<Vec<SaidOfHost>>,
+    destination: Option<Vec<RawHost>>,
 }
 
 const fn usual_bytes() -> Bytes {
@@ -189,14 +190,14 @@ const fn usual_interval() -> Duration {
 
 fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     match positive(deserializer)? {
-        size if size > LARGEST => Err(refused(format!("is more than {LARGEST}"))),
+        size if size > MAX_BYTES => Err(refused(format!("is more than {MAX_BYTES}"))),
         size => Ok(size),
     }
 }
 
 fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     match positive(deserializer)? {
-        time if time > LONGEST => Err(refused(format!("is more than {LONGEST}"))),
+        time if time > MAX_INTERVAL => Err(refused(format!("is more than {MAX_INTERVAL}"))),
         time => Ok(time),
     }
 }
@@ -216,32 +217,32 @@ fn engine<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<lab::Engi
     }
 }
 
-fn read(mut said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
-    let target = target(&mut said, directory)?;
-    let controllers = said.controllers.unwrap_or_else(usual_controllers);
+fn read(mut raw: Raw, directory: &Path) -> Result<Spec, ScenarioError> {
+    let target = target(&mut raw, directory)?;
+    let controllers = raw.controllers.unwrap_or_else(usual_controllers);
     let is_quic = |host: &Host| host.over != Over::Tcp;
     let over_quic = matches!(&target, Target::Hosts(hosts) if hosts.iter().any(is_quic));
     check_controllers(&controllers, over_quic).map_err(|error| error.within("controllers"))?;
     Ok(Spec {
-        name: said.name,
+        name: raw.name,
         controllers,
-        bytes: said.bytes,
-        interval: said.interval,
-        rounds: said.rounds,
-        seed: said.seed.unwrap_or(1),
+        bytes: raw.bytes,
+        interval: raw.interval,
+        rounds: raw.rounds,
+        seed: raw.seed.unwrap_or(1),
         target,
     })
 }
 
-/// Paths or hosts, and what else the text says of these.
-fn target(said: &mut Said, directory: &Path) -> Result<Target, ScenarioError> {
+/// Reads paths or hosts, with the keys that belong to them.
+fn target(raw: &mut Raw, directory: &Path) -> Result<Target, ScenarioError> {
     let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
     let entries = |all: [(&str, Option<Node>); 2]| {
         let all = all.into_iter();
         all.filter_map(|(key, value)| Some(Entry::new(key, value?)))
             .collect()
     };
-    match (said.path.take(), said.destination.take()) {
+    match (raw.path.take(), raw.destination.take()) {
         (Some(_), Some(_)) => {
             let reason = "there is a path already; probe paths or hosts";
             wrong("destination", reason)
@@ -252,11 +253,11 @@ fn target(said: &mut Said, directory: &Path) -> Result<Target, ScenarioError> {
         }
         (None, Some(hosts)) => {
             let of_paths = [
-                ("engine", said.engine.is_some()),
-                ("seed", said.seed.is_some()),
-                ("host", said.host.is_some()),
-                ("axes", said.axes.is_some()),
-                ("together", said.together.is_some()),
+                ("engine", raw.engine.is_some()),
+                ("seed", raw.seed.is_some()),
+                ("host", raw.host.is_some()),
+                ("axes", raw.axes.is_some()),
+                ("together", raw.together.is_some()),
             ];
             if let Some((key, _)) = of_paths.iter().find(|(_, is_given)| *is_given) {
                 return wrong(key, "is of paths; hosts have none");
@@ -267,12 +268,9 @@ fn target(said: &mut Said, directory: &Path) -> Result<Target, ScenarioError> {
             ))
         }
         (path, None) => Ok(Target::Paths {
-            base: entries([("path", path), ("host", said.host.take())]),
-            engine: said.engine.unwrap_or_default(),
-            varied: entries([
-                ("axes", said.axes.take()),
-                ("together", said.together.take()),
-            ]),
+            base: entries([("path", path), ("host", raw.host.take())]),
+            engine: raw.engine.unwrap_or_default(),
+            varied: entries([("axes", raw.axes.take()), ("together", raw.together.take())]),
         }),
     }
 }
@@ -306,11 +304,11 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     }
 }
 
-fn read_hosts(said: Vec<SaidOfHost>, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
+fn read_hosts(raw: Vec<RawHost>, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
     let mut hosts: Vec<Host> = Vec::new();
-    let count = said.len();
-    for (place, said) in said.into_iter().enumerate() {
-        let host = Host::read(said, directory).map_err(|error| match count {
+    let count = raw.len();
+    for (place, raw) in raw.into_iter().enumerate() {
+        let host = Host::read(raw, directory).map_err(|error| match count {
             1 => error,
             _ => error.item(place),
         })?;
@@ -323,13 +321,13 @@ fn read_hosts(said: Vec<SaidOfHost>, directory: &Path) -> Result<Vec<Host>, Scen
     Ok(hosts)
 }
 
-/// What the text says of a host.
+/// A host as written in TOML.
 #[derive(Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as [[destination]] with an address"
 )]
-struct SaidOfHost {
+struct RawHost {
     name: Option<String>,
     #[serde(deserialize_with = "address")]
     address: String,
@@ -356,8 +354,8 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 }
 
 impl Host {
-    fn read(said: SaidOfHost, directory: &Path) -> Result<Host, ScenarioError> {
-        let over = match (said.over, said.fingerprint) {
+    fn read(raw: RawHost, directory: &Path) -> Result<Host, ScenarioError> {
+        let over = match (raw.over, raw.fingerprint) {
             (Way::Tcp, None) => Over::Tcp,
             (Way::Quic, Some(fingerprint)) => Over::Quic(fingerprint),
             (Way::Quic, None) => {
@@ -369,14 +367,14 @@ impl Host {
                 return Err(ScenarioError::new("fingerprint", reason));
             }
         };
-        let token = said.token.map(|name| {
+        let token = raw.token.map(|name| {
             Token::in_file(&directory.join(&name))
                 .map_err(|error| ScenarioError::new("token", format!("{name} {error}")))
         });
         Ok(Host {
             token: token.transpose()?.unwrap_or_else(Token::none),
-            name: said.name.unwrap_or_else(|| said.address.clone()),
-            address: said.address,
+            name: raw.name.unwrap_or_else(|| raw.address.clone()),
+            address: raw.address,
             over,
         })
     }

@@ -1,18 +1,18 @@
-//! The results for people, on a terminal.
+//! The results as a table for terminals.
 
 use super::results::Results;
 use record::LimitShares;
 use report::{Table, bits_per_sec};
 
-/// The shares of destinations whose ratios are told.
+/// The shares of destinations at which ratios are printed.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
-/// So many reasons of failures are told.
-const REASONS: usize = 10;
+/// The most reasons of failures that are printed.
+const MAX_REASONS: usize = 10;
 
-/// One row a destination: the median goodput of each controller over the rounds, the ratio of the first two, what limited the
-/// sender most with each controller, and how many probes failed; then the distribution of the ratio over the destinations. All columns, or those
-/// that fit a terminal of `width` columns. Ends with a newline.
+/// One row for each destination: the median goodput of each controller over the rounds, the ratio of the first two,
+/// each controller's main limit, and the numbers of probes and failures. Then the distribution of the ratio over the
+/// destinations. Has all columns, or those that fit into `width` columns. Ends with a newline.
 pub fn table(results: &Results, width: Option<usize>) -> String {
     let mut headings = vec!["destination".to_string()];
     headings.extend(results.controllers().iter().cloned());
@@ -54,7 +54,7 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
             Some(format!("p{:.0} {found:.2}", share * 100.0))
         };
         let told: Vec<String> = SHARES.into_iter().filter_map(at).collect();
-        // One destination has no distribution.
+        // A single destination has no distribution.
         if ratios.values().len() > 1 {
             text += &format!(
                 "{ratio} by percentile of the destinations: {}\n",
@@ -65,13 +65,13 @@ pub fn table(results: &Results, width: Option<usize>) -> String {
     text
 }
 
-/// What limited a sender most: `congestion 97 %`.
+/// The main limit of a sender: `congestion 97 %`.
 fn most(limits: LimitShares) -> String {
     let (what, share) = limits.largest();
     format!("{what} {:.0} %", share * 100.0)
 }
 
-/// Why probes failed: the first reasons, one line each, with how often. Each line ends with a newline.
+/// The first reasons of failures, one line each, with the number of probes. Each line ends with a newline.
 pub fn failures(results: &Results) -> String {
     let mut lines = Vec::new();
     for destination in results.destinations() {
@@ -84,8 +84,8 @@ pub fn failures(results: &Results) -> String {
             }
         }));
     }
-    let more = lines.len().saturating_sub(REASONS);
-    lines.truncate(REASONS);
+    let more = lines.len().saturating_sub(MAX_REASONS);
+    lines.truncate(MAX_REASONS);
     match more {
         0 => {}
         1 => lines.push("and 1 more reason\n".to_owned()),

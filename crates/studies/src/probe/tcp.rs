@@ -1,4 +1,4 @@
-//! Probes over the kernel's TCP. `docs/probe.md` has the protocol.
+//! Probes over the kernel's TCP. `docs/probe.md` describes the protocol.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,17 +17,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// What a sender says first.
+/// The first bytes from a sender.
 const GREETING: [u8; 8] = *b"fpprobe2";
 
-/// The most connections at a time that have proved that they know the token, and the most that have not yet.
-const CONNECTIONS: usize = 256;
+/// The most concurrent connections that have proved to know the token, and the most that have not yet.
+const MAX_CONNECTIONS: usize = 256;
 
-/// What is written or discarded at a time.
-const PIECE: usize = 64 << 10;
-static ZEROS: [u8; PIECE] = [0; PIECE];
+/// The size of one read or write, in bytes.
+const CHUNK_LEN: usize = 64 << 10;
+static ZEROS: [u8; CHUNK_LEN] = [0; CHUNK_LEN];
 
-/// Connects with a controller by the kernel's name for it, says what for, and proves that we know the receiver's token.
+/// Connects with a controller by its kernel name, sends the greeting, and proves knowledge of the receiver's token.
 pub(super) async fn connect(
     to: SocketAddr,
     controller: &str,
@@ -57,13 +57,13 @@ pub(super) async fn connect(
     Ok(stream)
 }
 
-/// Sends so many bytes, and returns when the receiver has said that they have arrived.
+/// Sends this many bytes, and returns when the receiver has confirmed their arrival.
 pub(super) async fn send(stream: &mut TcpStream, bytes: u64) -> io::Result<()> {
     stream.write_u64(bytes).await?;
     let mut left = bytes;
     while left > 0 {
-        let length = left.min(PIECE as u64);
-        // No longer than a piece.
+        let length = left.min(CHUNK_LEN as u64);
+        // `length` is at most `CHUNK_LEN`.
         stream
             .write_all(ZEROS.get(..length as usize).unwrap_or_default())
             .await?;
@@ -77,8 +77,7 @@ pub(super) async fn send(stream: &mut TcpStream, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// What has limited the sender so far, as the kernel counts it, without the time in which it was idle; nothing if the kernel
-/// does not tell.
+/// The sender's limits so far, as counted by the kernel, without idle time. Nothing if the kernel does not report them.
 pub(super) fn limits(stream: &TcpStream) -> Option<Limits> {
     let (local, remote) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
     let port = |address: SocketAddr| Some(address.port()..=address.port());
@@ -104,51 +103,51 @@ pub(super) fn limits(stream: &TcpStream) -> Option<Limits> {
     })
 }
 
-/// The receiving side: counts and discards what comes from those who know the token.
+/// The receiving side: counts and discards the bytes of senders that know the token.
 #[derive(Debug)]
 pub struct TcpServer {
     listener: TcpListener,
-    hall: Arc<Hall>,
+    shared: Arc<Shared>,
 }
 
-/// What the connections of a receiver share.
+/// The state shared by a receiver's connections.
 #[derive(Debug)]
-struct Hall {
+struct Shared {
     token: Token,
     guests: Arc<Door>,
     senders: Arc<Door>,
 }
 
 impl TcpServer {
-    /// Listens at `address`; port 0 takes a free one. Must be called within a tokio runtime.
+    /// Listens at `address`; port 0 chooses a free one. Must be called within a tokio runtime.
     ///
     /// # Errors
     ///
-    /// The address is taken, or not this host's.
+    /// The address is in use, or not this host's.
     pub async fn bind(address: SocketAddr, token: &Token) -> io::Result<TcpServer> {
-        let hall = Hall {
+        let shared = Shared {
             token: token.clone(),
-            guests: Door::new(CONNECTIONS),
-            senders: Door::new(CONNECTIONS),
+            guests: Door::new(MAX_CONNECTIONS),
+            senders: Door::new(MAX_CONNECTIONS),
         };
         Ok(TcpServer {
             listener: TcpListener::bind(address).await?,
-            hall: Arc::new(hall),
+            shared: Arc::new(shared),
         })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     ///
     /// # Errors
     ///
-    /// The system does not say.
+    /// The system does not report it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
     /// Receives until dropped.
     pub async fn run(self) {
-        // Dropped with their connections.
+        // Dropping the set aborts the connections.
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -157,24 +156,24 @@ impl TcpServer {
             };
             let (stream, from) = match accepted {
                 Ok((stream, peer)) => (stream, peer.ip()),
-                // Too many open files, or a connection that was broken off: others may fare better, a little later.
+                // Too many open files, or an aborted connection: the next attempt may succeed.
                 Err(_) => {
                     sleep(Duration::from_millis(100)).await;
                     continue;
                 }
             };
-            // With no place left, the connection is closed at once, and the sender tries again in its next round.
-            if let Some(guest) = self.hall.guests.enter(from) {
-                connections.spawn(receive(stream, from, guest, self.hall.clone()));
+            // Without a free place, the connection is closed at once, and the sender tries again in its next round.
+            if let Some(guest) = self.shared.guests.enter(from) {
+                connections.spawn(receive(stream, from, guest, self.shared.clone()));
             }
         }
     }
 }
 
-/// Takes a connection from its greeting to its end. Whatever ends it, there is nobody to tell.
-async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, hall: Arc<Hall>) {
+/// Serves a connection from its greeting to its end. Errors end it silently.
+async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, shared: Arc<Shared>) {
     let greeted = tokio::select! {
-        greeted = timeout(PROOF_TIME, greet(&mut stream, from, &hall)) => greeted,
+        greeted = timeout(PROOF_TIME, greet(&mut stream, from, &shared)) => greeted,
         () = guest.lost() => return,
     };
     let Ok(Ok(Some(sender))) = greeted else {
@@ -187,8 +186,8 @@ async fn receive(mut stream: TcpStream, from: IpAddr, guest: Seat, hall: Arc<Hal
     }
 }
 
-/// Hears the greeting, and answers the proof. The connection's place, if it may send.
-async fn greet(stream: &mut TcpStream, from: IpAddr, hall: &Hall) -> io::Result<Option<Seat>> {
+/// Reads the greeting and checks the proof. Returns the connection's place if it may send.
+async fn greet(stream: &mut TcpStream, from: IpAddr, shared: &Shared) -> io::Result<Option<Seat>> {
     stream.set_nodelay(true)?;
     let mut greeting = [0; GREETING.len()];
     stream.read_exact(&mut greeting).await?;
@@ -199,8 +198,8 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, hall: &Hall) -> io::Result<
     stream.write_all(&challenge).await?;
     let mut proof = [0; PROOF_LEN];
     stream.read_exact(&mut proof).await?;
-    let (answer, sender) = if hall.token.is_proven(&challenge, &proof) {
-        match hall.senders.enter(from) {
+    let (answer, sender) = if shared.token.is_proven(&challenge, &proof) {
+        match shared.senders.enter(from) {
             None => (Answer::Full, None),
             some => (Answer::Welcome, some),
         }
@@ -211,19 +210,19 @@ async fn greet(stream: &mut TcpStream, from: IpAddr, hall: &Hall) -> io::Result<
     Ok(sender)
 }
 
-/// Takes probes over a connection until it ends, stalls, or breaks the protocol.
+/// Receives probes over a connection until it ends, stalls, or breaks the protocol.
 async fn take(stream: &mut TcpStream, sender: &Seat) -> io::Result<()> {
     loop {
         let bytes = timeout(IDLE, stream.read_u64()).await??;
         if bytes > LARGEST {
             return Err(ErrorKind::InvalidData.into());
         }
-        // Only while a probe lasts: most connections are idle most of the time.
-        let mut piece = vec![0; PIECE];
+        // Allocated for each probe only, since most connections are idle most of the time.
+        let mut piece = vec![0; CHUNK_LEN];
         let mut left = bytes;
         while left > 0 {
             sender.active();
-            let length = left.min(PIECE as u64) as usize;
+            let length = left.min(CHUNK_LEN as u64) as usize;
             let room = piece.get_mut(..length).unwrap_or_default();
             match timeout(STALL, stream.read(room)).await?? {
                 0 => return Err(ErrorKind::UnexpectedEof.into()),
@@ -264,7 +263,7 @@ mod tests {
                     sleep(Duration::from_millis(2)).await;
                 }
             });
-            // More than the send buffer can take, which grows to some megabytes.
+            // More than the send buffer can hold, which grows to some megabytes.
             let sent = timeout(Duration::from_secs(2), async {
                 while sender.write_all(&ZEROS).await.is_ok() {}
             });

@@ -1,9 +1,9 @@
-//! Numbers with units as axes have them: for columns, plots, and the values between two others.
+//! Numbers with units: for axes, columns, plots, and the values between two others.
 
 use record::Dimension;
 use units::{Bytes, Duration, Rate, is_unit};
 
-/// A spelling of a unit, and how much it is in the unit that numbers are kept in.
+/// A spelling of a unit, with its factor to the unit in which values are kept.
 #[derive(Debug, Clone, Copy)]
 struct Spelling {
     text: &'static str,
@@ -11,10 +11,11 @@ struct Spelling {
     factor: f64,
 }
 
-/// A unit of scenarios, some spellings of it, and how many of the smallest spelled are one of that numbers are kept in.
+/// A unit, some spellings of it, and the number of the smallest spelled unit in one of the unit in which values are
+/// kept.
 type Spellings = (Dimension, &'static [units::Suffix], f64);
 
-/// What scenarios count, as [`units`] writes it.
+/// The units of scenarios, as [`units`] writes them.
 const WRITTEN: [Spellings; 7] = [
     (Dimension::Plain, &[("", 1)], 1.0),
     (Dimension::Share, &[("%", 1)], 100.0),
@@ -25,14 +26,14 @@ const WRITTEN: [Spellings; 7] = [
     (Dimension::Packets, &[("p", 1)], 1.0),
 ];
 
-/// What it reads besides.
+/// Further spellings that [`units`] reads.
 const READ: [Spellings; 3] = [
     (Dimension::Rate, Rate::OTHER_UNITS, 1.0),
     (Dimension::Time, Duration::OTHER_UNITS, 1e6),
     (Dimension::Packets, &[("packets", 1)], 1.0),
 ];
 
-/// All of these; of each unit, small ones first.
+/// All spellings, in ascending order within each unit.
 fn spellings(of: &'static [Spellings]) -> impl Iterator<Item = Spelling> {
     of.iter().flat_map(|&(unit, texts, one)| {
         texts.iter().map(move |(text, size)| Spelling {
@@ -43,17 +44,17 @@ fn spellings(of: &'static [Spellings]) -> impl Iterator<Item = Spelling> {
     })
 }
 
-/// A number and its unit, as a scenario spells them.
+/// A number with its unit, as a scenario spells them.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
     number: f64,
     spelling: Spelling,
-    /// The number has no decimals, and its unit no parts that could give it some.
+    /// Whether the number has no decimals, and its unit cannot have any.
     is_whole: bool,
 }
 
 impl Amount {
-    /// Reads a number with a unit that scenarios know. One that is too large to count with is none.
+    /// Reads a number with a unit of scenarios. Returns nothing for another text, or if the value overflows.
     pub fn parse(text: &str) -> Option<Amount> {
         let text = text.trim();
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
@@ -71,21 +72,21 @@ impl Amount {
         })
     }
 
-    /// What it counts.
+    /// The unit.
     pub fn unit(&self) -> Dimension {
         self.spelling.unit
     }
 
-    /// Its value in the unit that such numbers are kept in.
+    /// The value in the unit in which values are kept.
     pub fn value(&self) -> f64 {
         self.number * self.spelling.factor
     }
 
-    /// The numbers from `from` to `to`, as many as `steps`, evenly spaced or with even ratios. What lies between the two
-    /// is rounded to `digits` significant digits, to whole numbers between whole ones, and spelled like the two or, if
-    /// they are spelled differently, in the largest unit of theirs that leaves no zero before the point.
+    /// Returns `steps` values from `from` to `to`, evenly spaced or in a geometric series. Values in between are
+    /// rounded to 6 significant digits (4 in a geometric series), and to whole numbers between whole ones. They are
+    /// spelled like both ends or, if these differ, in the largest unit without a leading zero.
     ///
-    /// Nothing if the two do not count the same, or a ratio has no sense.
+    /// Returns nothing if the ends have different units, or a geometric series does not exist.
     pub fn between(from: &str, to: &str, steps: u32, is_log: bool) -> Option<Vec<String>> {
         let (first, last) = (Amount::parse(from)?, Amount::parse(to)?);
         let (low, high) = (first.value(), last.value());
@@ -111,12 +112,12 @@ impl Amount {
         )
     }
 
-    /// `value` in this amount's spelling if it is the other's too.
+    /// Spells `value` like both amounts, or in another unit if these differ.
     fn spelled_like(&self, other: &Amount, value: f64, digits: i32) -> String {
         let spelling = if self.spelling.text == other.spelling.text {
             self.spelling
         } else {
-            // Powers of a thousand and of 1024 are not mixed.
+            // Powers of 1000 and of 1024 are not mixed.
             spellings(&WRITTEN)
                 .filter(|spelling| spelling.unit == self.unit() && spelling.factor <= value)
                 .filter(|spelling| !spelling.text.contains("ib"))
@@ -133,7 +134,7 @@ impl Amount {
     }
 }
 
-/// The value with so many significant digits. Decimal text in between, so that no digit is a machine's own.
+/// Rounds to this many significant digits, by way of decimal text, so that the result is the same on every machine.
 fn rounded(value: f64, digits: i32) -> f64 {
     let decimals = if value > 0.0 {
         digits - 1 - value.log10().floor() as i32
@@ -149,7 +150,7 @@ fn rounded(value: f64, digits: i32) -> f64 {
     }
 }
 
-/// The values of one field as numbers, if all of them are, and of a kind: zero is of any.
+/// The values of a field as numbers, if all have the same unit. A bare zero fits any unit.
 pub fn amounts<'t>(texts: impl Iterator<Item = &'t str>) -> Option<(Dimension, Vec<f64>)> {
     let all: Vec<Amount> = texts.map(Amount::parse).collect::<Option<_>>()?;
     let is_bare_zero =

@@ -1,4 +1,4 @@
-//! One run, and again if the machine was too late for it.
+//! One run, repeated if the machine was too late.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,25 +8,25 @@ use super::plan::Run;
 use lab::{Cancel, Progress};
 use record::Record;
 
-/// How often a run in real time is repeated before it is given up, where what is judged by it must be to be trusted.
+/// The most repetitions of a run in real time, where a judgement needs a record that can be trusted.
 pub const REPEATS: u32 = 2;
 
-/// Why there is no record of a run. Prints as one line.
+/// The reason why a run has no record. Prints as one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// The engine could not run it.
     Failed(String),
-    /// There are records, but [none is to be trusted](record::Validity).
+    /// All records were [not to be trusted](record::Validity).
     Untrusted {
-        /// What the last one said.
+        /// The warning of the last record.
         warning: String,
-        /// How many there were.
+        /// The number of runs.
         runs: u32,
     },
 }
 
 impl Reason {
-    /// Whether it says something of the machine, and nothing of what was run.
+    /// Whether the reason concerns the machine rather than the run.
     pub fn is_untrusted(&self) -> bool {
         matches!(self, Reason::Untrusted { .. })
     }
@@ -44,8 +44,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The record of the run, repeated as long as it is not to be trusted and the execution allows it. `repeated` is told of each
-/// time.
+/// The record of the run. A run that cannot be trusted is repeated as often as the execution allows; `repeated` is
+/// called each time.
 pub(super) fn attempt(
     execution: &Execution<'_>,
     run: &Run,
@@ -62,7 +62,7 @@ pub(super) fn attempt(
         let record = once()?;
         runs += 1;
         match record.summary.validity.warning() {
-            // What was ended before its time is not kept in any case.
+            // A partial record is dropped in any case.
             Some(warning) if !record.summary.is_partial => {
                 if runs > repeats {
                     return Err(Reason::Untrusted { warning, runs });
@@ -81,7 +81,7 @@ fn once(
     cancel: &Cancel,
 ) -> Result<Record, String> {
     let engine = execution.engine;
-    // A mistake of ours that one corner of a grid brings to light must not cost the night's work on the others.
+    // A panic at one point of a grid must not cost the results of the others.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
         if run.keeps_samples {
             engine.run(&run.scenario, watch, cancel)

@@ -1,4 +1,4 @@
-//! Several plans on one engine.
+//! Batches: several plans on one engine.
 
 use std::convert::Infallible;
 
@@ -11,10 +11,10 @@ use lab::Cancel;
 use lab::EngineError;
 use record::Record;
 
-/// Several plans on one engine, which can run all of it.
+/// Several plans on one engine that can run them all.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// What runs them.
+    /// The engine.
     pub engine: lab::EngineKind,
     plans: Vec<Plan>,
 }
@@ -24,26 +24,26 @@ pub struct Batch {
 pub struct Findings {
     /// The engine.
     pub engine: lab::EngineKind,
-    /// The names of the fields that vary.
+    /// The names of the varying fields.
     pub fields: Vec<String>,
-    /// The runs that gave a record, in the order of the plan.
+    /// The runs with a record, in the order of the plan.
     pub runs: Vec<Finding>,
-    /// Why others gave none: the run, and the reason.
+    /// The names of runs without one, with the reason.
     pub failed: Vec<(String, Reason)>,
 }
 
-/// What was found in a run.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// The values of the fields that vary, in the order of [`Findings::fields`].
+    /// The values of the varying fields, in the order of [`Findings::fields`].
     pub values: Vec<String>,
-    /// Which of the point's runs it is, from zero.
+    /// The index of the run among its point's runs.
     pub repeat: u64,
-    /// What was observed.
+    /// The record.
     pub record: Record,
 }
 
-/// The engine cannot do what a plan asks for. Prints as one line.
+/// The error that the engine cannot run a plan. Prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {run}: {error}")]
 pub struct BatchError {
@@ -51,12 +51,12 @@ pub struct BatchError {
     pub place: String,
     /// The run.
     pub run: String,
-    /// What it cannot do.
+    /// The engine's reason.
     pub error: Box<EngineError>,
 }
 
 impl Batch {
-    /// No plans yet.
+    /// An empty batch.
     pub fn new(engine: lab::EngineKind) -> Batch {
         Batch {
             engine,
@@ -64,11 +64,11 @@ impl Batch {
         }
     }
 
-    /// Adds a plan that was made from the file `place`.
+    /// Adds a plan from the file `place`.
     ///
     /// # Errors
     ///
-    /// The engine cannot run it.
+    /// The engine cannot run the plan.
     pub fn add(&mut self, place: &str, plan: Plan) -> Result<(), BatchError> {
         let engine = self.engine.engine();
         for run in &plan.runs {
@@ -88,16 +88,15 @@ impl Batch {
         self.plans.iter().flat_map(|plan| &plan.runs).collect()
     }
 
-    /// How long its runs take in real time, one after the other; those without a duration count for nothing.
+    /// The total duration of its runs in sequence. Runs without a duration count as zero.
     pub fn real_time(&self) -> Duration {
         let runs = self.runs();
         let durations = runs.iter().filter_map(|run| run.scenario.duration);
         durations.fold(Duration::ZERO, |sum, next| sum + next)
     }
 
-    /// [Executes](execute) all of it. `done` gets what was found in a plan, the plan by its place, when its last run has
-    /// ended: plans that end early do not wait in memory for the others. Once `cancel` is cancelled, plans that are not
-    /// whole then are not reported.
+    /// [Executes](execute) all plans. `done` gets each plan's index and findings when its last run has ended, so that
+    /// finished plans do not wait in memory. After `cancel` is cancelled, incomplete plans are not reported.
     pub fn run(
         &self,
         jobs: usize,
@@ -129,7 +128,7 @@ impl Batch {
     }
 }
 
-/// A plan whose runs have not all ended.
+/// A plan with runs that have not ended.
 struct Open<'p> {
     plan: &'p Plan,
     left: usize,
@@ -145,7 +144,7 @@ impl Open<'_> {
         }
     }
 
-    /// What was found, which is then no longer here.
+    /// Takes the findings.
     fn findings(&mut self, engine: lab::EngineKind) -> Findings {
         let (mut runs, mut failed) = (Vec::new(), Vec::new());
         for (run, outcome) in self.plan.runs.iter().zip(self.outcomes.drain(..)) {

@@ -1,9 +1,9 @@
-//! What there is of something.
+//! Removal of duplicates.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// These without repetitions, in the order in which they are met first.
+/// The distinct items, in the order of their first occurrence.
 pub fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     let all = all.into_iter();

@@ -17,12 +17,12 @@ use lab::EngineKind;
 use lab::Progress;
 use record::Record;
 
-/// What happens meanwhile; runs by their places among those that are executed.
+/// The events of an execution. Runs are identified by their index among those executed.
 #[derive(Debug, Clone, Copy)]
 pub enum Event {
-    /// A flow of the run has come so far.
+    /// The progress of a flow of the run.
     Progress(usize, Progress),
-    /// The run was not to be trusted, and is run again.
+    /// The run was not to be trusted, and is repeated.
     Repeated(usize),
     /// The run has ended.
     Ended(usize),
@@ -33,28 +33,28 @@ pub enum Event {
 pub struct Failed<'r> {
     /// The run.
     pub run: &'r Run,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// How runs are done.
+/// The settings of an execution.
 #[derive(Clone, Copy)]
 pub struct Execution<'e> {
-    /// What runs them.
+    /// The engine.
     pub engine: &'e (dyn Engine + Sync),
-    /// So many at a time. Engines in real time measure the machine unless that is one.
+    /// The number of concurrent runs. Engines in real time measure the machine unless this is one.
     pub jobs: usize,
-    /// So often, a run in real time that is [not to be trusted](record::Validity) is repeated; then there is no record of it.
-    /// Without this, records are given as they are.
+    /// The number of repetitions of a run in real time that is [not to be trusted](record::Validity), before it fails.
+    /// By default records are returned as they are.
     pub repeats: Option<u32>,
-    /// Is told how it goes, from several threads.
+    /// Receives events, from several threads.
     pub watch: &'e (dyn Fn(Event) + Sync),
-    /// Ends it: runs that have begun are given up then, and none is begun.
+    /// Ends the execution: running runs are aborted, and no further one starts.
     pub cancel: &'e Cancel,
 }
 
 impl<'e> Execution<'e> {
-    /// One of which nobody is told how it goes.
+    /// An execution without events.
     pub fn unwatched(engine: &'e (dyn Engine + Sync), jobs: usize, cancel: &'e Cancel) -> Self {
         Execution {
             engine,
@@ -66,17 +66,17 @@ impl<'e> Execution<'e> {
     }
 }
 
-/// How many runs at a time: as many as were asked for, or else as many as the engine and the machine are good for.
+/// The number of concurrent runs: as requested, or as suits the engine and the machine.
 pub fn jobs(asked: Option<NonZeroUsize>, engine: EngineKind) -> usize {
     match (asked, engine.is_real_time()) {
         (Some(jobs), _) => jobs.get(),
-        // They would measure each other.
+        // They would disturb each other's measurements.
         (None, true) => 1,
         (None, false) => thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 
-/// The runs of the plan that the store has not.
+/// The runs of the plan that are not in the store.
 pub fn missing<'p, T: Serialize + DeserializeOwned>(
     plan: &'p Plan,
     store: &Store<T>,
@@ -85,11 +85,11 @@ pub fn missing<'p, T: Serialize + DeserializeOwned>(
     plan.runs.iter().filter(is_missing).collect()
 }
 
-/// [Executes](execute) these runs, and puts into the store what `kept` makes of each one's record, as soon as there is one.
+/// [Executes](execute) these runs, and stores the result of `kept` for each record as soon as there is one.
 ///
 /// # Errors
 ///
-/// A result cannot be kept; the other runs are given up then.
+/// A result cannot be stored. The remaining runs are aborted.
 pub fn resume<'r, T: Serialize + DeserializeOwned>(
     missing: &[&'r Run],
     store: &mut Store<T>,
@@ -105,14 +105,14 @@ pub fn resume<'r, T: Serialize + DeserializeOwned>(
     })
 }
 
-/// Executes these runs. `note` is told how each ended, in the order in which they end: the run by its place, with its
-/// record or the reason why there is none. Those that were given up it is not told of.
+/// Executes these runs. `note` is called as each ends, with the run's index and its record or the reason of its
+/// failure. It is not called for aborted runs.
 ///
-/// A run that fails does not end the others: those that failed are returned, in the order of the runs.
+/// A failed run does not end the others. Returns the failed runs, in the order of the runs.
 ///
 /// # Errors
 ///
-/// What `note` says; the other runs are given up then.
+/// The errors of `note`, which abort the remaining runs.
 pub fn execute<'r, E>(
     runs: &[&'r Run],
     execution: &Execution<'_>,
@@ -120,7 +120,7 @@ pub fn execute<'r, E>(
 ) -> Result<Vec<Failed<'r>>, E> {
     let next = AtomicUsize::new(0);
     let mut reasons = vec![None; runs.len()];
-    // Results that cannot be kept end this execution, and not what else the caller cancels.
+    // An error of `note` ends this execution, but nothing else under the caller's token.
     let cancel = execution.cancel.child_token();
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
@@ -135,14 +135,14 @@ pub fn execute<'r, E>(
                     let watch = |progress| (execution.watch)(Event::Progress(place, progress));
                     let repeated = || (execution.watch)(Event::Repeated(place));
                     let result = attempt(execution, runs[place], &watch, &repeated, cancel);
-                    // Nobody receives any more once a result could not be kept.
+                    // Nobody receives after an error of `note`.
                     let _ = sender.send((place, result));
                 }
             }
         };
         for number in 0..execution.jobs.clamp(1, runs.len().max(1)) {
             let started = thread::Builder::new().spawn_scoped(scope, worker());
-            // The system may refuse threads: those that there are do the work, or else this one.
+            // The system may refuse threads. The existing ones do the work, or this one if there are none.
             match (started, number) {
                 (Ok(_), _) => {}
                 (Err(_), 0) => worker()(),

@@ -1,10 +1,10 @@
-//! Many scenarios, each with a seed of its own: what is run, how, and what is kept of it.
+//! Many scenarios, each with a seed of its own: plans, execution and storage.
 //!
-//! A [`Plan`] has points, each a scenario with a value for each field that varies, and their [`Run`]s. Whoever studies
-//! something makes a plan and reads results: a sweep of its grid, a calibration of its cases, a population of its
-//! members. [`execute`] runs them on all processors and tells how it goes by [`Event`]s, of which [`Work`] makes a share.
-//! A [`Store`] keeps what is done on disk, so that a plan that was ended [goes on](resume) where it was. A [`Batch`] has
-//! several plans on one engine and gives all records of a plan at once.
+//! A [`Plan`] has points, each a scenario with a value for each varying field, and their [`Run`]s. Every study makes a
+//! plan and reads results: a sweep of its grid, a calibration of its cases, a population of its members. [`execute`]
+//! runs a plan on all processors and reports [`Event`]s, from which [`Work`] computes the progress. A [`Store`] keeps
+//! results on disk, so that an interrupted plan can be [resumed](resume). A [`Batch`] runs several plans on one engine,
+//! and returns all records of a plan at once.
 
 mod amount;
 mod attempt;

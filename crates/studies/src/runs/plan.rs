@@ -1,4 +1,4 @@
-//! What is to be run: scenarios with seeds.
+//! Plans of runs: scenarios with seeds.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,10 +11,10 @@ use scenario::regular;
 /// The most runs of a plan: more would be a mistake in an axis.
 pub(crate) const MAX_RUNS: u64 = 100_000;
 
-/// A scenario, and where it is among the others.
+/// A scenario at a point of a plan.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// The values of the fields that vary as text, in the order of [`Plan::fields`].
+    /// The values of the varying fields as text, in the order of [`Plan::fields`].
     pub values: Vec<String>,
     /// The scenario with these values.
     pub scenario: Scenario,
@@ -23,35 +23,35 @@ pub struct Point {
 /// One run of one point.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The point's place among the points.
+    /// The index of the run's point.
     pub point: usize,
-    /// Which of the point's runs it is, from zero.
+    /// The index of the run among its point's runs.
     pub repeat: u64,
-    /// What people call it: `path.loss=1% flow.controller=bbr1 repeat 0`.
+    /// The displayed name: `path.loss=1% flow.controller=bbr1 repeat 0`.
     pub name: String,
-    /// The point's scenario, with this run's own seed.
+    /// The point's scenario with the run's own seed.
     pub scenario: Scenario,
-    /// What tells it from every other run: same key, same result.
+    /// A key that determines the result and differs from every other run's.
     pub key: String,
-    /// Whether its record is to have samples over time.
+    /// Whether the record has samples over time.
     pub keeps_samples: bool,
 }
 
-/// What is to be run.
+/// A plan of runs.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What people call it.
+    /// The name of the plan.
     pub name: String,
-    /// The names of the fields that vary.
+    /// The names of the varying fields.
     pub fields: Vec<String>,
     /// The points.
     pub points: Vec<Point>,
-    /// Their runs.
+    /// The runs of the points.
     pub runs: Vec<Run>,
 }
 
 impl Plan {
-    /// No points yet, which will differ in these fields.
+    /// A plan without points, in which these fields vary.
     pub fn new(
         name: impl Into<String>,
         fields: impl IntoIterator<Item = impl Into<String>>,
@@ -85,15 +85,15 @@ impl Plan {
         });
     }
 
-    /// Whether the records of all runs are to have samples over time. Those of hundreds of runs would need gigabytes.
+    /// Sets whether the records of all runs have samples over time. Samples of hundreds of runs need gigabytes.
     pub fn keep_samples(&mut self, keeps_samples: bool) {
         for run in &mut self.runs {
             run.keeps_samples = keeps_samples;
         }
     }
 
-    /// Adds so many runs of the last point, each with a [seed of its own](super::derive_seed), which the values of the
-    /// `paired` fields do not change.
+    /// Adds runs of the last point, each with a [seed of its own](super::derive_seed). The values of the `paired`
+    /// fields do not change the seed.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Plan {
         &self.points[run.point]
     }
 
-    /// The values of the field with this place, of each point.
+    /// The value of this field at each point.
     pub fn values(&self, field: usize) -> impl Iterator<Item = &str> {
         self.points
             .iter()
@@ -146,27 +146,28 @@ impl Plan {
     }
 }
 
-/// Tells runs apart by what their results depend on: the engine, the program, the scenario, and the traces that it names.
+/// Derives the keys of runs from everything that determines their results: the engine, the program, the scenario and
+/// its traces.
 #[derive(Debug)]
 pub struct Keys<'b> {
     engine: lab::EngineKind,
     build: &'b str,
-    /// What is in them: many runs have the same.
+    /// The hashes of traces, which many runs share.
     traces: HashMap<PathBuf, blake3::Hash>,
 }
 
-/// A trace cannot be read.
+/// The error that a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}: {source}", .file.display())]
 pub struct UnreadableTrace {
-    /// Its file.
+    /// The file.
     pub file: PathBuf,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 
 impl Keys<'_> {
-    /// Of runs on this engine by the program `build`: results of another one are not the same.
+    /// Keys of runs on this engine by the program `build`. Results of another program are not the same.
     pub fn new(engine: lab::EngineKind, build: &str) -> Keys<'_> {
         Keys {
             engine,

@@ -1,12 +1,11 @@
 //! The seeds of runs.
 
-/// The seed of the repeat `repeat`, from zero, of the point where the fields have these values, if the scenario's seed is
-/// `base`.
+/// The seed of a repeat of the point with these values, in a scenario with the seed `base`.
 ///
-/// The first eight bytes, least significant first, of the BLAKE3 hash of the lines `seed=…`, then `field=value` for each
-/// field in the order of the fields' names, then `repeat=…`, each with a newline; without the eleven lowest bits, so
-/// that also a reader that takes numbers for floating point reads it exactly. It depends on nothing else: a value that
-/// is added to an axis, the order of the axes or the number of threads leave it as it is.
+/// It is the first eight bytes, least significant first, of the BLAKE3 hash of the lines `seed=…`, `field=value` for
+/// each field in the order of the names, and `repeat=…`, each with a newline. The eleven lowest bits are dropped, so
+/// that readers with floating-point numbers get it exactly. It does not depend on further values of an axis, the order
+/// of the axes, or the number of threads.
 pub fn derive(base: u64, values: &[(&str, &str)], repeat: u64) -> u64 {
     let mut values = values.to_vec();
     values.sort_unstable();

@@ -1,5 +1,5 @@
-//! The runs that are done, on disk: one line of JSON a run, so that a sweep goes on where it was ended. Each line ends with
-//! its own checksum, so that what a crash or a hand has changed is not taken for a result.
+//! The results of runs on disk: one line of JSON for each run, so that an interrupted sweep can be resumed. Each line
+//! ends with its checksum, so that a damaged line is not taken for a result.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 
 use scenario::regular;
 
-/// The runs that are done, and a `T` of each: a record's summary, or what else is kept of it.
+/// The completed runs, with a `T` for each: the record's summary, or another result.
 #[derive(Debug)]
 pub struct Store<T> {
-    /// Nothing if it is in memory alone.
+    /// The file. Nothing for a store in memory.
     kept: Option<Kept>,
     done: HashMap<String, T>,
     damaged: usize,
 }
 
-/// The file, and when all of it was on the disk.
+/// The file, and the time of its last sync to disk.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -30,28 +30,29 @@ struct Kept {
     synced: Instant,
 }
 
-/// A machine that fails costs the results of so long at most: a disk takes longer for each than many runs do.
-const UNSYNCED: Duration = Duration::from_secs(1);
+/// The interval of syncs: a machine that fails loses the results of this time. Syncing each result takes longer than
+/// many runs.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A line of the file, without its checksum.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line<V> {
-    /// What tells the run from every other one.
+    /// The key of the run.
     key: String,
-    /// What it was, for people.
+    /// The displayed name of the run.
     run: String,
-    /// What is kept of it.
+    /// The result.
     summary: V,
 }
 
-/// Why results cannot be kept.
+/// The reasons for which results cannot be stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another sweep writes to the same file.
     #[error("{} is in use by another sweep", .0.display())]
     Locked(PathBuf),
-    /// The file has no line of ours.
+    /// The file has no line of a store.
     #[error("{} is of something else; name another directory", .0.display())]
     Foreign(PathBuf),
     /// The file cannot be read or written.
@@ -59,7 +60,7 @@ pub enum StoreError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -68,14 +69,13 @@ pub enum StoreError {
 pub const FILE: &str = "runs.jsonl";
 
 impl<T: Serialize + DeserializeOwned> Store<T> {
-    /// Opens the file in `directory`, or makes one, and reads what is done. Lines that are [damaged](Store::damaged) count
-    /// as not there. Those of ours are taken out of the file: one that was torn when an earlier sweep was killed is cut
-    /// off, others are blanked where they stand. What somebody else wrote, and results of runs that the sweep no longer has,
-    /// are left alone.
+    /// Opens or creates the file in `directory`, and reads the completed runs. [Damaged](Store::damaged) lines are
+    /// ignored. Our own damaged lines are removed from the file: the last line is cut off if it is torn, others are
+    /// overwritten with blanks. Lines of others, and results of runs that are no longer in the sweep, stay.
     ///
     /// # Errors
     ///
-    /// The file cannot be used, none of its lines is ours, or another sweep uses it.
+    /// The file cannot be used, has only foreign lines, or is in use by another sweep.
     pub fn open(directory: &Path) -> Result<Store<T>, StoreError> {
         let path = directory.join(FILE);
         let failed = |source| StoreError::File {
@@ -127,7 +127,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         Ok(store)
     }
 
-    /// Keeps nothing beyond its own life.
+    /// A store in memory.
     pub fn in_memory() -> Store<T> {
         Store {
             kept: None,
@@ -136,21 +136,21 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         }
     }
 
-    /// Takes in what a line that starts at this place in the file says.
+    /// Adds the result in a line that begins at this offset of the file.
     fn note(&mut self, file: &File, at: u64, line: &[u8]) -> io::Result<()> {
         if line.is_empty() {
             return Ok(());
         }
         match checked(line) {
             Some(line) => {
-                // What something else keeps here has another key.
+                // A line of another kind has another key.
                 if let Ok(line) = serde_json::from_slice::<Line<T>>(&line) {
                     self.done.insert(line.key, line.summary);
                 }
             }
             None => {
                 self.damaged += 1;
-                // Told once; and in place, so that a kill at this moment costs no other line.
+                // Reported once. The line is blanked in place, so that a kill at this moment costs no other line.
                 if is_ours(line) {
                     file.write_all_at(&vec![b' '; line.len()], at)?;
                 }
@@ -159,27 +159,27 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         Ok(())
     }
 
-    /// How many lines of the file were damaged when it was opened: torn by a kill, changed, or none of ours.
+    /// The number of lines that were damaged when the file was opened: torn by a kill, changed, or foreign.
     pub fn damaged(&self) -> usize {
         self.damaged
     }
 
-    /// What is kept of the run with this key, if it is done.
+    /// The result of the run with this key, if it is done.
     pub fn get(&self, key: &str) -> Option<&T> {
         self.done.get(key)
     }
 
-    /// Takes over what is kept elsewhere of the run with this key.
+    /// Adds the result of a run from elsewhere, without writing it.
     pub fn recall(&mut self, key: String, kept: T) {
         self.done.insert(key, kept);
     }
 
-    /// Keeps this of the run with this key, which people know as `run`. It is in the file then, and on the disk a second
+    /// Stores the result of a run, whose displayed name is `run`. It is in the file on return, and on disk a second
     /// later or when the store is closed.
     ///
     /// # Errors
     ///
-    /// It could not be written.
+    /// Writing failed.
     pub fn put(&mut self, key: &str, run: &str, summary: &T) -> Result<(), StoreError> {
         let kept = (|| {
             let mut text = serde_json::to_string(&Line {
@@ -187,13 +187,13 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
                 run: run.to_string(),
                 summary,
             })?;
-            // What is read back later and what is used now are the same, to the last bit.
+            // The value in memory equals the one read back later, to the last bit.
             let line: Line<T> = serde_json::from_str(&text)?;
             if let Some(kept) = &mut self.kept {
                 seal(&mut text);
                 text.push('\n');
                 kept.file.write_all(text.as_bytes())?;
-                if kept.synced.elapsed() >= UNSYNCED {
+                if kept.synced.elapsed() >= SYNC_INTERVAL {
                     kept.file.sync_data()?;
                     kept.synced = Instant::now();
                 }
@@ -213,44 +213,48 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // There is no one to report an error to.
         let _ = self.file.sync_data();
     }
 }
 
-/// How every line of ours begins.
-const BEGIN: &[u8] = b"{\"key\":";
+/// The beginning of every line of a store.
+const LINE_BEGIN: &[u8] = b"{\"key\":";
 
-/// Whether it begins as lines of ours do, as far as it goes.
+/// Whether the line, or its torn part, begins as those of a store.
 fn is_ours(line: &[u8]) -> bool {
-    !line.is_empty() && (line.starts_with(BEGIN) || BEGIN.starts_with(line))
+    !line.is_empty() && (line.starts_with(LINE_BEGIN) || LINE_BEGIN.starts_with(line))
 }
 
-/// What stands between a line and its checksum.
-const CHECK: &str = ",\"check\":\"";
+/// The text between a line and its checksum.
+const CHECKSUM_KEY: &str = ",\"check\":\"";
 
-/// Gives an object its last field: the checksum of everything before it.
+/// Appends the checksum of an object as its last field.
 fn seal(object: &mut String) {
     object.pop();
     let check = checksum(object.as_bytes());
-    object.push_str(CHECK);
+    object.push_str(CHECKSUM_KEY);
     object.push_str(&check);
     object.push_str("\"}");
 }
 
-/// The object without its checksum, if that is right.
+/// The object without its checksum, if the checksum is right.
 fn checked(line: &[u8]) -> Option<Vec<u8>> {
     let body = line.strip_suffix(b"\"}")?;
-    let (object, check) = body.split_at_checked(body.len().checked_sub(DIGITS)?)?;
-    let object = object.strip_suffix(CHECK.as_bytes())?;
+    let (object, check) = body.split_at_checked(body.len().checked_sub(CHECKSUM_DIGITS)?)?;
+    let object = object.strip_suffix(CHECKSUM_KEY.as_bytes())?;
     (checksum(object).as_bytes() == check).then(|| [object, b"}"].concat())
 }
 
-/// Hexadecimal digits of a checksum: 64 bits, more than chance will hit.
-const DIGITS: usize = 16;
+/// The hexadecimal digits of a checksum: 64 bits, too many to match by chance.
+const CHECKSUM_DIGITS: usize = 16;
 
 fn checksum(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().chars().take(DIGITS).collect()
+    blake3::hash(bytes)
+        .to_hex()
+        .chars()
+        .take(CHECKSUM_DIGITS)
+        .collect()
 }
 
 #[cfg(test)]
@@ -312,12 +316,12 @@ mod tests {
         let mut changes: Vec<Vec<u8>> = (0..first - 1)
             .map(|place| {
                 let mut changed = whole.clone();
-                // Another digit of a number is as good JSON as the right one.
+                // Another digit is valid JSON, too.
                 changed[place] ^= 1;
                 changed
             })
             .collect();
-        // Another value under a key that is right.
+        // Another value under a valid key.
         let text = String::from_utf8(whole.clone()).unwrap();
         changes.push(text.replacen("{\"n\":15}", "null", 1).into_bytes());
         for changed in changes {
@@ -329,8 +333,11 @@ mod tests {
             drop(store);
             let store = Store::<Value>::open(directory.path()).unwrap();
             assert_eq!(store.get("a"), Some(&json!({ "n": 15 })));
-            // A line of ours is told once. One whose beginning was changed might be somebody else's and stays.
-            assert_eq!(store.damaged(), usize::from(!changed.starts_with(BEGIN)));
+            // A damaged line of ours is reported once. One with a changed beginning may be foreign, and stays.
+            assert_eq!(
+                store.damaged(),
+                usize::from(!changed.starts_with(LINE_BEGIN))
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! How far runs have come: they differ in how long they take.
+//! The progress of runs, weighted by their expected work.
 
 use super::execute::Event;
 use super::plan::Run;
@@ -6,14 +6,14 @@ use lab::Advance;
 use scenario::Scenario;
 
 /// About the size of a packet in bytes.
-const PACKET: f64 = 1500.0;
+const PACKET_BYTES: f64 = 1500.0;
 
-/// Runs that are executed, and how far each of them is.
+/// Runs in execution with the progress of each.
 #[derive(Debug)]
 pub struct Work {
     runs: Vec<Part>,
     total: f64,
-    /// What of it is done.
+    /// The work done.
     done: f64,
 }
 
@@ -21,12 +21,12 @@ pub struct Work {
 struct Part {
     work: f64,
     advance: Advance,
-    /// The share of it that is done.
+    /// The share of the work that is done.
     done: f64,
 }
 
 impl Work {
-    /// These runs.
+    /// The work of these runs.
     pub fn new(engine: lab::EngineKind, runs: &[&Run]) -> Work {
         let part = |run: &&Run| Part {
             work: work(engine, &run.scenario),
@@ -41,7 +41,7 @@ impl Work {
         }
     }
 
-    /// Notes what happened.
+    /// Updates the progress.
     pub fn note(&mut self, event: &Event) {
         let (run, done) = match event {
             Event::Progress(place, progress) => {
@@ -67,7 +67,8 @@ impl Work {
     }
 }
 
-/// How much work a run is, beside other runs of the same engine: packets in virtual time, seconds in real time.
+/// The expected work of a run, relative to other runs of the same engine: packets in virtual time, seconds in real
+/// time.
 fn work(engine: lab::EngineKind, scenario: &Scenario) -> f64 {
     let flows = scenario.each_flow();
     let bytes = flows
@@ -84,7 +85,7 @@ fn work(engine: lab::EngineKind, scenario: &Scenario) -> f64 {
     let seconds = Some(by_bytes.min(by_time)).filter(|seconds| seconds.is_finite());
     let seconds = seconds.unwrap_or(1.0);
     match (engine.is_real_time(), rate) {
-        (false, Some(rate)) => seconds * rate.bytes_per_sec() as f64 / PACKET,
+        (false, Some(rate)) => seconds * rate.bytes_per_sec() as f64 / PACKET_BYTES,
         _ => seconds,
     }
 }

@@ -1,11 +1,11 @@
-//! What is run for a figure or a claim.
+//! The runs of figures and claims.
 //!
-//! A [`Study`] is a file: a sweep, or a scenario alone, and what a first impression or an engine does otherwise. A [`Shelf`] is where
-//! such files are: a directory, or the program itself, which has those of Fullpipe's own `scenarios/` built in. A [`Source`]
-//! is a study or a population; it makes a plan for an engine.
+//! A [`Study`] is a file with a sweep or a single scenario, and its changes for a first impression or an engine. A
+//! [`Shelf`] holds such files: a directory, or the program itself, which contains Fullpipe's own `scenarios/`. A
+//! [`Source`] is a study or a population, and makes a plan for an engine.
 //!
-//! Seeds are those of a [sweep](crate::sweep): the same file gives the same runs, whatever else is in the
-//! [batch](crate::runs::Batch) and however many run at a time.
+//! Seeds are those of a [sweep](crate::sweep): the same file gives the same runs, regardless of the rest of the
+//! [batch](crate::runs::Batch) and of the number of concurrent runs.
 //!
 //! ```no_run
 //! use lab::{Cancel, EngineKind};

@@ -1,4 +1,4 @@
-//! Where files of scenarios are: in a directory, or in the program.
+//! Shelves of scenario files: directories, or the program.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,76 +9,76 @@ use include_dir::{Dir, include_dir};
 use scenario::regular;
 use units::hint;
 
-/// Fullpipe's own scenarios, so that a program that was installed needs no checkout. A link within
-/// this crate leads to them: what is outside of a crate is not published with it.
+/// Fullpipe's own scenarios, so that an installed program needs no checkout. They are linked into this crate, since a
+/// published crate has no files from outside.
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
-/// The largest file that is read: a scenario of that size would be a mistake.
-const LARGEST: u64 = 16 << 20;
+/// The largest file in bytes: a larger scenario would be a mistake.
+const MAX_FILE_LEN: u64 = 16 << 20;
 
-/// Where files of scenarios are.
+/// A place of scenario files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shelf {
-    /// In the program: a directory of Fullpipe's `scenarios/`.
+    /// A directory of Fullpipe's `scenarios/`, in the program.
     BuiltIn(&'static str),
-    /// In a directory.
+    /// A directory on disk.
     Directory(PathBuf),
 }
 
-/// What a file says.
+/// The text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     /// The file's name without `.toml`.
     pub name: String,
-    /// The file, for people.
+    /// The displayed path.
     pub place: String,
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// What files that it names are relative to.
+    /// The directory to which file names in the text are relative.
     pub directory: PathBuf,
 }
 
-/// Why a file cannot be had. Prints as one line.
+/// The reasons for which a file cannot be read. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShelfError {
     /// There is no such file.
     #[error("there is no {name} in {place}{hint}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Where.
+        /// The shelf.
         place: String,
-        /// The nearest name that there is.
+        /// A hint at the nearest known name, or empty.
         hint: String,
     },
-    /// There are no files.
+    /// The shelf has no files.
     #[error("{0}: there are no scenarios in it, no *.toml")]
     Empty(String),
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", .path.display())]
     File {
-        /// What.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Shelf {
-    /// The directory `name` of Fullpipe's own scenarios, as they were when the program was built.
+    /// The directory `name` of Fullpipe's own scenarios, as of the program's build.
     pub const fn built_in(name: &'static str) -> Shelf {
         Shelf::BuiltIn(name)
     }
 
-    /// The directory that was asked for, or else `name` of Fullpipe's own.
+    /// The given directory, or by default the directory `name` of Fullpipe's own scenarios.
     pub fn or_built_in(directory: Option<&Path>, name: &'static str) -> Shelf {
         directory.map_or(Shelf::BuiltIn(name), |directory| {
             Shelf::Directory(directory.to_owned())
         })
     }
 
-    /// What people call it.
+    /// The displayed path of the shelf.
     pub fn place(&self) -> String {
         match self {
             Shelf::BuiltIn(name) => format!("scenarios/{name} (built in)"),
@@ -86,11 +86,11 @@ impl Shelf {
         }
     }
 
-    /// The names of its files, without `.toml`, in order.
+    /// The sorted names of its files, without `.toml`.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has none.
+    /// The shelf cannot be read, or is empty.
     pub fn names(&self) -> Result<Vec<String>, ShelfError> {
         let paths: Vec<PathBuf> = match self {
             Shelf::BuiltIn(name) => built_in(name)
@@ -120,7 +120,7 @@ impl Shelf {
     ///
     /// # Errors
     ///
-    /// There is none, or it cannot be read.
+    /// The file does not exist, or cannot be read.
     pub fn get(&self, name: &str) -> Result<Text, ShelfError> {
         let names = self.names()?;
         if !names.iter().any(|known| known == name) {
@@ -157,17 +157,17 @@ impl Shelf {
         })
     }
 
-    /// All files, in the order of their names.
+    /// All files, sorted by name.
     ///
     /// # Errors
     ///
-    /// There are none, or one of them cannot be read.
+    /// The shelf is empty, or a file cannot be read.
     pub fn all(&self) -> Result<Vec<Text>, ShelfError> {
         self.names()?.iter().map(|name| self.get(name)).collect()
     }
 }
 
-/// A directory of those built in; without a name, the one that they are all in.
+/// A built-in directory; without a name, their root.
 fn built_in(name: &str) -> Option<&'static Dir<'static>> {
     match name {
         "" => Some(&BUILT_IN),
@@ -175,16 +175,16 @@ fn built_in(name: &str) -> Option<&'static Dir<'static>> {
     }
 }
 
-/// What a regular file says. Anything else might never end, or never begin.
+/// Reads a regular file. Anything else, such as a device or a pipe, might never end or block.
 ///
 /// # Errors
 ///
-/// It cannot be read, is no regular file, no text, or larger than any scenario.
+/// The file cannot be read, is not a regular file or not text, or is larger than any scenario.
 pub fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let mut file = regular::open(path)?.take(LARGEST + 1);
-    if file.read_to_string(&mut text)? as u64 > LARGEST {
-        let reason = format!("is larger than {} MiB", LARGEST >> 20);
+    let mut file = regular::open(path)?.take(MAX_FILE_LEN + 1);
+    if file.read_to_string(&mut text)? as u64 > MAX_FILE_LEN {
+        let reason = format!("is larger than {} MiB", MAX_FILE_LEN >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
     Ok(text)

@@ -1,4 +1,4 @@
-//! What is run for a figure or a claim: a study of its own, or a population.
+//! The source of runs for a figure or a claim: a study or a population.
 
 use congestion::ControllerKind;
 use serde::Deserializer;
@@ -10,17 +10,17 @@ use crate::runs::{Batch, BatchError, Plan, distinct};
 use crate::sweep::SweepError;
 use scenario::{Controller, ScenarioError};
 
-/// How many members of a [population](crate::population), that of `population.toml`, are drawn.
+/// The number of members drawn from a [population](crate::population), that of `population.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { members = 1500, quick = 60 }"
 )]
 pub struct Population {
-    /// As a rule.
+    /// The number for a whole run.
     #[serde(deserialize_with = "members")]
     pub members: usize,
-    /// For a first impression.
+    /// The number for a first impression.
     #[serde(deserialize_with = "members")]
     pub quick: usize,
 }
@@ -35,62 +35,62 @@ fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error
     Ok(usize::try_from(members).unwrap_or(usize::MAX))
 }
 
-/// The population's file: beside the studies in a directory, above them among the scenarios that are built in.
+/// The name of the population's file: beside the studies in a directory, above them among the built-in scenarios.
 const POPULATION: &str = "population";
 
-/// Members are drawn with the seed that scenarios have if they say nothing.
+/// The seed of the draw, equal to the default of scenarios.
 const SEED: u64 = 1;
 
-/// What is run for a figure or a claim.
+/// The source of runs for a figure or a claim.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// A study of its own.
+    /// A study.
     Study(Box<Study>),
     /// Each member of a population with each controller.
     Population {
-        /// The population's file, for people.
+        /// The displayed path of the population's file.
         place: String,
         /// The runs.
         plan: Plan,
-        /// What a first impression does otherwise, if it is one.
+        /// The differences of a first impression, if it is one.
         less: Option<String>,
     },
 }
 
-/// Why there is nothing to run. Prints as one line.
+/// The reasons for which runs cannot be had. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// There is no file.
+    /// A file is missing.
     #[error(transparent)]
     Shelf(#[from] ShelfError),
-    /// A study makes no sense.
+    /// A study is invalid.
     #[error("{place}: {error}")]
     Study {
-        /// Its file.
+        /// The file.
         place: String,
-        /// What is wrong.
+        /// The error.
         error: Box<SweepError>,
     },
-    /// A population makes no sense.
+    /// A population is invalid.
     #[error("{place}: {error}")]
     Population {
-        /// Its file.
+        /// The file.
         place: String,
-        /// What is wrong.
+        /// The error.
         error: ScenarioError,
     },
-    /// The engine cannot do it.
+    /// The engine cannot run it.
     #[error(transparent)]
     Batch(#[from] BatchError),
 }
 
 impl Source {
-    /// The runs of the study of this name.
+    /// The runs of the study with this name.
     ///
     /// # Errors
     ///
-    /// The shelf has no such file, or it makes no sense. Points are not checked yet.
+    /// The file is missing or invalid. Points are not checked yet.
     pub fn of_study(name: &str, shelf: &Shelf, length: Length) -> Result<Source, SourceError> {
         let text = shelf.get(name)?;
         let study = Study::read(&text, length).map_err(|error| SourceError::Study {
@@ -100,11 +100,12 @@ impl Source {
         Ok(Source::Study(Box::new(study)))
     }
 
-    /// The runs of every member with each controller. A shelf without a `population.toml` has Fullpipe's own population.
+    /// The runs of every member with each controller. Uses Fullpipe's own population if the shelf has no
+    /// `population.toml`.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or it makes no sense. Points are not checked yet.
+    /// The file cannot be read or is invalid. Points are not checked yet.
     pub fn of_population(
         population: Population,
         shelf: &Shelf,
@@ -135,7 +136,7 @@ impl Source {
         })
     }
 
-    /// What their file says of them, for below a picture.
+    /// The caption from the file, for use below a picture.
     pub fn caption(&self) -> Option<&str> {
         match self {
             Source::Study(study) => study.caption.as_deref(),
@@ -143,7 +144,7 @@ impl Source {
         }
     }
 
-    /// What a first impression does otherwise than the file says, if it is one and does: `duration = 5s`.
+    /// The differences of a first impression from the file, if there are any: `duration = 5s`.
     pub fn less(&self) -> Option<String> {
         match self {
             Source::Study(study) => study.less(),
@@ -151,7 +152,7 @@ impl Source {
         }
     }
 
-    /// The fields in which the runs differ.
+    /// The varying fields.
     pub fn fields(&self) -> Vec<&str> {
         match self {
             Source::Study(study) => study.sweep.fields().collect(),
@@ -159,7 +160,7 @@ impl Source {
         }
     }
 
-    /// The values that a field has in them, each once; nothing if they do not differ in it.
+    /// The distinct values of a field. Nothing if it does not vary.
     pub fn values(&self, field: &str) -> Option<Vec<String>> {
         match self {
             Source::Study(study) => study.sweep.values(field),
@@ -171,19 +172,19 @@ impl Source {
         }
     }
 
-    /// Whether samples over time are kept of them. Of a population they never are: its runs are many, and what is shown of it
-    /// is made of summaries.
+    /// Sets whether records have samples over time. Those of a population never do: it has many runs, and its figures
+    /// need only summaries.
     pub fn keep_samples(&mut self, keeps_samples: bool) {
         if let Source::Study(study) = self {
             study.keeps_samples = keeps_samples;
         }
     }
 
-    /// Adds them to what is run.
+    /// Adds the runs to a batch.
     ///
     /// # Errors
     ///
-    /// A point makes no sense, or the engine cannot run it.
+    /// A point is invalid, or the engine cannot run it.
     pub fn add_to(&self, batch: &mut Batch) -> Result<(), SourceError> {
         match self {
             Source::Study(study) => {
@@ -200,11 +201,11 @@ impl Source {
         Ok(())
     }
 
-    /// What is run on an engine.
+    /// The plan for an engine.
     ///
     /// # Errors
     ///
-    /// A point makes no sense.
+    /// A point is invalid.
     pub fn plan(&self, engine: lab::EngineKind) -> Result<Plan, SourceError> {
         match self {
             Source::Study(study) => study.plan(engine).map_err(|error| SourceError::Study {

@@ -1,4 +1,4 @@
-//! A study's file.
+//! The file of a study.
 
 use super::shelf::Text;
 use crate::runs::Plan;
@@ -6,61 +6,61 @@ use crate::sweep::{Sweep, SweepError, axis_label};
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError, de};
 
-/// A sweep, or a scenario alone, that can be run on any engine.
+/// A sweep or a single scenario, for any engine.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// The name of its file.
+    /// The name of the file.
     pub name: String,
-    /// The file, for people.
+    /// The displayed path of the file.
     pub place: String,
-    /// `caption`: what there is to know of the runs, for below a picture of them; one line.
+    /// `caption`: one line about the runs, for use below a picture.
     pub caption: Option<String>,
-    /// What is run, if nothing is done otherwise.
+    /// The sweep without alterations.
     pub sweep: Sweep,
-    /// Whether the records keep their samples over time. Those of hundreds of runs would need gigabytes: who only asks for
-    /// summaries and transfers does without.
+    /// Whether records have samples over time. Samples of hundreds of runs need gigabytes; figures of summaries and
+    /// transfers do without.
     pub keeps_samples: bool,
     length: Length,
-    /// What is done otherwise, in which case; in this order.
+    /// The alterations with their conditions, in this order.
     alterations: Vec<(When, Node)>,
 }
 
-/// When something is done otherwise.
+/// The condition of an alteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     On(lab::EngineKind),
     Quick,
 }
 
-/// How much of a study is run.
+/// The length of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Length {
-    /// All of it.
+    /// The whole study.
     #[default]
     Whole,
-    /// What its `[quick]` makes of it.
+    /// The first impression of its `[quick]`.
     Quick,
 }
 
-/// The table that says what a first impression does otherwise.
+/// The table of alterations for a first impression.
 const QUICK: &str = "quick";
 
-/// What the runs are, in words.
+/// The key of the caption.
 const CAPTION: &str = "caption";
 
-/// What is no part of the sweep or scenario.
+/// Whether the entry is no part of the sweep or scenario.
 fn is_own(entry: &Entry) -> bool {
     [QUICK, CAPTION].contains(&entry.key.as_str()) || entry.key.parse::<lab::EngineKind>().is_ok()
 }
 
 impl Study {
-    /// Reads a study. What says `scenario` is a sweep, everything else is a scenario. With [`Length::Quick`], the fields
-    /// in `[quick]` are replaced; of a field that varies, the values in its list are kept and the others are left out.
-    /// `[linux]` and the like do the same for an engine.
+    /// Reads a study. A text with `scenario` is a sweep; any other is a scenario. With [`Length::Quick`], fields in
+    /// `[quick]` are replaced; of a varying field, only the listed values are kept. `[linux]` and the like do the same
+    /// for an engine.
     ///
     /// # Errors
     ///
-    /// The text makes no sense. Points are not checked yet.
+    /// The text is invalid. Points are not checked yet.
     pub fn read(text: &Text, length: Length) -> Result<Study, SweepError> {
         let entries = Node::from_toml(&text.text)?;
         let (own, rest): (Vec<Entry>, Vec<Entry>) = entries.iter().cloned().partition(is_own);
@@ -82,7 +82,7 @@ impl Study {
                 caption = Some(text.map_err(|error| numbered(error.within(&key)))?.into());
                 continue;
             }
-            // Mistakes show at once, and not when that engine or a first impression is asked for.
+            // Mistakes show at once, rather than when the engine or a first impression is requested.
             let checked = check(&sweep, &value).and_then(|()| alter(&mut sweep.clone(), &value));
             checked.map_err(|error| numbered(error.within(&key)))?;
             let when = match key.parse() {
@@ -91,7 +91,7 @@ impl Study {
             };
             alterations.push((when, value));
         }
-        // A first impression has the last word.
+        // A first impression overrides an engine.
         alterations.sort_by_key(|(when, _)| *when == When::Quick);
         Ok(Study {
             name: text.name.clone(),
@@ -104,7 +104,7 @@ impl Study {
         })
     }
 
-    /// What a first impression does otherwise, if it is one and does: `duration = 5s; path.loss = 1%`.
+    /// The differences of a first impression from the file, if there are any: `duration = 5s; path.loss = 1%`.
     pub fn less(&self) -> Option<String> {
         if self.length != Length::Quick {
             return None;
@@ -125,11 +125,11 @@ impl Study {
         (!fields.is_empty()).then(|| fields.join("; "))
     }
 
-    /// What is run on an engine.
+    /// The plan for an engine.
     ///
     /// # Errors
     ///
-    /// A point makes no sense, or what is done otherwise there leaves nothing to run.
+    /// A point is invalid, or the alterations leave nothing to run.
     pub fn plan(&self, engine: lab::EngineKind) -> Result<Plan, SweepError> {
         let mut sweep = self.sweep.clone();
         sweep.engine = engine;
@@ -139,12 +139,12 @@ impl Study {
         };
         let mut altered = self.alterations.iter().filter(|(when, _)| applies(*when));
         altered.try_for_each(|(_, value)| alter(&mut sweep, value))?;
-        // Nothing is kept from one program to the next, so that it does not matter which one this is.
+        // No results are kept, so the program's build does not matter.
         sweep.plan("")
     }
 }
 
-/// Whether every value that is kept is there.
+/// Checks that every kept value is one of its axis.
 fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
     for field in fields.entries(EXAMPLE)? {
         if let (Node::List(kept), Some(known)) = (&field.value, sweep.values(&field.key)) {
@@ -165,7 +165,7 @@ fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
 
 const EXAMPLE: &str = "a table of fields, such as duration = \"5s\"";
 
-/// Replaces fields of the scenario, and leaves out values of those that vary.
+/// Replaces fields of the scenario, and drops values of varying fields.
 fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), ScenarioError> {
     let fields = fields.entries(EXAMPLE)?;
     fields.iter().try_for_each(|field| {

@@ -1,4 +1,4 @@
-//! What a sweep varies: fields of the scenario and the values that they take.
+//! The axes of a sweep: fields of the scenario with their values.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use scenario::tree::{self, Entry, Node};
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 
-/// The most values that a range may have; a list may have as many as somebody writes down.
+/// The most values of a range. A list may have any number.
 const MAX_STEPS: u64 = 1000;
 
 /// The keys of a range.
-const RANGE: [&str; 4] = ["from", "to", "steps", "scale"];
+const RANGE_KEYS: [&str; 4] = ["from", "to", "steps", "scale"];
 
 /// One or more fields of the scenario that vary together, and their values.
 #[derive(Debug, Clone)]
@@ -22,21 +22,21 @@ pub struct Axis {
     pub fields: Vec<String>,
     /// Values of all the fields, in the order of the fields.
     pub(super) rows: Vec<Vec<Node>>,
-    /// Its line in the sweep's text.
+    /// The line in the sweep's text.
     pub(super) line: Option<usize>,
     /// Whether the values are a range.
     pub(super) is_range: bool,
-    /// Whether they are a range with even ratios.
+    /// Whether the values are a geometric series.
     pub(super) is_log: bool,
 }
 
 impl Axis {
-    /// How many values it has.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether it has no values; none that was read has.
+    /// Whether the axis has no values. One that was read always has some.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -53,7 +53,7 @@ impl Axis {
         rows.filter_map(|row| row.get(place?).map(label)).collect()
     }
 
-    /// Leaves out the rows in which the field has none of these values.
+    /// Drops the rows in which the field has none of these values.
     pub(super) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
         let Some(place) = self.fields.iter().position(|of| of == field) else {
             return Ok(());
@@ -69,8 +69,8 @@ impl Axis {
         }
     }
 
-    /// The axes in `[axes]`: a list of values or a range for each field. A field is named by its path, in quotes or as
-    /// tables in tables.
+    /// Reads the axes in `[axes]`: a list or a range of values for each field. A field is named by its path, in quotes
+    /// or as nested tables.
     pub(super) fn read_all(value: &Node) -> Result<Vec<Axis>, ScenarioError> {
         let entries = value.entries("a table of lists, [axes]")?;
         let mut axes = Vec::new();
@@ -79,12 +79,12 @@ impl Axis {
         Ok(axes)
     }
 
-    /// The axes in all `[[together]]`.
+    /// Reads the axes in all `[[together]]`.
     pub(super) fn read_groups(groups: &[Node]) -> Result<Vec<Axis>, ScenarioError> {
         tree::items(groups, Axis::read_together)
     }
 
-    /// The axis in one `[[together]]`: lists of equal length.
+    /// Reads the axis in one `[[together]]`: lists of equal length.
     fn read_together(value: &Node) -> Result<Axis, ScenarioError> {
         let entries = value.entries("a table of lists")?;
         let mut fields = Vec::new();
@@ -115,7 +115,7 @@ impl Axis {
         Ok(axis)
     }
 
-    /// Whether no two of its rows are the same.
+    /// Checks that all rows differ.
     fn check_distinct(&self) -> Result<(), ScenarioError> {
         let mut seen = HashSet::new();
         let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
@@ -134,7 +134,7 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
         let is_range = |inner: &[Entry]| {
             inner
                 .iter()
-                .any(|entry| RANGE.contains(&entry.key.as_str()))
+                .any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
         };
         let values = match &entry.value {
             Node::List(values) => Ok((values.clone(), false)),
@@ -227,7 +227,7 @@ pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> Scenario
     error
 }
 
-/// A value as text: a table is `kind=codel,target=5ms`, as in an option.
+/// The text of a value. A table is `kind=codel,target=5ms`, as in an option.
 pub(crate) fn label(value: &Node) -> String {
     match value {
         Node::Scalar(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! The results as columns: one row a flow a run.
+//! The results as columns: one row for each flow of each run.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use crate::runs::{Plan, Run, Store, amounts};
 use record::Summary;
 use report::parquet::{self, Column, WriteError};
 
-/// What a store has of a plan, as a table whose rows are places.
+/// The stored flows of a plan, as a table whose rows are indices.
 #[derive(Debug)]
 pub struct Flows<'p> {
     plan: &'p Plan,
-    /// Runs, with what the summary has beside its flows, and those.
+    /// Each run with the summary without its flows, and the flows.
     runs: Vec<(&'p Run, Value, Vec<Value>)>,
 }
 
@@ -27,7 +27,7 @@ struct Row<'r> {
 }
 
 impl<'p> Flows<'p> {
-    /// The runs that are done.
+    /// The flows of the completed runs.
     pub fn new(plan: &'p Plan, store: &Store<Summary>) -> Flows<'p> {
         let done = plan.runs.iter();
         let done = done.filter_map(|run| Some((run, store.get(&run.key)?)));
@@ -45,21 +45,22 @@ impl<'p> Flows<'p> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.runs.iter().map(|(.., flows)| flows.len()).sum()
     }
 
-    /// One row a flow a run, in the order of the plan and the flows:
+    /// The columns. Rows are the flows of each run, in the order of the plan:
     ///
-    /// - `axis_…` for each field that varies, dots as underscores: a number in the unit that the name ends with, if all
-    ///   values are numbers of a kind, else the text;
+    /// - `axis_…` for each varying field, with underscores for dots: a number in the unit at the end of the name if all
+    ///   values are numbers of one unit, otherwise text;
     /// - `point`, `repeat` and `seed` of the run;
-    /// - everything that the summary says of the run and its path: `path_queue_p95_ms` is `path.queue_ms.p95`, with the unit
-    ///   at the end; lists of objects are lists of structs, and left out if no run has an item;
-    /// - everything that it says of the flow: `flow_goodput_bps`.
+    /// - everything in the summary about the run and its path: `path_queue_p95_ms` is `path.queue_ms.p95`, with the
+    ///   unit at the end; lists of objects are lists of structs, absent if no run has an item;
+    /// - everything about the flow: `flow_goodput_bps`.
     ///
-    /// Without `wall_s`: the same sweep gives the same table. Without `partial`: runs that were ended are not kept.
+    /// `wall_s` is left out, so that the same sweep gives the same table; `partial` too, since partial runs are not
+    /// stored.
     pub fn columns(&self) -> Vec<Column<'_, usize>> {
         let rows = self.runs.iter().flat_map(|(run, summary, flows)| {
             let flows = flows.iter();
@@ -85,11 +86,11 @@ impl<'p> Flows<'p> {
     }
 }
 
-/// Writes the [`Flows`] as a Parquet file, with what the sweep was read from as `fullpipe.sweep` in its metadata.
+/// Writes the [`Flows`] as a Parquet file, with the sweep's text as `fullpipe.sweep` in its metadata.
 ///
 /// # Errors
 ///
-/// `to` does not take it.
+/// Writing to `to` fails.
 pub fn write_parquet<W: Write + Send>(
     to: W,
     plan: &Plan,
@@ -104,7 +105,7 @@ pub fn write_parquet<W: Write + Send>(
     parquet::write(to, &flows.columns(), 0..flows.count(), &about)
 }
 
-/// The values of a field that varies, for flows of these runs.
+/// The values of a varying field, for flows of these runs.
 fn axis<'p>(plan: &'p Plan, field: usize, runs: &[&'p Run]) -> Column<'p, usize> {
     let name = format!("axis_{}", plan.fields[field].replace('.', "_"));
     let runs = runs.to_vec();
@@ -119,7 +120,7 @@ fn axis<'p>(plan: &'p Plan, field: usize, runs: &[&'p Run]) -> Column<'p, usize>
     }
 }
 
-/// A column for everything in the objects, in the order in which it is met first.
+/// The columns for everything in the objects, in the order of first occurrence.
 fn flattened<'v>(prefix: &str, without: &[&str], objects: &[&'v Value]) -> Vec<Column<'v, usize>> {
     let mut columns: Vec<(String, Vec<Option<&Value>>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -144,8 +145,8 @@ fn flattened<'v>(prefix: &str, without: &[&str], objects: &[&'v Value]) -> Vec<C
         .collect()
 }
 
-/// Everything in the value that is no object itself, with its name: the keys that lead to it, and the unit that the last
-/// of them ends with. `p95` in `queue_ms` is `queue_p95_ms`.
+/// Collects everything in the value that is not an object. A name has the keys that lead to it, with the unit of the
+/// last one at the end: `p95` in `queue_ms` is `queue_p95_ms`.
 fn collect<'v>(
     prefix: &str,
     key: &str,
@@ -164,7 +165,7 @@ fn collect<'v>(
     }
 }
 
-/// A key without its unit, and the unit: `rtt_ms` has one, `jain_per_s` counts nothing in seconds.
+/// A key without its unit, and the unit: `rtt_ms` has one; `jain_per_s` has none.
 fn split_unit(key: &str) -> (&str, &str) {
     let units = ["_ms", "_s", "_bps", "_bytes"];
     let of = |unit: &&str| key.ends_with(*unit) && !key.ends_with("_per_s");
@@ -172,7 +173,7 @@ fn split_unit(key: &str) -> (&str, &str) {
     key.split_at(key.len() - unit.len())
 }
 
-/// The values in the narrowest type that has room for all of them; nothing if they are lists without an item.
+/// The values in the narrowest type that holds all of them. Nothing if all are empty lists.
 fn typed<'v>(name: String, values: Vec<Option<&'v Value>>) -> Option<Column<'v, usize>> {
     let known: Vec<&Value> = values
         .iter()

@@ -1,4 +1,4 @@
-//! What is compared between the points of a sweep: one number for all flows of a controller in one run.
+//! The metrics of a sweep: one number for all flows of a controller in one run.
 
 use serde::Serialize;
 
@@ -7,9 +7,9 @@ use record::Measure;
 /// A [measure](Measure) of the flows of one controller in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Metric {
-    /// The measure as a column: in a sweep, on the command line, in JSON.
+    /// The column of the measure, as named in sweeps, options and JSON.
     name: &'static str,
-    /// What it is, for a plot.
+    /// The title in plots.
     title: &'static str,
 }
 
@@ -18,20 +18,20 @@ const fn metric(name: &'static str, title: &'static str) -> Metric {
 }
 
 impl Metric {
-    /// Goodput together, over the time of all flows of the run, as a share of what the path allows.
+    /// The goodput of the flows together, over the time of all flows of the run, as a share of the path's limit.
     pub const GOODPUT_SHARE: Metric = metric("goodput_share", "Goodput, share of the limit");
-    /// Goodput together, over the time of all flows of the run.
+    /// The goodput of the flows together, over the time of all flows of the run.
     pub const GOODPUT: Metric = metric("goodput_bps", "Goodput");
-    /// The median of their median RTTs.
+    /// The median of the flows' median RTTs.
     pub const RTT_P50: Metric = metric("rtt_p50_ms", "RTT, median");
-    /// The median of their 95th percentiles of the RTT.
+    /// The median of the flows' 95th percentiles of the RTT.
     pub const RTT_P95: Metric = metric("rtt_p95_ms", "RTT, 95th percentile");
-    /// What they sent again, as a share of what they sent.
+    /// Retransmitted bytes as a share of sent bytes.
     pub const RESENT_SHARE: Metric = metric("resent_share", "Sent again");
     /// Jain's index of the goodputs of all flows of the run.
     pub const JAIN: Metric = metric("jain", "Jain index of all flows");
 
-    /// Every metric, the most asked for first.
+    /// Every metric, the most used first.
     pub const ALL: [Metric; 11] = [
         Metric::GOODPUT_SHARE,
         Metric::GOODPUT,
@@ -46,7 +46,7 @@ impl Metric {
         metric("queue_p95_ms", "Queue at the bottleneck, 95th percentile"),
     ];
 
-    /// Its name.
+    /// The name.
     pub const fn name(self) -> &'static str {
         self.name
     }

@@ -1,7 +1,7 @@
-//! A scenario at every point of a grid.
+//! Sweeps: a scenario at every point of a grid.
 //!
-//! A [`Sweep`] is read from TOML: a scenario, fields of it that vary, and how often each point is run. It makes a
-//! [plan](Sweep::plan) of [`runs`](crate::runs), and [`Results`] are what a store has of that.
+//! A [`Sweep`] is read from TOML: a scenario, its varying fields, and the number of repeats. It makes a
+//! [plan](Sweep::plan) of [`runs`](crate::runs). [`Results`] summarize the stored runs of a plan.
 
 mod axis;
 mod columns;

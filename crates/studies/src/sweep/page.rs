@@ -1,4 +1,4 @@
-//! The results as a page with a plot that holds everything it needs.
+//! The results as a self-contained page with a plot.
 
 use std::collections::HashMap;
 
@@ -16,64 +16,64 @@ use record::statistics::Spread;
 use report::page::Page;
 use report::{Origin, Table, describe};
 
-/// What is between the page's header and footer.
+/// The part of the page between header and footer.
 #[derive(Template)]
 #[template(path = "sweep.html")]
 struct Body {
-    /// Of so many runs, so many are not there.
+    /// The number of runs, and of missing ones.
     runs: usize,
     missing: usize,
     table: Table,
 }
 
-/// From this ratio of the largest to the smallest value on, an axis is drawn with even ratios; and from the smaller one on, if
-/// it is its ratios that are even: `0.5, 1, 2, 4`.
-const WIDE: f64 = 50.0;
-const WIDE_IF_EVEN: f64 = 4.0;
+/// The ratio of the largest to the smallest value from which an axis is logarithmic, and the lower one for a geometric
+/// series: `0.5, 1, 2, 4`.
+const MIN_LOG_RATIO: f64 = 50.0;
+const MIN_LOG_RATIO_OF_SERIES: f64 = 4.0;
 
-/// Everything that the page's script gets.
+/// The data for the page's script.
 #[derive(Serialize)]
 struct Data {
-    /// The metric to begin with.
+    /// The initial metric.
     y: &'static str,
-    /// Those that any run tells.
+    /// The metrics that any run has.
     metrics: Vec<Metric>,
-    /// What varies: the sweep's axes, and the controllers.
+    /// The sweep's axes and the controllers.
     axes: Vec<AxisData>,
-    /// The axis across to begin with.
+    /// The initial horizontal axis.
     x: usize,
-    /// A row of the table each.
+    /// One entry for each row of the table.
     groups: Vec<GroupData>,
 }
 
 #[derive(Serialize)]
 struct AxisData {
-    /// What people call it: a field, or several that vary together.
+    /// The displayed name: a field, or several that vary together.
     field: String,
-    /// The table's column with its values, the first one if it has several.
+    /// The first column of the table with its values.
     column: usize,
     scale: Scale,
-    /// The values as the sweep writes them.
+    /// The values as written in the sweep.
     labels: Vec<String>,
-    /// The place of each value's colour in the palette.
+    /// The index of each value's colour in the palette.
     colors: Vec<usize>,
-    /// Where they are when the axis is across.
+    /// The positions of the values on the horizontal axis.
     places: Vec<f64>,
-    /// The value of each group, as its place among the labels.
+    /// The value of each group, as an index into the labels.
     #[serde(skip)]
     values: Vec<Option<usize>>,
 }
 
 #[derive(Serialize)]
 struct GroupData {
-    /// The place of its value on each axis.
+    /// The index of its value on each axis.
     values: Vec<Option<usize>>,
-    /// For each metric, median, smallest and largest.
+    /// The median, smallest and largest value of each metric.
     metrics: Vec<Option<[f64; 3]>>,
 }
 
-/// The results as one self-contained page: a plot of a metric against a field, and the table. `text` is what the sweep
-/// was read from.
+/// The results as one self-contained page: a plot of a metric against a field, and the table. `text` is the sweep's
+/// source.
 pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -> String {
     let data = data(sweep, results);
     let groups = results.groups.iter();
@@ -105,7 +105,7 @@ pub fn page(sweep: &Sweep, results: &Results<'_>, text: &str, origin: &Origin) -
     page.html()
 }
 
-/// How many runs are not there.
+/// The number of missing runs.
 fn missing(results: &Results<'_>) -> usize {
     let mut runs = vec![0; results.plan.points.len()];
     for group in &results.groups {
@@ -135,7 +135,7 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
     }
     let wanted = sweep.plot.x.as_deref();
     let is_wanted = |axis: &AxisData| {
-        let mut fields = axis.field.split(JOINED);
+        let mut fields = axis.field.split(SEPARATOR);
         wanted.is_some_and(|wanted| fields.any(|field| field == wanted))
     };
     let x = axes.iter().position(is_wanted);
@@ -163,10 +163,10 @@ fn data(sweep: &Sweep, results: &Results<'_>) -> Data {
     }
 }
 
-/// Between the fields that vary together, and between their values.
-const JOINED: &str = " & ";
+/// The separator between fields that vary together, and between their values.
+const SEPARATOR: &str = " & ";
 
-/// An axis of the sweep, and whether it has numbers; nothing if it only names the controllers.
+/// An axis of the sweep, and whether its values are numbers. Nothing if it only names the controllers.
 fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisData, bool)> {
     let plan = results.plan;
     let columns = results.fields().into_iter().enumerate();
@@ -179,9 +179,12 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     let column = columns.first().copied()?;
     let label_of = |point: &Point| {
         let values = places.iter().filter_map(|place| point.values.get(*place));
-        values.map(String::as_str).collect::<Vec<_>>().join(JOINED)
+        values
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(SEPARATOR)
     };
-    // Each value once, with the first point that has it.
+    // The distinct values, with the first point of each.
     let mut labels: Vec<String> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut firsts: Vec<&Point> = Vec::new();
@@ -213,7 +216,10 @@ fn axis_data(sweep: &Sweep, axis: &Axis, results: &Results<'_>) -> Option<(AxisD
     let fields = places.iter().filter_map(|place| plan.fields.get(*place));
     let of_group = |group: &Group| known.get(&label_of(results.point(group))).copied();
     let data = AxisData {
-        field: fields.map(String::as_str).collect::<Vec<_>>().join(JOINED),
+        field: fields
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(SEPARATOR),
         column,
         scale,
         values: results.groups.iter().map(of_group).collect(),
@@ -241,14 +247,14 @@ fn controller_axis(controllers: &[&str], results: &Results<'_>) -> AxisData {
     }
 }
 
-/// How x is drawn, and where its values are: as it is wished if that is possible, else as it suits the values.
+/// The scale of x and the positions of its values: as wanted if possible, otherwise as suits the values.
 fn scaled(
     numbers: Option<(Dimension, Vec<f64>)>,
     wanted: Option<Scale>,
     count: usize,
 ) -> (Scale, Vec<f64>) {
     let even = || (0..count).map(|place| place as f64).collect();
-    // Of fields that vary together, one may stay where it is while another goes on.
+    // Of fields that vary together, one may repeat a value.
     let are_apart = |numbers: &[f64]| {
         let mut sorted = numbers.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -262,11 +268,12 @@ fn scaled(
     let has_zero = positive().count() < numbers.len();
     let smallest = positive().fold(f64::INFINITY, f64::min);
     let ratio = positive().fold(0.0, f64::max) / smallest;
-    let is_wide = ratio >= WIDE || ratio >= WIDE_IF_EVEN && !has_zero && are_ratios_even(&numbers);
+    let is_wide = ratio >= MIN_LOG_RATIO
+        || ratio >= MIN_LOG_RATIO_OF_SERIES && !has_zero && are_ratios_even(&numbers);
     match (wanted, has_zero) {
         (Some(Scale::Log), false) => (Scale::Log, numbers),
         (Some(Scale::Linear), _) => (Scale::Linear, numbers),
-        // Zero has no place among even ratios.
+        // A logarithmic axis has no zero.
         (Some(_), _) => (Scale::Even, even()),
         (None, true) if is_wide => (Scale::Even, even()),
         (None, false) if is_wide => (Scale::Log, numbers),
@@ -274,7 +281,7 @@ fn scaled(
     }
 }
 
-/// Whether the ratios from value to value differ less than the differences do.
+/// Whether the ratios of successive values vary less than the differences do.
 fn are_ratios_even(numbers: &[f64]) -> bool {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What a sweep will run: every point of its grid, as often as it repeats them.
+//! The plan of a sweep: every point of its grid with its repeats.
 
 use lab::Cancel;
 
@@ -6,17 +6,17 @@ use super::spec::{Sweep, SweepError};
 use crate::runs::{Keys, MAX_RUNS, Plan};
 
 impl Sweep {
-    /// What the program `build` will run: every combination of the axes' values, the last axis varying fastest, with its
-    /// repeats. All of it makes sense.
+    /// The plan for the program `build`: every combination of the axes' values with its repeats, the last axis varying
+    /// fastest. All scenarios are valid.
     ///
     /// # Errors
     ///
-    /// A point's scenario makes no sense, or there are too many runs.
+    /// A point's scenario is invalid, or there are too many runs.
     pub fn plan(&self, build: &str) -> Result<Plan, SweepError> {
         self.plan_until(build, &Cancel::new())
     }
 
-    /// As [`plan`](Sweep::plan), with only the points before it was cancelled.
+    /// As [`plan`](Sweep::plan), but only with the points before a cancellation.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Sweep {
         let mut points = points.peekable();
         let first = match points.peek() {
             Some(Ok(point)) => Some(point.scenario.name.clone()),
-            // Told by the loop below.
+            // The loop below returns the error.
             Some(Err(_)) | None => None,
         };
         let name = self.name.clone().or(first).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The results of a sweep, put together: for each point and controller, every metric over the repeats.
+//! The results of a sweep: for each point and controller, every metric over the repeats.
 
 use serde_json::{Map, Value, json};
 
@@ -11,41 +11,41 @@ use record::statistics::Spread;
 /// The flows of one controller at one point, over all repeats.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// The point's place among the plan's points.
+    /// The index of the point in the plan.
     pub point: usize,
     /// The controller's name.
     pub controller: String,
-    /// How many runs there are.
+    /// The number of runs.
     pub runs: usize,
-    /// The metrics, in the order of [`Metric::ALL`]; nothing where no run tells.
+    /// The metrics, in the order of [`Metric::ALL`]. Nothing where no run has a value.
     metrics: Vec<Option<Spread>>,
 }
 
 impl Group {
-    /// A metric over the repeats; nothing if no run tells.
+    /// A metric over the repeats. Nothing if no run has a value.
     pub fn metric(&self, metric: Metric) -> Option<Spread> {
         let place = Metric::ALL.iter().position(|other| *other == metric)?;
         *self.metrics.get(place)?
     }
 }
 
-/// What is known of a sweep's points.
+/// The results of a sweep's points.
 #[derive(Debug)]
 pub struct Results<'p> {
     /// The plan.
     pub plan: &'p Plan,
-    /// What ran it.
+    /// The engine.
     pub engine: lab::EngineKind,
-    /// Every point's controllers, in the order of the points and of the controllers' flows.
+    /// The groups, in the order of the points and of the controllers' flows.
     pub groups: Vec<Group>,
-    /// Whether the points tell the controllers: no run has more than one.
+    /// Whether each run has at most one controller, so that points determine it.
     pub has_one_controller: bool,
     /// Whether any run has several flows.
     pub has_several_flows: bool,
 }
 
 impl<'p> Results<'p> {
-    /// The results of the plan that the store has.
+    /// The results in the store.
     pub fn new<'s>(
         plan: &'p Plan,
         engine: lab::EngineKind,
@@ -85,8 +85,8 @@ impl<'p> Results<'p> {
         }
     }
 
-    /// The fields that tell the groups apart, beside the controller: those that only name the one controller of each run
-    /// are left out.
+    /// The fields that distinguish the groups, beside the controller. Fields that only name the one controller of each
+    /// run are left out.
     pub fn fields(&self) -> Vec<usize> {
         let fields = self.plan.fields.iter().enumerate();
         let is_needed = |(_, field): &(usize, &String)| {
@@ -95,14 +95,14 @@ impl<'p> Results<'p> {
         fields.filter(is_needed).map(|(place, _)| place).collect()
     }
 
-    /// The group's point.
+    /// The point of the group.
     pub fn point(&self, group: &Group) -> &Point {
         &self.plan.points[group.point]
     }
 
-    /// The results as one JSON object: `sweep`, `engine`, `runs` (how many there should be), `failed` and `points`, of
-    /// which each has the values of the fields, the controller, how many runs there are of it, and the metrics with
-    /// their median, smallest and largest value.
+    /// The results as one JSON object: `sweep`, `engine`, `runs` (the planned number), `failed` and `points`. Each
+    /// point has the values of the fields, the controller, the number of its runs, and the metrics with their median,
+    /// smallest and largest value.
     pub fn json(&self, failed: &[Failed<'_>]) -> Value {
         let points: Vec<Value> = self.groups.iter().map(|group| self.group(group)).collect();
         let failed = failed.iter();

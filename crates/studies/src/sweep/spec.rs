@@ -1,4 +1,4 @@
-//! SWEEP.toml.
+//! Reads SWEEP.toml.
 
 use std::path::{Path, PathBuf};
 
@@ -11,31 +11,32 @@ use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 
-/// Every field is compared with every other one.
+/// The most varying fields, since each is compared with every other.
 const MAX_FIELDS: usize = 1000;
 
-/// A scenario, the fields of it that vary, and how often each combination is run.
+/// A scenario, its varying fields, and the number of repeats.
 #[derive(Debug, Clone)]
 pub struct Sweep {
-    /// `name`: what people call it; the scenario's name if not given.
+    /// `name`: the name of the sweep. By default the scenario's.
     pub name: Option<String>,
-    /// `engine`: what runs it.
+    /// `engine`: the engine.
     pub engine: lab::EngineKind,
-    /// `repeats`: how often each point is run, each time with another seed; once if not given.
+    /// `repeats`: the number of runs of each point, with different seeds. By default one.
     pub repeats: u64,
-    /// `paired`: fields that vary, but do not change the seed. So runs that differ only in them have the same random numbers.
+    /// `paired`: varying fields that do not change the seed. Runs that differ only in them have the same random
+    /// numbers.
     pub paired: Vec<String>,
     /// `[axes]`, then each `[[together]]`.
     pub axes: Vec<Axis>,
-    /// `[plot]`: what the page shows first.
+    /// `[plot]`: the page's initial plot.
     pub plot: PlotSpec,
-    /// `scenario`: what all points have in common.
+    /// `scenario`: the scenario common to all points.
     base: Draft,
-    /// The file that the scenario is in, if it is not in the sweep's own text.
+    /// The scenario's file, if it is not in the sweep's own text.
     base_file: Option<PathBuf>,
 }
 
-/// `[plot]`: what the page shows first. What is not given is chosen to suit the axes.
+/// `[plot]`: the page's initial plot. By default it suits the axes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(
     default,
@@ -43,53 +44,53 @@ pub struct Sweep {
     expecting = "a table such as { y = \"goodput_share\" }"
 )]
 pub struct PlotSpec {
-    /// `y`: what is plotted.
+    /// `y`: the plotted metric.
     #[serde(deserialize_with = "units::parsed")]
     pub y: Metric,
-    /// `x`: the field that it is plotted against.
+    /// `x`: the field on the horizontal axis.
     pub x: Option<String>,
-    /// `scale`: how x is drawn.
+    /// `scale`: the scale of x.
     pub scale: Option<Scale>,
 }
 
 units::named! {
-    /// How an axis of a plot is drawn.
+    /// The scale of a plot's axis.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Scale, "scale" {
         /// Equal distances are equal differences.
         Linear = "linear",
         /// Equal distances are equal ratios.
         Log = "log",
-        /// The values one beside the other, whatever they are.
+        /// The values side by side, at equal distances.
         Even = "even",
     }
 }
 
 units::as_text!(Scale);
 
-/// Why a sweep cannot be run. Prints as one line.
+/// The reasons for which a sweep cannot be run. Each prints as one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// The sweep's text makes no sense.
+    /// The text of the sweep is invalid.
     #[error(transparent)]
     Text(#[from] ScenarioError),
-    /// The file that the scenario is in makes no sense.
+    /// The scenario's file is invalid.
     #[error("scenario {}: {error}", .file.display())]
     Base {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         error: ScenarioError,
     },
-    /// A point's scenario makes no sense.
+    /// A point's scenario is invalid.
     #[error("{place}{error}")]
     Point {
-        /// The line and the value of the axis that is to blame, or the values of the point.
+        /// The line and value of the axis at fault, or the values of the point.
         place: String,
-        /// What is wrong with it.
+        /// The error in it.
         error: ScenarioError,
-        /// The replaced field that is to blame, if one is.
+        /// The replaced field at fault, if there is one.
         culprit: Option<String>,
     },
     /// The grid is too large.
@@ -100,10 +101,10 @@ pub enum SweepError {
     Trace(#[from] UnreadableTrace),
 }
 
-/// What a sweep's text says.
+/// A sweep as written in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct Raw {
     name: Option<String>,
     scenario: Option<Node>,
     #[serde(default)]
@@ -132,24 +133,24 @@ fn runs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 }
 
 impl Sweep {
-    /// Reads a sweep from `text`; a scenario's file, and a trace in a scenario of the text, are relative to `directory`.
+    /// Reads a sweep from `text`. File names in it are relative to `directory`.
     ///
     /// # Errors
     ///
-    /// The text, or the file that it names, makes no sense. Points are not checked yet.
+    /// The text or the scenario's file is invalid. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Sweep, SweepError> {
         Sweep::read(&Node::from_toml(text)?, directory)
     }
 
-    /// As [`Sweep::parse`], from what the text says.
+    /// As [`Sweep::parse`], from the text's entries.
     ///
     /// # Errors
     ///
     /// Those of [`Sweep::parse`].
     pub fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
         let numbered = |error: ScenarioError| error.on_line_in(entries);
-        let said: Said = de::read_entries(entries).map_err(numbered)?;
-        let (base, base_file) = match said.scenario {
+        let raw: Raw = de::read_entries(entries).map_err(numbered)?;
+        let (base, base_file) = match raw.scenario {
             None => {
                 let reason = "is missing; name a scenario's file, or give it as [scenario]";
                 return Err(ScenarioError::new("scenario", reason).into());
@@ -171,17 +172,17 @@ impl Sweep {
                 (base, Some(file))
             }
         };
-        let axes = said.axes.unwrap_or(Node::Table(Vec::new()));
+        let axes = raw.axes.unwrap_or(Node::Table(Vec::new()));
         let mut axes = Axis::read_all(&axes).map_err(|error| numbered(error.within("axes")))?;
-        let together = Axis::read_groups(&said.together);
+        let together = Axis::read_groups(&raw.together);
         axes.extend(together.map_err(|error| numbered(error.within("together")))?);
         let sweep = Sweep {
-            name: said.name,
-            engine: said.engine,
-            repeats: said.repeats,
-            paired: said.paired,
+            name: raw.name,
+            engine: raw.engine,
+            repeats: raw.repeats,
+            paired: raw.paired,
             axes,
-            plot: said.plot,
+            plot: raw.plot,
             base,
             base_file,
         };
@@ -200,7 +201,7 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// A scenario alone: one point, at which nothing varies.
+    /// A sweep of one scenario, in which nothing varies.
     pub(crate) fn alone(base: Draft) -> Sweep {
         Sweep {
             name: None,
@@ -214,11 +215,11 @@ impl Sweep {
         }
     }
 
-    /// Replaces a field of the scenario that all points have in common, before the axes do.
+    /// Replaces a field of the common scenario, before the axes apply.
     ///
     /// # Errors
     ///
-    /// There cannot be such a field, or an axis varies it.
+    /// The field cannot exist, or an axis varies it.
     pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
         self.replace(field, &Node::from_option(text))
     }
@@ -236,7 +237,7 @@ impl Sweep {
         self.base.replace(field, value)
     }
 
-    /// Leaves out all values of a field that varies but these.
+    /// Drops all values of a varying field except these.
     ///
     /// # Errors
     ///
@@ -251,7 +252,7 @@ impl Sweep {
             .map_err(|error| error.within(field))
     }
 
-    /// The fields that vary, axis by axis.
+    /// The varying fields, axis by axis.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         let fields = self.axes.iter().flat_map(|axis| &axis.fields);
         fields.map(String::as_str)
@@ -263,7 +264,7 @@ impl Sweep {
         self.axes.iter().find(varied).map(|axis| axis.values(field))
     }
 
-    /// How many runs there are, if that can be counted.
+    /// The number of runs. Nothing if it overflows.
     pub fn count(&self) -> Option<u64> {
         let mut lengths = self.axes.iter().map(|axis| axis.len() as u64);
         lengths.try_fold(self.repeats, u64::checked_mul)
@@ -273,7 +274,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// The scenario of one of them makes no sense.
+    /// A combination's scenario is invalid.
     pub(super) fn points(&self) -> impl Iterator<Item = Result<Point, SweepError>> {
         let first = vec![0; self.axes.len()];
         let rows = std::iter::successors(Some(first), |rows| {
@@ -309,8 +310,8 @@ impl Sweep {
         }
     }
 
-    /// The error that the point with these values makes no sense. A value between the ends of a range is one that nobody has
-    /// written: if an end makes no sense either, the error is of that.
+    /// The error of the invalid point with these values. A value between the ends of a range was not written by the
+    /// user: if an end is invalid too, the error names that end.
     fn of_written(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
         let culprit = draft.culprit(&error);
         let mut axes = self.axes.iter().filter(|axis| axis.is_range);
@@ -334,7 +335,7 @@ impl Sweep {
         self.wrong(draft, values, error)
     }
 
-    /// The error that the point with these values makes no sense.
+    /// The error of the invalid point with these values.
     fn wrong(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
         let culprit = draft.culprit(&error).map(str::to_string);
         let given: Vec<(&str, &String)> = self.fields().zip(values).collect();
@@ -373,7 +374,7 @@ impl Sweep {
         }
     }
 
-    /// Whether there are axes, and no two of them vary the same field.
+    /// Checks that there are axes, and that no two vary the same field.
     fn check_axes(&self) -> Result<(), ScenarioError> {
         let mut before: Vec<&str> = Vec::new();
         for axis in &self.axes {
@@ -404,12 +405,12 @@ impl Sweep {
     }
 }
 
-/// Whether to replace one of the fields is to replace the other or a part of it.
+/// Whether replacing one field replaces the other, or a part of it.
 fn overlap(one: &str, other: &str) -> bool {
     let keys = |field: &str| field.split('.').map(str::to_string).collect::<Vec<_>>();
     let (mut one, mut other) = (keys(one), keys(other));
     let is_place = |key: &String| key.parse::<usize>().is_ok();
-    // `flow.start` is that of every group of flows.
+    // `flow.start` is the field of every group of flows.
     if !one.iter().any(is_place) || !other.iter().any(is_place) {
         one.retain(|key| !is_place(key));
         other.retain(|key| !is_place(key));

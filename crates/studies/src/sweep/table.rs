@@ -1,19 +1,19 @@
-//! The results for people, on a terminal.
+//! The results as a table for terminals.
 
 use super::metric::Metric;
 use super::results::{Group, Results};
 use record::statistics::Spread;
 use report::{Table, bits_per_sec, count, percent, span};
 
-/// The most rows of the table on a terminal: about two screens. The page, the Parquet file and the JSON have all.
+/// The most rows on a terminal, about two screens. The page, the Parquet file and the JSON have all rows.
 pub const ROWS: usize = 100;
 
-/// Columns that a narrow terminal leaves out, the first one first.
+/// The columns that a narrow terminal drops, in this order.
 const SPARE: [&str; 5] = ["resent", "RTT p95", "Jain", "goodput", "RTT p50"];
 
-/// One row a point and controller: medians over the repeats, and between which values the share of the limit lies.
-/// The first [`ROWS`] of them, and how many more there are; all columns, or those that fit a terminal of `width` columns.
-/// Ends with a newline.
+/// One row for each point and controller: medians over the repeats, and the range of the share of the limit. Prints the
+/// first [`ROWS`] of them and the number of others. Has all columns, or those that fit into `width` columns. Ends with
+/// a newline.
 pub fn table(results: &Results<'_>, width: Option<usize>) -> String {
     let shown = results.groups.iter().take(ROWS);
     let table = Table {
@@ -30,7 +30,7 @@ pub fn table(results: &Results<'_>, width: Option<usize>) -> String {
     text
 }
 
-/// The headings of the table's columns, on a terminal as on the page.
+/// The headings of the table, on a terminal and on the page.
 pub(super) fn headings(results: &Results<'_>) -> Vec<String> {
     let fields = results.fields().into_iter();
     let mut headings: Vec<String> = fields
@@ -51,7 +51,7 @@ pub(super) fn headings(results: &Results<'_>) -> Vec<String> {
     headings
 }
 
-/// What the table says of a group.
+/// The cells of a group's row.
 pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
     let text = |metric, write: fn(f64) -> String| {
         let spread = group.metric(metric);
@@ -76,7 +76,7 @@ pub(super) fn row(results: &Results<'_>, group: &Group) -> Vec<String> {
     row
 }
 
-/// `94.8 % (93.1–95.2)`; without the ends where they look the same.
+/// `94.8 % (93.1–95.2)`, or only the median if both ends print alike.
 fn share(spread: Spread) -> String {
     let Spread { median, min, max } = spread;
     let [min, max] = [min, max].map(|end| format!("{:.1}", end * 100.0));

@@ -1,4 +1,4 @@
-//! What comparisons come to, and how they are shown.
+//! The verdicts of comparisons, and their presentation.
 
 use report::Origin;
 use studies::calibrate::{
@@ -197,7 +197,7 @@ fn tables_say_what_differs_and_count_it() {
     assert_eq!(goodput["difference"], -0.2);
     assert_eq!(goodput["explanation"], "a|b");
     assert_eq!(json["within"]["srtt_p50_ms"]["within"], 1);
-    // A narrow terminal leaves out what was measured, then how far it differs.
+    // A narrow terminal drops the measured values, then the differences.
     for columns in [60, 80] {
         let narrow = table(["linux", "sim"], &comparisons, Some(columns));
         let rows = narrow.lines().take(4);

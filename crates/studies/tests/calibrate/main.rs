@@ -1,4 +1,4 @@
-//! Two engines side by side: the set of cases, what is kept of runs, what the comparison comes to and how it is shown.
+//! Two engines side by side: the set of cases, observations of runs, comparisons and their presentation.
 
 mod comparing;
 mod running;

@@ -1,4 +1,4 @@
-//! Runs in virtual time: what is kept of them, and what is run again.
+//! Runs in virtual time: their observations, and the choice of runs to repeat.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ fn made(build: &str, version: &str) -> Made {
     }
 }
 
-/// Runs what is missing on both sides; the names of what was run.
+/// Executes the missing runs on both sides, and returns their names.
 fn run(
     calibration: &Calibration,
     store: &mut Store<Kept>,
@@ -100,7 +100,7 @@ fn what_is_done_is_not_run_again_unless_something_has_changed() {
     let directory = tempfile::tempdir().unwrap();
     let now = made("a", "1");
     let open = || Store::open(directory.path()).unwrap();
-    // Ended before it began, then a part of it, then the rest.
+    // Cancelled before it began, then after a part; then the rest.
     let cancelled = Cancel::new();
     cancelled.cancel();
     assert!(run(&calibration, &mut open(), &now, &cancelled).is_empty());
@@ -150,7 +150,7 @@ fn the_same_calibration_gives_the_same_table() {
         write_parquet(&mut table, &calibration, &store).unwrap();
         table
     };
-    // On another day, on a machine that is busier.
+    // On another day, on a busier machine.
     let first = table("2026-11-21T00:00:00Z", 0.1);
     assert!(first == table("2027-01-01T12:00:00Z", 7.0), "to the byte");
 }
@@ -183,7 +183,7 @@ fn what_is_kept_is_what_the_record_says() {
     assert!(seen.srtt_p95_ms.unwrap() <= rtt.max.unwrap());
     assert!((0.05..2.0).contains(&seen.startup_exit_s.unwrap()));
     assert_eq!(seen.transfers, None);
-    // The area under the curve of the throughput is what was delivered.
+    // The area under the throughput curve equals the bytes delivered.
     let curves = &seen.curves;
     assert_eq!(curves.step_s, 0.05);
     assert_eq!(curves.throughput.len(), 160);
@@ -198,7 +198,7 @@ fn what_is_kept_is_what_the_record_says() {
     let queue = later.fold(0.0, |max: f64, value| max.max(*value));
     let most = record.summary.path.queue_ms.max.unwrap();
     assert!(queue <= most && queue > most / 2.0, "{queue} of {most}");
-    // What is written, in millionths, is read back.
+    // Values are written in millionths, and read back.
     let text = serde_json::to_string(&seen).unwrap();
     let again: Observation = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), text);

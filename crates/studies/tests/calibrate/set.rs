@@ -1,4 +1,4 @@
-//! The set of the repository, and sets that make no sense.
+//! The built-in set, and invalid sets.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use studies::calibrate::{Calibration, Choice, Pair, Set};
 
 use crate::support::{of_sim, scenarios, sets, small};
 
-/// The levels of the paths with one bulk flow and nothing that changes: rate, RTprop, buffer, loss.
+/// The levels of constant paths with one bulk flow: rate, RTprop, buffer, loss.
 const LEVELS: [&[&str]; 4] = [
     &["1mbit", "10mbit", "100mbit", "500mbit"],
     &["5ms", "40ms", "200ms"],
@@ -40,7 +40,7 @@ fn every_level_meets_every_level_of_every_other_factor() {
                     pairs.insert((factor, *level, other, *with));
                 }
             }
-            // One factor alone differs from the base.
+            // Only one factor differs from the base.
             let base = ["10mbit", "40ms", "2bdp", "0%"];
             let differing = (0..4).filter(|factor| levels[*factor] != base[*factor]);
             if let [factor] = differing.collect::<Vec<_>>()[..] {

@@ -8,12 +8,12 @@ use scenario::Scenario;
 use serde_json::json;
 use studies::calibrate::{Calibration, Choice, Curves, Observation, Pair, Set, WildMatch};
 
-/// Where the set of the repository is.
+/// The directory of the built-in set.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/calibration")
 }
 
-/// The set of the repository.
+/// The built-in set.
 pub fn sets() -> Vec<Set> {
     let entries = fs::read_dir(directory()).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -40,7 +40,7 @@ pub fn of_sim(sets: &[Set], patterns: &[&str], repeats: u64) -> Calibration {
     .unwrap()
 }
 
-/// A set with one short case for each of `bbr1` and `cubic`, and what `more` says.
+/// A set with one short case for each of `bbr1` and `cubic`, and the lines in `more`.
 pub fn small(more: &str) -> Set {
     let text = format!(
         "name = \"small\"\ncase = \"{{flow.controller}}-small\"\n{more}\n[axes]\n\
@@ -51,7 +51,7 @@ pub fn small(more: &str) -> Set {
     Set::parse(&text, Path::new("")).unwrap()
 }
 
-/// Megabits per second and milliseconds, as somebody could have seen them.
+/// An observation with these values, in Mbit/s and ms.
 pub fn seen(goodput_mbit: u64, srtt_ms: impl Into<Option<f64>>) -> Observation {
     let srtt_ms = srtt_ms.into();
     Observation {
@@ -72,7 +72,7 @@ pub fn seen(goodput_mbit: u64, srtt_ms: impl Into<Option<f64>>) -> Observation {
     }
 }
 
-/// What a case runs.
+/// The scenario of a case.
 pub fn scenarios(calibration: &Calibration) -> impl Iterator<Item = (&str, &Scenario)> {
     let cases = calibration.cases.iter();
     cases.map(|case| (case.name.as_str(), &case.scenario))

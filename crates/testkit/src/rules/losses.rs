@@ -11,10 +11,10 @@ use crate::witness::Told;
 use crate::world::Departure;
 
 /// The most that may be in flight at the end: a packet that needs no ACK.
-const AT_REST: Bytes = Bytes::new(1_500);
+const MAX_INFLIGHT_AT_REST: Bytes = Bytes::new(1_500);
 
 /// A timer finds a loss within this time: twice the smallest retransmission timeout of RFC 6298.
-const FOUND: Duration = Duration::from_secs(2);
+const LOSS_TIMER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Judge<'_> {
     pub(crate) fn no_losses(&mut self) {
@@ -101,15 +101,18 @@ impl Judge<'_> {
             format!("{told} reported, {truly} packets were lost at the end of the data")
         });
         let age = |lost: &Lost| lost.now.since(lost.packet.sent_time);
-        let late = self.losts().filter(|lost| age(lost) > FOUND).count();
+        let late = self
+            .losts()
+            .filter(|lost| age(lost) > LOSS_TIMER_TIMEOUT)
+            .count();
         self.find_if(late > 0, Fault::Stalled, || {
             format!(
-                "{late} of {told} losses were found more than {FOUND} after the packet had left"
+                "{late} of {told} losses were found more than {LOSS_TIMER_TIMEOUT} after the packet had left"
             )
         });
         self.all_arrived();
         let rests = self.all_acks().last().map(|ack| ack.inflight);
-        let rests = rests.filter(|rests| *rests > AT_REST);
+        let rests = rests.filter(|rests| *rests > MAX_INFLIGHT_AT_REST);
         if let Some(rests) = rests {
             let figure = format!("{rests} in flight when everything had been acknowledged");
             self.find(Fault::InflightWrong, figure);

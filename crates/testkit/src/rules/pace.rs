@@ -3,16 +3,16 @@
 use congestion::{Bytes, Duration, Time};
 
 use super::Judge;
-use crate::course::{PACE, QUANTUM, RTPROP};
+use crate::course::{PACE, QUANTUM_PACKETS, RTPROP};
 use crate::report::Fault;
 use crate::witness::Rates;
 use crate::world::Departure;
 
 /// A burst of the initial window is always allowed (RFC 9002, "Pacing").
-const INITIAL_WINDOW: u64 = 10;
+const INITIAL_WINDOW_PACKETS: u64 = 10;
 
 /// Departures are counted until this time after a change of the rate.
-const FOLLOWS: Duration = Duration::from_millis(140);
+const RATE_CHANGE_TIME: Duration = Duration::from_millis(140);
 
 impl Judge<'_> {
     /// Departures keep the pacing rate. Bursts are at most a quantum or the initial window.
@@ -52,9 +52,9 @@ impl Judge<'_> {
             most = most.max(level);
             last = *at;
         }
-        let allowed = largest * (INITIAL_WINDOW.max(2 * QUANTUM) + 1);
+        let allowed = largest * (INITIAL_WINDOW_PACKETS.max(2 * QUANTUM_PACKETS) + 1);
         self.find_if(most > allowed.get() as f64, fault, || {
-            let quantum = largest * QUANTUM;
+            let quantum = largest * QUANTUM_PACKETS;
             format!(
                 "{most:.0} bytes ahead of the pacing rate, at most {allowed} allowed; the quantum is {quantum}"
             )
@@ -68,7 +68,7 @@ impl Judge<'_> {
         let mut sums = [(0.0, 0.0); 2];
         let mut change = Time::ZERO;
         for which in [0, 1].into_iter().cycle() {
-            let (begin, end) = (change + RTPROP, change + FOLLOWS);
+            let (begin, end) = (change + RTPROP, change + RATE_CHANGE_TIME);
             change += rates.each;
             if change > self.until {
                 break;
@@ -93,7 +93,7 @@ impl Judge<'_> {
             .collect();
         self.find_if(!figures.is_empty(), Fault::PacingRateStale, || {
             let figures = figures.join(", ");
-            format!("from {RTPROP} to {FOLLOWS} after each change, {figures}")
+            format!("from {RTPROP} to {RATE_CHANGE_TIME} after each change, {figures}")
         });
     }
 

@@ -9,7 +9,7 @@ use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
 
 /// Longer than the transfer of a request, and shorter than the application's pauses.
-const PAUSE: Duration = Duration::from_millis(500);
+const MAX_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Judge<'_> {
     /// Checks packet-timed rounds, counted as a controller counts them, and round-trip times.
@@ -91,12 +91,12 @@ impl Judge<'_> {
     /// No sample includes a time in which the application was silent.
     pub(crate) fn no_sample_spans_a_pause(&mut self) {
         let all = self.acks().count();
-        let is_long = |ack: &&Ack| ack.rate.interval > PAUSE;
+        let is_long = |ack: &&Ack| ack.rate.interval > MAX_INTERVAL;
         let long = self.acks().filter(is_long).count();
         let longest = self.acks().map(|ack| ack.rate.interval).max();
         let longest = longest.unwrap_or_default();
         self.find_if(long > 2, Fault::RateSpansPause, || {
-            format!("{long} of {all} samples are longer than {PAUSE}, up to {longest}")
+            format!("{long} of {all} samples are longer than {MAX_INTERVAL}, up to {longest}")
         });
     }
 }

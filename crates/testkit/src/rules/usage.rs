@@ -6,7 +6,7 @@ use super::{Judge, share};
 use crate::report::Fault;
 use crate::witness::Told;
 
-/// What the acknowledgements of one instant report.
+/// The reports in the acknowledgements of one instant.
 struct Usage {
     is_full: bool,
     is_used: bool,

@@ -6,7 +6,7 @@ use super::AckPhase;
 use crate::bbr3::{Bbr3, State};
 use crate::controller::Ack;
 
-/// The least that still lets flows converge to fair shares, given the gain of UP.
+/// The least gain that still lets flows converge to fair shares, given the gain of UP.
 pub const PACING_GAIN: Ratio = Ratio::new(9, 10);
 
 impl Bbr3 {

@@ -10,7 +10,7 @@ impl Bbr3 {
         self.refill_and_grow_from(0);
     }
 
-    /// The same for a probe that begins to grow as one does after so many doublings.
+    /// Starts REFILL for a probe that grows as after this many doublings.
     pub(super) fn refill_and_grow_from(&mut self, doublings: u32) {
         self.short_term.reset();
         self.growth.restart(doublings);
@@ -20,7 +20,7 @@ impl Bbr3 {
         self.state = State::Refill;
     }
 
-    /// After a round, ACKs tell of what filled the pipe, and losses of what was too much.
+    /// After a round, ACKs and losses are those of the refilled pipe.
     pub(super) fn check_refill(&mut self, ack: &Ack) {
         if self.round.has_just_started() {
             self.is_probe_sample = true;

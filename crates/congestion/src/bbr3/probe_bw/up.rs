@@ -8,13 +8,13 @@ use crate::controller::Ack;
 
 /// A quarter more than the path is known to deliver ("Accelerating to Probe for Bandwidth").
 pub const PACING_GAIN: Ratio = Ratio::new(5, 4);
-/// Room for it, should the window have been the limit.
+/// The window gain that leaves room for it.
 pub const CWND_GAIN: Ratio = Ratio::new(9, 4);
 
 /// The most doublings of the growth per round.
-const MOST_DOUBLINGS: u32 = 30;
+const MAX_DOUBLINGS: u32 = 30;
 
-/// How fast the long-term bound grows: by a packet in the first round, then by 2, 4, 8 …, spread over the round.
+/// The growth of the long-term bound: by one packet in the first round, then by 2, 4, 8 …, spread over the round.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
     /// Rounds of growth in this probe (`BBR.bw_probe_up_rounds`).
@@ -31,19 +31,19 @@ impl Growth {
     }
 
     pub fn restart(&mut self, doublings: u32) {
-        self.rounds = doublings.min(MOST_DOUBLINGS);
+        self.rounds = doublings.min(MAX_DOUBLINGS);
         self.acked = Bytes::ZERO;
     }
 
     /// `RaiseInflightLongtermSlope`.
     fn raise_slope(&mut self, cwnd: Bytes, mss: Bytes) {
         let packets = 1_u64 << self.rounds;
-        self.rounds = (self.rounds + 1).min(MOST_DOUBLINGS);
+        self.rounds = (self.rounds + 1).min(MAX_DOUBLINGS);
         let share = Bytes::new(cwnd.get() / packets);
         self.acked_per_packet = Some(share.max(mss));
     }
 
-    /// Packets by which the bound grows now that `acked` was acknowledged.
+    /// The packets by which the bound grows after `acked` bytes.
     fn on_acked(&mut self, acked: Bytes) -> u64 {
         let Some(per_packet) = self.acked_per_packet else {
             return 0;
@@ -76,16 +76,16 @@ impl Bbr3 {
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, ack: &Ack) -> bool {
         let bound = self.inflight_long_term.unwrap_or(Bytes::MAX);
-        // "Precautionary Bandwidth Probing: Deceleration". What an ACK leaves in flight is less than the window, and the
-        // window at most the bound if that has four packets. So what counts is what was in flight before it, and the burst
-        // that leaves next (Linux).
+        // "Precautionary Bandwidth Probing: Deceleration". After an ACK less than the window is in flight, and with a
+        // bound of four packets the window is at most the bound. So the check uses what was in flight before the ACK,
+        // and the next burst (Linux).
         let with_next_burst = ack.prior_inflight + self.control.pacing.quantum();
         if self.caution.was_too_high && self.in_network(ack, with_next_burst) >= bound {
             self.caution.is_precautionary = true;
             return true;
         }
         if self.window_use.was_full() && self.control.cwnd >= bound {
-            // The bound is the limit, and not the path.
+            // The bound limits the flow, rather than the path.
             self.full_pipe
                 .restart(ack.rate.delivery_rate.unwrap_or(Rate::ZERO));
             return false;

@@ -1,4 +1,4 @@
-//! What Reno and CUBIC have in common, by either of them.
+//! Tests of the common parts of Reno and CUBIC, with either of them.
 
 mod hystart;
 mod recovery;

@@ -1,4 +1,4 @@
-//! Reductions that were in vain.
+//! Reductions that were spurious.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How the window grows and rests, and how fast it leaves.
+//! The growth and rest of the window, and the pacing rate.
 
 use super::*;
 
