@@ -130,7 +130,7 @@ impl Sim {
         to: [W; 2],
     ) -> Result<(Record, [W; 2]), EngineError> {
         let each = scenario.each_flow();
-        let mss = each.map(|(flow, _)| ways::mss(scenario, flow)).collect();
+        let mss = each.map(|(flow, _)| scenario.mss(flow)).collect();
         let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
         let (hops, flows) = (Hops::of(scenario), Flows::new(scenario, watch::NOTHING));
         let controllers = |group| network::ours(scenario, group);
@@ -310,6 +310,8 @@ fn totals(counters: &Counters) -> PathTotals {
         drops: Some(counters.drops.packets + counters.policer_drops.packets),
         marks: Some(counters.marks.packets),
         random_losses: Some(counters.random_losses.packets),
+        corrupted: Some(counters.corrupted.packets),
+        too_big: Some(counters.too_big.packets),
         late_packets: None,
         released_packets: None,
         lateness: None,

@@ -18,7 +18,7 @@ pub struct PathSummary {
     /// The buffer's size; null if it is unlimited.
     pub buffer_bytes: Option<u64>,
     /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and
-    /// × (1 − loss) if the loss is behind the bottleneck. The rate is the mean over the run if it changes, and a policer's,
+    /// × (1 − loss) if the loss is behind the bottleneck, and × (1 − corruption). The rate is the mean over the run if it changes, and a policer's,
     /// its burst included, if that is less. Null if the path has neither.
     pub limit_bps: Option<u64>,
     /// What the bottleneck transmitted, as a share of what it could have.
@@ -32,6 +32,12 @@ pub struct PathSummary {
     pub marks: Option<u64>,
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
+    /// Data packets that were damaged on the way, and that their receivers discarded. Only of a path with `corruption`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<u64>,
+    /// Data packets dropped since they were larger than the MTU. Only of a path with an `mtu`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_big: Option<u64>,
     /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
     /// none is.
     pub late_packets: Option<u64>,
