@@ -33,6 +33,11 @@ pub struct DirectionCounters {
     pub random_losses: u64,
     /// Packets dropped by the policer.
     pub policer_drops: u64,
+    /// Packets dropped since they were larger than the MTU.
+    pub too_big_packets: u64,
+    /// Of the delivered packets, those that the path damaged. A relay discards them in place of the receiving system, whose
+    /// checksum would; a tunnel hands them over with a checksum that is wrong.
+    pub corrupted_packets: u64,
     /// Copies that the path made.
     pub duplicated_packets: u64,
     /// Packets still on the path; thrown away if the relay stops.
@@ -102,6 +107,8 @@ impl DirectionCounters {
         self.marked_packets += link.marks.packets;
         self.random_losses += link.random_losses.packets;
         self.policer_drops += link.policer_drops.packets;
+        self.too_big_packets += link.too_big.packets;
+        self.corrupted_packets += link.corrupted.packets;
         self.duplicated_packets += link.duplicates.packets;
         self.in_transit_packets += link.inside.packets;
         self.busy_ns = self.busy_ns.saturating_add(link.busy.as_nanos());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::{rtt, socket, start, wait_for};
 use emulator::{DirectionCounters, Sharing};
-use path::{Buffer, Capacity, Loss, PathConfig};
+use path::{Buffer, Capacity, Loss, Mtu, PathConfig};
 use units::{Bytes, Rate, Ratio};
 
 /// A server on `ip` that sends back `count` datagrams.
@@ -33,6 +33,7 @@ fn assert_nothing_missing(counters: &DirectionCounters) {
             + counters.buffer_drops
             + counters.random_losses
             + counters.policer_drops
+            + counters.too_big_packets
             + counters.in_transit_packets,
         "{counters:?}"
     );
@@ -181,6 +182,43 @@ fn total_loss_delivers_nothing() {
     server.set_nonblocking(true).unwrap();
     let received = server.recv(&mut [0; 16]);
     assert_eq!(received.unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn nobody_hears_of_what_is_damaged_or_too_big() {
+    let server = socket("127.0.0.1");
+    let mut path = PathConfig::default();
+    path.forward.effects.corruption = Ratio::new(1, 2);
+    path.forward.effects.mtu = Mtu::new(1_400);
+    let relay = start(
+        "127.0.0.1:0",
+        server.local_addr().unwrap(),
+        path,
+        Sharing::OneBottleneck,
+    );
+    let client = socket("127.0.0.1");
+    for size in [1_372, 1_373] {
+        for _ in 0..20 {
+            client.send_to(&vec![7; size], relay.local_addr()).unwrap();
+        }
+    }
+    wait_for(&relay, |counters| {
+        counters.forward.delivered_packets + counters.forward.too_big_packets == 40
+    });
+    let counters = relay.stop().forward;
+    assert_nothing_missing(&counters);
+    assert_eq!(counters.too_big_packets, 20);
+    assert!((3..18).contains(&counters.corrupted_packets));
+    server.set_nonblocking(true).unwrap();
+    let mut buffer = [0; 2_000];
+    let whole = std::iter::from_fn(|| server.recv(&mut buffer).ok().map(|size| (size, buffer)));
+    let whole: Vec<_> = whole.collect();
+    assert_eq!(whole.len() as u64, 20 - counters.corrupted_packets);
+    assert!(
+        whole
+            .iter()
+            .all(|(size, bytes)| *size == 1_372 && bytes[..1_372] == [7; 1_372])
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use emulator::tunnel::{
     Direction, Route, TunCounters, Tunnel, TunnelConfig, TunnelCounters, TunnelError, Way,
 };
 use etherparse::{Ipv4Header, Ipv4HeaderSlice, PacketBuilder, TcpHeaderSlice};
-use path::{Buffer, Capacity, CoDel, Discipline, Effects, LinkConfig, Loss};
+use path::{Buffer, Capacity, Change, CoDel, Discipline, Effects, LinkConfig, Loss, Mtu};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use units::{Rate, Ratio};
 
@@ -358,6 +358,70 @@ fn losses_and_copies_are_of_single_packets() {
         single + 2 * link.duplicated_packets
     );
     assert!(seen.contains(&0) && seen.contains(&1) && seen.contains(&2));
+}
+
+#[test]
+fn damaged_packets_arrive_alone_and_with_a_checksum_that_is_wrong() {
+    let way = Way::single(LinkConfig {
+        effects: Effects {
+            corruption: Ratio::ONE,
+            ..Effects::default()
+        },
+        ..LinkConfig::default()
+    });
+    let world = start(way, open()).unwrap();
+    send(&world.near, &large(1, 3));
+    send(&world.near, &udp(2, 0, b"a checksum of its own"));
+    for _ in 0..3 {
+        let mut frame = receive(&world.far);
+        assert_eq!(frame[..10], PLAIN, "the kernel is to check it");
+        let is_right = |frame: &[u8]| {
+            let ip = Ipv4Header::from_slice(&frame[10..]).unwrap().0;
+            let (tcp, payload) = etherparse::TcpHeader::from_slice(&frame[30..]).unwrap();
+            tcp.checksum == tcp.calc_checksum_ipv4(&ip, payload).unwrap()
+        };
+        assert!(!is_right(&frame));
+        *frame.last_mut().unwrap() ^= 1;
+        assert!(is_right(&frame));
+    }
+    let mut damaged = udp(2, 0, b"a checksum of its own");
+    *damaged.last_mut().unwrap() ^= 1;
+    assert_eq!(receive(&world.far), damaged);
+    let link = world.tunnel.stop().forward.links[0];
+    assert_eq!((link.corrupted_packets, link.delivered_packets), (4, 4));
+}
+
+#[test]
+fn what_is_larger_than_the_mtu_is_dropped_and_its_sender_told() {
+    // From the start, but as a change: the link is not one that only delays.
+    let way = Way::single(LinkConfig {
+        changes: vec![Change {
+            mtu: Mtu::new(1_000),
+            ..Change::default()
+        }],
+        ..LinkConfig::default()
+    });
+    let world = start(way, open()).unwrap();
+    // Segments of 1040 bytes, and packets of 1001 and of 1000.
+    send(&world.near, &large(1, 3));
+    send(&world.near, &udp(2, 0, &[0; 973]));
+    send(&world.near, &udp(2, 0, &[0; 972]));
+    assert_eq!(receive(&world.far), udp(2, 0, &[0; 972]));
+    for (to, port, protocol) in [(1, 1_000, 6), (2, 1_000, 17)] {
+        let report = receive(&world.near);
+        assert_eq!(report[..10], PLAIN);
+        let (ip, icmp) = Ipv4Header::from_slice(&report[10..]).unwrap();
+        assert_eq!((ip.source, ip.destination), ([10, 0, 0, to], [10, 0, 1, 1]));
+        // Destination unreachable, fragmentation needed, and the MTU.
+        assert_eq!((icmp[0], icmp[1], &icmp[6..8]), (3, 4, &[3, 232][..]));
+        let (quoted, rest) = Ipv4Header::from_slice(&icmp[8..]).unwrap();
+        assert_eq!(quoted.protocol.0, protocol);
+        assert_eq!(u16::from_be_bytes([rest[0], rest[1]]), port);
+    }
+    let counters = world.tunnel.stop();
+    let link = counters.forward.links[0];
+    assert_eq!((link.entered_packets, link.too_big_packets), (5, 4));
+    assert_eq!(link.delivered_packets, 1);
 }
 
 #[test]

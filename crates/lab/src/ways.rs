@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use path::PathConfig;
-use transport::segment::{HEADERS, MSS};
-use units::{Bytes, Duration};
+use transport::segment::HEADERS;
+use units::Duration;
 
 use scenario::{FlowSpec, Scenario, ScenarioError};
 
@@ -49,15 +49,9 @@ impl Ways {
     }
 }
 
-/// The payload of a full segment of the group.
-pub(super) fn mss(scenario: &Scenario, group: &FlowSpec) -> Bytes {
-    let host = group.host.over(&scenario.host);
-    host.mss.map_or(MSS, Bytes::new)
-}
-
-/// The share of payload in full packets of the group with the largest ones.
+/// The share of payload in the packets of the group with the largest ones.
 pub(super) fn payload_share(scenario: &Scenario) -> f64 {
-    let sizes = scenario.flows.iter().map(|group| mss(scenario, group));
+    let sizes = scenario.flows.iter().map(|group| scenario.mss(group));
     let mss = sizes.max().unwrap_or_default();
     mss.get() as f64 / (mss + HEADERS).get() as f64
 }

@@ -273,6 +273,35 @@ fn marks_are_counted_at_both_ends() {
 }
 
 #[test]
+fn the_kernel_discards_what_is_damaged_and_nothing_wrong_arrives() {
+    let Some(record) = run(
+        "[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\ncorruption = \"2%\"\nuplink = { corruption = \"2%\" }\n\
+         [[flow]]\ncontroller = \"cubic\"\nbytes = \"2mb\"\n",
+    ) else {
+        return;
+    };
+    let (flow, path) = (&record.summary.flows[0], &record.summary.path);
+    assert!(flow.completed_s.is_some(), "{flow:?}");
+    // Whatever is damaged is sent again.
+    assert!(path.corrupted.unwrap() > 5, "{path:?}");
+    assert!(flow.packets_lost.unwrap() > 0, "{flow:?}");
+}
+
+#[test]
+fn the_kernel_adapts_to_a_smaller_mtu() {
+    let Some(record) = run(
+        "duration = \"3s\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nmtu = 1500\n\
+         change = [{ at = \"1s\", mtu = 1200 }]\n[[flow]]\ncontroller = \"cubic\"\n",
+    ) else {
+        return;
+    };
+    let (flow, path) = (&record.summary.flows[0], &record.summary.path);
+    assert!(path.too_big.unwrap() > 0, "{path:?}");
+    // A black hole would leave a third.
+    assert!(flow.delivered_bytes > 4_000_000, "{flow:?} {path:?}");
+}
+
+#[test]
 fn nobody_answers_and_that_is_seen() {
     let Some(record) = run(
         "duration = \"1s\"\n[path]\nrtt = \"20ms\"\nloss = \"100%\"\n[[flow]]\ncontroller = \"reno\"\nbytes = \"1mb\"\n",

@@ -48,3 +48,31 @@ fn no_round_trip_is_shorter_than_the_path_and_the_extremes_are_among_the_samples
         assert!(min >= 40.0 - TOLERANCE_MS, "flow {}: {min} ms", flow.id);
     }
 }
+
+#[test]
+fn the_stack_finds_a_smaller_mtu_and_discards_nothing_that_is_whole() {
+    let text = "name = \"tunnel\"\nduration = \"4s\"\n[path]\nrate = \"20mbit\"\nrtt = \"20ms\"\nmtu = 1500\n\
+                corruption = \"0.5%\"\nchange = [{ at = \"1s\", mtu = 1300 }]\n[[flow]]\ncontroller = \"bbr1\"\n";
+    let scenario: Scenario = text.parse().unwrap();
+    let record = Quic::new().run(&scenario, &|_| {}, &Cancel::new()).unwrap();
+    let (path, flow) = (&record.summary.path, &record.summary.flows[0]);
+    assert!(path.too_big.unwrap() > 0, "{path:?}");
+    assert!(path.corrupted.unwrap() > 0, "{path:?}");
+    let last = record.flows[0].samples.last().unwrap();
+    let second = units::Duration::from_secs(3);
+    let late = record.flows[0]
+        .samples
+        .iter()
+        .find(|sample| sample.at > second);
+    let late = late.unwrap_or_else(|| panic!("nothing after three seconds: {flow:?}"));
+    assert!(last.delivered > late.delivered, "{flow:?}");
+    let small = text.replace("1300", "1227");
+    let error = Quic::new()
+        .check(&small.parse().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("path.mtu: engine quic cannot do this"),
+        "{error}"
+    );
+}

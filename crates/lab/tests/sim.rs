@@ -63,6 +63,64 @@ fn a_plain_scenario_in_numbers() {
 }
 
 #[test]
+fn corrupted_packets_use_the_path_and_are_lost_to_the_receiver() {
+    let flow = "[[flow]]\ncontroller = \"bbr1\"\n";
+    let run = |more: &str| run(&format!("{PLAIN}{more}\n{flow}")).summary;
+    let corrupted = run("corruption = \"2%\"");
+    let (path, flow) = (&corrupted.path, &corrupted.flows[0]);
+    assert_eq!((path.random_losses, path.too_big), (Some(0), None));
+    // 98 % of what a path without corruption allows.
+    assert_eq!(path.limit_bps, Some(9_460_266));
+    assert!(flow.limit_share.unwrap() > 0.9, "{flow:?}");
+    assert!(path.utilization.unwrap() > 0.95, "{path:?}");
+    // Of the 12,500 packets that fit the run's last 15 s.
+    let count = path.corrupted.unwrap();
+    assert!((180..320).contains(&count), "{count}");
+    // Whoever sent them sees a loss each, a few of them before or after the summary's time.
+    let lost = flow.packets_lost.unwrap();
+    assert!(lost.abs_diff(count) < 20, "{lost} {count}");
+    // A hop behind carries them as it does others; only ACKs are too small for its MTU.
+    let hops = run(
+        "corruption = \"2%\"\n[[path.next]]\nrate = \"100mbit\"\ncorruption = \"100%\"\nmtu = 9000\n",
+    );
+    assert_eq!(hops.flows[0].delivered_bytes, 0);
+    let behind = &hops.next[0];
+    assert_eq!(
+        (behind.corrupted.map(|it| it > 0), behind.too_big),
+        (Some(true), Some(0))
+    );
+}
+
+#[test]
+fn an_mtu_bounds_segments_and_a_smaller_one_later_is_a_black_hole() {
+    let flow = "[[flow]]\ncontroller = \"cubic\"\n";
+    let run = |more: &str| run(&format!("{PLAIN}mtu = 1400\n{more}\n{flow}"));
+    let fits = run("").summary;
+    assert_eq!((fits.path.too_big, fits.path.corrupted), (Some(0), None));
+    // 1348 of 1400 bytes are payload.
+    assert_eq!(fits.path.limit_bps, Some(9_628_571));
+    assert!(fits.flows[0].limit_share.unwrap() > 0.95);
+    let change = "change = [{ at = \"10s\", mtu = 1399 }, { at = \"12s\", mtu = 1400 }]";
+    let record = run(change);
+    let delivered = |from: u64, to: u64| {
+        let samples = record.flows[0].samples.iter();
+        let within = Duration::from_secs(from)..Duration::from_secs(to);
+        let within: Vec<_> = samples
+            .filter(|sample| within.contains(&sample.at))
+            .collect();
+        within.last().map_or(0, |last| last.delivered.get())
+            - within.first().map_or(0, |first| first.delivered.get())
+    };
+    assert!(delivered(5, 10) > 5_000_000);
+    // What was on its way when the route changed, and after that only tries.
+    assert_eq!(delivered(11, 12), 0);
+    assert!(record.summary.path.too_big.unwrap() > 3);
+    assert!(record.summary.flows[0].timeouts.unwrap() > 0);
+    // When packets fit again, the flow goes on with its next timeout.
+    assert!(delivered(15, 20) > 1_000_000);
+}
+
+#[test]
 fn what_limits_a_flow_is_told_in_shares_that_add_up() {
     let limits = |more: &str| {
         let text = format!(

@@ -42,6 +42,7 @@ fn links(criterion: &mut Criterion) {
                 share: Ratio::new(1, 100),
                 by: Duration::from_millis(1),
             }),
+            corruption: Ratio::new(1, 1000),
             duplicate: Ratio::new(1, 1000),
             policer: Some(Policer {
                 rate: Rate::from_bits_per_sec(200_000_000),

@@ -2,7 +2,9 @@
 
 use units::{ConfigError, Duration, Rate, Time};
 
-/// At a point in time, the link gets another rate, another delay, or both.
+use crate::mtu::Mtu;
+
+/// At a point in time, the link gets another rate, another delay, another MTU, or several of them.
 ///
 /// A packet that is being transmitted keeps the part that is already on the wire; the rest goes at the new rate. A new
 /// delay holds for packets that leave the bottleneck after the change. Packets already on the way keep theirs, and after
@@ -10,7 +12,7 @@ use units::{ConfigError, Duration, Rate, Time};
 ///
 /// A rate of zero is an outage: the packet that is being transmitted stops where it is, and nothing leaves the bottleneck
 /// until a later change gives a rate. What comes meanwhile waits in the buffer, or is dropped as ever for want of room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Change {
     /// When.
     pub at: Time,
@@ -18,6 +20,8 @@ pub struct Change {
     pub rate: Option<Rate>,
     /// The new propagation delay, if it changes.
     pub delay: Option<Duration>,
+    /// The new MTU, if it changes, for packets that enter from then on.
+    pub mtu: Option<Mtu>,
 }
 
 pub(crate) fn validate(changes: &[Change], traced: bool) -> Result<(), ConfigError> {
@@ -32,8 +36,8 @@ pub(crate) fn validate(changes: &[Change], traced: bool) -> Result<(), ConfigErr
                 "is before the change above it; list changes in the order of their times",
             );
         }
-        if change.rate.is_none() && change.delay.is_none() {
-            return error("", "changes nothing; give it a `rate`, a delay, or both");
+        if change.rate.is_none() && change.delay.is_none() && change.mtu.is_none() {
+            return error("", "changes nothing; give it a `rate`, a delay or an `mtu`");
         }
         if change.rate.is_some() && traced {
             return error(

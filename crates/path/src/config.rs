@@ -17,6 +17,8 @@
 //! | `loss = "1%"` | data: [`Effects::loss`] = [`Loss::Independent`] |
 //! | `loss = { kind = "gilbert", p, r, loss_good, loss_bad }` | data: `loss` = [`Loss::GilbertElliott`] |
 //! | `loss_at = "entry"`, `"exit"` | data: [`Effects::loss_at`] |
+//! | `corruption = "0.1%"` | data: [`Effects::corruption`] |
+//! | `mtu = 1400` | data: [`Effects::mtu`] |
 //! | `ack_loss = "1%"` | ACKs: `loss` |
 //! | `policer = { rate, burst }` | data: [`Effects::policer`] |
 //! | `demand = { interval, within, least }` | data: [`Effects::demand`] |
@@ -24,7 +26,7 @@
 //! | `jitter = { up_to, reorders }` | data: [`Effects::jitter`] |
 //! | `reorder = { share, by }` | data: [`Effects::reorder`] |
 //! | `duplicate = "0.1%"` | data: [`Effects::duplicate`] |
-//! | `[[path.change]] at, rate, rtt` | data: [`LinkConfig::changes`] with `rate` and half the `rtt`; ACKs: with the other half |
+//! | `[[path.change]] at, rate, rtt, mtu` | data: [`LinkConfig::changes`] with `rate`, `mtu` and half the `rtt`; ACKs: with the other half |
 
 use units::{ConfigError, Duration};
 
@@ -44,7 +46,7 @@ pub struct LinkConfig {
     pub buffer: Buffer,
     /// What else happens to packets.
     pub effects: Effects,
-    /// Changes of rate and delay, in the order of their times.
+    /// Changes of rate, delay and MTU, in the order of their times.
     pub changes: Vec<Change>,
 }
 

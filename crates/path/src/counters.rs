@@ -34,11 +34,13 @@ impl AddAssign for Count {
 
 /// What happened on a link so far. At any time, in packets and, as long as no sum saturates, in bytes,
 ///
-/// `entered + duplicates = delivered + policer_drops + drops + random_losses + inside`.
+/// `entered + duplicates = delivered + too_big + policer_drops + drops + random_losses + inside`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Packets given to [`Link::send`](crate::Link::send).
     pub entered: Count,
+    /// Packets dropped at the entry since they were larger than the MTU.
+    pub too_big: Count,
     /// Packets dropped by the policer.
     pub policer_drops: Count,
     /// Packets dropped by the queue: for want of room in the buffer, or early by its discipline, on arrival or after a
@@ -50,6 +52,9 @@ pub struct Counters {
     pub transmitted: Count,
     /// Packets lost at random after the bottleneck.
     pub random_losses: Count,
+    /// Packets damaged after the bottleneck, copies included. They are delivered as well: it is their receiver that discards
+    /// them.
+    pub corrupted: Count,
     /// Copies made of packets.
     pub duplicates: Count,
     /// Packets handed out by [`Link::receive`](crate::Link::receive).
@@ -67,6 +72,7 @@ impl Counters {
         let came = [self.entered, self.duplicates];
         let went = [
             self.delivered,
+            self.too_big,
             self.policer_drops,
             self.drops,
             self.random_losses,

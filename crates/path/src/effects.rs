@@ -8,6 +8,7 @@ use crate::bounds::share;
 use crate::demand::Demand;
 use crate::jitter::Jitter;
 use crate::loss::{Loss, LossAt};
+use crate::mtu::Mtu;
 use crate::policer::Policer;
 use crate::queue::Discipline;
 use crate::reorder::Reorder;
@@ -20,6 +21,12 @@ pub struct Effects {
     pub loss: Loss,
     /// Whether that is before the bottleneck (`"entry"`) or behind it (`"exit"`).
     pub loss_at: LossAt,
+    /// The share of packets that arrive damaged, each with this probability: they take what others take of the link, and their
+    /// receiver discards them.
+    #[serde(deserialize_with = "units::bounds::lost_share")]
+    pub corruption: Ratio,
+    /// The largest packet that enters the link, in bytes; larger ones are dropped.
+    pub mtu: Option<Mtu>,
     /// Which packet waits, which goes next, and which is dropped or marked.
     pub queue: Discipline,
     /// The share of packets that arrive twice, the copy right behind the original.
@@ -47,6 +54,7 @@ impl Effects {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.queue.validate()?;
         self.loss.validate()?;
+        share("corruption", self.corruption)?;
         share("duplicate", self.duplicate)?;
         self.reorder.as_ref().map_or(Ok(()), Reorder::validate)?;
         self.policer.as_ref().map_or(Ok(()), Policer::validate)?;

@@ -4,7 +4,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::capacity::Capacity;
 use crate::pace::Pace;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceReason};
 
 /// A trace is read or refused, with the line at fault; time in one that is read never runs backwards, and goes on.
 pub fn traces(bytes: &[u8]) {
@@ -21,6 +21,7 @@ pub fn traces(bytes: &[u8]) {
     assert!((1..=text.lines().count()).contains(&trace.steps()));
     assert!(!trace.period().is_zero());
     let _ = trace.mean_rate();
+    rewritten(&trace);
     let mut pace = Pace::new(Capacity::Trace(trace), None);
     let (mut now, mut last) = (Time::ZERO, Time::ZERO);
     for byte in bytes.iter().take(1_000) {
@@ -46,6 +47,25 @@ pub fn traces(bytes: &[u8]) {
         assert!(behind >= last);
         last = taken;
     }
+}
+
+/// What a trace is written as is read as it, or as one as long that carries as much, but for what rounding takes.
+fn rewritten(trace: &Trace) {
+    const MOST: u64 = 1_000;
+    if let Ok(text) = trace.table_within(None, MOST) {
+        // Of less than a byte a second, nothing may be left.
+        match text.parse::<Trace>() {
+            Ok(again) => assert_eq!(again.period(), trace.period()),
+            Err(error) => assert_eq!(error.reason, TraceReason::NoRate),
+        }
+    }
+    if let Ok(text) = trace.opportunities_within(MOST) {
+        let again: Trace = text.parse().expect("opportunities");
+        let period = trace.period().as_nanos().div_ceil(1_000_000);
+        assert_eq!(again.period().as_nanos(), period * 1_000_000);
+    }
+    let outages = trace.outages().into_iter();
+    assert!(outages.fold(Duration::ZERO, |sum, it| sum + it) <= trace.period());
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a network path does to a packet, as pure code: packets and times in, packets and times out.
 //!
-//! A [`Link`] is one direction: loss, policer, buffer, bottleneck rate or trace, duplication, propagation delay, jitter,
-//! reordering, aggregation, in that order; its documentation has the picture. A [`Path`] is two of them. All of it is
+//! A [`Link`] is one direction: MTU, loss, policer, buffer, bottleneck rate or trace, corruption, duplication, propagation
+//! delay, jitter, reordering, aggregation, in that order; its documentation has the picture. A [`Path`] is two of them. All of it is
 //! plain data ([`LinkConfig`]) and integer arithmetic: no clock, no I/O, no global randomness, and the same seed gives
 //! the same fate to every packet on any machine. A simulator calls it in virtual time, an emulator in real time.
 //!
@@ -39,6 +39,7 @@ mod bounds;
 mod capacity;
 mod change;
 mod config;
+mod corruption;
 mod counters;
 mod demand;
 mod effects;
@@ -49,6 +50,7 @@ mod jitter;
 mod line;
 mod link;
 mod loss;
+mod mtu;
 mod pace;
 mod parcel;
 mod path;
@@ -61,6 +63,7 @@ mod reorder;
 mod seed;
 mod store;
 mod trace;
+mod trace_text;
 
 pub use agenda::Agenda;
 pub use aggregation::Aggregation;
@@ -74,6 +77,7 @@ pub use effects::Effects;
 pub use jitter::{Distribution, Jitter};
 pub use link::{Arrival, Link, Queued};
 pub use loss::{GilbertElliott, Loss, LossAt};
+pub use mtu::Mtu;
 pub use parcel::{Ecn, Parcel};
 pub use path::{Path, PathConfig};
 pub use policer::Policer;
@@ -81,3 +85,4 @@ pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use seed::{link_seed, part_seed};
 pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};
+pub use trace_text::TooLong;

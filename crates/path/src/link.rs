@@ -7,11 +7,13 @@ use units::{Bytes, ConfigError, Duration, Ratio, Time};
 use crate::aggregation::Aggregation;
 use crate::change::Change;
 use crate::config::LinkConfig;
+use crate::corruption::CorruptionProcess;
 use crate::counters::Counters;
 use crate::flight::Flight;
 use crate::jitter::JitterProcess;
 use crate::line::Line;
 use crate::loss::{LossAt, LossProcess};
+use crate::mtu::Mtu;
 use crate::pace::Pace;
 use crate::parcel::{Ecn, Parcel};
 use crate::policer::TokenBucket;
@@ -23,15 +25,16 @@ use crate::store::Store;
 /// One direction of a path: packets of type `P` go in at one end and come out at the other, later or never.
 ///
 /// ```text
-///                                ┌──── bottleneck ────┐             ┌─────────────── on the way ──────────────┐
-///  send ─► (loss) ─► policer ─► queue ─► rate or trace ─► (loss) ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
-///             │         │         │                          │
-///     random_losses  policer_  drops                   random_losses
-///                     drops
+///                                         ┌──── bottleneck ────┐             ┌─────────────── on the way ──────────────┐
+///  send ─► MTU ─► (loss) ─► policer ─► queue ─► rate or trace ─► (loss) ─► damage ─► copies ─► delay, jitter, reordering ─► aggregation ─► receive
+///           │        │         │         │                          │
+///      too_big  random_losses policer_  drops                 random_losses
+///                              drops
 /// ```
 ///
 /// Random loss stands at the entry or behind the bottleneck ([`LossAt`]). A copy is made behind the bottleneck, and takes
-/// nothing of its rate.
+/// nothing of its rate. A packet that is damaged ([`Arrival::corrupted`]) arrives like any other, so that it takes all that it
+/// would have taken of this link and of those behind it; whoever receives it at its destination is to discard it.
 ///
 /// # Time
 /// The link has no clock. Each call tells it the time. It then does whatever was due since the last call, in order, each
@@ -51,6 +54,8 @@ pub struct Link<P> {
     changes: vec::IntoIter<Change>,
     loss: LossProcess,
     loss_at: LossAt,
+    mtu: Option<Mtu>,
+    corruption: CorruptionProcess,
     duplicate: Ratio,
     duplicates: Stream,
     delay: Duration,
@@ -97,6 +102,8 @@ pub struct Arrival<P> {
     pub size: Bytes,
     /// As it was sent, or marked by the queue.
     pub ecn: Ecn,
+    /// Whether it was damaged on this link: the checksum that its receiver computes is not the one that it carries.
+    pub corrupted: bool,
     /// How long it waited in the queue, from entry to the start of its transmission.
     pub queued: Duration,
     /// The packet itself.
@@ -137,6 +144,7 @@ impl<P: Clone> Link<P> {
         let reorder = ReorderProcess::new(config.effects.reorder, &mut streams);
         let rate = config.capacity.mean_rate();
         let queue = Queue::new(config.effects.queue, config.buffer, rate, streams.deal());
+        let corruption = CorruptionProcess::new(config.effects.corruption, &mut streams);
         Ok(Link {
             now: Time::ZERO,
             store: Store::new(),
@@ -148,6 +156,8 @@ impl<P: Clone> Link<P> {
             changes: config.changes.into_iter(),
             loss,
             loss_at: config.effects.loss_at,
+            mtu: config.effects.mtu,
+            corruption,
             duplicate: config.effects.duplicate,
             duplicates,
             delay: config.delay,
@@ -166,6 +176,10 @@ impl<P: Clone> Link<P> {
         let parcel = parcel.into();
         self.advance(now);
         self.counters.entered.add(parcel.size);
+        if self.mtu.is_some_and(|mtu| parcel.size > mtu.bytes()) {
+            self.counters.too_big.add(parcel.size);
+            return;
+        }
         if self.is_lost_at(LossAt::Entry) {
             self.counters.random_losses.add(parcel.size);
             return;
@@ -213,6 +227,7 @@ impl<P: Clone> Link<P> {
             at,
             size: held.size,
             ecn: held.ecn,
+            corrupted: held.corrupted,
             queued: held.queued,
             packet,
         })
@@ -295,6 +310,11 @@ impl<P: Clone> Link<P> {
         self.delay
     }
 
+    /// The present MTU, as of the latest `now`; none if packets of any size enter.
+    pub fn mtu(&self) -> Option<Mtu> {
+        self.mtu
+    }
+
     /// Does what is due by `now`, in the order of its times; a packet that is through at the time of a change is through
     /// before it.
     fn run(&mut self, now: Time) {
@@ -360,6 +380,7 @@ impl<P: Clone> Link<P> {
         debug_assert!(at >= entered + queued, "left before its turn");
         self.counters.transmitted.add(size);
         let lost = self.is_lost_at(LossAt::Exit);
+        let damaged = self.corruption.strikes();
         let twice = self.duplicate.numerator() > 0 && self.duplicates.happens(self.duplicate);
         let jitter = self.jitter.draw();
         let held = self.reorder.draw();
@@ -368,10 +389,17 @@ impl<P: Clone> Link<P> {
             self.store.remove(place);
             return;
         }
+        if damaged && let Some(held) = self.store.get_mut(place) {
+            held.corrupted = true;
+            self.counters.corrupted.add(size);
+        }
         let at = at + self.delay + jitter + held.unwrap_or_default();
         let stray = held.is_some() || self.jitter.reorders();
         if twice && let Some(copy) = self.store.copy(place) {
             self.counters.duplicates.add(size);
+            if damaged {
+                self.counters.corrupted.add(size);
+            }
             self.flight.push(&mut self.store, copy, queued, at, stray);
         }
         self.flight.push(&mut self.store, place, queued, at, stray);
@@ -401,6 +429,7 @@ impl<P: Clone> Link<P> {
             self.repace();
         }
         self.delay = change.delay.unwrap_or(self.delay);
+        self.mtu = change.mtu.or(self.mtu);
     }
 
     /// Adapts the rate to what waits or is under way.

@@ -27,14 +27,15 @@ pub(crate) fn is_table(text: &str) -> bool {
     first.is_some_and(|(_, line)| Separator::of(line).is_some())
 }
 
-/// Reads the table.
-pub(crate) fn read(text: &str) -> Result<Rates, TraceError> {
+/// Reads the table. Its rates are in the column of this name, if one is given.
+pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError> {
     let mut lines = rows(text).peekable();
     let Some((line, first)) = lines.peek().copied() else {
         return Err(TraceError::new(0, TraceReason::Empty));
     };
     let separator = Separator::of(first).unwrap_or(Separator::Blank);
-    let columns = Columns::of(&separator.cells(first)).map_err(|why| TraceError::new(line, why))?;
+    let columns = Columns::of(&separator.cells(first), column);
+    let columns = columns.map_err(|why| TraceError::new(line, why))?;
     if columns.are_named {
         lines.next();
     }
@@ -142,7 +143,13 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(first: &[&str]) -> Result<Columns, TraceReason> {
+    fn of(first: &[&str], wanted: Option<&str>) -> Result<Columns, TraceReason> {
+        let wanted = wanted.map(|wanted| {
+            let mut cells = first.iter();
+            let place = cells.position(|cell| cell.eq_ignore_ascii_case(wanted.trim()));
+            place.ok_or(TraceReason::NoSuchColumn)
+        });
+        let wanted = wanted.transpose()?;
         if first.iter().all(|cell| is_value(cell)) {
             return if first.len() == 2 {
                 Ok(Columns {
@@ -176,10 +183,14 @@ impl Columns {
         let rates = names.iter().enumerate();
         let rates = rates.filter(|(at, words)| *at != time_at && is_rate(words));
         let ranks: Vec<_> = rates.map(|(at, words)| (rank(words), at)).collect();
-        let (best, rate_at) = *ranks.iter().max().ok_or(TraceReason::NoRateColumn)?;
-        if ranks.iter().filter(|(rank, _)| *rank == best).count() > 1 {
-            return Err(TraceReason::ManyRateColumns);
-        }
+        let clearest = || {
+            let (best, rate_at) = *ranks.iter().max().ok_or(TraceReason::NoRateColumn)?;
+            match ranks.iter().filter(|(rank, _)| *rank == best).count() {
+                1 => Ok(rate_at),
+                _ => Err(TraceReason::ManyRateColumns),
+            }
+        };
+        let rate_at = wanted.map_or_else(clearest, Ok)?;
         let named = |at: usize| names.get(at).map_or(&[][..], Vec::as_slice);
         Ok(Columns {
             are_named: true,
@@ -455,10 +466,11 @@ fn days_of(year: i64, month: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Trace;
 
     /// Times in milliseconds, rates in kbit/s, and the period.
     fn table(text: &str) -> (Vec<(u64, u64)>, u64) {
-        let rates = read(text).expect(text);
+        let rates = read(text, None).expect(text);
         let millis = |span: Duration| span.as_nanos() / 1_000_000;
         let steps = rates.steps().iter();
         let steps = steps.map(|step| (millis(step.at), step.rate.bits_per_sec() / 1_000));
@@ -466,7 +478,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> (usize, TraceReason) {
-        let error = read(text).expect_err(text);
+        let error = read(text, None).expect_err(text);
         (error.line, error.reason)
     }
 
@@ -630,5 +642,17 @@ mod tests {
         assert_eq!(days(1970, 1, 1), 0);
         assert_eq!(days(2000, 2, 29), 11_016);
         assert_eq!(days(2024, 3, 1), 19_783);
+    }
+
+    #[test]
+    fn a_column_can_be_named_where_several_are_rates() {
+        let text = "time,a (Mbps),b (kbps)\n0,1,2\n1,3,4\n";
+        assert_eq!(refused(text), (1, TraceReason::ManyRateColumns));
+        let rates = |name| read(text, Some(name)).map(|rates| rates.mean_rate());
+        assert_eq!(rates("A (mbps)"), Ok(Rate::from_bits_per_sec(2_000_000)));
+        assert_eq!(rates(" b (kbps)"), Ok(Rate::from_bits_per_sec(3_000)));
+        let error = rates("c").expect_err("there is none");
+        assert_eq!((error.line, error.reason), (1, TraceReason::NoSuchColumn));
+        assert!(Trace::of_column("\u{feff}1\n2\n", "rate").is_err());
     }
 }

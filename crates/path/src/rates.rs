@@ -40,7 +40,6 @@ impl Rates {
         self.period
     }
 
-    #[cfg(test)]
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }

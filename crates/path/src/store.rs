@@ -26,6 +26,7 @@ pub(crate) struct Held {
     pub(crate) queued: Duration,
     pub(crate) size: Bytes,
     pub(crate) ecn: Ecn,
+    pub(crate) corrupted: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -69,6 +70,7 @@ impl<P> Store<P> {
             queued: Duration::ZERO,
             size,
             ecn,
+            corrupted: false,
         };
         self.put(held, packet)
     }

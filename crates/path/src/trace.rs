@@ -15,7 +15,7 @@ use crate::rates::Rates;
 /// given to a [`Link`](crate::Link) do not include them, so both sides leave them out.
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
-const NANOS_PER_MILLI: u64 = 1_000_000;
+pub(crate) const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// How a rate went, as it was recorded. It repeats.
 ///
@@ -75,9 +75,30 @@ impl Trace {
     }
 
     /// What was recorded.
+    pub(crate) fn as_recorded(&self) -> &Recorded {
+        &self.0
+    }
+
+    /// The same, for whoever follows it.
     pub(crate) fn recorded(self) -> Recorded {
         self.0
     }
+}
+
+impl Trace {
+    /// Reads a table of times and rates of which this column has the rates, whatever else is called a rate. Its name may be
+    /// in any case.
+    ///
+    /// # Errors
+    /// The text is no trace, or no table with such a column.
+    pub fn of_column(text: &str, name: &str) -> Result<Trace, TraceError> {
+        let rates = rate_text::read(without_mark(text), Some(name));
+        rates.map(|rates| Trace(Recorded::Rates(rates)))
+    }
+}
+
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
 }
 
 impl FromStr for Trace {
@@ -85,15 +106,20 @@ impl FromStr for Trace {
 
     /// Reads a trace. A byte-order mark, blank lines, and spaces around a stamp or a cell are passed over.
     fn from_str(text: &str) -> Result<Trace, TraceError> {
-        let text = text.trim_start_matches('\u{feff}');
+        let text = without_mark(text);
         if rate_text::is_table(text) {
-            return rate_text::read(text).map(|rates| Trace(Recorded::Rates(rates)));
+            return rate_text::read(text, None).map(|rates| Trace(Recorded::Rates(rates)));
         }
         Stamps::read(text).map(|stamps| Trace(Recorded::Opportunities(stamps)))
     }
 }
 
 impl Stamps {
+    /// The stamps, never decreasing.
+    pub(crate) fn stamps(&self) -> &[u64] {
+        &self.stamps
+    }
+
     fn read(text: &str) -> Result<Stamps, TraceError> {
         let mut stamps = Vec::new();
         let mut last = 0;
@@ -171,6 +197,8 @@ pub enum TraceReason {
     NoTimeColumn,
     /// No column of the table is called a rate.
     NoRateColumn,
+    /// No column of the table has the name that was asked for.
+    NoSuchColumn,
     /// Several columns of the table are called a rate, and none of them more clearly than the others.
     ManyRateColumns,
     /// The cell is no time.
@@ -212,6 +240,9 @@ impl fmt::Display for TraceError {
             ),
             TraceReason::NoRateColumn => f.write_str(
                 "no column is called a rate; name the columns in a first line such as time,mbps",
+            ),
+            TraceReason::NoSuchColumn => f.write_str(
+                "no column has this name; give one of the names in the first line",
             ),
             TraceReason::ManyRateColumns => f.write_str(
                 "several columns are called a rate; keep one, or give the unit in the name of one, such as mbps",

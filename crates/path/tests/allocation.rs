@@ -30,6 +30,7 @@ fn main() {
             at: Time::from_nanos(2_000_000_000),
             rate: Some(Rate::from_bits_per_sec(50_000_000)),
             delay: Some(Duration::from_millis(10)),
+            mtu: path::Mtu::new(1_500),
         }],
         effects: Effects {
             loss: Loss::GilbertElliott(GilbertElliott {
@@ -46,6 +47,7 @@ fn main() {
                 share: Ratio::new(1, 10),
                 by: Duration::from_millis(3),
             }),
+            corruption: Ratio::new(1, 10),
             duplicate: Ratio::new(1, 10),
             policer: Some(Policer {
                 rate: Rate::from_bits_per_sec(150_000_000),

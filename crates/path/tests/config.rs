@@ -22,6 +22,7 @@ fn change(millis: u64, rate: Option<Rate>) -> Change {
         at: Time::ZERO + Duration::from_millis(millis),
         rate,
         delay: rate.is_some().then_some(Duration::ZERO),
+        mtu: None,
     }
 }
 
@@ -104,6 +105,14 @@ fn shares_above_one() {
         ..none()
     });
     assert!(text.starts_with("duplicate of 120%"), "{text}");
+    let text = refusal(LinkConfig {
+        effects: Effects {
+            corruption: above,
+            ..Effects::default()
+        },
+        ..none()
+    });
+    assert!(text.starts_with("corruption of 120%"), "{text}");
     let text = refusal(LinkConfig {
         effects: Effects {
             reorder: Some(Reorder {

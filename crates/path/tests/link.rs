@@ -2,7 +2,7 @@
 
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, Demand, Effects, Jitter, Link, LinkConfig,
-    Loss, LossAt, Path, PathConfig, Policer, Reorder,
+    Loss, LossAt, Mtu, Path, PathConfig, Policer, Reorder,
 };
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -355,6 +355,85 @@ fn the_policer_stands_before_the_buffer() {
 }
 
 #[test]
+fn damaged_packets_use_the_link_as_whole_ones_do_and_arrive_damaged() {
+    let impaired = |corruption| LinkConfig {
+        buffer: Buffer::Packets(30),
+        effects: Effects {
+            corruption,
+            loss: Loss::Independent(Ratio::new(1, 10)),
+            jitter: Some(Jitter::from(Duration::from_micros(700))),
+            duplicate: Ratio::new(1, 10),
+            ..Effects::default()
+        },
+        ..packet_a_milli()
+    };
+    let run = |corruption| {
+        let mut link = link(impaired(corruption));
+        for packet in 0..2_000 {
+            link.send(at_millis(packet), PACKET, packet);
+        }
+        let arrivals = drain(&mut link, Time::MAX);
+        (arrivals, link.counters())
+    };
+    let (whole, _) = run(Ratio::ZERO);
+    let (mixed, counters) = run(Ratio::new(1, 4));
+    // Switching it on moves no other draw: each packet has the fate, and the time, that it had.
+    assert_eq!(times(&mixed), times(&whole));
+    assert!(whole.iter().all(|arrival| !arrival.corrupted));
+    let damaged = mixed.iter().filter(|arrival| arrival.corrupted).count() as u64;
+    assert_eq!(counters.corrupted.packets, damaged);
+    assert_eq!(counters.corrupted.bytes, PACKET * damaged);
+    assert_eq!(counters.delivered.packets, mixed.len() as u64);
+    // Five standard deviations, of packets that come as pairs now and then.
+    assert!(damaged.abs_diff(mixed.len() as u64 / 4) < 110, "{damaged}");
+    let (all, counters) = run(Ratio::ONE);
+    assert!(all.iter().all(|arrival| arrival.corrupted));
+    assert_eq!(counters.corrupted, counters.delivered);
+}
+
+#[test]
+fn what_is_larger_than_the_mtu_does_not_enter() {
+    let mtu = |bytes| Mtu::new(bytes).expect("an MTU");
+    let mtu_at = |at, bytes| Change {
+        at: at_millis(at),
+        mtu: Some(mtu(bytes)),
+        ..Change::default()
+    };
+    let mut link = link(LinkConfig {
+        effects: Effects {
+            mtu: Some(mtu(1_500)),
+            ..Effects::default()
+        },
+        changes: vec![mtu_at(10, 1_400), mtu_at(20, 9_000)],
+        ..packet_a_milli()
+    });
+    for (at, size) in [
+        (0, 1_500),
+        (1, 1_501),
+        // Until the change, and from then on.
+        (9, 1_500),
+        (10, 1_401),
+        (11, 1_400),
+        (20, 9_000),
+        (21, 9_001),
+    ] {
+        link.send(at_millis(at), Bytes::new(size), at);
+    }
+    assert_eq!(link.mtu(), Some(mtu(9_000)));
+    let arrived: Vec<u64> = drain(&mut link, Time::MAX)
+        .iter()
+        .map(|arrival| arrival.packet)
+        .collect();
+    assert_eq!(arrived, [0, 9, 11, 20]);
+    let counters = link.counters();
+    assert_eq!(counters.too_big.packets, 3);
+    assert_eq!(counters.too_big.bytes, Bytes::new(1_501 + 1_401 + 9_001));
+    assert_eq!(counters.transmitted.packets, 4);
+    // A change of the MTU alone leaves packets and link as they were; and there is a least.
+    assert_eq!(Mtu::new(575), None);
+}
+
+#[test]
 fn a_packet_in_transmission_goes_on_at_the_new_rate() {
     let mut link = link(LinkConfig {
         changes: vec![
@@ -362,11 +441,13 @@ fn a_packet_in_transmission_goes_on_at_the_new_rate() {
                 at: at_millis(5) + Duration::from_micros(250),
                 rate: Some(Rate::from_bits_per_sec(3_000_000)),
                 delay: None,
+                mtu: None,
             },
             Change {
                 at: at_millis(20),
                 rate: Some(Rate::from_bits_per_sec(24_000_000)),
                 delay: None,
+                mtu: None,
             },
         ],
         ..packet_a_milli()
@@ -399,6 +480,7 @@ fn an_unlimited_link_can_get_a_rate() {
             at: at_millis(1),
             rate: Some(Rate::from_bits_per_sec(12_000_000)),
             delay: None,
+            mtu: None,
         }],
         ..LinkConfig::default()
     });
@@ -419,6 +501,7 @@ fn a_shorter_delay_overtakes_nobody() {
             at: at_millis(2),
             rate: None,
             delay: Some(Duration::from_millis(1)),
+            mtu: None,
         }],
         ..packet_a_milli()
     });
@@ -558,6 +641,7 @@ fn a_held_packet_after_a_change_to_a_shorter_delay_is_announced_in_time() {
             at: at_millis(1),
             rate: None,
             delay: Some(Duration::ZERO),
+            mtu: None,
         }],
         effects: Effects {
             reorder: Some(Reorder {
@@ -629,6 +713,7 @@ fn rate_at(at: u64, rate: Rate) -> Change {
         at: at_millis(at),
         rate: Some(rate),
         delay: None,
+        mtu: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use path::{
     Aggregation, Arrival, Buffer, Capacity, Change, CoDel, Counters, Demand, Discipline,
     Distribution, Ecn, Effects, FqCoDel, GilbertElliott, Jitter, Link, LinkConfig, Loss, LossAt,
-    OPPORTUNITY, Parcel, Policer, Red, Reorder, Trace, TraceError,
+    Mtu, OPPORTUNITY, Parcel, Policer, Red, Reorder, Trace, TraceError,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -132,17 +132,24 @@ fn loss_at() -> impl Strategy<Value = LossAt> {
     prop_oneof![Just(LossAt::Entry), Just(LossAt::Exit)]
 }
 
+fn mtu() -> impl Strategy<Value = Option<Mtu>> {
+    option::of(
+        (Mtu::LEAST..3_000).prop_map(|bytes| Mtu::new(bytes).expect("no less than the least")),
+    )
+}
+
 fn changes() -> impl Strategy<Value = Vec<Change>> {
-    vec((span(), option::of(rate()), span()), 0..4).prop_map(|steps| {
+    vec((span(), option::of(rate()), span(), mtu()), 0..4).prop_map(|steps| {
         let mut at = Time::ZERO;
         steps
             .into_iter()
-            .map(|(step, rate, delay)| {
+            .map(|(step, rate, delay, mtu)| {
                 at += step;
                 Change {
                     at,
                     rate,
                     delay: Some(delay),
+                    mtu,
                 }
             })
             .collect()
@@ -183,6 +190,8 @@ fn config() -> impl Strategy<Value = LinkConfig> {
             discipline(),
             loss(),
             loss_at(),
+            share(),
+            mtu(),
         ),
         option::of(jitter),
         option::of(reorder),
@@ -194,7 +203,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
     )
         .prop_map(
             |(
-                (capacity, delay, buffer, queue, loss, loss_at),
+                (capacity, delay, buffer, queue, loss, loss_at, corruption, mtu),
                 jitter,
                 reorder,
                 duplicate,
@@ -220,6 +229,8 @@ fn config() -> impl Strategy<Value = LinkConfig> {
                         queue,
                         loss,
                         loss_at,
+                        corruption,
+                        mtu,
                         jitter,
                         reorder,
                         duplicate,
@@ -313,6 +324,7 @@ fn event_by_event(
 fn check_conservation(counters: &Counters) -> TestCaseResult {
     let Counters {
         entered,
+        too_big,
         policer_drops,
         drops,
         random_losses,
@@ -321,7 +333,14 @@ fn check_conservation(counters: &Counters) -> TestCaseResult {
         inside,
         ..
     } = counters;
-    let ends = [policer_drops, drops, random_losses, delivered, inside];
+    let ends = [
+        too_big,
+        policer_drops,
+        drops,
+        random_losses,
+        delivered,
+        inside,
+    ];
     prop_assert_eq!(
         entered.packets + duplicates.packets,
         ends.iter().map(|count| count.packets).sum::<u64>()
@@ -689,7 +708,7 @@ proptest! {
         let fastest = rates().fold(rate, Rate::max);
         let config = LinkConfig {
             capacity: Capacity::Rate(rate),
-            changes: changes.iter().map(|change| Change { delay: Some(Duration::ZERO), ..*change }).collect(), effects: Effects {
+            changes: changes.iter().map(|change| Change { delay: Some(Duration::ZERO), mtu: None, ..*change }).collect(), effects: Effects {
             demand: Some(demand), ..Effects::default()}, ..LinkConfig::default()};
         let entries = entries(&packets);
         let mut free = Time::ZERO;
@@ -743,7 +762,8 @@ proptest! {
         prop_assert_eq!(counters.inside.packets, 0);
         prop_assert_eq!(
             counters.entered.packets + counters.duplicates.packets,
-            counters.policer_drops.packets
+            counters.too_big.packets
+                + counters.policer_drops.packets
                 + counters.drops.packets
                 + counters.random_losses.packets
                 + arrivals

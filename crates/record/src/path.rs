@@ -43,6 +43,10 @@ pub struct PathTotals {
     pub marks: Option<u64>,
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
+    /// Data packets damaged, which their receivers discarded.
+    pub corrupted: Option<u64>,
+    /// Data packets dropped since they were larger than the MTU.
+    pub too_big: Option<u64>,
     /// Packets that the machine delivered noticeably late, in real time.
     pub late_packets: Option<u64>,
     /// All packets that the machine delivered in both directions.
@@ -136,6 +140,7 @@ impl PathRecorder {
             let passed = self.spec.data.passed_behind();
             admitted.get() as f64 * 8.0 / span * passed * payload_share
         });
+        let link = &self.spec.data;
         // Between the times of the totals, which may differ slightly from those of the summary.
         let capacity = self
             .now
@@ -155,6 +160,8 @@ impl PathRecorder {
             drops: seen(|totals| totals.drops),
             marks: seen(|totals| totals.marks),
             random_losses: seen(|totals| totals.random_losses),
+            corrupted: seen(|totals| totals.corrupted).filter(|_| link.may_corrupt()),
+            too_big: seen(|totals| totals.too_big).filter(|_| link.has_mtu()),
             late_packets: seen(|totals| totals.late_packets),
             lateness_mean_ms: mean_ns.map(|(late, all)| late as f64 / all as f64 / 1e6),
             released_packets: released,

@@ -194,6 +194,8 @@ fn a_path_in_numbers() {
             released_packets: Some(30 * second),
             lateness: Some(Duration::from_millis(6 * second)),
             overflows: None,
+            corrupted: Some(second),
+            too_big: Some(second),
         };
         recorder.sample(seen);
         recorder.totals(seen.at, totals);
@@ -208,6 +210,8 @@ fn a_path_in_numbers() {
     assert_eq!(summary.limit_bps, Some(7_200_000));
     assert_eq!(summary.utilization, Some(0.5));
     assert_eq!((summary.drops, summary.random_losses), (Some(5), Some(10)));
+    // The path has neither.
+    assert_eq!((summary.corrupted, summary.too_big), (None, None));
     assert_eq!((summary.marks, summary.late_packets), (None, Some(15)));
     assert_eq!(summary.released_packets, Some(150));
     assert_eq!(summary.lateness_mean_ms, Some(0.2));
@@ -256,6 +260,31 @@ fn a_policer_limits_what_the_path_allows() {
     assert_eq!(limit(&[("rate", "80mbit"), policer]), Some(4_400_000));
     assert_eq!(limit(&[policer]), Some(4_400_000));
     assert_eq!(limit(&[("rate", "1mbit"), policer]), Some(500_000));
+}
+
+#[test]
+fn what_is_corrupted_or_too_big_is_counted_by_itself() {
+    let mut spec = PathSpec::default();
+    for (key, text) in [
+        ("rate", "8mbit"),
+        ("corruption", "10%"),
+        ("change", "at=3s,mtu=1400"),
+    ] {
+        spec.set(key, text).unwrap();
+    }
+    let mut recorder = PathRecorder::new(spec, SECOND);
+    for second in 0..=10 {
+        let totals = PathTotals {
+            corrupted: Some(second),
+            too_big: Some(2 * second),
+            ..PathTotals::default()
+        };
+        recorder.totals(SECOND * second, totals);
+    }
+    let (summary, _) = recorder.finish(SECOND * 10, 0.5);
+    // Since the warmup.
+    assert_eq!((summary.corrupted, summary.too_big), (Some(9), Some(18)));
+    assert_eq!(summary.limit_bps, Some(3_600_000));
 }
 
 #[test]

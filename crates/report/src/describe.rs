@@ -86,6 +86,10 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     });
     let duplicate = (link.effects.duplicate > Ratio::ZERO)
         .then(|| format!("{} duplicated", link.effects.duplicate));
+    let corruption = link
+        .may_corrupt()
+        .then(|| format!("{} corrupted", link.effects.corruption));
+    let mtu = link.effects.mtu.map(|mtu| format!("MTU {mtu}"));
     let policer = link
         .effects
         .policer
@@ -103,6 +107,8 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
         jitter,
         reorder,
         duplicate,
+        corruption,
+        mtu,
         policer,
         demand,
         aggregation,
@@ -151,7 +157,8 @@ fn changes(changes: &[ChangeSpec]) -> Vec<String> {
         let rtt = change
             .rtt
             .map(|rtt| format!("RTprop {}", millis(rtt.as_millis_f64())));
-        let new: Vec<String> = [rate, rtt].into_iter().flatten().collect();
+        let mtu = change.mtu.map(|mtu| format!("MTU {mtu}"));
+        let new: Vec<String> = [rate, rtt, mtu].into_iter().flatten().collect();
         format!("from {} {}", change.at, new.join(" and "))
     });
     let more = changes.len().saturating_sub(CHANGES);
@@ -205,6 +212,10 @@ mod tests {
             ),
             (("reorder", "share=1%,by=10ms"), "1% held back by 10ms"),
             (("duplicate", "3%"), "3% duplicated"),
+            (("corruption", "0.1%"), "0.1% corrupted"),
+            (("mtu", "1400"), "MTU 1400"),
+            (("uplink", "mtu=1280"), "uplink (MTU 1280)"),
+            (("change", "at=5s,mtu=1400"), "from 5s MTU 1400"),
             (
                 ("policer", "rate=10mbit,burst=100kb"),
                 "policer 10mbit after 100kb",

@@ -1,11 +1,13 @@
 //! What changes during a run.
 
+use path::Mtu;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::refused;
 use units::{Duration, Rate};
 
-/// A change: `[[path.change]]` with `at`, and `rate`, `rtt` or both; `[[path.uplink.change]]` with `at` and `rate`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A change: `[[path.change]]` with `at`, and `rate`, `rtt`, `mtu` or several of them; `[[path.uplink.change]]` with `at`, and
+/// `rate` or `mtu`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a table such as { at = \"20s\", rate = \"20mbit\" }"
@@ -18,6 +20,8 @@ pub struct ChangeSpec {
     pub rate: Option<Rate>,
     /// `rtt`: the path's new RTprop.
     pub rtt: Option<Duration>,
+    /// `mtu`: the link's new MTU.
+    pub mtu: Option<Mtu>,
 }
 
 /// A rate, or none at all; what is too little to be a rate is not meant as none.

@@ -156,6 +156,20 @@ impl Scenario {
             }
             if let Some(mss) = host.mss
                 && let packet = Bytes::new(mss) + HEADERS
+                && let Some((mtu, link)) = self.least_mtu(flow)
+                && packet > mtu.bytes()
+            {
+                let most = (mtu.bytes() - HEADERS).get();
+                let reason = format!(
+                    " makes packets of {} bytes, more than the {mtu} of ",
+                    packet.get()
+                );
+                let reason = Reason::of(mss).words(reason).field(link + ".mtu");
+                let reason = reason.words(format!("; leave it out, or give at most {most}"));
+                return Err(wrong(flow.host.mss.is_some(), "mss", reason));
+            }
+            if let Some(mss) = host.mss
+                && let packet = Bytes::new(mss) + HEADERS
                 && let Some(link) = self.too_small(flow, packet)
             {
                 let reason = format!(" makes packets of {packet}, which ");

@@ -84,8 +84,11 @@ impl LinkSpec {
     /// Whether each change changes something that there is.
     fn check_changes(&self, name: &str) -> Result<(), ScenarioError> {
         let place = |is: fn(&ChangeSpec) -> bool| self.changes.iter().position(is);
-        if let Some(index) = place(|change| change.rate.is_none() && change.rtt.is_none()) {
-            let reason = "changes nothing; give rate or rtt";
+        let is_none = |change: &ChangeSpec| {
+            change.rate.is_none() && change.rtt.is_none() && change.mtu.is_none()
+        };
+        if let Some(index) = place(is_none) {
+            let reason = "changes nothing; give rate, rtt or mtu";
             return Err(ScenarioError::new(format!("change[{index}]"), reason));
         }
         let is_rate_changed = place(|change| change.rate.is_some());

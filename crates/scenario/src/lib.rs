@@ -49,6 +49,7 @@ mod path_spec;
 mod propagation;
 pub mod regular;
 mod scenario;
+mod segment;
 mod ser;
 mod to_path;
 pub mod tree;

@@ -57,7 +57,7 @@ impl<'s> Limits<'s> {
     }
 
     /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
-    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random behind it, times the payload's share
+    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random or damaged behind it, times the payload's share
     /// of a packet. What is lost before the first bottleneck takes nothing from it. `None` if no link on the way limits it,
     /// or one has a trace.
     pub fn goodput(
@@ -105,11 +105,12 @@ impl LinkSpec {
         }
     }
 
-    /// The share of packets that random loss behind the bottleneck lets through.
+    /// The share of packets that random loss and corruption behind the bottleneck let through.
     pub fn passed_behind(&self) -> f64 {
+        let whole = 1.0 - self.effects.corruption.as_f64();
         match self.effects.loss_at {
-            LossAt::Entry => 1.0,
-            LossAt::Exit => 1.0 - self.effects.loss.mean(),
+            LossAt::Entry => whole,
+            LossAt::Exit => whole * (1.0 - self.effects.loss.mean()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use path::{Effects, MTU};
 use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::positive;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
@@ -31,7 +31,7 @@ pub struct LinkSpec {
     /// `loss`, `queue`, `jitter` and so on: what else happens to packets.
     #[serde(rename = "*", serialize_with = "ser::effects")]
     pub effects: Effects,
-    /// `change`: what changes, and when; of an uplink its rate, since the path has one `rtt`.
+    /// `change`: what changes, and when; of an uplink its rate and its MTU, since the path has one `rtt`.
     #[serde(
         rename = "change",
         deserialize_with = "one_or_more",
@@ -60,6 +60,16 @@ impl LinkSpec {
     /// Whether packets may have to wait for others.
     pub(crate) fn has_bottleneck(&self) -> bool {
         self.rate.is_some() || self.trace.is_some()
+    }
+
+    /// Whether packets may arrive damaged.
+    pub fn may_corrupt(&self) -> bool {
+        self.effects.corruption != Ratio::ZERO
+    }
+
+    /// Whether there is an MTU, from the start or later on.
+    pub fn has_mtu(&self) -> bool {
+        self.effects.mtu.is_some() || self.changes.iter().any(|change| change.mtu.is_some())
     }
 
     /// The buffer in bytes on a path with this RTprop, if it has a size that can be told: packets count as 1500 bytes,

@@ -138,12 +138,15 @@ impl PathSpec {
     ///
     /// # Errors
     ///
-    /// All is lost at random; the error's field is the loss.
+    /// All is lost at random or corrupted; the error's field is the loss or the corruption.
     pub fn check_open(&self) -> Result<(), ScenarioError> {
+        let [data, acks] = [&self.data, &self.uplink].map(|link| &link.effects);
         let losses = [
-            ("path.loss", self.data.effects.loss),
+            ("path.loss", data.loss),
+            ("path.corruption", Loss::Independent(data.corruption)),
             ("path.ack_loss", Loss::Independent(self.ack_loss)),
-            ("path.uplink.loss", self.uplink.effects.loss),
+            ("path.uplink.loss", acks.loss),
+            ("path.uplink.corruption", Loss::Independent(acks.corruption)),
         ];
         match losses.iter().find(|(_, loss)| loss.mean() >= 1.0) {
             Some((field, _)) => {
@@ -173,8 +176,9 @@ impl PathSpec {
             .iter()
             .filter(|change| change.rtt.is_some());
         link.changes.extend(rtts.map(|change| ChangeSpec {
-            rate: None,
-            ..*change
+            at: change.at,
+            rtt: change.rtt,
+            ..ChangeSpec::default()
         }));
         link
     }

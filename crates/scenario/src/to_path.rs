@@ -94,6 +94,7 @@ impl LinkSpec {
             at: Time::ZERO + change.at,
             rate: change.rate,
             delay: change.rtt.map(&part),
+            mtu: change.mtu,
         });
         let link = LinkConfig {
             delay: part(rtt),

@@ -3,7 +3,7 @@
 use congestion::ControllerKind;
 use path::{
     Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
-    Policer, Reorder,
+    Mtu, Policer, Reorder,
 };
 use scenario::{BufferSpec, Part, PathSpec, Scenario};
 use units::{Bytes, Duration, Rate, Ratio, Time};
@@ -30,12 +30,15 @@ aggregation = { interval = "10ms" }
 jitter = { up_to = "5ms", reorders = true }
 reorder = { share = "1%", by = "10ms" }
 duplicate = "0.1%"
+corruption = "0.2%"
+mtu = 1500
 [[path.change]]
 at = "20s"
 rate = "20mbit"
 [[path.change]]
 at = "40s"
 rtt = "50ms"
+mtu = 1400
 
 [[flow]]
 controller = "bbr1"
@@ -119,6 +122,11 @@ fn everything_that_there_is() {
         })
     );
     assert_eq!(there.effects.duplicate, Ratio::new(1, 1000));
+    assert_eq!(there.effects.corruption, Ratio::new(1, 500));
+    assert_eq!(there.effects.mtu, Mtu::new(1_500));
+    // A change of the MTU is of its direction alone.
+    assert_eq!(there.changes[1].mtu, Mtu::new(1_400));
+    assert_eq!(back.changes[0].mtu, None);
     assert_eq!(
         there.effects.policer,
         Some(Policer {
@@ -415,7 +423,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "change = [{ at = \"1s\", rate = \"1mbit\" }, { at = \"2s\" }]",
-            "line 5: path.change[1]: changes nothing; give rate or rtt",
+            "line 5: path.change[1]: changes nothing; give rate, rtt or mtu",
         ),
         (
             "change = [{ at = \"1s\", rate = \"1mbit\" }]",
@@ -519,6 +527,24 @@ fn nonsense_names_line_field_and_fix() {
         (
             "name = 'x'\nduration = '1s'\n[path]\nrate = '1mbit'\nbuffer = '2kb'\n[host]\nmss = 8948\n[[flow]]\ncontroller = 'cubic'",
             "line 7: host.mss: 8948 makes packets of 9kb, which path has no room for",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nmtu = 1500\nuplink = { mtu = 1280 }\n[host]\nmss = 1448\n[[flow]]\n\
+             controller = 'cubic'",
+            "line 7: host.mss: 1448 makes packets of 1500 bytes, more than the 1280 of path.uplink.mtu; leave it out, or \
+             give at most 1228",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nmtu = 575\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: path.mtu: 575 is not the size of a packet; give 576 to 65535 bytes, such as 1400",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nchange = [{ at = '1s', mtu = 70000 }]\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: path.change.mtu: 70000 is not the size of a packet; give 576 to 65535 bytes, such as 1400",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\ncorruption = 1\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: path.corruption: 1 could be all or one in a hundred; write 100% or 1%",
         ),
         (
             "name = 'x'\nduration = '1s'\n[host]\nmin_rto = '2s'\nmax_rto = '1s'\n[[flow]]\ncontroller = 'cubic'",

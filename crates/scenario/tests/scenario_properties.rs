@@ -2,7 +2,7 @@
 
 use path::{
     Aggregation, CoDel, Demand, Discipline, Distribution, Effects, FqCoDel, GilbertElliott, Jitter,
-    Loss, LossAt, Policer, Red, Reorder,
+    Loss, LossAt, Mtu, Policer, Red, Reorder,
 };
 use proptest::prelude::*;
 use scenario::{BufferSpec, ChangeSpec, Hops, HostSpec, LinkSpec, PathSpec, Scenario};
@@ -11,7 +11,7 @@ use transport::scheduler::Pacing;
 use transport::sender::{FastOpen, LossDetection};
 use units::{Bytes, Duration, Rate, Ratio};
 
-const KEYS: &str = "name duration warmup seed path host flow rate rtt buffer loss loss_at ack_loss jitter reorder duplicate \
+const KEYS: &str = "name duration warmup seed path host flow rate rtt buffer loss loss_at ack_loss corruption mtu jitter reorder duplicate \
                     policer demand aggregation change trace queue uplink controller count bytes app at x";
 
 const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";
@@ -39,6 +39,8 @@ prop_compose! {
         } else {
             Loss::Independent(loss)
         };
+        path.data.effects.corruption = if parts[2] { loss } else { Ratio::ZERO };
+        path.data.effects.mtu = if parts[3] { Mtu::new(2_000) } else { None };
         path.data.effects.loss_at = if parts[6] { LossAt::Exit } else { LossAt::Entry };
         path.data.effects.jitter = parts[2].then_some(Jitter { reorders, distribution: if parts[6] { Distribution::Pareto } else { Distribution::Uniform }, ..Jitter::from(up_to) });
         path.data.effects.reorder = parts[3].then_some(Reorder { share: loss, by });
@@ -206,7 +208,7 @@ prop_compose! {
 prop_compose! {
     fn any_uplink()(path in any_path(), queue in any_queue(), parts in prop::collection::vec(any::<bool>(), 2)) -> LinkSpec {
         LinkSpec {
-            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, rtt: None }], effects: Effects {
+            changes: vec![ChangeSpec { at: path.rtt, rate: path.data.rate, mtu: path.data.effects.mtu, ..ChangeSpec::default() }], effects: Effects {
             queue,
             loss: if parts[0] { path.data.effects.loss } else { Loss::NONE },
             duplicate: path.ack_loss,
@@ -278,7 +280,7 @@ proptest! {
         changes in prop::collection::vec((0u64..100, prop::option::of(rate())), 0..20), from in 0u64..100, to in 0u64..100,
     ) {
         let second = |count: u64| Duration::from_secs(count);
-        let changes = changes.into_iter().map(|(at, rate)| ChangeSpec { at: second(at), rate, rtt: Some(second(1)) });
+        let changes = changes.into_iter().map(|(at, rate)| ChangeSpec { at: second(at), rate, rtt: Some(second(1)), mtu: None });
         let link = LinkSpec { rate: Some(Rate::from_bytes_per_sec(9)), changes: changes.collect(), ..LinkSpec::default() };
         let whole = link.capacity(second(from), second(to.max(from)));
         let parts = (from..to).map(|at| Some(link.rates().at(second(at))?.bytes_in(second(1))));

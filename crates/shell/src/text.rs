@@ -35,7 +35,7 @@ pub(super) fn ways(summary: &CommandSummary) -> Table {
     Table::new(["", "down", "up"], rows)
 }
 
-fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
+fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 19] {
     let WaySummary { path, link, tun } = way;
     let always = |count: u64| Some(count.to_string());
     let seen = |count: u64| (count > 0).then(|| count.to_string());
@@ -55,6 +55,8 @@ fn rows(way: &WaySummary) -> [(&'static str, Option<String>); 17] {
         ("marked packets", seen(link.marked_packets)),
         ("random losses", seen(link.random_losses)),
         ("policer drops", seen(link.policer_drops)),
+        ("too big packets", seen(link.too_big_packets)),
+        ("corrupted packets", seen(link.corrupted_packets)),
         ("duplicated packets", seen(link.duplicated_packets)),
         ("in transit packets", seen(link.in_transit_packets)),
         ("refused packets", seen(tun.write_errors)),

@@ -208,6 +208,8 @@ fn totals(counters: &WayCounters) -> PathTotals {
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),
         random_losses: Some(link.random_losses),
+        corrupted: Some(link.corrupted_packets),
+        too_big: Some(link.too_big_packets),
         late_packets: Some(counters.tun.late_packets),
         released_packets: Some(counters.tun.written_packets),
         lateness: Some(Duration::from_nanos(counters.tun.lateness_total_ns)),

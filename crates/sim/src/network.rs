@@ -21,6 +21,8 @@ pub(crate) struct Packet {
     pub(crate) way: Way,
     /// The number of links on its way that it has entered.
     hop: u32,
+    /// Whether a link of the way has damaged it.
+    corrupted: bool,
 }
 
 /// An event at the end of a link.
@@ -187,6 +189,7 @@ impl Network {
                 serial,
                 way,
                 hop: 1,
+                corrupted: false,
             };
             let parcel = Parcel {
                 size: segment.wire_size(),
@@ -243,7 +246,12 @@ impl Network {
             debug_assert_eq!(arrival.at, now, "a link was looked at too late");
             let departed = *nic_of;
             let mut packet = arrival.packet;
+            packet.corrupted |= arrival.corrupted;
             let Some(&next) = self.ways[packet.way].get(packet.hop as usize) else {
+                // The receiver's checksum is not the packet's.
+                if packet.corrupted {
+                    continue;
+                }
                 return Some(Out::Arrived(packet, arrival.ecn == Ecn::Marked));
             };
             packet.hop += 1;

@@ -15,7 +15,8 @@ use congestion::{
 };
 use path::{
     Aggregation, Buffer, Capacity, Change, CoDel, Demand, Discipline, Distribution, Effects,
-    FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt, PathConfig, Policer, Red, Reorder,
+    FqCoDel, GilbertElliott, Jitter, LinkConfig, Loss, LossAt, Mtu, PathConfig, Policer, Red,
+    Reorder,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -88,6 +89,7 @@ fn check(seed: u64) {
         let came = counters.entered.packets + counters.duplicates.packets;
         let went = [
             counters.delivered,
+            counters.too_big,
             counters.policer_drops,
             counters.drops,
             counters.random_losses,
@@ -318,6 +320,10 @@ fn random_path(dice: &mut Dice) -> PathConfig {
                     at,
                     rate: Some(Rate::from_bits_per_sec(rate.bits_per_sec() / 100 * percent)),
                     delay: dice.happens(50).then(|| dice.micros(500, 80_000)),
+                    mtu: dice
+                        .happens(10)
+                        .then(|| Mtu::new(dice.between(600, 1_600) as u16))
+                        .flatten(),
                 }
             })
             .collect();
@@ -367,6 +373,11 @@ fn random_link(dice: &mut Dice, rate: Rate) -> LinkConfig {
                 _ => Loss::NONE,
             },
             loss_at: dice.pick(&[LossAt::Entry, LossAt::Exit]),
+            corruption: if dice.happens(15) {
+                dice.share(100)
+            } else {
+                Ratio::ZERO
+            },
             jitter: dice.happens(25).then(|| Jitter {
                 up_to: dice.micros(100, 40_000),
                 reorders: dice.happens(50),

@@ -128,6 +128,9 @@ impl<T: Transport> World<T> {
         let now = self.now;
         self.probe.log().now = now;
         while let Some(arrival) = self.path.forward.receive(now) {
+            if arrival.corrupted {
+                continue;
+            }
             let Parcel { departure, packet } = arrival.packet;
             let departure = departure.and_then(|index| self.departures.get_mut(index));
             if let Some(departure) = departure {
@@ -136,6 +139,9 @@ impl<T: Transport> World<T> {
             self.transport.receive(now, End::Receiver, packet);
         }
         while let Some(arrival) = self.path.reverse.receive(now) {
+            if arrival.corrupted {
+                continue;
+            }
             self.transport
                 .receive(now, End::Sender, arrival.packet.packet);
         }

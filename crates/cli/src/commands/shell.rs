@@ -28,7 +28,7 @@ COMMAND runs in a network of its own. Nothing is in it but the far side, beyond 
 'python3 -m http.server 8000'. COMMAND itself is at $FULLPIPE_NEAR and $FULLPIPE_NEAR6.
 
 The bottleneck and what belongs to it (--rate, --trace, --buffer, --queue, --policer, --demand, --loss, --jitter, --reorder, \
---duplicate) is on the way down, from the far side to COMMAND: what COMMAND downloads. The way up, from COMMAND to the far \
+--duplicate, --corruption, --mtu) is on the way down, from the far side to COMMAND: what COMMAND downloads. The way up, from COMMAND to the far \
 side, has half of --rtt, and --uplink, --ack-loss and --aggregation. --direction up exchanges the two; both puts the same \
 bottleneck on each way. Changes (--change) count from the start of COMMAND.
 

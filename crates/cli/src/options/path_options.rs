@@ -46,6 +46,12 @@ pub struct PathOptions {
     /// Share of packets that arrive twice: 0.1%
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     duplicate: Option<String>,
+    /// Share of packets that arrive damaged, so that their receiver discards them: 0.1%
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
+    corruption: Option<String>,
+    /// Largest packet, in bytes with its headers; larger ones are dropped: 1400
+    #[arg(long, allow_hyphen_values = true, value_name = "BYTES")]
+    mtu: Option<String>,
     /// Token bucket that drops packets above its rate: rate=10mbit,burst=100kb
     #[arg(long, allow_hyphen_values = true, value_name = "RATE,BURST")]
     policer: Option<String>,
@@ -66,7 +72,7 @@ pub struct PathOptions {
     /// Properties of the way back, in the same form: rate=1mbit,buffer=100p
     #[arg(long, allow_hyphen_values = true, value_name = "KEY=VALUE,…")]
     uplink: Option<String>,
-    /// Changes of the path, and their times: at=20s,rate=10mbit (or rate=0, an outage; or rtt=80ms); can be given several times
+    /// Changes of the path, and their times: at=20s,rate=10mbit (or rate=0, an outage; or rtt=80ms, mtu=1400); can be given several times
     #[arg(long, allow_hyphen_values = true, value_name = "CHANGE")]
     change: Vec<String>,
 }
@@ -176,6 +182,8 @@ impl PathOptions {
             ("jitter", &self.jitter),
             ("reorder", &self.reorder),
             ("duplicate", &self.duplicate),
+            ("corruption", &self.corruption),
+            ("mtu", &self.mtu),
             ("policer", &self.policer),
             ("demand", &self.demand),
             ("aggregation", &self.aggregation),

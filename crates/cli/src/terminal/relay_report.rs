@@ -62,7 +62,7 @@ pub fn table(counters: &RelayCounters) -> String {
     table
 }
 
-fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 17] {
+fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 19] {
     let micros = |nanos| nanos / 1_000;
     let waited = direction.queueing_total_ns / direction.delivered_packets.max(1);
     [
@@ -74,6 +74,8 @@ fn rows(direction: &DirectionCounters) -> [(&'static str, u64); 17] {
         ("marked packets", direction.marked_packets),
         ("random losses", direction.random_losses),
         ("policer drops", direction.policer_drops),
+        ("too big packets", direction.too_big_packets),
+        ("corrupted packets", direction.corrupted_packets),
         ("duplicated packets", direction.duplicated_packets),
         ("in transit packets", direction.in_transit_packets),
         ("send errors", direction.send_errors),

@@ -92,18 +92,21 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
     ]
 }
 
-/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, or the relay itself.
+/// The packets that were dropped, in both directions: by a full buffer, a queue discipline, a policer, an MTU, or the relay
+/// itself.
 pub fn dropped(counters: &RelayCounters) -> u64 {
-    let by_path = |one: &DirectionCounters| one.buffer_drops + one.policer_drops;
+    let by_path =
+        |one: &DirectionCounters| one.buffer_drops + one.policer_drops + one.too_big_packets;
     by_path(&counters.forward)
         + by_path(&counters.reverse)
         + counters.overload_drops
         + counters.loop_drops
 }
 
-/// The packets that the path lost at random, in both directions.
+/// The packets that the path lost at random or damaged, in both directions.
 pub fn lost(counters: &RelayCounters) -> u64 {
-    counters.forward.random_losses + counters.reverse.random_losses
+    let by_path = |one: &DirectionCounters| one.random_losses + one.corrupted_packets;
+    by_path(&counters.forward) + by_path(&counters.reverse)
 }
 
 #[cfg(test)]

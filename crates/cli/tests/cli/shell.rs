@@ -145,6 +145,23 @@ fn what_the_path_takes_is_counted() {
     }
 }
 
+/// The far side would answer what it takes for whole, also where its kernel relies on the checksums of an offloading card.
+#[test]
+fn the_far_side_discards_what_is_damaged() {
+    if !is_possible("the_far_side_discards_what_is_damaged") {
+        return;
+    }
+    let options = ["--direction", "up", "--corruption", "100%"];
+    let (ended, summary) = summary(&options, &TEN_DATAGRAMS);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let up = &summary["up"];
+    assert_eq!(up["link"]["corrupted_packets"], 10, "{summary:#}");
+    assert_eq!(up["link"]["delivered_packets"], 10, "{summary:#}");
+    assert_eq!(up["tun"]["written_packets"], 10, "{summary:#}");
+    assert_eq!(summary["down"]["link"]["entered_packets"], 0, "{summary:#}");
+    assert!(ended.stderr.contains("100% corrupted"), "{}", ended.stderr);
+}
+
 #[test]
 fn a_rate_holds_up_a_burst() {
     if !is_possible("a_rate_holds_up_a_burst") {

@@ -89,7 +89,7 @@ fn with_rates(changes: &[(u64, Rate)], first: Rate) -> path::PathConfig {
         .map(|(ms, rate)| Change {
             at: at_ms(*ms),
             rate: Some(*rate),
-            delay: None,
+            ..Change::default()
         })
         .collect();
     config

@@ -59,7 +59,7 @@ fn changing(mut path: PathConfig, at: Time, rate: Rate) -> PathConfig {
     path.forward.changes = vec![Change {
         at,
         rate: Some(rate),
-        delay: None,
+        ..Change::default()
     }];
     path
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::ops::Range;
 
-use path::{Agenda, Capacity, Ecn, Link, LinkConfig, Parcel, Queued};
+use path::{Agenda, Capacity, Change, Ecn, Link, LinkConfig, Mtu, Parcel, Queued};
 use units::{Bytes, Time};
 
 use super::config::{Direction, Way};
@@ -20,6 +20,8 @@ pub(crate) struct Packet {
     route: u32,
     /// How many links of the route it has entered.
     hop: u32,
+    /// Whether a link has damaged it. Links that only delay do not, so that it is a single segment.
+    pub(crate) corrupted: bool,
 }
 
 impl Packet {
@@ -63,6 +65,16 @@ pub(crate) struct Network {
     /// The routes by their destinations.
     by_destination: HashMap<IpAddr, u32>,
     agenda: Agenda,
+    /// What was larger than an MTU since this was last asked for.
+    too_big: Vec<TooBig>,
+}
+
+/// A packet that was dropped since it was larger than a link's MTU.
+#[derive(Debug)]
+pub(crate) struct TooBig {
+    pub(crate) frame: Frame,
+    pub(crate) segments: Range<u32>,
+    pub(crate) mtu: Mtu,
 }
 
 /// The seed of a link. Forward and back, the links count as a simulation counts those of its hops, so that both draw the
@@ -131,6 +143,7 @@ impl Network {
             links,
             lines,
             by_destination,
+            too_big: Vec::new(),
         })
     }
 
@@ -141,6 +154,7 @@ impl Network {
         let packet = Packet {
             route: route.copied().unwrap_or(0),
             hop: 0,
+            corrupted: false,
             segments: 0..layout.segments(),
             frame,
         };
@@ -168,7 +182,9 @@ impl Network {
             if let Some(arrival) = arrival {
                 debug_assert_eq!(arrival.at, at, "a link was looked at too late");
                 self.counters.get_mut(from)?.count_release(&arrival, now);
-                let departure = self.forward(at, arrival.packet, arrival.ecn, Some(from));
+                let mut packet = arrival.packet;
+                packet.corrupted |= arrival.corrupted;
+                let departure = self.forward(at, packet, arrival.ecn, Some(from));
                 if departure.is_some() {
                     return departure;
                 }
@@ -181,6 +197,11 @@ impl Network {
         for link in &mut self.links {
             link.advance(now);
         }
+    }
+
+    /// What was too large for a link since the last call: one packet of each frame that came to it.
+    pub(crate) fn too_big(&mut self) -> impl Iterator<Item = TooBig> {
+        self.too_big.drain(..)
     }
 
     /// How many packets the system refused after they had crossed this link.
@@ -219,6 +240,20 @@ impl Network {
         let is_cut = packet.hop as usize == line.cut;
         packet.hop += 1;
         let link = self.links.get_mut(next)?;
+        // None of a large packet's segments is larger than the first.
+        let first = match is_cut {
+            true => packet.segments.start..packet.segments.start + 1,
+            false => packet.segments.clone(),
+        };
+        let size = Bytes::new(packet.frame.layout().size(&first) as u64);
+        link.advance(at);
+        if let Some(mtu) = link.mtu().filter(|mtu| size > mtu.bytes()) {
+            self.too_big.push(TooBig {
+                frame: packet.frame.clone(),
+                segments: first,
+                mtu,
+            });
+        }
         if is_cut && packet.segments.len() > 1 {
             for segment in packet.segments.clone() {
                 let packet = Packet {
@@ -248,5 +283,6 @@ fn only_delays(link: &LinkConfig) -> bool {
         changes: link.changes.clone(),
         ..LinkConfig::default()
     };
-    *link == delay && link.changes.iter().all(|change| change.rate.is_none())
+    let only_delays = |change: &Change| change.rate.is_none() && change.mtu.is_none();
+    *link == delay && link.changes.iter().all(only_delays)
 }

@@ -19,6 +19,8 @@ struct Run {
     frame: Frame,
     segments: Range<u32>,
     ecn: Ecn,
+    /// Whether it is a damaged segment, which stays alone.
+    corrupted: bool,
     /// The link that they come from.
     from: Option<usize>,
 }
@@ -66,7 +68,9 @@ impl Outbox {
             Some(run)
                 if run.segments.end == packet.segments.start
                     && run.frame.is(&packet.frame)
-                    && run.ecn == ecn =>
+                    && run.ecn == ecn
+                    && !run.corrupted
+                    && !packet.corrupted =>
             {
                 run.segments.end = packet.segments.end;
                 Ok(())
@@ -77,6 +81,7 @@ impl Outbox {
                     frame: packet.frame,
                     segments: packet.segments,
                     ecn,
+                    corrupted: packet.corrupted,
                     from,
                 });
                 Ok(())
@@ -99,7 +104,11 @@ impl Outbox {
         let layout = run.frame.layout();
         let packets = run.segments.len() as u64;
         let mark = run.ecn != layout.ecn;
-        match run.frame.write(&self.device, &run.segments, mark) {
+        let written = match run.corrupted {
+            true => run.frame.write_damaged(&self.device, &run.segments, mark),
+            false => run.frame.write(&self.device, &run.segments, mark),
+        };
+        match written {
             Ok(()) => {
                 counters.written_frames += 1;
                 counters.written_packets += packets;

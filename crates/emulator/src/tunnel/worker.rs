@@ -10,7 +10,7 @@ use units::{Duration, Time};
 
 use super::counters::{TunCounters, WayCounters};
 use super::frame::{Inbox, Received};
-use super::network::{Departure, Network};
+use super::network::{Departure, Network, TooBig};
 use super::outbox::{Outbox, is_gone};
 use crate::clock::Clock;
 use crate::shown::Shown;
@@ -130,6 +130,17 @@ impl Worker {
             }
             Some(Received::Malformed) => self.counters.malformed_frames += 1,
             Some(Received::End) | None => {}
+        }
+        for TooBig {
+            frame,
+            segments,
+            mtu,
+        } in self.network.too_big()
+        {
+            // Like a router, which may be too busy to send it.
+            if let Some(report) = frame.too_big(&segments, mtu) {
+                let _ = rustix::io::write(&self.device, &report);
+            }
         }
         self.outbox.flush(&mut self.network, &mut self.counters)
     }

@@ -89,6 +89,7 @@ fn path(number: usize, seed: u64) -> PathConfig {
             at: Time::ZERO + LENGTH / 2,
             rate: Some(rate.scale(Ratio::new(1, 3))),
             delay: Some(rtt),
+            mtu: None,
         }]
     } else {
         Vec::new()

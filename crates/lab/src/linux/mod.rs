@@ -357,6 +357,8 @@ fn totals(counters: &TunnelCounters, hop: usize) -> PathTotals {
         drops: Some(link.buffer_drops + link.policer_drops),
         marks: Some(link.marked_packets),
         random_losses: Some(link.random_losses),
+        corrupted: Some(link.corrupted_packets),
+        too_big: Some(link.too_big_packets),
         late_packets: sum(|tun| tun.late_packets),
         released_packets: sum(|tun| tun.written_packets),
         lateness: sum(|tun| tun.lateness_total_ns).map(Duration::from_nanos),

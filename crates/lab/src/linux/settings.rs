@@ -5,7 +5,6 @@ use transport::segment::{HEADERS, MSS};
 use transport::sender::LossDetection;
 use units::{Bytes, Ratio};
 
-use crate::ways;
 use scenario::{FlowSpec, HostSpec, Scenario};
 
 /// The size of the timestamp option in each segment. `TCP_MAXSEG` counts it as payload, scenarios count it as header.
@@ -26,10 +25,7 @@ const RECEIVE_OVERHEAD: u64 = 2;
 pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
     let group = scenario.flows.first();
     let host = group.map_or(scenario.host, |group| group.host.over(&scenario.host));
-    let segments = scenario
-        .flows
-        .iter()
-        .map(|group| ways::mss(scenario, group));
+    let segments = scenario.flows.iter().map(|group| scenario.mss(group));
     let packet = segments.max().unwrap_or(MSS) + HEADERS;
     NetworkConfig {
         groups,
@@ -40,11 +36,11 @@ pub(super) fn network(scenario: &Scenario, groups: u16) -> NetworkConfig {
 
 /// The maximum segment size to set on a group's sockets; `None` leaves it to the MTU.
 pub(super) fn segment_size(scenario: &Scenario, group: &FlowSpec) -> Option<u16> {
-    let mss = ways::mss(scenario, group);
+    let mss = scenario.mss(group);
     let is_usual = scenario
         .flows
         .iter()
-        .all(|group| ways::mss(scenario, group) == MSS);
+        .all(|group| scenario.mss(group) == MSS);
     u16::try_from(mss.get() + TIMESTAMP_BYTES)
         .ok()
         .filter(|_| !is_usual)

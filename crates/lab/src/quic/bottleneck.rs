@@ -75,6 +75,8 @@ fn totals(counters: &RelayCounters) -> PathTotals {
         drops: Some(forward.buffer_drops + forward.policer_drops),
         marks: Some(forward.marked_packets),
         random_losses: Some(forward.random_losses),
+        corrupted: Some(forward.corrupted_packets),
+        too_big: Some(forward.too_big_packets),
         late_packets: Some(sum(|way| way.late_packets)),
         released_packets: Some(sum(|way| way.delivered_packets)),
         lateness: Some(Duration::from_nanos(sum(|way| way.lateness_total_ns))),

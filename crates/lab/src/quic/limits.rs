@@ -2,21 +2,34 @@
 //! one direction.
 
 use congestion::Settings;
-use scenario::{HostSpec, Marks, Scenario, ScenarioError};
+use scenario::{HostSpec, LinkSpec, Marks, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
+use units::Bytes;
 
 use crate::engine_kind::EngineKind;
 use crate::limits::Limits;
 
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Quic,
-    scenario: &[(
-        "path.next",
-        |scenario| !scenario.next.is_empty(),
-        "it has one bottleneck",
-    )],
+    scenario: &[
+        (
+            "path.next",
+            |scenario| !scenario.next.is_empty(),
+            "it has one bottleneck",
+        ),
+        (
+            "path.mtu",
+            |scenario| is_too_small(&scenario.path.data),
+            TOO_SMALL,
+        ),
+        (
+            "path.uplink.mtu",
+            |scenario| is_too_small(&scenario.path.uplink),
+            TOO_SMALL,
+        ),
+    ],
     host: &[
         (
             "fast_open",
@@ -50,6 +63,19 @@ pub(crate) const LIMITS: Limits = Limits {
     // About as many as an emulated path serves clients; with more, the result would depend on the machine.
     most_flows: 500,
 };
+
+/// The least MTU that QUIC can use (RFC 9000, section 14): its 1200 bytes, with the headers of UDP and IPv4.
+const LEAST_MTU: Bytes = Bytes::new(1200 + 8 + 20);
+
+const TOO_SMALL: &str =
+    "a datagram of QUIC is at least 1200 bytes, which take an MTU of 1228 with their headers";
+
+/// Whether a link has, now or later, an MTU that QUIC cannot use.
+fn is_too_small(link: &LinkSpec) -> bool {
+    let later = link.changes.iter().filter_map(|change| change.mtu);
+    let mut mtus = link.effects.mtu.into_iter().chain(later);
+    mtus.any(|mtu| mtu.bytes() < LEAST_MTU)
+}
 
 /// The controller of each flow, with its settings.
 ///

@@ -139,7 +139,7 @@ impl Sim {
         to: [W; 2],
     ) -> Result<(Record, [W; 2]), EngineError> {
         let each = scenario.each_flow();
-        let mss = each.map(|(flow, _)| ways::mss(scenario, flow)).collect();
+        let mss = each.map(|(flow, _)| scenario.mss(flow)).collect();
         let pcap = Pcap::new(to, mss).map_err(EngineError::Capture)?;
         let (hops, flows) = (
             Hops::of(scenario),
@@ -329,6 +329,8 @@ fn totals(counters: &Counters) -> PathTotals {
         drops: Some(counters.drops.packets + counters.policer_drops.packets),
         marks: Some(counters.marks.packets),
         random_losses: Some(counters.random_losses.packets),
+        corrupted: Some(counters.corrupted.packets),
+        too_big: Some(counters.too_big.packets),
         late_packets: None,
         released_packets: None,
         lateness: None,

@@ -60,7 +60,7 @@ pub(super) fn config<C>(
         let starting = |start| {
             let flow = FlowConfig {
                 app: group.application(),
-                sender: sender_config(&spec),
+                sender: sender_config(&spec, scenario.mss(group)),
                 receiver,
                 host: place,
                 ..FlowConfig::with_controller(controller.clone())
@@ -142,9 +142,8 @@ fn number<T: TryFrom<u64>>(given: Option<u64>, usual: T) -> T {
     given.unwrap_or(usual)
 }
 
-fn sender_config(spec: &HostSpec) -> sender::Config {
+fn sender_config(spec: &HostSpec, mss: Bytes) -> sender::Config {
     let usual = sender::Config::default();
-    let mss = spec.mss.map_or(usual.mss, Bytes::new);
     sender::Config {
         mss,
         initial_cwnd: number(spec.initial_cwnd, usual.initial_cwnd),

@@ -13,7 +13,6 @@ use units::{Bytes, Duration, Rate, Time};
 
 use crate::flow;
 use crate::flows::{FlowId, Flows};
-use crate::ways;
 
 /// Observes all flows, and packets if the tap `T` wants them.
 #[derive(Debug)]
@@ -116,7 +115,7 @@ impl<T> Watch<T> {
     pub fn new(scenario: &Scenario, flows: Flows, tap: T) -> Watch<T> {
         let states = scenario.each_flow().map(|(spec, _)| FlowState {
             host: (!spec.opens_many()).then(|| HostRecorder::new(scenario.warmup)),
-            mss: ways::mss(scenario, spec),
+            mss: scenario.mss(spec),
             marked: Bytes::ZERO,
             delivered_and_lost: (Bytes::ZERO, Bytes::ZERO),
         });

@@ -59,6 +59,10 @@ class Path(_Entries):
     """Data packets that are held back and overtaken: ``{"share": "1%", "by": "10ms"}``."""
     duplicate: Share | None = None
     """Share of data packets that arrive twice."""
+    corruption: Share | None = None
+    """Share of data packets that arrive damaged, so that their receiver discards them."""
+    mtu: int | None = None
+    """The largest data packet, in bytes with its headers; larger ones are dropped."""
     policer: Table | None = None
     """A token bucket in front of the buffer: ``{"rate": "10mbit", "burst": "100kb"}``."""
     demand: Table | None = None

@@ -147,6 +147,7 @@ fn ten_times_as_much_or_as_little_is_found() {
                 at: Time::ZERO + SECOND * 5,
                 rate: rate.map(|rate| rate.parse::<Rate>().unwrap()),
                 delay: Some(millis(rtt) / 2),
+                mtu: None,
             };
             path.forward.changes = vec![change(Some(rate))];
             path.reverse.changes = vec![change(None)];

@@ -12,8 +12,8 @@ pub(super) const MEASURES: &[Measure] = &[
         is_windowed: false,
         about: "mean size of the bursts that TCP hands down, in full packets, of the median flow",
         of: |subject| {
-            let mss = subject.scenario()?.host.mss;
-            let mss = mss.unwrap_or(transport::segment::MSS.get()) as f64;
+            let scenario = subject.scenario()?;
+            let mss = scenario.mss(scenario.flows.first()?).get() as f64;
             median(of_each(subject, |host| Some(host.burst_bytes / mss))?)
         },
     },

@@ -17,9 +17,9 @@ pub struct PathSummary {
     pub rtprop_ms: f64,
     /// The buffer's size; null if it is unlimited.
     pub buffer_bytes: Option<u64>,
-    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, and × (1 −
-    /// loss) if the loss is behind the bottleneck. If the rate changes, it is the mean over the run. If a policer,
-    /// including its burst, allows less, it is the policer's. Null if the path has neither.
+    /// The goodput that the path allows all flows together over the run: rate × payload share of a packet, × (1 −
+    /// corruption), and × (1 − loss) if the loss is behind the bottleneck. If the rate changes, it is the mean over the
+    /// run. If a policer, including its burst, allows less, it is the policer's. Null if the path has neither.
     pub limit_bps: Option<u64>,
     /// The bytes that the bottleneck transmitted, as a share of what it could have transmitted.
     #[serde(serialize_with = "optional_millionths")]
@@ -32,6 +32,12 @@ pub struct PathSummary {
     pub marks: Option<u64>,
     /// Data packets lost at random.
     pub random_losses: Option<u64>,
+    /// Data packets that were damaged on the way, and that their receivers discarded. Only of a path with `corruption`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<u64>,
+    /// Data packets dropped since they were larger than the MTU. Only of a path with an `mtu`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_big: Option<u64>,
     /// Packets that the machine delivered more than a millisecond after the path's time. Null in virtual time, where
     /// none is late.
     pub late_packets: Option<u64>,

@@ -309,6 +309,7 @@ fn change(path: &mut PathConfig, then: &[Then]) {
         at: at_millis(then.at * SECOND),
         rate,
         delay: Some(then.rtt / 2),
+        mtu: None,
     };
     path.forward.changes = then
         .iter()

@@ -7,8 +7,12 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use path::Mtu;
+
+use super::damage::damage;
 use super::headers;
 use super::layout::Layout;
+use super::too_big;
 use super::virtio::VIRTIO;
 
 /// The first part of a frame: a packet of the usual size, or the headers of a large one and its first bytes.
@@ -94,9 +98,54 @@ impl Frame {
         segments: &Range<u32>,
         mark: bool,
     ) -> io::Result<()> {
-        let Body { head, layout, .. } = &*self.0;
         let mut headers = [0; HEAD];
-        let replaced = headers::write(layout, head, segments, mark, &mut headers)
+        let slices = self.pieces(segments, mark, &mut headers)?;
+        let mut vector = [IoSlice::new(&[]); 2 + PARTS];
+        let mut count = 0;
+        for (place, slice) in vector.iter_mut().zip(slices) {
+            *place = IoSlice::new(slice);
+            count += 1;
+        }
+        rustix::io::writev(device, vector.get(..count).unwrap_or_default())?;
+        Ok(())
+    }
+
+    /// As [`Frame::write`], of one segment that is damaged: its receiver computes another checksum than it carries.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn write_damaged(
+        &self,
+        device: impl AsFd,
+        segment: &Range<u32>,
+        mark: bool,
+    ) -> io::Result<()> {
+        let mut headers = [0; HEAD];
+        let pieces = self.pieces(segment, mark, &mut headers)?;
+        let mut frame = pieces.collect::<Vec<_>>().concat();
+        damage(&mut frame);
+        rustix::io::write(device, &frame)?;
+        Ok(())
+    }
+
+    /// A frame that tells the sender of one of its segments that it is larger than the MTU of a link on its way.
+    pub(crate) fn too_big(&self, segment: &Range<u32>, mtu: Mtu) -> Option<Vec<u8>> {
+        let mut headers = [0; HEAD];
+        let pieces = self.pieces(segment, false, &mut headers).ok()?;
+        let frame = pieces.collect::<Vec<_>>().concat();
+        too_big::report(self.layout().version, frame.get(VIRTIO..)?, mtu)
+    }
+
+    /// Some of its segments as one frame, in pieces; `mark` sets "congestion experienced", and headers that are not those of
+    /// the frame are written to `headers`.
+    fn pieces<'a>(
+        &'a self,
+        segments: &Range<u32>,
+        mark: bool,
+        headers: &'a mut [u8; HEAD],
+    ) -> io::Result<impl Iterator<Item = &'a [u8]>> {
+        let Body { head, layout, .. } = &*self.0;
+        let replaced = headers::write(layout, head, segments, mark, headers)
             .ok_or(io::ErrorKind::InvalidData)?;
         let body = match (replaced, &layout.large) {
             (0, _) => 0..VIRTIO + layout.length,
@@ -106,17 +155,10 @@ impl Frame {
                 VIRTIO + payload.start..VIRTIO + payload.end
             }
         };
-        let slices = iter::once(headers.get(..replaced).unwrap_or_default())
-            .chain(self.bytes(body))
-            .filter(|slice| !slice.is_empty());
-        let mut vector = [IoSlice::new(&[]); 2 + PARTS];
-        let mut count = 0;
-        for (place, slice) in vector.iter_mut().zip(slices) {
-            *place = IoSlice::new(slice);
-            count += 1;
-        }
-        rustix::io::writev(device, vector.get(..count).unwrap_or_default())?;
-        Ok(())
+        let headers: &[u8] = headers;
+        let pieces = iter::once(headers.get(..replaced).unwrap_or_default());
+        let pieces = pieces.chain(self.bytes(body));
+        Ok(pieces.filter(|piece| !piece.is_empty()))
     }
 
     /// A range of its bytes, in pieces.

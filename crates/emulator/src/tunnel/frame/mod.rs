@@ -1,6 +1,7 @@
 //! Frames: what is read from a TUN device, and written to one.
 
 mod checksum;
+mod damage;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod headers;
@@ -8,6 +9,7 @@ mod layout;
 mod memory;
 #[cfg(test)]
 mod tests;
+mod too_big;
 mod virtio;
 
 pub(crate) use memory::{Frame, Inbox, Received};

@@ -3,7 +3,11 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-use etherparse::{IpNumber, Ipv4Header, Ipv6Header, TcpHeader};
+use etherparse::icmpv4::DestUnreachableHeader;
+use etherparse::{
+    Icmpv4Type, Icmpv6Type, IpNumber, Ipv4Header, Ipv6Header, NetHeaders, TcpHeader,
+    TransportHeader, TransportSlice,
+};
 use path::Ecn;
 use proptest::prelude::*;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
@@ -206,6 +210,10 @@ impl Device {
 
     fn written(&self, frame: &Frame, segments: Range<u32>, mark: bool) -> Vec<u8> {
         frame.write(&self.ours, &segments, mark).unwrap();
+        self.received()
+    }
+
+    fn received(&self) -> Vec<u8> {
         let mut bytes = vec![0; 80_000];
         let (length, _) = rustix::net::recv(&self.kernel, &mut bytes, RecvFlags::empty()).unwrap();
         bytes.truncate(length);
@@ -288,7 +296,18 @@ proptest! {
                 prop_assert_eq!(virtio.gso_type, GSO_NONE);
             }
             prop_assert_eq!(virtio.gso_type & GSO_ECN != 0, joined.tcp.cwr && virtio.gso_type != GSO_NONE);
-            prop_assert_eq!(joined.packets(0..joined.segments(), false), expected);
+            prop_assert_eq!(joined.packets(0..joined.segments(), false), &expected[..]);
+            // Damaged, it is the packet with its own checksum, but for one bit; a checksum of zero is written as in Linux.
+            frame.write_damaged(&device.ours, &one, mark).unwrap();
+            let damaged = device.received();
+            prop_assert_eq!(&damaged[..VIRTIO], &Virtio::default().to_bytes());
+            let mut whole = expected[0].clone();
+            let checksum = layout.large.as_ref().unwrap().tcp + 16;
+            if whole[checksum..checksum + 2] == [0, 0] {
+                whole[checksum..checksum + 2].fill(0xff);
+            }
+            *whole.last_mut().unwrap() ^= 1;
+            prop_assert_eq!(&damaged[VIRTIO..], whole);
         }
     }
 
@@ -361,6 +380,60 @@ fn flows_and_codepoints_are_told_apart() {
         assert_eq!(ecn, expected);
     }
     assert_ne!(layout(1, 0, false).flow, layout(1, 0, true).flow);
+}
+
+#[test]
+fn reports_have_the_mtu_and_quote_the_segment() {
+    let mut device = Device::new();
+    for v6 in [false, true] {
+        let send = Send {
+            ip: Ip::new(v6, 2, 9),
+            tcp: TcpHeader::new(40_000, 443, 5, 512),
+            payload: vec![1; 4_000],
+            mss: 1_448,
+        };
+        let frame = device.read(&send.frame()).unwrap();
+        let mtu = path::Mtu::new(1_400).unwrap();
+        let report = frame.too_big(&(1..2), mtu).unwrap();
+        assert_eq!(report[..VIRTIO], Virtio::default().to_bytes());
+        let slice = etherparse::SlicedPacket::from_ip(&report[VIRTIO..]).unwrap();
+        let headers = etherparse::PacketHeaders::from_ip_slice(&report[VIRTIO..]).unwrap();
+        let quoted = match (headers.transport.unwrap(), headers.net.unwrap()) {
+            (TransportHeader::Icmpv4(icmp), NetHeaders::Ipv4(ip, _)) => {
+                let needed = DestUnreachableHeader::FragmentationNeeded {
+                    next_hop_mtu: 1_400,
+                };
+                assert_eq!(icmp.icmp_type, Icmpv4Type::DestinationUnreachable(needed));
+                assert_eq!(
+                    (ip.source, ip.destination),
+                    ([192, 168, 5, 4], [10, 9, 8, 7])
+                );
+                let Some(TransportSlice::Icmpv4(slice)) = slice.transport else {
+                    panic!("no ICMP");
+                };
+                assert_eq!(icmp.checksum, icmp.icmp_type.calc_checksum(slice.payload()));
+                slice.payload().to_vec()
+            }
+            (TransportHeader::Icmpv6(icmp), NetHeaders::Ipv6(ip, _)) => {
+                let told = Icmpv6Type::PacketTooBig { mtu: 1_400 };
+                assert_eq!(icmp.icmp_type, told);
+                assert_eq!((ip.source, ip.destination), ([0xfe; 16], [0xfd; 16]));
+                let Some(TransportSlice::Icmpv6(slice)) = slice.transport else {
+                    panic!("no ICMP");
+                };
+                let checksum = told.calc_checksum(ip.source, ip.destination, slice.payload());
+                assert_eq!(icmp.checksum, checksum.unwrap());
+                slice.payload().to_vec()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(quoted.len(), 548);
+        // Its checksum is not computed yet, as it was not when the kernel handed it over.
+        let segment = &send.packets(1..2, false)[0];
+        let checksum = frame.layout().large.as_ref().unwrap().tcp + 16;
+        assert_eq!(quoted[..checksum], segment[..checksum]);
+        assert_eq!(quoted[checksum + 2..], segment[checksum + 2..548]);
+    }
 }
 
 #[test]
