@@ -148,13 +148,16 @@ impl Chart {
         })
     }
 
-    /// Whether it is legible where it is only so wide, in pixels: a drawing needs its room, and a cell that for its label.
-    pub(super) fn is_legible_in(&self, wide: f64) -> bool {
+    /// Whether it is legible in this width and height, in pixels, with so much room on its left: a drawing needs its room, and a
+    /// cell that for its label.
+    pub(super) fn is_legible_in(&self, (wide, high): (f64, f64), left: f64) -> bool {
+        let (wide, high) = (wide - left - WHOLE.right, high - WHOLE.above - WHOLE.below);
+        let room = |axis: &Axis, (from, to): (f64, f64)| (axis.place(to) - axis.place(from)).abs();
         self.layers.iter().all(|layer| match layer {
             Layer::Drawing(_) => false,
             Layer::Cells(cells) => cells.cells.iter().all(|cell| {
-                let room = (self.x.place(cell.x.1) - self.x.place(cell.x.0)).abs() * wide;
-                WHOLE.of_values().room(&cell.label) <= room
+                let room = (room(&self.x, cell.x) * wide, room(&self.y, cell.y) * high);
+                cell.written(room).is_some()
             }),
             _ => true,
         })

@@ -90,9 +90,10 @@ impl Picture {
 
     /// The picture for a narrow screen as SVG, with its charts below each other; nothing if it would not be legible.
     pub fn narrow_svg(&self) -> Option<String> {
-        let room = NARROW.width - 2.0 * MARGIN - self.left(NARROW.label);
+        let room = (NARROW.width - 2.0 * MARGIN, self.row_height(NARROW));
+        let left = self.left(NARROW.label);
         let mut charts = self.charts.iter();
-        let is_legible = charts.all(|chart| chart.is_legible_in(room));
+        let is_legible = charts.all(|chart| chart.is_legible_in(room, left));
         is_legible.then(|| svg::svg(&self.paint(NARROW)))
     }
 
@@ -142,6 +143,18 @@ impl Picture {
         lefts.fold(0.0, f64::max)
     }
 
+    /// The height of a row of charts.
+    fn row_height(&self, form: Form) -> f64 {
+        let heights = self.charts.iter().map(|chart| {
+            if chart.y.has_rows() {
+                self.height
+            } else {
+                self.height.min(form.highest)
+            }
+        });
+        heights.fold(0.0, f64::max)
+    }
+
     /// What those are told who do not see it: its title, what each chart shows over what, and of what.
     fn label(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
@@ -159,14 +172,7 @@ impl Picture {
 
     fn paint(&self, form: Form) -> Canvas {
         let inner = form.width - 2.0 * MARGIN;
-        let heights = self.charts.iter().map(|chart| {
-            if chart.y.has_rows() {
-                self.height
-            } else {
-                self.height.min(form.highest)
-            }
-        });
-        let row_height = heights.fold(0.0, f64::max);
+        let row_height = self.row_height(form);
         let heading = Letters::new(16.0, BLACK).bold();
         let small = Letters::new(10.5, FAINT);
         let title = heading.broken(&self.title, inner);

@@ -250,8 +250,8 @@ pub(super) fn short(field: &str) -> &str {
 }
 
 impl Range {
-    /// The range that `text` is; nothing if it is none. A trace's name may have two points, too.
-    fn read(field: &str, text: &str) -> Option<Range> {
+    /// The range that `text` is as a value of `field`; nothing if it is none. A trace's name may have two points, too.
+    pub fn read(field: &str, text: &str) -> Option<Range> {
         let (from, to) = text.split_once(TO)?;
         let is_number = from.trim().starts_with(|c: char| c.is_ascii_digit());
         if !is_number || field.ends_with("trace") {

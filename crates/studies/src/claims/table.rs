@@ -4,9 +4,6 @@ use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use report::Table;
 
-/// Texts are no wider than this, in characters.
-const PAGE: usize = 120;
-
 /// One row an expectation and engine, what fails or differs below it, and a line that counts them; all columns, or those
 /// that fit a terminal of `width` columns. Ends with a newline.
 pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
@@ -50,12 +47,11 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     let remarks = remarks.map(|one| {
         let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
         let verdict = words::verdict(one.verdict);
-        let room = width.unwrap_or(PAGE).min(PAGE);
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
         let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
         let below = below.into_iter().filter(|text| !text.is_empty());
-        let below = below.map(|text| report::wrapped(text, "    ", room));
-        report::wrapped(&heading, "", room) + &below.collect::<String>()
+        let below = below.map(|text| report::explained(text, "    ", width));
+        report::explained(&heading, "", width) + &below.collect::<String>()
     });
     format!(
         "{}{}{}\n",

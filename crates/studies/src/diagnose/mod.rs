@@ -2,7 +2,8 @@
 //! would harm.
 //!
 //! A [`Direction`] of a capture's summary shows the path, and an [`Advice`] says what is best on it. A [`Diagnosis`] is both
-//! in words, as tables, as a page and for programs. [`untellable`] says why a capture shows no path, and what to capture.
+//! in words, as tables, as a page and for programs. [`untellable`] says why a capture shows no path, and what to capture, and
+//! [`more`] how to ask for more.
 
 mod page;
 mod words;
@@ -13,10 +14,7 @@ use serde::Serialize;
 use crate::advise::{self, Advice, Goal};
 use report::Table;
 
-pub use words::{not_used, untellable};
-
-/// Explanations are no wider than this, in characters.
-const PAGE: usize = 120;
+pub use words::{more, named, not_used, untellable};
 
 /// A connection of a capture, and what is best on its path.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +49,11 @@ pub struct Json<'a> {
 impl<'a> Diagnosis<'a> {
     /// The diagnosis for a terminal of so many columns. Ends with a newline.
     pub fn text(&self, width: Option<usize>) -> String {
-        let sentences = words::sentences(self).join("\n");
+        let sentences = report::sentences(words::sentences(self), width);
         let tables = self.tables();
         let tables: Vec<String> = tables.iter().map(|table| table.lines(width)).collect();
-        let room = width.unwrap_or(PAGE).min(PAGE);
-        let columns = report::wrapped(advise::words::COLUMNS, "", room);
-        format!("{sentences}\n\n{}{columns}", tables.join("\n"))
+        let columns = report::explained(advise::words::COLUMNS, "", width);
+        format!("{sentences}\n{}{columns}", tables.join("\n"))
     }
 
     /// The diagnosis for programs.
