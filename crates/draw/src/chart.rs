@@ -78,6 +78,9 @@ const INSET_GAP: f64 = 8.0;
 const TICK: f64 = 4.0;
 const TO_LABEL: f64 = 8.0;
 
+/// Between what is written at two values above each other, in pixels.
+const BETWEEN: f64 = 4.0;
+
 /// From line to line of what is written at a value, in sizes of its letters.
 const LINE: f64 = 1.1;
 
@@ -146,6 +149,15 @@ impl Chart {
         lines.fold(frame.left, |left, line| {
             left.max(letters.room(&line) + beside)
         })
+    }
+
+    /// The height in which what is written at the values on the left, in lines of this width, does not touch.
+    pub(super) fn high(&self, label: f64) -> f64 {
+        let letters = WHOLE.of_values();
+        let ticks = || self.y.ticks();
+        let lines = ticks().map(|(_, text)| letters.broken(text, label).len());
+        let row = LINE * letters.size * lines.max().unwrap_or(1) as f64 + BETWEEN;
+        WHOLE.above + WHOLE.below + row * ticks().count() as f64
     }
 
     /// Whether it is legible in this width and height, in pixels, with so much room on its left: a drawing needs its room, and a

@@ -147,7 +147,7 @@ impl Picture {
     fn row_height(&self, form: Form) -> f64 {
         let heights = self.charts.iter().map(|chart| {
             if chart.y.has_rows() {
-                self.height
+                self.height.max(chart.high(form.label))
             } else {
                 self.height.min(form.highest)
             }
@@ -290,6 +290,44 @@ mod tests {
         };
         assert_eq!(texts(600.0).len(), 8);
         assert_eq!(texts(200.0), ["1 kB", "10 kB", "100 kB"]);
+        // Where not all have room, some between powers of ten still do.
+        let loss = Axis::log("Loss", Unit::PERCENT, 0.001, 50.0);
+        let loss = loss.with_ticks([
+            0.001, 0.01, 0.1, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0,
+        ]);
+        let below = loss.below(750.0, letters);
+        let written: Vec<String> = below.into_iter().flat_map(|(_, lines)| lines).collect();
+        let some = ["0.001", "0.01", "0.1", "1", "2", "5", "10", "50"];
+        assert!(
+            some.iter()
+                .all(|one| written.iter().any(|text| text == one)),
+            "{written:?}"
+        );
+        assert!(written.len() < 12, "{written:?}");
+    }
+
+    #[test]
+    fn the_rows_of_a_narrow_picture_do_not_touch() {
+        let kinds = [
+            "retransmitted packets of both ends, +205.2 %",
+            "RTT",
+            "time",
+        ];
+        let x = Axis::linear("change", Unit::PERCENT, 0.0, 1.0);
+        let chart = Chart::new(x, Axis::of_kinds("", kinds));
+        let picture = Picture::of("", 1, 100.0, [chart.clone()]);
+        let lines = Letters::new(11.5, BLACK).broken(kinds[0], NARROW.label);
+        assert!(lines.len() > 2, "{lines:?}");
+        let between = picture.row_height(NARROW) - chart.high(f64::INFINITY);
+        // Each row has room for the lines of the longest name.
+        assert!(
+            between > 3.0 * 11.5 * (lines.len() as f64 - 1.0),
+            "{between}"
+        );
+        assert_eq!(
+            picture.row_height(picture.wide()),
+            100.0_f64.max(chart.high(f64::INFINITY))
+        );
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
     for (options, parts) in [
         (
             ["--set", "path.lsos=2%"],
-            &["--set path.lsos=2%: unknown key; did you mean `loss`?"][..],
+            &["--set path.lsos=2%: unknown key; did you mean `path.loss=2%`?"][..],
         ),
         (
             ["--set", "flow.2.start=1s"],
