@@ -2,7 +2,7 @@
 
 use experiment::verdict::{change, range};
 use lab::EngineKind;
-use report::{Marks, Table, below, count, known};
+use report::{Marks, Table, below, count, known, sentences};
 
 use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Real, Told};
 
@@ -20,16 +20,17 @@ pub fn text(found: &Found, width: Option<usize>) -> String {
         return below(
             &[format!("{}\n", about(found)), format!("{warning}\n")],
             Vec::new(),
+            width,
         );
     }
     let tables = tables(found);
     let tables: Vec<String> = tables.iter().map(|(_, table)| table.lines(width)).collect();
     let mut parts = vec![
         format!("{}\n", about(found)),
-        format!("{}\n", found.verdict),
+        sentences([&found.verdict], width),
     ];
     parts.extend(tables);
-    below(&parts, notes(found))
+    below(&parts, notes(found), width)
 }
 
 /// The section in Markdown. `origin` says how it was made.

@@ -228,7 +228,18 @@ impl Axis {
         };
         let is_enough = |ticks: &Vec<&Tick>| ticks.len() >= MIN_LOG_LABELS.min(within.len());
         let chosen = choices.find(|ticks| is_enough(ticks) && have_room(ticks));
-        let chosen = chosen.unwrap_or_else(|| within.iter().copied().take(1).collect());
+        let mut chosen = chosen.unwrap_or_else(|| within.iter().copied().take(1).collect());
+        if self.scale == Scale::Log {
+            // Between powers of ten, what has room beside what is written already.
+            for tick in &within {
+                let at = chosen.partition_point(|one| one.at < tick.at);
+                let mut more = chosen.clone();
+                more.insert(at, tick);
+                if chosen.get(at) != Some(tick) && have_room(&more) {
+                    chosen = more;
+                }
+            }
+        }
         let written = chosen.into_iter();
         written
             .map(|tick| (self.place(tick.at), vec![tick.label.clone()]))

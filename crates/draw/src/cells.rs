@@ -23,6 +23,21 @@ pub struct Cell {
     pub label: String,
 }
 
+/// The letters of a cell's label, and the distance between its lines in pixels.
+fn letters() -> Letters {
+    Letters::new(11.0, INK)
+}
+const LINE_HEIGHT: f64 = 13.0;
+
+impl Cell {
+    /// Its label in lines, if they fit into this width and height in pixels.
+    pub(super) fn written(&self, (wide, high): (f64, f64)) -> Option<Vec<String>> {
+        let lines = letters().broken(&self.label, wide);
+        let fit = lines.iter().all(|line| letters().room(line) <= wide);
+        (fit && LINE_HEIGHT * lines.len() as f64 <= high).then_some(lines)
+    }
+}
+
 /// Cells with colours between vermillion, white and blue, which people with any colour vision can distinguish.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells {
@@ -41,9 +56,10 @@ impl Paint for Cells {
             let [one, other] = corners.map(|corner| plot.area.nearest(plot.at(corner)));
             let rect = Rect::between(one, other);
             canvas.framed(&rect, colour(cell.shade), Stroke::hairline(EDGE));
-            let letters = Letters::new(11.0, INK);
+            let written = cell.written((rect.wide, rect.high));
+            let lines = written.unwrap_or_else(|| vec![cell.label.clone()]);
             let middle = rect.at((0.5, 0.5));
-            canvas.text(&cell.label, middle, [Anchor::Middle; 2], letters);
+            canvas.stack(&lines, middle, [Anchor::Middle; 2], (letters(), LINE_HEIGHT));
             taken.rect(rect);
         }
     }
@@ -59,7 +75,23 @@ fn colour(value: f64) -> Colour {
 #[cfg(test)]
 mod tests {
     use super::super::colours::in_the_dark;
-    use super::colour;
+    use super::{Cell, colour};
+
+    #[test]
+    fn a_label_is_broken_if_that_gives_it_room() {
+        let cell = Cell {
+            x: (0.0, 1.0),
+            y: (0.0, 1.0),
+            amount: 0.0,
+            shade: 0.0,
+            label: "+266.7 %".into(),
+        };
+        assert_eq!(cell.written((60.0, 13.0)).map(|lines| lines.len()), Some(1));
+        assert_eq!(cell.written((45.0, 26.0)).map(|lines| lines.len()), Some(2));
+        for size in [(45.0, 20.0), (30.0, 26.0)] {
+            assert_eq!(cell.written(size), None);
+        }
+    }
 
     #[test]
     fn the_ground_of_dark_letters_stays_light_in_the_dark() {

@@ -78,6 +78,9 @@ const INSET_GAP: f64 = 8.0;
 const TICK: f64 = 4.0;
 const LABEL_GAP: f64 = 8.0;
 
+/// The least distance between the labels of two values above each other, in pixels.
+const MIN_LABEL_GAP: f64 = 4.0;
+
 /// The distance between lines of a label, in sizes of its letters.
 const LINE_SPACING: f64 = 1.1;
 
@@ -148,14 +151,25 @@ impl Chart {
         })
     }
 
-    /// Whether it is legible at the width `wide`, in pixels: a drawing needs its full width, and a cell enough for
-    /// its label.
-    pub(super) fn is_legible_in(&self, wide: f64) -> bool {
+    /// The height at which the labels of the values on the left, in lines of the width `label`, do not touch.
+    pub(super) fn high(&self, label: f64) -> f64 {
+        let letters = WHOLE.of_values();
+        let ticks = || self.y.ticks();
+        let lines = ticks().map(|(_, text)| letters.broken(text, label).len());
+        let row = LINE_SPACING * letters.size * lines.max().unwrap_or(1) as f64 + MIN_LABEL_GAP;
+        WHOLE.above + WHOLE.below + row * ticks().count() as f64
+    }
+
+    /// Whether it is legible in this width and height, in pixels, with the room `left` on its left: a drawing needs its
+    /// full width, and a cell enough for its label.
+    pub(super) fn is_legible_in(&self, (wide, high): (f64, f64), left: f64) -> bool {
+        let (wide, high) = (wide - left - WHOLE.right, high - WHOLE.above - WHOLE.below);
+        let room = |axis: &Axis, (from, to): (f64, f64)| (axis.place(to) - axis.place(from)).abs();
         self.layers.iter().all(|layer| match layer {
             Layer::Drawing(_) => false,
             Layer::Cells(cells) => cells.cells.iter().all(|cell| {
-                let room = (self.x.place(cell.x.1) - self.x.place(cell.x.0)).abs() * wide;
-                WHOLE.of_values().room(&cell.label) <= room
+                let room = (room(&self.x, cell.x) * wide, room(&self.y, cell.y) * high);
+                cell.written(room).is_some()
             }),
             _ => true,
         })

@@ -90,9 +90,10 @@ impl Picture {
 
     /// The picture for a narrow screen as SVG, with its charts below each other; `None` if it would not be legible.
     pub fn narrow_svg(&self) -> Option<String> {
-        let room = NARROW.width - 2.0 * MARGIN - self.left(NARROW.label);
+        let room = (NARROW.width - 2.0 * MARGIN, self.row_height(NARROW));
+        let left = self.left(NARROW.label);
         let mut charts = self.charts.iter();
-        let is_legible = charts.all(|chart| chart.is_legible_in(room));
+        let is_legible = charts.all(|chart| chart.is_legible_in(room, left));
         is_legible.then(|| svg::svg(&self.paint(NARROW)))
     }
 
@@ -142,6 +143,18 @@ impl Picture {
         lefts.fold(0.0, f64::max)
     }
 
+    /// The height of a row of charts.
+    fn row_height(&self, layout: Layout) -> f64 {
+        let heights = self.charts.iter().map(|chart| {
+            if chart.y.has_rows() {
+                self.height.max(chart.high(layout.label))
+            } else {
+                self.height.min(layout.max_height)
+            }
+        });
+        heights.fold(0.0, f64::max)
+    }
+
     /// The description for people who cannot see it: its title, the axes of each chart, and the legend.
     fn label(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
@@ -159,14 +172,7 @@ impl Picture {
 
     fn paint(&self, layout: Layout) -> Canvas {
         let inner = layout.width - 2.0 * MARGIN;
-        let heights = self.charts.iter().map(|chart| {
-            if chart.y.has_rows() {
-                self.height
-            } else {
-                self.height.min(layout.max_height)
-            }
-        });
-        let row_height = heights.fold(0.0, f64::max);
+        let row_height = self.row_height(layout);
         let heading = Letters::new(16.0, BLACK).bold();
         let small = Letters::new(10.5, FAINT);
         let title = heading.broken(&self.title, inner);
@@ -296,6 +302,44 @@ mod tests {
         };
         assert_eq!(texts(600.0).len(), 8);
         assert_eq!(texts(200.0), ["1 kB", "10 kB", "100 kB"]);
+        // Where not all have room, some between powers of ten still do.
+        let loss = Axis::log("Loss", Unit::PERCENT, 0.001, 50.0);
+        let loss = loss.with_ticks([
+            0.001, 0.01, 0.1, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0,
+        ]);
+        let below = loss.below(750.0, letters);
+        let written: Vec<String> = below.into_iter().flat_map(|(_, lines)| lines).collect();
+        let some = ["0.001", "0.01", "0.1", "1", "2", "5", "10", "50"];
+        assert!(
+            some.iter()
+                .all(|one| written.iter().any(|text| text == one)),
+            "{written:?}"
+        );
+        assert!(written.len() < 12, "{written:?}");
+    }
+
+    #[test]
+    fn the_rows_of_a_narrow_picture_do_not_touch() {
+        let kinds = [
+            "retransmitted packets of both ends, +205.2 %",
+            "RTT",
+            "time",
+        ];
+        let x = Axis::linear("change", Unit::PERCENT, 0.0, 1.0);
+        let chart = Chart::new(x, Axis::of_kinds("", kinds));
+        let picture = Picture::of("", 1, 100.0, [chart.clone()]);
+        let lines = Letters::new(11.5, BLACK).broken(kinds[0], NARROW.label);
+        assert!(lines.len() > 2, "{lines:?}");
+        let between = picture.row_height(NARROW) - chart.high(f64::INFINITY);
+        // Each row has room for the lines of the longest name.
+        assert!(
+            between > 3.0 * 11.5 * (lines.len() as f64 - 1.0),
+            "{between}"
+        );
+        assert_eq!(
+            picture.row_height(picture.wide()),
+            100.0_f64.max(chart.high(f64::INFINITY))
+        );
     }
 
     #[test]

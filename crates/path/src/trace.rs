@@ -227,7 +227,7 @@ impl fmt::Display for TraceError {
                 )
             }
             TraceReason::Empty => {
-                f.write_str("the trace is empty; give one millisecond stamp a line")
+                f.write_str("the trace is empty; give times and rates as CSV, such as 0,20 below time,mbps, or one millisecond stamp a line")
             }
             TraceReason::NoTime => {
                 f.write_str("the last stamp is 0; the trace repeats after it, so it must be later")

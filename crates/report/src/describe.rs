@@ -3,8 +3,8 @@
 use path::{Aggregation, Discipline, Distribution, Loss, LossAt};
 use units::{Duration, Rate, Ratio};
 
-use super::text::{bits_per_sec, bytes, millis, percent};
-use scenario::{ChangeSpec, LinkSpec, PathSpec, Scenario};
+use super::text::{bits_per_sec, bytes, count, millis, percent, spaced};
+use scenario::{BufferSpec, ChangeSpec, LinkSpec, PathSpec, Scenario};
 
 /// So many changes are told one by one.
 const CHANGES: usize = 3;
@@ -16,7 +16,7 @@ pub fn describe_hops(scenario: &Scenario) -> String {
 }
 
 /// The path in one line, with everything that is set of it:
-/// `20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), queue codel, loss 1%`.
+/// `20.0 Mbit/s, RTprop 40 ms, buffer 8 BDP (800 kB), queue codel, loss 1 %`.
 pub fn describe(path: &PathSpec) -> String {
     let mut parts = vec![
         capacity(&path.data).unwrap_or_else(|| "no rate limit".to_string()),
@@ -29,7 +29,7 @@ pub fn describe(path: &PathSpec) -> String {
     }));
     parts.extend(link(&path.data, path.rtt));
     if path.ack_loss > Ratio::ZERO {
-        parts.push(format!("ACK loss {}", path.ack_loss));
+        parts.push(format!("ACK loss {}", spaced(path.ack_loss)));
     }
     parts.extend(path.aggregation.and_then(|of| every("ACKs", of)));
     let uplink: Vec<String> = capacity(&path.uplink)
@@ -45,7 +45,7 @@ pub fn describe(path: &PathSpec) -> String {
 /// The rate of a link, or its trace.
 fn capacity(link: &LinkSpec) -> Option<String> {
     match (link.rate, &link.trace) {
-        (Some(rate), _) => Some(bits_per_sec(rate.bits_per_sec() as f64)),
+        (Some(of), _) => Some(rate(of)),
         (None, Some(trace)) => Some(format!("trace {}", trace.display())),
         (None, None) => None,
     }
@@ -55,13 +55,19 @@ fn capacity(link: &LinkSpec) -> Option<String> {
 fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
     let buffer = link.buffer.map(|buffer| {
         let size = link.buffer_bytes(rtt).map(bytes);
+        let told = match buffer {
+            BufferSpec::Bytes(size) => return format!("buffer {}", bytes(size)),
+            BufferSpec::Packets(packets) => count(packets, "packet"),
+            BufferSpec::Bdp { .. } => spaced(buffer).replace("bdp", "BDP"),
+            BufferSpec::Time(span) => spaced(span),
+        };
         match size {
-            Some(size) => format!("buffer {buffer} ({size})"),
-            None => format!("buffer {buffer}"),
+            Some(size) => format!("buffer {told} ({size})"),
+            None => format!("buffer {told}"),
         }
     });
     let loss = match link.effects.loss {
-        Loss::Independent(loss) => (loss > Ratio::ZERO).then(|| format!("loss {loss}")),
+        Loss::Independent(loss) => (loss > Ratio::ZERO).then(|| format!("loss {}", spaced(loss))),
         Loss::GilbertElliott(_) => Some(format!(
             "loss {} in bursts",
             percent(link.effects.loss.mean())
@@ -77,25 +83,30 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
             Distribution::Uniform => String::new(),
             other => format!(" ({})", other.name()),
         };
-        let text = format!("jitter up to {}{distribution}{overtaking}", jitter.up_to);
+        let up_to = spaced(jitter.up_to);
+        let text = format!("jitter up to {up_to}{distribution}{overtaking}");
         (!jitter.up_to.is_zero()).then_some(text)
     });
     let reorder = link.effects.reorder.and_then(|reorder| {
-        let text = format!("{} held back by {}", reorder.share, reorder.by);
+        let (share, by) = (spaced(reorder.share), spaced(reorder.by));
+        let text = format!("{share} held back by {by}");
         (!reorder.by.is_zero()).then_some(text)
     });
     let duplicate = (link.effects.duplicate > Ratio::ZERO)
-        .then(|| format!("{} duplicated", link.effects.duplicate));
+        .then(|| format!("{} duplicated", spaced(link.effects.duplicate)));
     let corruption = link
         .may_corrupt()
-        .then(|| format!("{} corrupted", link.effects.corruption));
+        .then(|| format!("{} corrupted", spaced(link.effects.corruption)));
     let mtu = link.effects.mtu.map(|mtu| format!("MTU {mtu}"));
-    let policer = link
-        .effects
-        .policer
-        .map(|policer| format!("policer {} after {}", policer.rate, policer.burst));
+    let policer = link.effects.policer.map(|policer| {
+        format!(
+            "policer {} after {}",
+            rate(policer.rate),
+            bytes(policer.burst)
+        )
+    });
     let demand = link.effects.demand.map(|demand| {
-        let (within, least) = (demand.within, demand.least);
+        let (within, least) = (spaced(demand.within), rate(demand.least));
         format!("granted for what waits within {within}, at least {least}")
     });
     let aggregation = link.effects.aggregation;
@@ -114,13 +125,13 @@ fn link(link: &LinkSpec, rtt: Duration) -> Vec<String> {
         aggregation,
     ];
     let parts = parts.into_iter().flatten();
-    parts.chain(changes(&link.changes)).collect()
+    parts.chain(changes(&link.changes, link.rate)).collect()
 }
 
 /// What is released together, and when, if anything is held.
 fn every(what: &str, aggregation: Aggregation) -> Option<String> {
     let interval = aggregation.interval;
-    (!interval.is_zero()).then(|| format!("{what} every {interval}"))
+    (!interval.is_zero()).then(|| format!("{what} every {}", spaced(interval)))
 }
 
 /// The queue discipline, unless it is drop-tail, and which of its settings are not the usual ones.
@@ -128,10 +139,10 @@ fn queue(discipline: Discipline) -> Option<String> {
     let codel = |codel: path::CoDel, usual: path::CoDel| {
         let mut text = String::new();
         if codel.target != usual.target {
-            text += &format!(" target {}", codel.target);
+            text += &format!(" target {}", spaced(codel.target));
         }
         if codel.interval != usual.interval {
-            text += &format!(" interval {}", codel.interval);
+            text += &format!(" interval {}", spaced(codel.interval));
         }
         text
     };
@@ -139,35 +150,60 @@ fn queue(discipline: Discipline) -> Option<String> {
         Discipline::DropTail => return None,
         Discipline::CoDel(of) => (codel(of, path::CoDel::default()), of.ecn),
         Discipline::FqCoDel(of) => (codel(of.codel(), path::FqCoDel::default().codel()), of.ecn),
-        Discipline::Red(red) if red.min == red.max => (format!(" {}", red.min), red.ecn),
-        Discipline::Red(red) => (format!(" {} to {}", red.min, red.max), red.ecn),
+        Discipline::Red(red) if red.min == red.max => (format!(" {}", bytes(red.min)), red.ecn),
+        Discipline::Red(red) => (
+            format!(" {} to {}", bytes(red.min), bytes(red.max)),
+            red.ecn,
+        ),
     };
     let kind = discipline.name();
     let marks = if marks { " with ECN" } else { "" };
     Some(format!("queue {kind}{settings}{marks}"))
 }
 
-/// The first changes one by one, and how many more there are.
-fn changes(changes: &[ChangeSpec]) -> Vec<String> {
-    let told = changes.iter().take(CHANGES).map(|change| {
-        let rate = change.rate.map(|rate| match rate {
-            Rate::ZERO => "an outage".to_owned(),
-            rate => bits_per_sec(rate.bits_per_sec() as f64),
-        });
-        let rtt = change
-            .rtt
-            .map(|rtt| format!("RTprop {}", millis(rtt.as_millis_f64())));
-        let mtu = change.mtu.map(|mtu| format!("MTU {mtu}"));
-        let new: Vec<String> = [rate, rtt, mtu].into_iter().flatten().collect();
-        format!("from {} {}", change.at, new.join(" and "))
+/// The first changes of a path with this rate one by one, and how many more there are.
+fn changes(changes: &[ChangeSpec], usual: Option<Rate>) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut now = usual;
+    let mut rest = changes;
+    while let Some((change, after)) = rest.split_first().filter(|_| told.len() < CHANGES) {
+        rest = after;
+        let mut new = Vec::new();
+        let mut when = format!("from {}", spaced(change.at));
+        if change.rate == Some(Rate::ZERO) {
+            new.push("an outage".to_owned());
+            if let Some(end) = after.iter().find(|later| later.rate.is_some()) {
+                when += &format!(" to {}", spaced(end.at));
+                // Nothing else happens at its end.
+                let is_outage_alone = change.rtt.is_none() && change.mtu.is_none();
+                if is_outage_alone && after.first() == Some(end) && is_end(end, now) {
+                    rest = &after[1..];
+                }
+            }
+        } else {
+            now = change.rate.or(now);
+            new.extend(change.rate.map(rate));
+        }
+        let rtt = |rtt: Duration| format!("RTprop {}", millis(rtt.as_millis_f64()));
+        new.extend(change.rtt.map(rtt));
+        new.extend(change.mtu.map(|mtu| format!("MTU {mtu}")));
+        told.push(format!("{when} {}", new.join(" and ")));
+    }
+    let more = (!rest.is_empty()).then(|| format!("{} more", rest.len()));
+    let more = more.map(|more| {
+        let s = if rest.len() == 1 { "" } else { "s" };
+        format!("{more} change{s}")
     });
-    let more = changes.len().saturating_sub(CHANGES);
-    let more = match more {
-        0 => None,
-        1 => Some("1 more change".to_string()),
-        more => Some(format!("{more} more changes")),
-    };
-    told.chain(more).collect()
+    told.into_iter().chain(more).collect()
+}
+
+/// Whether a change is only the end of an outage, after which the rate is as before.
+fn is_end(change: &ChangeSpec, before: Option<Rate>) -> bool {
+    change.rtt.is_none() && change.mtu.is_none() && change.rate == before
+}
+
+fn rate(of: Rate) -> String {
+    bits_per_sec(of.bits_per_sec() as f64)
 }
 
 #[cfg(test)]
@@ -188,51 +224,52 @@ mod tests {
         let rate = ("rate", "20mbit");
         let rtt = ("rtt", "40ms");
         for (given, told) in [
-            (("buffer", "8bdp"), "buffer 8bdp (800 kB)"),
+            (("buffer", "8bdp"), "buffer 8 BDP (800 kB)"),
             (("queue", "codel"), "queue codel"),
             (
                 ("queue", "kind=codel,target=10ms,ecn=true"),
-                "queue codel target 10ms with ECN",
+                "queue codel target 10 ms with ECN",
             ),
             (("queue", "fq_codel"), "queue fq_codel with ECN"),
             (
                 ("queue", "kind=red,min=30kb,max=90kb"),
-                "queue red 30kb to 90kb",
+                "queue red 30 kB to 90 kB",
             ),
             (
                 ("queue", "kind=threshold,at=30kb"),
-                "queue threshold 30kb with ECN",
+                "queue threshold 30 kB with ECN",
             ),
-            (("loss", "1%"), "loss 1%"),
-            (("ack_loss", "2%"), "ACK loss 2%"),
-            (("jitter", "5ms"), "jitter up to 5ms"),
+            (("loss", "1%"), "loss 1 %"),
+            (("ack_loss", "2%"), "ACK loss 2 %"),
+            (("jitter", "5ms"), "jitter up to 5 ms"),
             (
                 ("jitter", "up_to=5ms,reorders=true"),
-                "jitter up to 5ms, overtaking",
+                "jitter up to 5 ms, overtaking",
             ),
-            (("reorder", "share=1%,by=10ms"), "1% held back by 10ms"),
-            (("duplicate", "3%"), "3% duplicated"),
-            (("corruption", "0.1%"), "0.1% corrupted"),
+            (("reorder", "share=1%,by=10ms"), "1 % held back by 10 ms"),
+            (("duplicate", "3%"), "3 % duplicated"),
+            (("corruption", "0.1%"), "0.1 % corrupted"),
             (("mtu", "1400"), "MTU 1400"),
             (("uplink", "mtu=1280"), "uplink (MTU 1280)"),
-            (("change", "at=5s,mtu=1400"), "from 5s MTU 1400"),
+            (("change", "at=5s,mtu=1400"), "from 5 s MTU 1400"),
             (
                 ("policer", "rate=10mbit,burst=100kb"),
-                "policer 10mbit after 100kb",
+                "policer 10.0 Mbit/s after 100 kB",
             ),
             (
                 ("demand", "within=20ms,least=500kbit"),
-                "granted for what waits within 20ms, at least 500kbit",
+                "granted for what waits within 20 ms, at least 500 kbit/s",
             ),
-            (("aggregation", "interval=10ms"), "ACKs every 10ms"),
+            (("aggregation", "interval=10ms"), "ACKs every 10 ms"),
             (
                 ("uplink", "rate=1mbit,buffer=100p,queue=codel"),
-                "uplink (1.00 Mbit/s, buffer 100p (150 kB), queue codel)",
+                "uplink (1.00 Mbit/s, buffer 100 packets (150 kB), queue codel)",
             ),
             (
                 ("change", "at=5s,rate=10mbit,rtt=80ms"),
-                "from 5s 10.0 Mbit/s and RTprop 80 ms",
+                "from 5 s 10.0 Mbit/s and RTprop 80 ms",
             ),
+            (("buffer", "250kb"), "buffer 250 kB"),
         ] {
             let expected = format!("20.0 Mbit/s, RTprop 40 ms, {told}");
             assert_eq!(describe(&path(&[rate, rtt, given])), expected);
@@ -245,7 +282,7 @@ mod tests {
         let nothing = path(&[&[rate, rtt][..], &nothing].concat());
         assert_eq!(describe(&nothing), "20.0 Mbit/s, RTprop 40 ms");
         let exit = path(&[rate, ("loss", "1%"), ("loss_at", "exit")]);
-        assert!(describe(&exit).ends_with(", loss 1% behind the bottleneck"));
+        assert!(describe(&exit).ends_with(", loss 1 % behind the bottleneck"));
         assert_eq!(describe(&PathSpec::default()), "no rate limit, RTprop 0 ms");
         let changes: Vec<_> = (1..=5).map(|at| format!("at={at}s,rate=1mbit")).collect();
         let changes: Vec<_> = changes
@@ -253,7 +290,41 @@ mod tests {
             .map(|text| ("change", text.as_str()))
             .collect();
         let many = path(&[&[rate][..], &changes].concat());
-        assert!(describe(&many).ends_with("from 3s 1.00 Mbit/s, 2 more changes"));
+        assert!(describe(&many).ends_with("from 3 s 1.00 Mbit/s, 2 more changes"));
+    }
+
+    #[test]
+    fn an_outage_has_its_end() {
+        let told = |changes: &[&str]| {
+            let mut options = vec![("rate", "20mbit")];
+            options.extend(changes.iter().map(|change| ("change", *change)));
+            let all = describe(&path(&options));
+            let (_, changes) = all.split_once("RTprop 0 ms, ").expect("changes");
+            changes.to_owned()
+        };
+        let begin = "at=20s,rate=0";
+        for (changes, expected) in [
+            (&[begin][..], "from 20 s an outage"),
+            (
+                &[begin, "at=23s,rate=20mbit"],
+                "from 20 s to 23 s an outage",
+            ),
+            (
+                &[begin, "at=23s,rate=10mbit"],
+                "from 20 s to 23 s an outage, from 23 s 10.0 Mbit/s",
+            ),
+            (
+                &[
+                    "at=9s,rate=10mbit",
+                    begin,
+                    "at=21s,rtt=80ms",
+                    "at=23s,rate=10mbit",
+                ],
+                "from 9 s 10.0 Mbit/s, from 20 s to 23 s an outage, from 21 s RTprop 80 ms, 1 more change",
+            ),
+        ] {
+            assert_eq!(told(changes), expected);
+        }
     }
 
     #[test]

@@ -51,6 +51,6 @@ pub use qlog::qlog;
 pub use section::{Marks, NoMarks};
 pub use table::Table;
 pub use text::{
-    below, bits_per_sec, bytes, count, known, percent, resent, size, span, utc, without_middle,
-    wrapped,
+    below, bits_per_sec, bytes, count, explained, known, percent, resent, sentences, size, span,
+    utc, without_middle, wrapped,
 };

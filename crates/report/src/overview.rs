@@ -333,5 +333,5 @@ pub fn table(records: &[Record], width: Option<usize>) -> String {
         .map(|table| table.lines(width))
         .collect();
     let notes = [notes(records, &lanes), warnings(records, &lanes)].concat();
-    below(&tables, notes)
+    below(&tables, notes, width)
 }

@@ -1,5 +1,6 @@
 //! Quantities as people read them: three digits, and the unit that suits them.
 
+use std::fmt::Display;
 use std::time::{Duration, UNIX_EPOCH};
 
 use units::Bytes;
@@ -43,6 +44,14 @@ pub fn utc(unix_s: u64) -> String {
 /// Milliseconds, without decimals that say nothing: `40 ms`.
 pub(super) fn millis(value: f64) -> String {
     bare(&format!("{} ms", three_digits(value)))
+}
+
+/// A quantity that displays as scenarios have it, such as `5ms` or `1%`, with the space that texts have before the unit: `5 ms`.
+pub(super) fn spaced(quantity: impl Display) -> String {
+    let text = quantity.to_string();
+    let unit = text.find(|c: char| c.is_alphabetic() || c == '%');
+    let (number, unit) = text.split_at(unit.unwrap_or(text.len()));
+    format!("{number} {unit}").trim_end().to_owned()
 }
 
 /// A share in percent: `95.2 %`.
@@ -102,10 +111,31 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     lines + "\n"
 }
 
-/// Tables below each other, and notes below them, a line each. Ends with a newline.
-pub fn below(tables: &[String], notes: Vec<String>) -> String {
-    let notes = notes.into_iter().map(|note| note + "\n");
-    tables.join("\n") + &notes.collect::<String>()
+/// Explanations are no wider than this, in characters.
+const PAGE: usize = 120;
+
+/// The text in lines for a terminal of so many columns, as in [`wrapped`]; for `None`, in lines that are not too long to be read.
+pub fn explained(text: &str, indent: &str, width: Option<usize>) -> String {
+    wrapped(text, indent, width.unwrap_or(PAGE).min(PAGE))
+}
+
+/// Sentences, each from a line of its own on, which a terminal of so many columns breaks between words. For programs, which look
+/// for a line, each is one line. Ends with a newline.
+pub fn sentences(all: impl IntoIterator<Item = impl AsRef<str>>, width: Option<usize>) -> String {
+    let told = all.into_iter().map(|one| {
+        let one = one.as_ref();
+        let indent = &one[..one.len() - one.trim_start().len()];
+        match width {
+            Some(_) => explained(one, indent, width),
+            None => format!("{one}\n"),
+        }
+    });
+    told.collect()
+}
+
+/// Tables below each other for a terminal of so many columns, and notes below them. Ends with a newline.
+pub fn below(tables: &[String], notes: Vec<String>, width: Option<usize>) -> String {
+    tables.join("\n") + &sentences(notes, width)
 }
 
 /// Less than a thousand of the first unit is whole.
@@ -181,6 +211,19 @@ mod tests {
             wrapped("a longer-than-that b", "", 4),
             "a\nlonger-than-that\nb\n"
         );
+    }
+
+    #[test]
+    fn sentences_are_lines_for_programs_and_fit_a_terminal() {
+        let long = "a sentence of some words ".repeat(9);
+        let all = ["short", long.trim()];
+        assert_eq!(sentences(all, None).lines().collect::<Vec<_>>(), all);
+        let fitted = sentences(all, Some(40));
+        assert!(fitted.lines().all(|line| line.len() <= 40), "{fitted}");
+        assert!(fitted.starts_with("short\n"), "{fitted}");
+        let indented = sentences([format!("  {long}")], Some(40));
+        let is_indented = |line: &str| line.starts_with("  ") && !line.starts_with("   ");
+        assert!(indented.lines().all(is_indented), "{indented}");
     }
 
     #[test]

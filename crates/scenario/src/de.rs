@@ -212,7 +212,7 @@ impl Fault {
     /// The same, seen from the table in which the value is called `key`.
     fn within(mut self, key: &str, value: &Node) -> Fault {
         self = self.of(value);
-        self.cause = match (self.cause, value) {
+        let reason = match (self.cause, value) {
             (Cause::NoList, Node::Scalar(text)) => {
                 let text = shortened(text);
                 let item = match text.parse::<u64>() {
@@ -220,14 +220,15 @@ impl Fault {
                     Err(_) => format!("\"{text}\""),
                 };
                 let fix = format!(" is not a list; write [{item}], or [[{key}]] for tables");
-                Cause::Whole(Reason::of(text).words(fix))
+                Reason::of(text).words(fix)
             }
-            (Cause::NoList, _) => Cause::Whole(format!("is a list; write [[{key}]]").into()),
-            (Cause::Unknown(known), _) => Cause::Whole(unknown_key(&self.field, &known).into()),
-            (cause, _) => cause,
+            (Cause::NoList, _) => format!("is a list; write [[{key}]]").into(),
+            (Cause::Unknown(known), _) => unknown_key(&self.field, &known),
+            (Cause::Whole(reason), _) => reason,
+            (Cause::OfValue(reason) | Cause::OfText(reason), _) => reason.into(),
         };
-        self.field = ScenarioError::new(self.field, "").within(key).field;
-        self
+        let error = ScenarioError::new(self.field, reason).within(key);
+        Fault::new(&error.field, error.reason)
     }
 
     /// The same in a table of these keys, where [`REST`] stands for those that are known already.
@@ -255,7 +256,7 @@ impl From<Fault> for ScenarioError {
             Cause::Whole(reason) => reason,
             Cause::OfValue(reason) | Cause::OfText(reason) => reason.into(),
             Cause::NoList => "is not a list".into(),
-            Cause::Unknown(known) => unknown_key(&fault.field, &known).into(),
+            Cause::Unknown(known) => unknown_key(&fault.field, &known),
         };
         ScenarioError::new(fault.field, reason)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::de;
-use super::error::{ScenarioError, key_meant};
+use super::error::{ScenarioError, key_meant, unknown_for};
 use super::flow::FlowSpec;
 use super::host::HostSpec;
 use super::link_spec::LinkSpec;
@@ -154,6 +154,23 @@ fn placed(error: ScenarioError) -> ScenarioError {
     if key.contains(['.', '[']) || known.contains(&key) || key_meant(key, &known).is_some() {
         return error;
     }
+    match in_a_table(key) {
+        Some(meant) => ScenarioError::new(key, unknown_for(meant)),
+        None => error,
+    }
+}
+
+/// The field of a scenario that a word probably means: `path.loss` for `loss`, `path.rate` for `bandwidth`, `duration`. Nothing if it
+/// is near none.
+pub fn field_meant(word: &str) -> Option<String> {
+    let known = de::keys_of::<Scenario>();
+    let exact = known.iter().copied().find(|key| *key == word);
+    let found = exact.or_else(|| key_meant(word, &known));
+    found.map(str::to_owned).or_else(|| in_a_table(word))
+}
+
+/// The same of a field that is in one of a scenario's tables.
+fn in_a_table(key: &str) -> Option<String> {
     let tables = [
         ("path", de::keys_of::<PathSpec>()),
         ("flow", de::keys_of::<FlowSpec>()),
@@ -163,13 +180,8 @@ fn placed(error: ScenarioError) -> ScenarioError {
     let exact = tables.iter().find(has).map(|(table, _)| (*table, key));
     let mut near = tables.iter();
     let near = || near.find_map(|(table, keys)| Some((*table, key_meant(key, keys)?)));
-    match exact.or_else(near) {
-        Some((table, meant)) => {
-            let reason = format!("unknown key; did you mean `{table}.{meant}`?");
-            ScenarioError::new(key, reason)
-        }
-        None => error,
-    }
+    let (table, meant) = exact.or_else(near)?;
+    Some(format!("{table}.{meant}"))
 }
 
 impl Scenario {
@@ -376,12 +388,12 @@ mod tests {
             (error.to_string(), culprit)
         };
         let (error, culprit) = read(&[("path.lsos", "1%")]);
-        assert_eq!(error, "path.lsos: unknown key; did you mean `loss`?");
+        assert_eq!(error, "path.lsos: unknown key; did you mean `path.loss`?");
         assert_eq!(culprit.as_deref(), Some("path.lsos"));
         for (field, meant) in [
-            ("path.bandwidth", "rate"),
-            ("path.Delay", "rtt"),
-            ("flow.algorithm", "controller"),
+            ("path.bandwidth", "path.rate"),
+            ("path.Delay", "path.rtt"),
+            ("flow.algorithm", "flow[0].controller"),
             ("loss", "path.loss"),
             ("rtt", "path.rtt"),
             ("controller", "flow.controller"),

@@ -43,23 +43,28 @@ impl ScenarioError {
     }
 
     /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
-    pub fn item(mut self, index: usize) -> ScenarioError {
-        self.field = if self.field.is_empty() {
-            format!("[{index}]")
-        } else {
-            format!("[{index}].{}", self.field)
-        };
-        self
+    pub fn item(self, index: usize) -> ScenarioError {
+        self.within(&format!("[{index}]"))
     }
 
     /// The same error, seen from the table `table` that the field is in.
     pub fn within(mut self, table: &str) -> ScenarioError {
-        self.field = match self.field.chars().next() {
-            None => table.to_string(),
-            Some('[') => format!("{table}{}", self.field),
-            Some(_) => format!("{table}.{}", self.field),
-        };
+        self.field = below(table, &self.field);
+        for part in &mut self.reason.0 {
+            if let Part::Meant(meant) = part {
+                *meant = below(table, meant);
+            }
+        }
         self
+    }
+}
+
+/// The field `field` of the table `table`, as people are shown it.
+fn below(table: &str, field: &str) -> String {
+    match field.chars().next() {
+        None => table.to_string(),
+        Some('[') => format!("{table}{field}"),
+        Some(_) => format!("{table}.{field}"),
     }
 }
 
@@ -85,6 +90,8 @@ pub enum Part {
     Value(String),
     /// Another field, such as `path.rate`.
     Field(String),
+    /// The field that was probably meant. Unlike [`Part::Field`], it is relative to what the error's field is relative to.
+    Meant(String),
     /// What would be right, as a table in TOML.
     Table(String),
 }
@@ -93,7 +100,11 @@ impl Part {
     /// As scenarios have it.
     pub fn text(&self) -> &str {
         match self {
-            Part::Words(text) | Part::Value(text) | Part::Field(text) | Part::Table(text) => text,
+            Part::Words(text)
+            | Part::Value(text)
+            | Part::Field(text)
+            | Part::Meant(text)
+            | Part::Table(text) => text,
         }
     }
 }
@@ -114,6 +125,12 @@ impl Reason {
     #[must_use]
     pub fn field(self, field: impl Into<String>) -> Reason {
         self.and(Part::Field(field.into()))
+    }
+
+    /// The same, and the name of the field that was probably meant.
+    #[must_use]
+    pub fn meant(self, field: impl Into<String>) -> Reason {
+        self.and(Part::Meant(field.into()))
     }
 
     /// The same, and a table in TOML.
@@ -203,11 +220,17 @@ pub(crate) fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// What is wrong with a key that is none of `known`.
-pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
     match key_meant(key, known) {
-        Some(meant) => format!("unknown key; did you mean `{meant}`?"),
-        None => format!("unknown key; known: {}", known.join(", ")),
+        Some(meant) => unknown_for(meant),
+        None => format!("unknown key; known: {}", known.join(", ")).into(),
     }
+}
+
+/// What is wrong with a key that was probably meant to be this field.
+pub(crate) fn unknown_for(meant: impl Into<String>) -> Reason {
+    let reason = Reason::from("unknown key; did you mean `");
+    reason.meant(meant).words("`?")
 }
 
 impl fmt::Display for ScenarioError {

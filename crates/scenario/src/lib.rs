@@ -61,7 +61,7 @@ pub use change::ChangeSpec;
 pub use controller::{Controller, ControllerError, KernelController, PythonController};
 pub use course::Course;
 pub use cubic::{CubicSpec, HyStart, Variant as CubicVariant};
-pub use draft::Draft;
+pub use draft::{Draft, field_meant};
 pub use error::{Part, Reason, ScenarioError};
 pub use flow::FlowSpec;
 pub use hops::Hops;

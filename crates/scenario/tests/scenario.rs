@@ -309,7 +309,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "rat = \"1mbit\"",
-            "line 5: path.rat: unknown key; did you mean `rate`?",
+            "line 5: path.rat: unknown key; did you mean `path.rate`?",
         ),
         (
             "loss = \"120%\"",
@@ -341,7 +341,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "loss = { kind = \"gilbert\", p = \"1%\", r = \"1%\", loss_god = 0 }",
-            "line 5: path.loss.loss_god: unknown key; did you mean `loss_good`?",
+            "line 5: path.loss.loss_god: unknown key; did you mean `path.loss.loss_good`?",
         ),
         (
             "rate = \"1mbit\"\nbuffer = \"500b\"",
@@ -488,7 +488,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'video', laddder = [] }",
-            "line 4: flow.app.laddder: unknown key; did you mean `ladder`?",
+            "line 4: flow.app.laddder: unknown key; did you mean `flow.app.ladder`?",
         ),
         (
             "name = 'x'\n[[flow]]\ncontroller = 'cubic'\napp = { kind = 'vido' }",
@@ -552,7 +552,7 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = '1s'\n[host]\nmin_rtt = '2s'",
-            "line 4: host.min_rtt: unknown key; did you mean `min_rto`?",
+            "line 4: host.min_rtt: unknown key; did you mean `host.min_rto`?",
         ),
         (
             "name = 'x'\nduration = '1s'\n[[path.next]]\nrate = '1mbit'\n[[path.next]]\nbuffer = '4bdp'\n[[flow]]\n\
@@ -689,7 +689,7 @@ fn options_speak_the_same_language() {
     assert_eq!(error("loss", "120%"), "path.loss: 120% is more than 100%");
     assert_eq!(
         error("los", "1%"),
-        "path.los: unknown key; did you mean `loss`?"
+        "path.los: unknown key; did you mean `path.loss`?"
     );
     assert_eq!(
         error("policer", "rate=10mbit"),
@@ -741,17 +741,17 @@ fn overrides() {
         (
             "path.los",
             "1%",
-            "path.los: unknown key; did you mean `loss`?",
+            "path.los: unknown key; did you mean `path.loss`?",
         ),
         (
             "flow.cont",
             "bbr1",
-            "flow[0].cont: unknown key; did you mean `count`?",
+            "flow[0].cont: unknown key; did you mean `flow[0].count`?",
         ),
         (
             "path",
             "rat=1mbit",
-            "path.rat: unknown key; did you mean `rate`?",
+            "path.rat: unknown key; did you mean `path.rate`?",
         ),
         (
             "warmup",

@@ -19,7 +19,7 @@ pub fn table(summary: &CommandSummary, width: Option<usize>) -> String {
         let flows = flows(&summary.flows).sparing(&SPARE_OF_FLOWS);
         tables.push(flows.lines(width));
     }
-    report::below(&tables, notes(summary))
+    report::below(&tables, notes(summary), width)
 }
 
 /// The counters of both directions. Zero counts are left out.

@@ -130,7 +130,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "rtt =",
             "rrt =",
-            "line 7: path.rrt: unknown key; did you mean `rtt`?",
+            "line 7: path.rrt: unknown key; did you mean `path.rtt`?",
         ),
         ("0.25bdp", "1b", "line 8: path.buffer: 1b is smaller"),
         ("\"1%\"", "\"101%\"", "line 10: path.loss=101%: "),

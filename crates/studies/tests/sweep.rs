@@ -507,7 +507,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "[axes]\n\"path.lsos\" = [\"1%\"]",
-            "line 2: path.lsos=1%: path.lsos: unknown key; did you mean `loss`?",
+            "line 2: path.lsos=1%: path.lsos: unknown key; did you mean `path.loss`?",
         ),
         (
             "[axes]\n\"flow.1.start\" = [\"1s\"]",
@@ -543,7 +543,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "[axes]\n\"path.loss\" = { from = \"0%\", to = \"2%\", step = 3 }",
-            "line 2: axes.path.loss.step: unknown key; did you mean `steps`?",
+            "line 2: axes.path.loss.step: unknown key; did you mean `axes.path.loss.steps`?",
         ),
         (
             "[axes]\n\"flow.count\" = { from = 1, to = 3, steps = 9 }",

@@ -8,7 +8,8 @@ use congestion::ControllerKind;
 use lab::{Cancel, EngineError, EngineKind};
 use scenario::ScenarioError;
 use studies::advise::{
-    self, Advice, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
+    self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
+    Sampling,
 };
 use studies::runs::{self, Execution, Plan};
 use units::Duration;
@@ -83,9 +84,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (question, origin) = question(options)?;
     let wrong = |error: ScenarioError| origin.blame(&options.path, &error);
-    let report = options.report.as_deref();
-    let report = report.map(|path| OwnFile::at(path, &own_file::REPORT));
-    let report = report.transpose()?;
+    let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
     let plan = sampling.plan("advise", &cases, &Cancel::new());
@@ -103,74 +102,108 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         if let Some(Range { from, to, .. }) = &origin.own_buffer {
             output::note(format_args!("the buffer is unknown; using {from}..{to}"));
         }
-        output::note(&sampling.path);
-        output::note(advise::describe_runs(&sampling, plan.runs.len()));
     }
     let (_runtime, cancel) = interrupt::cancel()?;
-    let (gathering, failed) = gather(&plan, options.jobs, options.quiet, &cancel)?;
-    let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
-    let Some(advice) = Advice::new(&outcomes, &sampling) else {
-        return Err(Failure::failed(advise::nothing(&outcomes, &sampling)));
+    let work = Work {
+        sampling: &sampling,
+        controllers: &question.controllers,
+        cases: &cases,
+        plan: &plan,
+        jobs: options.jobs,
+        is_quiet: options.quiet,
+        cancel: &cancel,
     };
-    let (goal, runs) = (options.goal, plan.runs.len() - failed);
-    output::show(
-        options.json,
-        || Json::new(&advice, goal, runs),
-        |width| advise::text(&advice, goal, width),
-    )?;
-    if let Some(file) = report {
-        let facts = [
-            format!("engine {}", EngineKind::Sim),
-            format!("seed {}", options.seed),
-        ];
-        let page = advise::page(&advice, goal, runs, &facts, &command_line::origin());
-        let written = file.write(&page)?;
-        output::note(format_args!("report: {written}"));
-    }
-    match failed {
-        0 => Ok(()),
-        failed => Err(Failure::failed(format_args!(
-            "{} failed, so their paths are missing",
-            report::count(failed as u64, "run")
-        ))),
-    }
+    let goal = options.goal;
+    let advised = work.answer(|advice, runs| {
+        output::show(
+            options.json,
+            || Json::new(advice, goal, runs),
+            |width| advise::text(advice, goal, width),
+        )?;
+        if let Some(file) = report {
+            let facts = [
+                format!("engine {}", EngineKind::Sim),
+                format!("seed {}", options.seed),
+            ];
+            let page = advise::page(advice, goal, runs, &facts, &command_line::origin());
+            let written = file.write(&page)?;
+            output::note(format_args!("report: {written}"));
+        }
+        Ok(())
+    });
+    advised?.map_err(Failure::failed)
 }
 
-/// The results of the runs, and the number of failed runs.
-pub fn gather(
-    plan: &Plan,
-    jobs: Option<NonZeroUsize>,
-    is_quiet: bool,
-    cancel: &Cancel,
-) -> Result<(Gathering, usize), Failure> {
-    let engine = EngineKind::Sim.engine();
-    let all = plan.all();
-    let bar = WorkBar::of_runs(&plan.name, EngineKind::Sim, &all, is_quiet);
-    let execution = Execution {
-        engine: engine.as_ref(),
-        jobs: runs::jobs(jobs, EngineKind::Sim),
-        repeats: None,
-        watch: &|event| bar.show(&event),
-        cancel,
-    };
-    let mut gathering = Gathering::new(all.len());
-    let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
-        if let Ok(record) = outcome {
-            gathering.note(place, &record);
+/// The runs that an advice takes.
+pub struct Work<'a> {
+    pub sampling: &'a Sampling,
+    pub controllers: &'a [ControllerKind],
+    pub cases: &'a [Case],
+    /// The runs of these cases.
+    pub plan: &'a Plan,
+    pub jobs: Option<NonZeroUsize>,
+    pub is_quiet: bool,
+    pub cancel: &'a Cancel,
+}
+
+impl Work<'_> {
+    /// Does the runs, and shows what they say with `show`, which gets the advice and how many runs it is from. The inner error is
+    /// why there is no advice.
+    pub fn answer(
+        &self,
+        show: impl FnOnce(&Advice<'_>, usize) -> Result<(), Failure>,
+    ) -> Result<Result<(), String>, Failure> {
+        let runs = self.plan.runs.len();
+        if !self.is_quiet {
+            output::note(&self.sampling.path);
+            output::note(advise::describe_runs(self.sampling, runs));
         }
-        Ok::<(), std::convert::Infallible>(())
-    });
-    drop(bar);
-    if cancel.is_cancelled() {
-        return Err(Failure::interrupted(
-            "there is no advice before all runs have ended",
-        ));
+        let (gathering, failed) = self.gather()?;
+        let outcomes = Outcomes::new(self.controllers, self.cases, &gathering);
+        let Some(advice) = Advice::new(&outcomes, self.sampling) else {
+            return Ok(Err(advise::nothing(&outcomes, self.sampling)));
+        };
+        show(&advice, runs - failed)?;
+        match failed {
+            0 => Ok(Ok(())),
+            failed => Err(Failure::failed(format_args!(
+                "{} failed, so their paths are missing",
+                report::count(failed as u64, "run")
+            ))),
+        }
     }
-    let reasons = failed
-        .iter()
-        .map(|one| format!("{}: {}", one.run.name, one.reason));
-    output::failed(reasons);
-    Ok((gathering, failed.len()))
+
+    /// The results of the runs, and the number of failed runs.
+    fn gather(&self) -> Result<(Gathering, usize), Failure> {
+        let engine = EngineKind::Sim.engine();
+        let all = self.plan.all();
+        let bar = WorkBar::of_runs(&self.plan.name, EngineKind::Sim, &all, self.is_quiet);
+        let execution = Execution {
+            engine: engine.as_ref(),
+            jobs: runs::jobs(self.jobs, EngineKind::Sim),
+            repeats: None,
+            watch: &|event| bar.show(&event),
+            cancel: self.cancel,
+        };
+        let mut gathering = Gathering::new(all.len());
+        let Ok(failed) = runs::execute(&all, &execution, |place, outcome| {
+            if let Ok(record) = outcome {
+                gathering.note(place, &record);
+            }
+            Ok::<(), std::convert::Infallible>(())
+        });
+        drop(bar);
+        if self.cancel.is_cancelled() {
+            return Err(Failure::interrupted(
+                "there is no advice before all runs have ended",
+            ));
+        }
+        let reasons = failed
+            .iter()
+            .map(|one| format!("{}: {}", one.run.name, one.reason));
+        output::failed(reasons);
+        Ok((gathering, failed.len()))
+    }
 }
 
 fn question(options: &Options) -> Result<(Question, Origin), Failure> {
@@ -246,7 +279,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     } else {
         from.to_owned()
     };
-    let input = Input::read(&file, "run")?;
+    let input = Input::read(&file, "advise")?;
     // Some editors begin a file with a byte order mark.
     let text = input.text.trim_start();
     let path = if text.is_empty() {

@@ -57,9 +57,6 @@ pub struct Options {
     check: bool,
 }
 
-/// The least length of a published statement in a line of the list.
-const PUBLISHED: usize = 24;
-
 /// Runs the studies of the claims, and judges the claims.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let shelf = options.study.shelf(SHELF);
@@ -85,7 +82,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let items = items(options, &shelf, &claims)?;
     if options.study.list {
-        return list(options, &claims, &engines, &items);
+        return list(&claims, &engines, &items);
     }
     let agenda = Agenda::new(&engines, &items)?;
     let records = match &options.out {
@@ -194,15 +191,8 @@ fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Orig
     }
 }
 
-/// One row for each claim, with the time that its study takes on the engines in real time, and a row with the sum. A
-/// row has as much of the published statement as fits the terminal, or all of it if there is none, or if the claim was
-/// named on the command line.
-fn list(
-    options: &Options,
-    claims: &[&Claim],
-    engines: &[EngineKind],
-    items: &[Item<&str>],
-) -> Result<(), Failure> {
+/// One row for each claim, with the time that its study takes on the engines in real time, and a row with the sum.
+fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Result<(), Failure> {
     let is_shown = |claim: &&&Claim| engines.iter().any(|engine| claim.is_shown_on(*engine));
     let mut real_time = engines.to_vec();
     real_time.retain(|engine| engine.is_real_time());
@@ -222,10 +212,6 @@ fn list(
         let (engines, took) = (names(&claim.engines), took.unwrap_or_default());
         rows.push(vec![claim.id.clone(), engines, took, published]);
     }
-    let width = output::width();
-    if let (Some(width), true) = (width, options.ids.is_empty()) {
-        cut(&mut rows, width);
-    }
     let table = report::Table {
         text: vec![0, 1, 3],
         // Nothing is measured in real time without a request.
@@ -236,7 +222,7 @@ fn list(
         },
         ..report::Table::new(["claim", "engines", "takes", "published"], rows)
     };
-    output::result(table.lines(width).trim_end())?;
+    output::result(table.lines(output::width()).trim_end())?;
     for batch in Agenda::new(&real_time, items)?.batches() {
         let minutes = batch.real_time().as_secs_f64() / 60.0;
         output::note(format_args!(
@@ -247,22 +233,6 @@ fn list(
         ));
     }
     Ok(())
-}
-
-/// Cuts the last column, so that no row is longer than this.
-fn cut(rows: &mut [Vec<String>], width: usize) {
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| console::measure_text_width(cell)).max()
-    };
-    let columns = rows.first().map_or(0, Vec::len);
-    let others = (0..columns.saturating_sub(1)).filter_map(widest);
-    // A heading may be wider than its column.
-    let others: usize = others.map(|other| other.max("engines".len()) + 2).sum();
-    let room = width.saturating_sub(others).max(PUBLISHED);
-    for last in rows.iter_mut().filter_map(|row| row.last_mut()) {
-        *last = console::truncate_str(last, room, "…").into_owned();
-    }
 }
 
 /// The requested engines, each once, in the order in which they run. Engines that can show none of the claims are left

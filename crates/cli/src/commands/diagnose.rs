@@ -3,18 +3,19 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use capture::{Direction, FlowSummary, Summary};
+use capture::Summary;
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineKind;
-use studies::advise::{self, Advice, Goal, Outcomes, Question, RangedPath};
-use studies::diagnose::{Diagnosis, not_used, untellable};
+use studies::advise::{self, Goal, Question, RangedPath};
+use studies::diagnose::{Diagnosis, more, not_used};
 
-use crate::commands::advise::gather;
-use crate::commands::trace::{end, read};
+use crate::commands::advise::Work;
+use crate::commands::trace::read;
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
 use crate::options::command_line;
+use crate::options::connection_option::{direction, end};
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -61,9 +62,7 @@ pub struct Options {
 
 /// Reads the captures, asks for advice on the path, and shows both.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let report = options.report.as_deref();
-    let report = report.map(|path| OwnFile::at(path, &own_file::REPORT));
-    let report = report.transpose()?;
+    let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let (_runtime, cancel) = interrupt::cancel()?;
     let keys = options.keys.as_deref();
     let trace = read(&options.files, keys, options.quiet, &cancel)?;
@@ -76,7 +75,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Some(_) => Summary::of(trace),
         None => (Summary::alone(trace), Vec::new()),
     };
-    let direction = direction(options, &summary)?;
+    let direction = direction(&summary, options.connection)?;
     if !options.quiet {
         not_used(&summary, &direction).iter().for_each(output::note);
     }
@@ -89,64 +88,43 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let sampling = question.sampling().map_err(Failure::failed)?;
     let cases = sampling.cases(&question.controllers);
     let plan = sampling.plan("diagnose", &cases, &cancel);
-    if !options.quiet {
-        output::note(&sampling.path);
-        output::note(advise::describe_runs(&sampling, plan.runs.len()));
-    }
-    let (gathering, failed) = gather(&plan, None, options.quiet, &cancel)?;
-    let outcomes = Outcomes::new(&question.controllers, &cases, &gathering);
-    let Some(advice) = Advice::new(&outcomes, &sampling) else {
-        return Err(Failure::failed(advise::nothing(&outcomes, &sampling)));
+    let work = Work {
+        sampling: &sampling,
+        controllers: &question.controllers,
+        cases: &cases,
+        plan: &plan,
+        jobs: None,
+        is_quiet: options.quiet,
+        cancel: &cancel,
     };
-    let diagnosis = Diagnosis {
-        summary: &summary,
-        direction,
-        timeline,
-        advice: &advice,
-        goal: options.goal,
-        runs: plan.runs.len() - failed,
-    };
-    output::show(
-        options.json,
-        || diagnosis.json(),
-        |width| diagnosis.text(width),
-    )?;
-    if let Some(file) = report {
-        let facts = [
-            advise::describe_runs(&sampling, plan.runs.len()),
-            format!("engine {}", EngineKind::Sim),
-            format!("seed {SEED}"),
-        ];
-        let page = diagnosis.page(&facts, &command_line::origin());
-        let written = file.write(&page)?;
-        output::note(format_args!("report: {written}"));
-    }
-    match failed {
-        0 => Ok(()),
-        failed => Err(Failure::failed(format_args!(
-            "{} failed, so their paths are missing",
-            report::count(failed as u64, "run")
-        ))),
-    }
-}
-
-/// The direction of data to diagnose.
-fn direction<'s>(options: &Options, summary: &'s Summary) -> Result<Direction<'s>, Failure> {
-    let end = options.connection.map(|end| end.to_string());
-    let is_wanted = |flow: &FlowSummary| {
-        end.as_ref()
-            .is_none_or(|end| *end == flow.from || *end == flow.to)
-    };
-    let mut flows = summary.connections.iter().flat_map(|one| &one.flows);
-    if let Some(end) = &end
-        && !flows.any(is_wanted)
-    {
-        return Err(Failure::failed(format_args!(
-            "--connection: no connection with data has the end {end}"
-        )));
-    }
-    let found = Direction::of(summary, is_wanted);
-    found.ok_or_else(|| Failure::failed(untellable(summary, is_wanted)))
+    let advised = work.answer(|advice, runs| {
+        let diagnosis = Diagnosis {
+            summary: &summary,
+            direction,
+            timeline,
+            advice,
+            goal: options.goal,
+            runs,
+        };
+        output::show(
+            options.json,
+            || diagnosis.json(),
+            |width| diagnosis.text(width),
+        )?;
+        if let Some(file) = report {
+            let facts = [
+                advise::describe_runs(&sampling, plan.runs.len()),
+                format!("engine {}", EngineKind::Sim),
+                format!("seed {SEED}"),
+            ];
+            let page = diagnosis.page(&facts, &command_line::origin());
+            let written = file.write(&page)?;
+            output::note(format_args!("report: {written}"));
+        }
+        Ok(())
+    });
+    // No option of this command asks for other runs.
+    advised?.map_err(|why| Failure::failed(format_args!("{why}; {}", more(&sampling))))
 }
 
 /// What is asked of a path with these ranges.

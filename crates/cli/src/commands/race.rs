@@ -104,6 +104,22 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 fn race(options: &Options) -> Result<Race, Failure> {
     let default = Race::default();
+    if let Some(file) = &options.file
+        && let Some(name) = file.to_str()
+        && name.parse::<ControllerKind>().is_ok()
+        && !file.exists()
+    {
+        let mut names: Vec<String> = options
+            .controllers
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        names.push(name.to_owned());
+        return Err(Failure::usage(format_args!(
+            "there is no file {name}; several controllers are one word: --controllers {}",
+            names.join(",")
+        )));
+    }
     let payload = match (&options.file, options.bytes, options.duration) {
         (Some(file), ..) => Payload::File(file.clone()),
         (None, Some(bytes), _) => Payload::Noise(bytes),

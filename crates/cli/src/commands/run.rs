@@ -14,6 +14,7 @@ use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
+use crate::options::several;
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -38,7 +39,7 @@ pub struct Options {
     )]
     engine: lab::EngineKind,
     /// Seed of every random choice, instead of the scenario's
-    #[arg(long, value_name = "N", value_parser = usage::whole)]
+    #[arg(long, value_name = "N", value_parser = usage::seed)]
     seed: Option<u64>,
     /// Replace a field of the scenario: path.loss=2%, flow.1.controller=bbr1; can be given several times
     #[arg(long, value_name = "FIELD=VALUE")]
@@ -148,15 +149,20 @@ fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
 
 fn scenario(options: &Options) -> Result<Scenario, Failure> {
     let input = Input::read(&options.scenario, "run")?;
-    let mut draft =
+    let written =
         Draft::parse(&input.text, &input.directory).map_err(|error| input.wrong(error))?;
+    let mut draft = written.clone();
     for given in &options.set {
         given.apply(|field, text| draft.set(field, text))?;
     }
     let wrong = |error| {
         let culprit = draft.culprit(&error);
         match culprit.and_then(|field| Override::named(&options.set, field)) {
-            Some(given) => given.wrong(&error),
+            Some(given) => {
+                let several =
+                    several::failure(&options.set, &written, &options.scenario, options.engine);
+                several.unwrap_or_else(|| given.wrong(&error))
+            }
             None => input.wrong(draft.located(error)),
         }
     };

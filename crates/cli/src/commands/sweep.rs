@@ -16,6 +16,7 @@ use crate::options::awake_option::AwakeOption;
 use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
+use crate::options::several;
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -141,8 +142,15 @@ fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
             error: wrong,
             culprit: Some(culprit),
             ..
-        } => Override::named(&options.set, culprit)
-            .map_or_else(|| input.wrong(error), |given| given.wrong(wrong)),
+        } => match Override::named(&options.set, culprit) {
+            None => input.wrong(error),
+            Some(given) => match several::of_sweep(given) {
+                None => given.wrong(wrong),
+                Some(axis) => given.failure(format_args!(
+                    "replaces a field by one value; for several, give the sweep's [axes] {axis}"
+                )),
+            },
+        },
         _ => input.wrong(error),
     }
 }

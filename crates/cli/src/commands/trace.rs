@@ -7,14 +7,15 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use capture::quic::KeyLogError;
-use capture::{Direction, FlowSummary, Summary, Trace};
+use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
 use lab::Cancel;
-use units::Bytes;
+use studies::diagnose::named;
 
 use crate::failure::Failure;
 use crate::files::{stream, whole};
 use crate::options::command_line;
+use crate::options::connection_option::{direction, end};
 use crate::options::usage;
 use crate::terminal::interrupt;
 use crate::terminal::output;
@@ -99,32 +100,10 @@ impl Options {
 
     /// Writes the path of a connection, and says whose it is.
     fn write_paths(&self, summary: &Summary) -> Result<(), Failure> {
-        let Some((first, ..)) = self.paths().next() else {
+        if self.paths().next().is_none() {
             return Ok(());
-        };
-        let end = self.connection.map(|end| end.to_string());
-        let is_wanted = |flow: &FlowSummary| {
-            end.as_ref()
-                .is_none_or(|end| *end == flow.from || *end == flow.to)
-        };
-        let mut flows = summary.connections.iter().flat_map(|one| &one.flows);
-        if let Some(end) = &end
-            && !flows.any(is_wanted)
-        {
-            return Err(Failure::failed(format_args!(
-                "{first}: no connection has the end {end}"
-            )));
         }
-        let direction = Direction::of(summary, is_wanted).ok_or_else(|| {
-            let which = match &self.connection {
-                Some(end) => format!("{first}: no direction of a connection with {end}"),
-                None => format!("{first}: no direction of a connection"),
-            };
-            Failure::failed(format_args!(
-                "{which} has more payload than an initial window and shows RTprop, BtlBw and the number of losses; capture at the \
-                 sender, or with TCP timestamps"
-            ))
-        })?;
+        let direction = direction(summary, self.connection)?;
         for (option, file, of) in self.paths() {
             whole::write(file, of(&direction).as_bytes())?;
             let what = option.trim_start_matches("--");
@@ -145,22 +124,11 @@ impl Options {
     }
 }
 
-/// An end of a connection.
-pub fn end(text: &str) -> Result<SocketAddr, String> {
-    let parsed = text.parse();
-    parsed.map_err(|_| "expected an address and a port such as 192.0.2.7:50000".to_owned())
-}
-
 /// One name of the file, however it is given.
 fn absolute(file: &Path) -> PathBuf {
     let file = whole::linked(file);
     let directory = fs::canonicalize(report::parent(&file)).unwrap_or_default();
     directory.join(file.file_name().unwrap_or_default())
-}
-
-fn named(flow: &FlowSummary) -> String {
-    let payload = report::size(Bytes::new(flow.sent_bytes));
-    format!("{} to {} ({payload})", flow.from, flow.to)
 }
 
 /// Reads captures. The keys decrypt QUIC connections.

@@ -58,6 +58,15 @@ pub struct Written {
 }
 
 impl OwnFile {
+    /// The place for such a file, if one was requested.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`OwnFile::at`].
+    pub fn asked(path: Option<&Path>, kind: &'static Kind) -> Result<Option<OwnFile>, Failure> {
+        path.map(|path| OwnFile::at(path, kind)).transpose()
+    }
+
     /// Checks before the work that a file of this kind may be written to `path`.
     ///
     /// # Errors

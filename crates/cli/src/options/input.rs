@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use scenario::de::LARGEST;
 use text::TextError;
 
 use crate::failure::Failure;
-use crate::options::other_file;
+use crate::options::other_file::{self, FIRST};
 use crate::terminal::output;
 
 /// The most characters of a reason that are printed.
@@ -36,20 +36,28 @@ impl Input {
     pub fn read(file: &Path, command: &'static str) -> Result<Input, Failure> {
         let is_stdin = file == Path::new("-");
         let (name, text) = if is_stdin {
-            let text = text::read(io::stdin().lock(), LARGEST);
+            let text = read_text(io::stdin().lock());
             ("stdin".to_owned(), text)
         } else {
             if is_fifo(file) {
                 let name = file.display();
                 output::note(format_args!("{name} is a pipe: waiting for data"));
             }
-            let opened = File::open(file).map_err(TextError::from);
-            let text = opened.and_then(|file| text::read(file, LARGEST));
-            (file.display().to_string(), text)
+            let opened = File::open(file).map_err(|error| Unread::Text(error.into()));
+            (file.display().to_string(), opened.and_then(read_text))
         };
         let text = text.map_err(|error| match error {
-            TextError::Read(error) => Failure::usage(format_args!("cannot read {name}: {error}")),
-            error => Failure::usage(format_args!("{name}: {error}")),
+            Unread::Text(TextError::Read(error)) => {
+                let meant = file.with_added_extension("toml");
+                let hint = if !file.exists() && meant.is_file() {
+                    format!("; did you mean `{}`?", meant.display())
+                } else {
+                    String::new()
+                };
+                Failure::usage(format_args!("cannot read {name}: {error}{hint}"))
+            }
+            Unread::Text(error) => Failure::usage(format_args!("{name}: {error}")),
+            Unread::Other(what) => Failure::usage(format_args!("{name}: {what}")),
         })?;
         Ok(Input {
             text,
@@ -70,6 +78,23 @@ impl Input {
         };
         Failure::usage(format_args!("{}: {shown}", self.name))
     }
+}
+
+/// Why there is no text.
+enum Unread {
+    Text(TextError),
+    /// It is a file of another command.
+    Other(String),
+}
+
+fn read_text(mut from: impl Read) -> Result<String, Unread> {
+    let mut first = Vec::new();
+    let read = from.by_ref().take(FIRST as u64).read_to_end(&mut first);
+    read.map_err(|error| Unread::Text(error.into()))?;
+    if let Some(what) = other_file::no_text(&first) {
+        return Err(Unread::Other(what));
+    }
+    text::read(first.chain(from), LARGEST).map_err(Unread::Text)
 }
 
 /// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.

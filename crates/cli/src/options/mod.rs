@@ -3,11 +3,13 @@
 pub mod address;
 pub mod awake_option;
 pub mod command_line;
+pub mod connection_option;
 pub mod engines;
 pub mod input;
 pub mod other_file;
 pub mod override_option;
 pub mod path_options;
+pub mod several;
 pub mod stdin_file;
 pub mod study_options;
 pub mod ticket;

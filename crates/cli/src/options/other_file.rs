@@ -1,6 +1,23 @@
-//! Files that are in TOML, too, but belong to another command: their keys tell which.
+//! Files that belong to another command. Those in TOML are told by their keys, and captures by their first bytes.
 
 use scenario::tree::Node;
+
+/// So many bytes tell what a file is.
+pub const FIRST: usize = 4;
+
+/// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section Header Block
+/// reads the same in both).
+const CAPTURES: [[u8; FIRST]; 5] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0x0a, 0x0d, 0x0d, 0x0a],
+];
+
+/// Those of compressed files (RFC 1952, RFC 8878), and with what they are compressed.
+const COMPRESSED: [(&[u8], &str); 2] =
+    [(&[0x1f, 0x8b], "gzip"), (&[0x28, 0xb5, 0x2f, 0xfd], "zstd")];
 
 /// Keys that only the files of one command have, what such a file is, and the command.
 const FILES: [(&[&str], &str, &str); 5] = [
@@ -18,14 +35,48 @@ const FILES: [(&[&str], &str, &str); 5] = [
 /// What the text is, and the command for it: `is a sweep; use fullpipe sweep`. Nothing if it may be a file of `own`, or of no
 /// command.
 pub fn told(text: &str, own: &str) -> Option<String> {
+    // JSON-SEQ begins with a record separator (RFC 7464).
+    let is_json = text
+        .trim_start_matches(['\u{1e}', '\u{feff}'])
+        .trim_start()
+        .starts_with('{');
+    if is_json && text.contains("\"qlog_version\"") {
+        return Some(
+            "is a QUIC log (qlog); use `fullpipe diagnose` or `fullpipe trace`".to_owned(),
+        );
+    }
+    if is_json && own == "run" {
+        return Some(
+            "is JSON; give a scenario, or the summary of a run to `fullpipe advise --from`"
+                .to_owned(),
+        );
+    }
     let entries = Node::from_toml(text).ok()?;
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&&*entry.key));
+    // Advice is on the path of a scenario.
+    let own = if own == "advise" { "run" } else { own };
     let is_own = |(keys, _, command): &&(&[&str], &str, &str)| *command == own && has(keys);
     if FILES.iter().any(|file| is_own(&file)) {
         return None;
     }
     let (_, what, command) = FILES.iter().find(|(keys, ..)| has(keys))?;
     Some(format!("is {what}; use `fullpipe {command}`"))
+}
+
+/// What a file that begins with these bytes is, and the command for it, if it is no text.
+pub fn no_text(first: &[u8]) -> Option<String> {
+    if CAPTURES.iter().any(|magic| first.starts_with(magic)) {
+        return Some(
+            "is a capture; use `fullpipe diagnose`, or `fullpipe trace` and what it writes with --scenario or --ranges"
+                .to_owned(),
+        );
+    }
+    let (_, with) = COMPRESSED
+        .iter()
+        .find(|(magic, _)| first.starts_with(magic))?;
+    Some(format!(
+        "is compressed with {with}; if it is a capture, use `fullpipe diagnose` or `fullpipe trace`, and else decompress it"
+    ))
 }
 
 #[cfg(test)]
@@ -61,6 +112,20 @@ mod tests {
             ),
             ("colour = \"red\"", "run", None),
             ("no TOML", "run", None),
+            (scenario, "advise", None),
+            ("{\"flows\": []}", "advise", None),
+            (
+                "{\"flows\": []}",
+                "run",
+                Some(
+                    "is JSON; give a scenario, or the summary of a run to `fullpipe advise --from`",
+                ),
+            ),
+            (
+                "\u{1e}{\"qlog_version\": \"0.3\"}",
+                "run",
+                Some("is a QUIC log (qlog); use `fullpipe diagnose` or `fullpipe trace`"),
+            ),
         ] {
             assert_eq!(told(text, own).as_deref(), answer, "{own}: {text}");
         }

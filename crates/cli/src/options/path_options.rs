@@ -3,7 +3,7 @@
 use clap::Args;
 use scenario::tree::Node;
 use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
-use studies::advise::RangedPath;
+use studies::advise::{Range, RangedPath};
 
 use crate::failure::Failure;
 
@@ -99,7 +99,15 @@ impl PathOptions {
             path.data.buffer = None;
         }
         for (key, text) in self.given().filter(|(key, _)| *key != "change") {
-            path.set(key, text).map_err(usage)?;
+            path.set(key, text).map_err(|error| {
+                if Range::read(key, text).is_some() {
+                    let option = key.replace('_', "-");
+                    return Failure::usage(format_args!(
+                        "--{option}: {text} is a range, which only `fullpipe advise` takes; give one value"
+                    ));
+                }
+                usage(error)
+            })?;
         }
         if let Some(changes) = self.changes() {
             path.set_to("change", changes).map_err(usage)?;
@@ -207,6 +215,8 @@ pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
     let reason = error.reason.told(|part| match part {
         Part::Value(value) => format!("{before_value}{value}"),
         Part::Field(field) => option(field).unwrap_or_else(|| field.clone()),
+        // Beside an option's own name, or as a key in its value.
+        Part::Meant(field) => field.rsplit('.').next().unwrap_or(field).to_owned(),
         Part::Table(table) => Node::from_option(table).to_option(),
         Part::Words(words) => words.clone(),
     });

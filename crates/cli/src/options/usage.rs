@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::num::NonZeroUsize;
 
 use clap::Command;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use scenario::field_meant;
 use units::{Duration, Ratio};
 
 use crate::failure::Failure;
@@ -17,7 +18,56 @@ pub fn answer(error: &clap::Error) -> Result<(), Failure> {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => output::result(text.trim_end()),
-        _ => Err(Failure::usage(one_line(&text))),
+        _ => {
+            let told = one_line(&text, meant(error).as_deref());
+            Err(Failure::usage(told))
+        }
+    }
+}
+
+/// The commands that run a scenario, and replace fields of it.
+const OF_SCENARIOS: [&str; 2] = ["run", "sweep"];
+
+/// What was probably meant by an argument that is unknown, if it is known from elsewhere: a field of a scenario, or the next of
+/// several values.
+fn meant(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let given: Vec<String> = std::env::args().collect();
+    let (command, before) = given.get(1..)?.split_first()?;
+    if let Some(option) = unknown.strip_prefix("--") {
+        let word = option.split('=').next().unwrap_or(option);
+        let is_of_scenario = OF_SCENARIOS.contains(&command.as_str());
+        let field = field_meant(&word.replace('-', "_")).filter(|_| is_of_scenario)?;
+        return Some(format!(
+            "a field of the scenario is set with --set {field}=VALUE"
+        ));
+    }
+    let at = before.iter().position(|word| word == unknown)?;
+    let several: Vec<&str> = before[..at]
+        .iter()
+        .rev()
+        .map(String::as_str)
+        .take_while(|word| !word.starts_with("--"))
+        .collect();
+    let option = before[..at].get(at.checked_sub(several.len() + 1)?)?;
+    let values = several.into_iter().rev().chain([unknown.as_str()]);
+    match (option.as_str(), before.get(at.checked_sub(1)?)?) {
+        ("--set", field) if !field.contains('=') => {
+            Some(format!("--set takes one word: {field}={unknown}"))
+        }
+        ("--controllers" | "--engines" | "--qlog", _) => {
+            let values: Vec<&str> = values.collect();
+            Some(format!(
+                "several values are one word: {option} {}",
+                values.join(",")
+            ))
+        }
+        _ => None,
     }
 }
 
@@ -44,6 +94,16 @@ pub fn whole(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
+/// The seed of every random choice.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let several = if text.contains([',', '.']) {
+        "; a sweep runs a scenario with several seeds (repeats = 5)"
+    } else {
+        ""
+    };
+    whole(text).map_err(|error| error + several)
+}
+
 /// A whole number above zero.
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
@@ -66,17 +126,25 @@ pub fn positive_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// clap's message without its usage lines, which `--help` shows better.
-fn one_line(text: &str) -> String {
+/// clap's message without its usage lines, which `--help` shows better, and with what was probably `meant`.
+fn one_line(text: &str, meant: Option<&str>) -> String {
     let (message, usage) = text.split_once("Usage:").unwrap_or((text, ""));
     let message = message
         .lines()
         .map(str::trim)
+        // Nobody means an option as a value.
+        .filter(|line| {
+            !line.starts_with("tip: to pass ") && (meant.is_none() || !line.starts_with("tip: "))
+        })
         .filter(|line| !line.is_empty() && !line.starts_with("For more information"))
         .collect::<Vec<_>>()
         .join(" ")
         .replace(" tip: ", "; ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let message = &match meant {
+        Some(meant) => format!("{message}; {meant}"),
+        None => message.to_owned(),
+    };
     // "Usage: fullpipe race [OPTIONS] …": the words before the first placeholder are the command whose help is named. A
     // command without options has no placeholder.
     let line = usage.trim_start().lines().next().unwrap_or_default();
@@ -100,7 +168,7 @@ mod tests {
         let text = "error: the following required arguments were not provided:\n  <FILE>...\n  <TICKET>\n\n\
                     Usage: fullpipe send <FILE>... <TICKET>\n\nFor more information, try '--help'.\n";
         assert_eq!(
-            one_line(text),
+            one_line(text, None),
             "the following required arguments were not provided: <FILE>... <TICKET> (see 'fullpipe send --help')"
         );
     }
@@ -109,7 +177,7 @@ mod tests {
     fn a_command_without_options_is_named_alone() {
         let text = "error: unexpected argument 'x' found\n\nUsage: fullpipe study stop\n\nFor more information, try '--help'.\n";
         assert_eq!(
-            one_line(text),
+            one_line(text, None),
             "unexpected argument 'x' found (see 'fullpipe study stop --help')"
         );
     }
@@ -119,7 +187,7 @@ mod tests {
         let text = "error: invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit\n\n\
                     For more information, try '--help'.\n";
         assert_eq!(
-            one_line(text),
+            one_line(text, None),
             "invalid value 'x' for '--rate <RATE>': expected a rate such as 20mbit or 1.5gbit"
         );
     }

@@ -285,7 +285,7 @@ impl Progress {
         match resumed {
             0 => self.say(format_args!("{name}: {size}")),
             _ => self.say(format_args!(
-                "{name}: {size}, continuing at {}% ({resumed} of {total} bytes are verified)",
+                "{name}: {size}, continuing at {} % ({resumed} of {total} bytes are verified)",
                 percent(resumed, total)
             )),
         }
@@ -324,7 +324,7 @@ impl Progress {
             let bytes = Bytes::new(verified) - Bytes::new(attempt.resumed);
             let rate = human::rate(Rate::from_transfer(bytes, span));
             output::note(format_args!(
-                "{percent}% ({verified} of {} bytes), {rate}",
+                "{percent} % ({verified} of {} bytes), {rate}",
                 attempt.total
             ));
         }

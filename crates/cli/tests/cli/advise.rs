@@ -377,7 +377,7 @@ fn nothing_arrives_and_nothing_is_advised() {
         1,
         &[
             "no data arrived, with any candidate",
-            "a longer duration than 9s\n",
+            "give longer runs than 9s\n",
         ],
     );
     let lossy = options.iter().chain(&path).chain(&["--loss", "1%"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{Running, refused};
+use crate::support::{Running, on_a_terminal, refused};
 
 const STUDY: &str = "name = \"line\"\nduration = \"2s\"\npath = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n\
                      [quick]\nduration = \"1s\"\n[[flow]]\ncontroller = \"bbr1\"\n";
@@ -193,6 +193,16 @@ fn those_that_are_built_in_can_be_listed() {
     assert!(stdout.contains("loss-sweep"), "{stdout}");
     // There is no terminal that a line could be too long for.
     assert!(!stdout.contains('…'), "{stdout}");
+    // A terminal breaks lines between words, and nothing is cut.
+    let shown = on_a_terminal(directory.path(), &["claims", "--list"]);
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{shown}");
+    let words = |text: &str| {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    assert_eq!(words(&shown), words(&stdout));
     // Only what the engine can show, and how long that takes.
     let listing = ["claims", "--list", "--engine", "linux"];
     let (status, stdout, stderr) = Running::start(directory.path(), listing).finish();

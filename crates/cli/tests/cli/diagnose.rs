@@ -92,9 +92,26 @@ fn what_a_capture_cannot_say_is_told_with_what_to_capture() {
             "--connection",
             "192.0.2.1:9",
         ],
-        1,
-        &["--connection: no connection with data has the end 192.0.2.1:9"],
+        2,
+        &[
+            "--connection 192.0.2.1:9: no connection with data has this end; there are ",
+            " to 10.",
+            " MB)",
+        ],
     );
+    let ranges = directory.path().join("path.toml");
+    let ranges = ranges.to_str().expect("a name");
+    let output = fullpipe(["trace", capture, "--quiet", "--ranges", ranges])
+        .args(["--connection", "192.0.2.1:9"])
+        .output()
+        .expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("no connection with data has this end; there are "),
+        "{said}"
+    );
+    assert!(!directory.path().join("path.toml").exists());
     let (text, _) = told(directory.path(), &["trace", capture, "--json", "--quiet"]);
     let summary: Value = serde_json::from_str(&text).expect("JSON");
     let short = summary["connections"][1]["client"]
@@ -109,6 +126,21 @@ fn what_a_capture_cannot_say_is_told_with_what_to_capture() {
             "for 10 s or more: tcpdump -s 128 -w again.pcap host ",
         ],
     );
+    // Other commands know a capture, compressed or not.
+    let bytes = fs::read(capture).expect("there");
+    let packed = directory.path().join("packed.gz");
+    fs::write(&packed, [&[0x1f, 0x8b, 8, 0], &bytes[..]].concat()).expect("written");
+    let packed = packed.to_str().expect("a name");
+    for file in [capture, packed] {
+        for command in [&["run"][..], &["sweep"], &["advise", "--from"]] {
+            let all = command.iter().copied().chain([file]);
+            refused(
+                all,
+                2,
+                &["capture", "`fullpipe diagnose`", "`fullpipe trace`"],
+            );
+        }
+    }
     refused(["diagnose"], 2, &["<CAPTURE>"]);
     refused(["diagnose", "/no/such"], 2, &["/no/such"]);
     refused(["diagnose", capture, "--report", "/"], 2, &["--report"]);

@@ -11,6 +11,7 @@ mod emulate;
 mod figures;
 mod help;
 mod kernel;
+mod kills;
 mod laboratory;
 mod pages;
 mod probe;

@@ -261,12 +261,12 @@ fn a_path_of_which_any_part_is_given_loses_nothing_unasked() {
         assert_eq!(status.code(), Some(0), "{stdout}");
         stderr.lines().next().expect("what is raced").to_owned()
     };
-    let whole = "20 kB over 20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB)";
-    assert_eq!(race(&[]), format!("{whole}, loss 1%"));
+    let whole = "20 kB over 20.0 Mbit/s, RTprop 40 ms, buffer 8 BDP (800 kB)";
+    assert_eq!(race(&[]), format!("{whole}, loss 1 %"));
     assert_eq!(race(&["--rtt", "40ms"]), whole);
     assert_eq!(race(&["--queue", "codel"]), format!("{whole}, queue codel"));
     let exit = race(&["--loss", "0.5%", "--loss-at", "exit"]);
-    assert_eq!(exit, format!("{whole}, loss 0.5% behind the bottleneck"));
+    assert_eq!(exit, format!("{whole}, loss 0.5 % behind the bottleneck"));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_scenario_can_come_through_a_pipe() {
         .expect("runs");
     assert_eq!(
         String::from_utf8_lossy(&wrong.stderr),
-        "fullpipe: stdin: line 7: path.rrt: unknown key; did you mean `rtt`?\n"
+        "fullpipe: stdin: line 7: path.rrt: unknown key; did you mean `path.rtt`?\n"
     );
 }
 
@@ -108,13 +108,13 @@ fn what_makes_no_sense_is_answered_with_its_place() {
     refused(
         ["run", wrong],
         2,
-        &["wrong.toml: line 9: path.lsos: unknown key; did you mean `loss`?"],
+        &["wrong.toml: line 9: path.lsos: unknown key; did you mean `path.loss`?"],
     );
     let file = file.as_str();
     for (options, parts) in [
         (
             ["--set", "path.lsos=2%"],
-            &["--set path.lsos=2%: unknown key; did you mean `loss`?"][..],
+            &["--set path.lsos=2%: unknown key; did you mean `path.loss=2%`?"][..],
         ),
         (
             ["--set", "flow.2.start=1s"],

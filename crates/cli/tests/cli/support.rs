@@ -1,6 +1,8 @@
 //! The `fullpipe` command as a child process.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -8,6 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// How long anything may take before a test gives up on it. A guard against hanging, no measurement.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -33,6 +37,20 @@ pub fn refused<'a>(arguments: impl IntoIterator<Item = &'a str>, code: i32, part
     }
 }
 
+/// All that the command prints in the directory `directory` on a terminal of 80 columns.
+pub fn on_a_terminal(directory: &Path, arguments: &[&str]) -> String {
+    let (running, terminal) = Running::start_on_a_terminal(directory, arguments);
+    let mut shown = Vec::new();
+    let mut some = [0; 4096];
+    // It fails when nobody is left at the other end.
+    while let Ok(read @ 1..) = rustix::io::read(&terminal, &mut some) {
+        shown.extend(&some[..read]);
+    }
+    let (status, _, stderr) = running.finish();
+    assert!(status.success(), "{stderr}");
+    String::from_utf8(shown).expect("text").replace('\r', "")
+}
+
 /// A `fullpipe` that runs in the background; killed when dropped.
 pub struct Running {
     child: Child,
@@ -46,14 +64,41 @@ impl Running {
         Running::of(spawn(directory, arguments))
     }
 
-    /// A command whose stdout is a terminal.
-    pub fn of_terminal(mut child: Child) -> Running {
+    /// Starts the command in the directory `directory` on a terminal of its own, of 80 columns. Gives the other end, too.
+    pub fn start_on_a_terminal(directory: &Path, arguments: &[&str]) -> (Running, OwnedFd) {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&ours)
+            .and_then(|()| unlockpt(&ours))
+            .expect("its other end");
+        let name = ptsname(&ours, Vec::new()).expect("its name");
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&ours, size).expect("a size");
+        let path = Path::new(name.to_str().expect("text"));
+        let theirs = || {
+            let file = File::options().read(true).write(true).open(path);
+            Stdio::from(file.expect("the other end"))
+        };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+        command
+            .args(arguments)
+            .current_dir(directory)
+            .env("TERM", "xterm-256color")
+            .stdin(theirs())
+            .stdout(theirs())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
         let stderr = lines(child.stderr.take().expect("piped"));
-        Running {
+        let running = Running {
             child,
             stdout: lines(io::empty()),
             stderr,
-        }
+        };
+        (running, ours)
     }
 
     fn of(mut child: Child) -> Running {

@@ -176,7 +176,7 @@ fn sweeps_that_make_no_sense_are_refused_before_anything_runs() {
         (
             "path.loss",
             "path.lsos",
-            &["line 4: path.lsos=0%: ", "did you mean `loss`?"],
+            &["line 4: path.lsos=0%: ", "did you mean `path.loss`?"],
         ),
         (
             "\"cubic\"",

@@ -73,7 +73,7 @@ impl Far {
     }
 }
 
-/// The percentage in a line such as `data: 4.00 MB, continuing at 31% (…)`.
+/// The percentage in a line such as `data: 4.00 MB, continuing at 31 % (…)`.
 fn percentage(line: &str) -> u64 {
     let before = line.split('%').next().unwrap_or_default();
     let number = before.split_whitespace().next_back().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What people type: it is understood, or answered with one helpful line.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -81,11 +82,24 @@ fn what_is_meant_is_told() {
     for (arguments, parts) in [
         (
             &["run", &scenario, "--set", "loss=2%"][..],
-            &["--set loss=2%: ", "did you mean `path.loss`?"][..],
+            &["--set loss=2%: ", "did you mean `path.loss=2%`?"][..],
         ),
         (
             &["run", &scenario, "--set", "path.bandwidth=2mbit"],
-            &["--set path.bandwidth=2mbit: ", "did you mean `rate`?"],
+            &[
+                "--set path.bandwidth=2mbit: ",
+                "did you mean `path.rate=2mbit`?",
+            ],
+        ),
+        (
+            &["run", &scenario, "--set", "flow.contoller=cubic"],
+            &["did you mean `flow.controller=cubic`?"],
+        ),
+        (
+            &["sweep", &sweep, "--set", "path.rate=10..20mbit"],
+            &[
+                "give the sweep's [axes] \"path.rate\" = { from = \"10mbit\", to = \"20mbit\", steps = 5 }",
+            ],
         ),
         (
             &["run", &scenario, "--set", "path.rate=20Mbps"],
@@ -129,11 +143,102 @@ fn what_is_meant_is_told() {
             ],
             &["--loss: in 0..5, 5 is more than 100%; write 5%"],
         ),
+        (
+            &["run", &scenario, "--loss", "2%"],
+            &[
+                "unexpected argument '--loss' found; a field of the scenario is set with --set path.loss=VALUE (see",
+            ],
+        ),
+        (
+            &["run", &scenario, "--bandwidth=2mbit"],
+            &["--set path.rate=VALUE"],
+        ),
+        (
+            &["run", &scenario, "--duration", "2s"],
+            &["--set duration=VALUE"],
+        ),
+        (
+            &["run", &scenario, "--set", "path.loss", "2%"],
+            &["--set takes one word: path.loss=2%"],
+        ),
+        (&["run", &scenario, "--seed", "1..5"], &["repeats = 5"]),
+        (
+            &["run", scenario.trim_end_matches(".toml")],
+            &["typed: No such file", "; did you mean `", "typed.toml`?"],
+        ),
+        (
+            &[
+                "advise",
+                "--rate",
+                "1mbit",
+                "--rtt",
+                "40ms",
+                "--controllers",
+                "bbr1",
+                "cubic",
+            ],
+            &["several values are one word: --controllers bbr1,cubic"],
+        ),
+        (
+            &["race", "--controllers", "bbr1", "cubic"],
+            &["there is no file cubic; several controllers are one word: --controllers bbr1,cubic"],
+        ),
+        (
+            &["race", "--rate", "10..20mbit"],
+            &["--rate: 10..20mbit is a range, which only `fullpipe advise` takes; give one value"],
+        ),
+        (
+            &["doctor", "--all"],
+            &["unexpected argument '--all' found (see"],
+        ),
         (&["watch", "prot=1"], &["prot=1", "did you mean `port`?"]),
         (&["race", "--controllers", "BBR4"], &["did you mean `bbr"]),
     ] {
         refused(arguments.iter().copied(), 2, parts);
     }
+}
+
+#[test]
+fn several_values_are_told_as_the_sweep_that_they_are() {
+    let (directory, ..) = files();
+    let path = directory.path();
+    for (sets, points) in [
+        (&["path.rate=10..20Mbit/s"][..], 5),
+        (&["path.loss=0,1%, 2 %", "duration=2s"], 3),
+        (
+            &["flow.controller=[bbr1,'cubic']", "path.buffer=1..4bdp"],
+            10,
+        ),
+    ] {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments = ["run", "typed.toml"].into_iter().chain(sets);
+        let output = fullpipe(arguments).current_dir(path).output();
+        let output = output.expect("runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        let (what, command) = told.trim().split_once("; for several: ").expect(&told);
+        assert!(what.contains("a run has one value of each field"), "{told}");
+        // It can be typed.
+        let program = env!("CARGO_BIN_EXE_fullpipe");
+        let command = command.replace("| fullpipe ", &format!("| '{program}' "));
+        let command = format!("{command} --out {points} --json --quiet");
+        let output = Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(path)
+            .output();
+        let output = output.expect("a shell");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {told}");
+        let runs = fs::read_to_string(path.join(format!("{points}/runs.jsonl"))).expect("runs");
+        assert_eq!(runs.lines().count(), points, "{command}");
+    }
+    // What makes no sense by itself is told as such.
+    let file = path.join("typed.toml").display().to_string();
+    refused(
+        ["run", &file, "--set", "path.rate=10..20ms"],
+        2,
+        &["--set path.rate=10..20ms: "],
+    );
 }
 
 #[test]

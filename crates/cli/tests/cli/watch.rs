@@ -5,12 +5,10 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use linux::diag::{Diag, Filter};
 use rustix::process::Signal;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 
 use crate::support::{Running, fullpipe, refused};
@@ -250,33 +248,9 @@ fn a_collector_gets_metrics_and_its_absence_is_told_once() {
     assert!(!said.contains("hidden"), "{said}");
 }
 
-/// Starts the view on a terminal of its own, and waits until it has drawn.
+/// Starts the view on a terminal, and waits until it has drawn.
 fn on_a_terminal(arguments: &[&str]) -> (Running, OwnedFd, String) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&ours)
-        .and_then(|()| unlockpt(&ours))
-        .expect("its other end");
-    let name = ptsname(&ours, Vec::new()).expect("its name");
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: 80,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&ours, size).expect("a size");
-    let path = Path::new(name.to_str().expect("text"));
-    let theirs = || {
-        let file = fs::File::options().read(true).write(true).open(path);
-        Stdio::from(file.expect("the other end"))
-    };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
-    command
-        .args(arguments)
-        .env("TERM", "xterm-256color")
-        .stdin(theirs())
-        .stdout(theirs())
-        .stderr(Stdio::piped());
-    let running = Running::of_terminal(command.spawn().expect("starts"));
+    let (running, ours) = Running::start_on_a_terminal(Path::new("."), arguments);
     let mut text = String::new();
     while !text.contains("q quit") {
         text += &some(&ours);

@@ -39,7 +39,7 @@ pub fn table(summary: &Summary, top: usize, width: Option<usize>) -> String {
         let packets = count(summary.read.packets, "packet");
         tables.push(format!("no connection of TCP or QUIC in {packets}\n"));
     }
-    below(&tables, notes)
+    below(&tables, notes, width)
 }
 
 /// The tables that have rows.

@@ -22,14 +22,14 @@ const ON_ITS_SIDE: (u32, u32) = (1032, 703);
 /// How long the browser may take for an answer. A guard against hanging, no measurement.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// What is wider than the page; on a screen, a table, a listing, or a picture without a narrow form may scroll in its box.
+/// What is wider than the page; on a screen, a table or a listing may scroll in its box.
 const TOO_WIDE: &str = "((onPaper) => {
   const width = document.documentElement.clientWidth;
   const found = [];
   if (document.documentElement.scrollWidth > width) found.push(`the page scrolls: ${document.documentElement.scrollWidth}`);
   for (const element of document.body.querySelectorAll('*')) {
     const box = element.getBoundingClientRect();
-    const inner = onPaper ? 'svg *' : 'svg *, pre *, .scroll *, .picture:not(:has(svg.narrow)) *';
+    const inner = onPaper ? 'svg *' : 'svg *, pre *, .scroll *';
     if (!box.width || !box.height || element.matches(inner)) continue;
     const at = `${element.tagName}.${element.className?.baseVal ?? element.className} from ${box.left} to ${box.right}`;
     if (box.right > width + 1 || box.left < -1) found.push(at);
@@ -113,7 +113,7 @@ impl Browser {
         }
         // Still dark.
         self.evaluate("dispatchEvent(new Event('beforeprint'))");
-        let is_wide = "document.querySelector('th:nth-child(13)') != null";
+        let is_wide = "document.querySelector('th:nth-child(12)') != null";
         let sheet = match self.evaluate(is_wide) {
             Value::Bool(true) => ON_ITS_SIDE,
             _ => UPRIGHT,

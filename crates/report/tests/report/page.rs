@@ -35,7 +35,7 @@ fn the_page_needs_nothing_else() {
         "fullpipe race",
         "2023-11-14T22:13:20Z",
         "seed 3",
-        "8bdp (800 kB)",
+        "8 BDP (800 kB)",
     ] {
         assert!(page.contains(part), "{part}");
     }

@@ -86,7 +86,7 @@ fn a_path_in_words() {
     let words = describe(&record("race", "bbr1", false).scenario.path);
     assert_eq!(
         words,
-        "20.0 Mbit/s, RTprop 40 ms, buffer 8bdp (800 kB), loss 1%"
+        "20.0 Mbit/s, RTprop 40 ms, buffer 8 BDP (800 kB), loss 1 %"
     );
 }
 

@@ -252,7 +252,7 @@ pub(super) fn short(field: &str) -> &str {
 
 impl Range {
     /// Parses `text` as a range. Returns nothing if it is not one; a trace's file name may contain `..` too.
-    fn read(field: &str, text: &str) -> Option<Range> {
+    pub fn read(field: &str, text: &str) -> Option<Range> {
         let (from, to) = text.split_once(SEPARATOR)?;
         let is_number = from.trim().starts_with(|c: char| c.is_ascii_digit());
         if !is_number || field.ends_with("trace") {

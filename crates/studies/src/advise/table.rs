@@ -6,20 +6,17 @@ use super::outcome::Outcome;
 use super::words;
 use report::{Table, bits_per_sec, known, percent, span};
 
-/// The maximum width of explanations, in characters.
-const MAX_WIDTH: usize = 120;
-
 /// The advice for this goal, for a terminal of `width` columns. Ends with a newline.
 pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {
     let choice = advice.of(goal);
     let mut lines = vec![words::headline(advice, choice)];
     lines.extend(words::sentences(advice, choice));
-    lines.push(words::others(advice, goal) + "\n");
+    lines.push(words::others(advice, goal));
+    let sentences = report::sentences(lines, width);
     let tables = rivals(choice).into_iter().chain([candidates(advice)]);
     let tables: Vec<String> = tables.map(|table| table.lines(width)).collect();
-    let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
-    let columns = report::wrapped(words::COLUMNS, "", room);
-    lines.join("\n") + "\n" + &tables.join("\n") + &columns
+    let columns = report::explained(words::COLUMNS, "", width);
+    format!("{sentences}\n{}{columns}", tables.join("\n"))
 }
 
 /// A table of the choice against each rival, if there are any.

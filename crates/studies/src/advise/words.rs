@@ -101,6 +101,9 @@ fn harmed(advice: &Advice<'_>, choice: &Choice) -> (Option<Spread>, Option<Sprea
 /// Further sentences about the choice.
 pub fn sentences(advice: &Advice<'_>, choice: &Choice) -> Vec<String> {
     let mut sentences = vec![sure(advice, choice)];
+    if is_of_one_path(advice) {
+        sentences[0] += "; give --paths 8 or more";
+    }
     let (dead, paths) = (advice.outcomes.dead(), advice.outcomes.paths());
     if dead > 0 {
         sentences.push(format!(
@@ -143,8 +146,8 @@ fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
         let names = rivals.iter().map(|rival| rival.controller);
         names.collect::<Vec<_>>().join(", ")
     };
-    if advice.outcomes.known() == 1 && advice.outcomes.controllers().len() > 1 {
-        let why = "one path does not show the effect of chance; give --paths 8 or more";
+    if is_of_one_path(advice) {
+        let why = "one path does not show the effect of chance";
         return ("not sure: ", why.into());
     }
     let better = format!("{name} is clearly better than {}", names(&clear));
@@ -159,6 +162,11 @@ fn compared(advice: &Advice<'_>, choice: &Choice) -> (&'static str, String) {
         (0, _) => ("not sure: ", equal),
         _ => ("partly sure: ", format!("{better}; {equal}")),
     }
+}
+
+/// Whether candidates are compared on one path alone.
+pub fn is_of_one_path(advice: &Advice<'_>) -> bool {
+    advice.outcomes.known() == 1 && advice.outcomes.controllers().len() > 1
 }
 
 /// Explains why there is no advice.
@@ -177,7 +185,7 @@ pub fn nothing(outcomes: &Outcomes, sampling: &Sampling) -> String {
         ""
     };
     format!(
-        "no data arrived, with any candidate, so there is no advice; give a longer duration than {}{less}",
+        "no data arrived, with any candidate, so there is no advice; give longer runs than {}{less}",
         sampling.duration
     )
 }
@@ -223,24 +231,30 @@ pub fn spread(of: Option<Spread>) -> String {
     })
 }
 
-/// The ranges that decide the choice. Measuring them improves the advice.
-pub fn measures(choice: &Choice) -> impl Iterator<Item = String> {
-    let rivals = choice.rivals.iter();
-    rivals.filter_map(|rival| decides(choice, rival))
-}
-
-fn decides(choice: &Choice, rival: &Rival) -> Option<String> {
-    let of = rival.gain.decides.as_ref()?;
-    let field = short(&of.field);
-    Some(format!(
-        "measure {field}: up to {} {} has {:.2} times {}'s {}, above it {:.2} times",
-        of.at,
-        choice.choice,
-        of.below,
-        rival.controller,
-        choice.goal.measured(),
-        of.above
-    ))
+/// The ranges that decide the choice. Measuring them improves the advice. A sentence for each range says what it
+/// changes for each candidate that it decides about.
+pub fn measures(choice: &Choice) -> Vec<String> {
+    let mut ranges: Vec<(&str, Vec<String>)> = Vec::new();
+    for rival in &choice.rivals {
+        let Some(of) = &rival.gain.decides else {
+            continue;
+        };
+        let change = format!(
+            "up to {} {:.2} times {}'s, above it {:.2} times",
+            of.at, of.below, rival.controller, of.above
+        );
+        let field = short(&of.field);
+        match ranges.iter_mut().find(|(known, _)| *known == field) {
+            Some((_, changes)) => changes.push(change),
+            None => ranges.push((field, vec![change])),
+        }
+    }
+    let (name, measured) = (choice.choice, choice.goal.measured());
+    let told = ranges.iter().map(|(field, changes)| {
+        let changes = changes.join("; ");
+        format!("measure {field}: the {measured} of {name} is {changes}")
+    });
+    told.collect()
 }
 
 /// The choices for the other goals: `latency: bbr3; fair: cubic`.

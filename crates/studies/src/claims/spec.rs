@@ -431,7 +431,7 @@ mod tests {
             (
                 "what",
                 "waht",
-                "line 8: claim.expect.waht: unknown key; did you mean `what`?",
+                "line 8: claim.expect.waht: unknown key; did you mean `claim.expect.what`?",
             ),
             (
                 "at_least = \"90%\"\n",

@@ -4,9 +4,6 @@ use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use report::Table;
 
-/// The maximum width of text, in characters.
-const MAX_WIDTH: usize = 120;
-
 /// One row for each expectation and engine, then remarks on those that fail or differ, and a line with the tally. Has
 /// all columns, or those that fit into `width` columns. Ends with a newline.
 pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
@@ -50,12 +47,11 @@ pub fn table(judgements: &[Judgement<'_>], width: Option<usize>) -> String {
     let remarks = remarks.map(|one| {
         let (id, what, outliers) = (&one.claim.id, &one.expectation.what, words::outliers(one));
         let verdict = words::verdict(one.verdict);
-        let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         let heading = format!("{verdict}: {id}, {what}, on {}", one.engine);
         let below = [outliers.as_str(), words::why(one).unwrap_or_default()];
         let below = below.into_iter().filter(|text| !text.is_empty());
-        let below = below.map(|text| report::wrapped(text, "    ", room));
-        report::wrapped(&heading, "", room) + &below.collect::<String>()
+        let below = below.map(|text| report::explained(text, "    ", width));
+        report::explained(&heading, "", width) + &below.collect::<String>()
     });
     format!(
         "{}{}{}\n",

@@ -3,7 +3,7 @@
 //!
 //! A [`Direction`] of a capture's summary shows the path, and an [`Advice`] chooses the best controller for it. A
 //! [`Diagnosis`] presents both in words, as tables, as a page and as JSON. [`untellable`] explains why a capture shows
-//! no path, and what to capture instead.
+//! no path, and what to capture instead. [`more`] explains how to ask for more.
 
 mod page;
 mod words;
@@ -14,10 +14,7 @@ use serde::Serialize;
 use crate::advise::{self, Advice, Goal};
 use report::Table;
 
-pub use words::{not_used, untellable};
-
-/// The maximum width of explanations, in characters.
-const MAX_WIDTH: usize = 120;
+pub use words::{more, named, not_used, untellable};
 
 /// A captured connection with advice for its path.
 #[derive(Debug, Clone, Copy)]
@@ -52,12 +49,11 @@ pub struct Json<'a> {
 impl<'a> Diagnosis<'a> {
     /// The diagnosis for a terminal of `width` columns. Ends with a newline.
     pub fn text(&self, width: Option<usize>) -> String {
-        let sentences = words::sentences(self).join("\n");
+        let sentences = report::sentences(words::sentences(self), width);
         let tables = self.tables();
         let tables: Vec<String> = tables.iter().map(|table| table.lines(width)).collect();
-        let room = width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
-        let columns = report::wrapped(advise::words::COLUMNS, "", room);
-        format!("{sentences}\n\n{}{columns}", tables.join("\n"))
+        let columns = report::explained(advise::words::COLUMNS, "", width);
+        format!("{sentences}\n{}{columns}", tables.join("\n"))
     }
 
     /// The diagnosis as JSON.

@@ -6,7 +6,7 @@ use units::Bytes;
 
 use super::Diagnosis;
 use crate::advise::words as advice;
-use crate::advise::{Choice, Goal, Rival};
+use crate::advise::{Choice, Goal, Rival, Sampling};
 
 /// The most unused directions that are named.
 const MAX_NAMED: usize = 3;
@@ -38,11 +38,23 @@ pub(super) fn sentences(of: &Diagnosis<'_>) -> Vec<String> {
     ));
     sentences.push(advice::sure(of.advice, choice));
     sentences.extend(advice::measures(choice));
+    if of.advice.sampling.is_brief() || advice::is_of_one_path(of.advice) {
+        sentences.push(format!("for more, {}", more(of.advice.sampling)));
+    }
     sentences
 }
 
-/// `192.0.2.1:443 to 192.0.2.7:50000 (28.1 MB)`.
-fn named(flow: &FlowSummary) -> String {
+/// How more is asked for than a diagnosis gives: the two commands that it is, with their options.
+pub fn more(sampling: &Sampling) -> String {
+    let runs = sampling.horizon().max(sampling.duration * 2);
+    format!(
+        "ask in two commands: fullpipe trace CAPTURE --ranges path.toml, then fullpipe advise --from path.toml --duration {runs} \
+         --paths 8"
+    )
+}
+
+/// A direction in a list: `192.0.2.1:443 to 192.0.2.7:50000 (28.1 MB)`.
+pub fn named(flow: &FlowSummary) -> String {
     let payload = size(Bytes::new(flow.sent_bytes));
     format!("{} to {} ({payload})", flow.from, flow.to)
 }

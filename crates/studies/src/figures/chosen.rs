@@ -28,9 +28,15 @@ pub fn chosen(names: &[String]) -> Result<Vec<&'static Figure>, UnknownFigure> {
     let is_known = |name: &&String| ALL.iter().any(|figure| has(name, figure));
     if let Some(name) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = ALL.iter().flat_map(beginnings).collect();
+        // `paper4` is `paper-4`, and not `paper`, which is as near.
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+        let alike = known.iter().find(|of| plain(of) == plain(name));
         return Err(UnknownFigure {
             name: name.clone(),
-            hint: hint(name, &known),
+            hint: alike.map_or_else(
+                || hint(name, &known),
+                |of| format!("; did you mean `{of}`?"),
+            ),
         });
     }
     let is_chosen =
@@ -63,6 +69,8 @@ mod tests {
         assert!(names(&["paper"]).unwrap().len() > 5);
         let error = names(&["coexistance"]).unwrap_err();
         assert!(error.contains("did you mean `coexistence`?"), "{error}");
+        let error = names(&["paper4"]).unwrap_err();
+        assert!(error.contains("did you mean `paper-4`?"), "{error}");
     }
 
     #[test]

@@ -222,7 +222,7 @@ fn sets_that_make_no_sense_are_refused_in_one_line() {
         (
             "because",
             "becuase",
-            "line 6: explained.becuase: unknown key; did you mean `because`?",
+            "line 6: explained.becuase: unknown key; did you mean `explained.because`?",
         ),
         (
             "because = \"of this\"",

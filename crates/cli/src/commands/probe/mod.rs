@@ -101,11 +101,9 @@ fn send(options: &Options, file: &Path) -> Result<(), Failure> {
     let usual = matches!(spec.target, Target::Paths { .. }).then_some(ROUNDS);
     let asked = options.rounds.or(rounds_in_time(options, &spec)?);
     spec.rounds = asked.or(spec.rounds).or(usual);
-    let picture = options.picture.as_deref();
-    let picture = picture.map(|path| OwnFile::at(path, &own_file::PICTURE));
     let probing = Probing {
         options,
-        picture: picture.transpose()?,
+        picture: OwnFile::asked(options.picture.as_deref(), &own_file::PICTURE)?,
         directory: results_directory::named(options.out.as_deref(), file, "probe"),
         input,
         spec,

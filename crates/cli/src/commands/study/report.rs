@@ -7,7 +7,7 @@ use experiment::{Findings, timeline};
 use fleet::study::log::Format;
 use fleet::study::report::{course, html, tables};
 use fleet::study::{LeftOut, Log, Read, read};
-use report::below;
+use report::{below, sentences};
 use scenario::regular;
 use serde_json::{Value, json};
 
@@ -46,10 +46,7 @@ pub struct Options {
 
 /// Shows the results.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let page = options.report.as_deref();
-    let page = page
-        .map(|path| OwnFile::at(path, &own_file::REPORT))
-        .transpose()?;
+    let page = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let logs: Result<Vec<Log>, Failure> =
         options.logs.iter().map(|path| log(options, path)).collect();
     let mut lookup = options.names.lookup()?;
@@ -97,8 +94,11 @@ fn json_of(read: &Read, findings: &Findings) -> Value {
 fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
     let name = &read.place.plan.name;
     let mut parts = vec![
-        output::word(&format!("{name}: {}", tables::about(read))) + "\n",
-        format!("{}\n", findings.verdict),
+        sentences(
+            [output::word(&format!("{name}: {}", tables::about(read)))],
+            width,
+        ),
+        sentences([&findings.verdict], width),
         tables::arms(findings).lines(width),
         tables::classes(findings).lines(width),
     ];
@@ -110,5 +110,5 @@ fn text(read: &Read, findings: &Findings, width: Option<usize>) -> String {
     }
     let over_time = course::tables(read, findings);
     parts.extend(over_time.iter().map(|table| table.lines(width)));
-    below(&parts, tables::notes(read, findings))
+    below(&parts, tables::notes(read, findings), width)
 }

@@ -165,5 +165,6 @@ fn text(kinds: &[Kind], networks: &[(&str, Stratified)], width: Option<usize>) -
     below(
         &[table.lines(width), of_networks(networks).lines(width)],
         notes,
+        width,
     )
 }

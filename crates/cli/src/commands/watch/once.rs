@@ -189,5 +189,6 @@ fn show(table: Table, is_empty: bool, all: String, watching: &Watching) -> Resul
     let more = (left_out > 0)
         .then(|| format!("{} too many to be followed", count(left_out, "connection")));
     let notes = std::iter::once(all).chain(more).collect();
-    output::offer(output::printable(below(&[text], notes).trim_end()))
+    let text = below(&[text], notes, output::width());
+    output::offer(output::printable(text.trim_end()))
 }

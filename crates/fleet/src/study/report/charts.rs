@@ -84,7 +84,9 @@ fn intervals(title: String, lines: Vec<Line>) -> Option<Picture> {
     // The first line is at the top.
     let names = lines.iter().rev().map(|line| {
         if line.is_beyond() {
-            format!("{}, {}", line.name, change(line.effect.change))
+            // The number and its unit stay together.
+            let change = change(line.effect.change).replace(' ', "\u{a0}");
+            format!("{}, {change}", line.name)
         } else {
             line.name.clone()
         }
@@ -190,7 +192,7 @@ mod tests {
         let picture = intervals(String::new(), lines).expect("two lines");
         let svg = picture.svg();
         assert!(
-            svg.contains(">resent, +266.7 %<") && svg.contains(">RTT<"),
+            svg.contains(">resent, +266.7\u{a0}%<") && svg.contains(">RTT<"),
             "{svg}"
         );
         let layers = picture.charts.iter().flat_map(|chart| &chart.layers);

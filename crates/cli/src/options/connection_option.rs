@@ -1,0 +1,56 @@
+//! `--connection 192.0.2.7:50000`: one connection of the captures.
+
+use std::net::SocketAddr;
+
+use capture::{Direction, FlowSummary, Summary};
+use report::count;
+use studies::diagnose::{named, untellable};
+
+use crate::failure::Failure;
+
+/// So many connections are named instead of one that is not there.
+const NAMED: usize = 5;
+
+/// An end of a connection.
+pub fn end(text: &str) -> Result<SocketAddr, String> {
+    let parsed = text.parse();
+    parsed.map_err(|_| "expected an address and a port such as 192.0.2.7:50000".to_owned())
+}
+
+/// The direction with the most payload whose path is known, of the connection with this end, or of all.
+///
+/// # Errors
+///
+/// No connection has this end, or no such direction shows its path.
+pub fn direction(summary: &Summary, end: Option<SocketAddr>) -> Result<Direction<'_>, Failure> {
+    let end = end.map(|end| end.to_string());
+    let is_wanted = |flow: &FlowSummary| {
+        end.as_ref()
+            .is_none_or(|end| *end == flow.from || *end == flow.to)
+    };
+    let flows = || summary.connections.iter().flat_map(|one| &one.flows);
+    if let Some(end) = &end
+        && !flows().any(is_wanted)
+    {
+        return Err(Failure::usage(format_args!(
+            "--connection {end}: no connection with data has this end; {}",
+            others(flows().collect())
+        )));
+    }
+    let found = Direction::of(summary, is_wanted);
+    found.ok_or_else(|| Failure::failed(untellable(summary, is_wanted)))
+}
+
+/// Which connections there are instead.
+fn others(mut flows: Vec<&FlowSummary>) -> String {
+    flows.sort_by_key(|flow| u64::MAX - flow.sent_bytes);
+    let mut names: Vec<String> = flows.iter().take(NAMED).map(|flow| named(flow)).collect();
+    let more = flows.len().saturating_sub(NAMED);
+    if more > 0 {
+        names.push(format!("{} more", count(more as u64, "direction")));
+    }
+    match names.is_empty() {
+        true => "there is none".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    }
+}
