@@ -16,7 +16,7 @@ use crate::tally::{Level, Tally};
 use crate::verdict::{self, Decision, Reach, joined};
 
 /// The least change that is worth a rule.
-const LEAST: f64 = 0.03;
+pub(crate) const WORTH: f64 = 0.03;
 
 /// The percentile of slow connections that a large CDN reported.
 const SLOW: f64 = 0.05;
@@ -107,7 +107,7 @@ fn others(arms: usize) -> f64 {
 
 /// Whether an improvement is worth a rule and statistically significant.
 pub(crate) fn is_clear(change: f64, p_corrected: f64) -> bool {
-    p_corrected < DOUBT && change >= LEAST
+    p_corrected < DOUBT && change >= WORTH
 }
 
 /// The observations, with all that a report needs.

@@ -29,18 +29,25 @@ pub struct InForce {
 impl InForce {
     /// Counts a connection, in the order of time.
     pub fn note(&mut self, is_in_force: bool) {
-        self.known += 1;
+        self.known = self.known.saturating_add(1);
         if is_in_force {
             self.in_a_row = 0;
         } else {
-            self.others += 1;
+            self.others = self.others.saturating_add(1);
             self.in_a_row += 1;
         }
     }
 
+    /// Takes in that a connection that was counted has its arm's controller again, or has it no more. It is then the latest one.
+    pub fn change(&mut self, is_in_force: bool) {
+        self.known = self.known.saturating_sub(1);
+        self.others = self.others.saturating_sub(u64::from(is_in_force));
+        self.note(is_in_force);
+    }
+
     /// Whether the arm was not in force for at least half of its connections, so that no result is about it.
     pub fn is_lacking(&self) -> bool {
-        self.known >= NEVER && 2 * self.others >= self.known
+        self.known >= NEVER && self.others >= self.known - self.others.min(self.known)
     }
 
     /// Whether the arm is not in force now, so that the study has to stop.
@@ -84,6 +91,19 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_changes_its_controller_still_counts_once() {
+        let mut force = of([true; 30]);
+        for _ in 0..20 {
+            force.change(false);
+        }
+        assert_eq!((force.known, force.others), (30, 20));
+        assert!(force.is_broken());
+        force.change(true);
+        assert_eq!((force.known, force.others), (30, 19));
+        assert!(!force.is_broken());
+    }
+
+    #[test]
     fn a_few_that_are_refused_are_told_and_stop_nothing() {
         let force = of((0..10_000).map(|number| number % 10 > 0));
         assert!(!force.is_broken() && !force.is_lacking());
@@ -93,5 +113,12 @@ mod tests {
             "1000 of 10000 connections of bbr had another controller"
         );
         assert_eq!(of([true; 30]).words("bbr"), None);
+        let mut most = InForce {
+            known: u64::MAX,
+            others: u64::MAX,
+            in_a_row: 0,
+        };
+        most.note(false);
+        assert!(most.is_lacking());
     }
 }

@@ -412,7 +412,7 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
 /// If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the gain, or nobody has
 /// said which networks a region has, there is no rule, but a line in `without`.
 ///
-/// Classes of RTTs have rules only if there is no other group, because the clients of a network have similar RTTs.
+/// Classes of RTTs have rules only if no other group is for this arm, because the clients of a network have similar RTTs.
 fn learned<'f>(
     plan: &Plan,
     findings: &'f Findings,
@@ -427,13 +427,13 @@ fn learned<'f>(
             .groups
             .iter()
             .filter_map(|row| Some((Place::of(&row.group)?, row)));
-        let places: Vec<(Place, &GroupRow)> = places.collect();
-        let has_others = places
-            .iter()
-            .any(|(place, _)| !matches!(place, Place::Rtt(_)));
+        let mut places: Vec<(Place, &GroupRow)> = places.collect();
+        let is_class = |place: &Place| matches!(place, Place::Rtt(_));
+        places.sort_by_key(|(place, _)| is_class(place));
+        let mut has_others = false;
         for (place, row) in places {
-            if has_others && matches!(place, Place::Rtt(_)) {
-                continue;
+            if has_others && is_class(&place) {
+                break;
             }
             let (better, p) = (row.effect.change, row.p_corrected);
             let was_before = has(beside, &place, plan.controller(arm));
@@ -452,6 +452,7 @@ fn learned<'f>(
                 ));
                 continue;
             }
+            has_others |= !is_class(&place);
             if let Place::Region(name) = &place
                 && !beside.regions.contains_key(name)
             {

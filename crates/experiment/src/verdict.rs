@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::balance::Balance;
 use crate::effect::{DOUBT, Effect, Interval};
-use crate::findings::{Comparison, GroupRow, Rival, Row};
+use crate::findings::{Comparison, GroupRow, Rival, Row, WORTH};
 use crate::force::{CAUSES, InForce};
 use crate::group::Group;
 use crate::learn::Harm;
@@ -202,7 +202,8 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         );
     }
     text.push('.');
-    let groups = Groups::of(&comparison.rival, is_over);
+    let is_better = believed.low > 0.0;
+    let groups = Groups::of(&comparison.rival, is_over, is_better);
     text.extend(groups.words(this));
     let worse = told(&comparison.measures, false);
     let better = told(&comparison.measures, true);
@@ -226,7 +227,6 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
             " Beware: the share of {noun} over 3 MB differs ({selected}), so the arms' {noun} may not be comparable."
         );
     }
-    let is_better = believed.low > 0.0;
     let decision = if !is_better && !groups.better.is_empty() {
         Decision::TakeForSome(this.clone())
     } else if believed.high < 0.0 {
@@ -244,32 +244,37 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
 /// The most groups of each kind that the verdict names.
 const NAMED: usize = 5;
 
-/// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, in which it is
-/// better but does more harm than that, in which it is worse, and the others.
+/// The groups of clients in which an arm is significantly better, after the correction for all groups of the table, and by enough
+/// for a rule; in which it is better by less; in which it does more harm than that; in which it is worse; and the others.
 #[derive(Default)]
 struct Groups<'r> {
     noun: &'static str,
     better: Vec<&'r GroupRow>,
+    slightly: Vec<&'r GroupRow>,
     harmed: Vec<&'r GroupRow>,
     worse: Vec<&'r GroupRow>,
     others: Vec<&'r GroupRow>,
 }
 
 impl<'r> Groups<'r> {
-    /// The groups of one kind: the first of regions, ASs, networks and RTTs of which there are several and one differs. Without
-    /// such a kind, there are none.
-    fn of(rival: &'r Rival, is_over: bool) -> Groups<'r> {
+    /// The groups of one kind: the first of regions, ASs, networks and RTTs of which one is worth a rule, or else the first of
+    /// which there are several and one differs. Without such a kind, there are none. If the arm is better for all clients, a
+    /// single group says nothing more.
+    fn of(rival: &'r Rival, is_over: bool, is_better: bool) -> Groups<'r> {
         let known = rival.groups.iter();
         let known = known.filter_map(|row| Some((Group::parse(&row.group)?, row)));
         let mut known: Vec<(Group, &GroupRow)> = known.collect();
         known.sort_by(|one, other| one.0.cmp(&other.0));
         let kinds = known.chunk_by(|one, other| one.0.kind() == other.0.kind());
-        let mut kinds = kinds.filter(|rows| rows.len() > 1);
-        let differing = kinds.find_map(|rows| {
+        let kinds = kinds.filter_map(|rows| {
             let groups = Groups::of_kind(rival, rows, is_over);
-            (groups.others.len() < rows.len()).then_some(groups)
+            let is_worth_a_rule = !groups.better.is_empty();
+            let is_told = groups.others.len() < rows.len() && rows.len() > 1;
+            (is_told || is_worth_a_rule && !is_better).then_some(groups)
         });
-        differing.unwrap_or_default()
+        // Of several that are equally worth it, the first one is taken.
+        let told = kinds.min_by_key(|groups| groups.better.is_empty());
+        told.unwrap_or_default()
     }
 
     fn of_kind(rival: &Rival, rows: &[(Group, &'r GroupRow)], is_over: bool) -> Groups<'r> {
@@ -280,7 +285,8 @@ impl<'r> Groups<'r> {
         for (_, row) in rows {
             let is_sure = row.p_corrected < DOUBT;
             match row.effect.change {
-                change if is_sure && change >= SHOWN => {
+                change if is_sure && (SHOWN..WORTH).contains(&change) => groups.slightly.push(row),
+                change if is_sure && change >= WORTH => {
                     // As for a rule.
                     let harm = Harm::of(rival, &row.group, is_over);
                     if harm.most > change {
@@ -298,8 +304,13 @@ impl<'r> Groups<'r> {
 
     /// A sentence. `None` if no group differs significantly.
     fn words(&self, this: &str) -> Option<String> {
+        let slightly = format!(
+            "faster by less than the {} % that make a rule for",
+            WORTH * 100.0
+        );
         let kinds = [
             ("faster for", &self.better),
+            (slightly.as_str(), &self.slightly),
             (
                 "faster, but with more harm to small objects or in retransmissions, for",
                 &self.harmed,
@@ -535,6 +546,33 @@ mod tests {
         assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
         let part =
             "By AS: bbr is faster for AS64502 (+40.0 %); no significant difference for AS64501.";
+        assert!(text.contains(part), "{text}");
+        // An RTT for which there is a rule is told before regions for which there is none.
+        let mut slight = comparison.clone();
+        for row in &mut slight.rival.groups {
+            if row.group.starts_with("region") {
+                row.effect.change = 0.02;
+            }
+        }
+        slight
+            .rival
+            .groups
+            .retain(|row| row.group != "192.0.2.0/24");
+        let (decision, text) = judged(&[slight.clone()], Reach::Over);
+        assert_eq!(decision, Decision::TakeForSome("bbr".to_owned()));
+        assert!(
+            text.contains("By RTT: bbr is faster for RTT below 1ms"),
+            "{text}"
+        );
+        // What `learn` makes no rule of is nothing to take the arm for.
+        slight
+            .rival
+            .groups
+            .retain(|row| row.group.starts_with("region"));
+        let (decision, text) = judged(&[slight], Reach::Over);
+        assert_eq!(decision, Decision::Open);
+        let part = "By region: bbr is faster by less than the 3 % that make a rule for lossy (+2.0 %) and site (+2.0 %); no \
+                    significant difference for clean.";
         assert!(text.contains(part), "{text}");
         // Where all groups are alike, there is nothing to say of them.
         comparison

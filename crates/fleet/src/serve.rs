@@ -118,17 +118,23 @@ async fn speak(stream: TcpStream, text: Shown) -> hyper::Result<()> {
 /// section 6.3). A page in a browser of this machine may have a name that its owner lets resolve to the loopback address, and
 /// would read what is served there.
 fn asks_for_this_machine(request: &Request<Incoming>) -> bool {
-    let host = request.headers().get(HOST);
-    let Some(host) = host else {
-        // Every browser sends one.
-        return true;
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        // Every browser sends one, and no more (RFC 9112, section 3.2).
+        (None, _) => return true,
+        (Some(host), None) => host,
+        (Some(_), Some(_)) => return false,
     };
     let Ok(authority) = Authority::try_from(host.as_bytes()) else {
         return false;
     };
     let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
-    let bare = name.trim_start_matches('[').trim_end_matches(']');
-    bare.parse::<IpAddr>().is_ok() || name == "localhost" || name.ends_with(".localhost")
+    let bare = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    bare.unwrap_or(&name).parse::<IpAddr>().is_ok()
+        || name == "localhost"
+        || name.ends_with(".localhost")
 }
 
 fn answer(request: &Request<Incoming>, text: Bytes, is_local: bool) -> Response<Full<Bytes>> {
@@ -205,6 +211,9 @@ mod tests {
             "Host: localhost.evil.example\r\n",
             "Host: 127.0.0.1.evil.example\r\n",
             "Host: \r\n",
+            "Host: localhost\r\nHost: evil.example\r\n",
+            "Host: localhost@evil.example\r\n",
+            "Host: [[::1]\r\n",
         ] {
             let answer = ask(host);
             assert!(!answer.contains("a 1"), "{host}: {answer}");

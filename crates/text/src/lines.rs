@@ -12,6 +12,7 @@ pub struct Lines<R> {
     line: Vec<u8>,
     longest: usize,
     number: u64,
+    skips_blank: bool,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -22,7 +23,15 @@ impl<R: BufRead> Lines<R> {
             line: Vec::new(),
             longest,
             number: 0,
+            skips_blank: false,
         }
+    }
+
+    /// The same without lines of nothing but blanks. They count, and a file of nothing else is skipped as fast as it is read.
+    #[must_use]
+    pub fn without_blank(mut self) -> Lines<R> {
+        self.skips_blank = true;
+        self
     }
 
     /// The next line without its end (LF or CRLF); `None` at the end of the text. A line with a fault does not end the
@@ -32,10 +41,12 @@ impl<R: BufRead> Lines<R> {
     ///
     /// The source cannot be read, or is UTF-16.
     pub fn next_line(&mut self) -> Result<Option<Result<&str, LineFault>>, TextError> {
+        self.begin_line()?;
+        self.read_line()
+    }
+
+    fn read_line(&mut self) -> Result<Option<Result<&str, LineFault>>, TextError> {
         self.line.clear();
-        if self.number == 0 && is_utf_16(self.source.fill_buf()?) {
-            return Err(TextError::Utf16);
-        }
         let most = self.longest as u64 + 1;
         if (&mut self.source)
             .take(most)
@@ -68,12 +79,34 @@ impl<R: BufRead> Lines<R> {
     ///
     /// The source cannot be read, is UTF-16, or the line has a fault.
     pub fn next_valid(&mut self) -> Result<Option<&str>, TextError> {
+        self.begin_line()?;
         let number = self.number + 1;
-        match self.next_line()? {
+        match self.read_line()? {
             Some(Err(fault)) => Err(TextError::Line(number, fault)),
             Some(Ok(line)) => Ok(Some(line)),
             None => Ok(None),
         }
+    }
+
+    /// Comes to the next line: looks at the encoding, and skips and counts blank lines that are not wanted.
+    fn begin_line(&mut self) -> Result<(), TextError> {
+        if self.number == 0 && is_utf_16(self.source.fill_buf()?) {
+            return Err(TextError::Utf16);
+        }
+        while self.skips_blank {
+            let held = self.source.fill_buf()?;
+            let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'\t' | b' ');
+            let blank = held.iter().position(|byte| !is_blank(byte));
+            let blank = &held[..blank.unwrap_or(held.len())];
+            // What is behind the last end belongs to the next line.
+            let Some(end) = blank.iter().rposition(|&byte| byte == b'\n') else {
+                break;
+            };
+            let count = blank.iter().filter(|&&byte| byte == b'\n').count();
+            self.source.consume(end + 1);
+            self.number += count as u64;
+        }
+        Ok(())
     }
 
     /// The number of the latest line, from 1.
@@ -132,6 +165,21 @@ mod tests {
         assert_eq!(lines.next_valid().unwrap(), Some("a"));
         let error = lines.next_valid().unwrap_err().to_string();
         assert!(error.starts_with("line 2: the byte 0xe4"), "{error}");
+    }
+
+    #[test]
+    fn blank_lines_that_are_not_wanted_count() {
+        let text = [&b"\n \r\n a\n"[..], &b"\n".repeat(1 << 20), b"b\n\n"].concat();
+        // A source that gives little at a time.
+        let source = io::BufReader::with_capacity(7, &text[..]);
+        let mut lines = Lines::new(source, 8).without_blank();
+        assert_eq!(lines.next_valid().unwrap(), Some(" a"));
+        assert_eq!(lines.number(), 3);
+        assert_eq!(lines.next_line().unwrap(), Some(Ok("b")));
+        assert_eq!(lines.number(), 4 + (1 << 20));
+        assert_eq!(lines.next_line().unwrap(), None);
+        let mut lines = Lines::new(&b"\n\0a\0"[..], 8).without_blank();
+        assert!(matches!(lines.next_line(), Err(TextError::Utf16)));
     }
 
     proptest::proptest! {

@@ -517,7 +517,7 @@ fn a_region_has_a_rule_if_its_networks_are_known() {
 }
 
 #[test]
-fn without_other_groups_classes_of_rtts_have_rules() {
+fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
     let plan = Plan::parse(PLAN).unwrap();
     let text = |effects: &[(&str, f64)]| {
         let mut findings = findings(effects);
@@ -543,7 +543,13 @@ fn without_other_groups_classes_of_rtts_have_rules() {
     assert_eq!(rule.name, "bbr for RTT from 100ms to 300ms");
     assert_eq!(rule.rtt_from, units::Duration::from_millis(100));
     assert_eq!(rule.rtt_below, Some(units::Duration::from_millis(300)));
-    assert!(!text(&[far, near, ("AS1", 0.0)]).contains("name = \"bbr for"));
+    let beside = |effect| text(&[far, near, ("AS1", effect)]);
+    assert!(beside(0.0).contains("name = \"bbr for RTT"));
+    let gaining = beside(2.0);
+    assert!(
+        gaining.contains("name = \"bbr for AS1") && !gaining.contains("name = \"bbr for RTT"),
+        "{gaining}"
+    );
 }
 
 #[test]

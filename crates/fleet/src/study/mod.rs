@@ -17,6 +17,7 @@ mod join;
 mod lock;
 pub mod log;
 mod lookup;
+mod noted;
 mod object;
 mod place;
 mod program;

@@ -122,6 +122,37 @@ pub struct About {
     pub missing: Missing,
 }
 
+/// The end of the year 9999, in seconds since 1970. No study ran at a later time, or for longer.
+const LATEST_S: f64 = 253_402_300_799.0;
+
+impl About {
+    /// Which value nobody has written who ran the study, if there is one.
+    fn check(&self) -> Result<(), String> {
+        let times = [
+            ("began_unix_s", Some(self.began_unix_s)),
+            ("ran_s", Some(self.ran_s)),
+            ("last_unix_s", self.last_unix_s),
+        ];
+        let times = times
+            .iter()
+            .filter_map(|(name, time)| Some((name, (*time)?)));
+        for (name, time) in times {
+            if !(0.0..=LATEST_S).contains(&time) {
+                return Err(format!(
+                    "{name}: {time:e} is not from 0 to {LATEST_S} seconds"
+                ));
+            }
+        }
+        if let Some(of) = self.in_force.iter().find(|of| of.others > of.known) {
+            let (others, known) = (of.others, of.known);
+            return Err(format!(
+                "in_force: others, {others}, is more than known, {known}"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Rows that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -327,7 +358,9 @@ impl Place {
             })
         };
         let damaged = |name, why: &dyn Display| broken(name, format!("is damaged: {why}"));
-        let about = serde_json::from_str(&text(FILE)?).map_err(|error| damaged(FILE, &error))?;
+        let about: About =
+            serde_json::from_str(&text(FILE)?).map_err(|error| damaged(FILE, &error))?;
+        about.check().map_err(|why| damaged(FILE, &why))?;
         let text = text("plan.toml")?;
         let plan = Plan::parse(&text).map_err(|error| damaged("plan.toml", &error))?;
         Ok(Place {
@@ -465,10 +498,16 @@ fn chance() -> io::Result<String> {
 mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
+    use serde_json::json;
+
     use super::*;
 
     const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"connection\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
         arm = [{ controller = \"cubic\", share = \"50%\" }, { controller = \"reno\", share = \"50%\" }]\n";
+
+    fn plan() -> Plan {
+        Plan::parse(PLAN).unwrap()
+    }
 
     #[test]
     fn a_place_is_found_again_and_is_of_one_plan() {
@@ -597,12 +636,39 @@ mod tests {
         fs::write(&file, "{").unwrap();
         let error = Place::find(directory.path()).unwrap_err().to_string();
         assert!(error.contains("study.json is damaged: "), "{error}");
+        let place = Place::make(&directory.path().join("a"), PLAN, &plan(), 7.0).unwrap();
+        let whole = serde_json::to_value(&place.about).unwrap();
+        for (field, value, part) in [
+            (
+                "ran_s",
+                json!(1e300),
+                "ran_s: 1e300 is not from 0 to 253402300799 seconds",
+            ),
+            ("ran_s", json!(-1), "ran_s: -1e0 is not"),
+            ("began_unix_s", json!(1e12), "began_unix_s: 1e12 is not"),
+            ("last_unix_s", json!(-1e9), "last_unix_s: -1e9 is not"),
+            (
+                "in_force",
+                json!([{ "known": 1, "others": 2 }]),
+                "in_force: others, 2, is more",
+            ),
+        ] {
+            let mut about = whole.clone();
+            about[field] = value;
+            fs::write(place.directory().join(FILE), about.to_string()).unwrap();
+            let error = Place::find(place.directory()).unwrap_err().to_string();
+            assert!(error.contains("study.json is damaged: "), "{error}");
+            assert!(
+                error.contains(part) && error.lines().count() == 1,
+                "{error}"
+            );
+        }
         // Not readable for root either.
         fs::remove_file(&file).unwrap();
         fs::create_dir(&file).unwrap();
         let error = Place::find(directory.path()).unwrap_err().to_string();
         assert!(error.contains("study.json cannot be read: "), "{error}");
-        let plan = Plan::parse(PLAN).unwrap();
+        let plan = plan();
         for taken in ["file", "file/within"] {
             let path = directory.path().join(taken);
             fs::write(directory.path().join("file"), "").unwrap();

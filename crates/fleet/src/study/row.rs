@@ -283,13 +283,13 @@ pub(super) fn write_rows(to: &mut BufWriter<File>, rows: &[Row]) -> Result<(), W
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use units::Bytes;
 
     use super::*;
 
-    #[test]
-    fn a_syn_that_was_sent_again_is_no_retransmitted_packet_of_an_open_connection() {
+    /// For a study whose first arm is bbr, a connection of it, and the beginning of time.
+    fn example() -> (Maker, SteeredConnection, Now) {
         let maker = Maker {
             sitting: 1,
             arms: vec!["bbr".into()],
@@ -310,6 +310,21 @@ mod tests {
             boot: Duration::ZERO,
             unix_s: 0.0,
         };
+        (maker, of, now)
+    }
+
+    /// A connection of the arm bbr that has this controller.
+    pub fn row(connection: u64, controller: Option<&str>) -> Row {
+        let (maker, of, now) = example();
+        Row {
+            controller: controller.map(str::to_owned),
+            ..maker.row(&of, connection, now)
+        }
+    }
+
+    #[test]
+    fn a_syn_that_was_sent_again_is_no_retransmitted_packet_of_an_open_connection() {
+        let (maker, of, now) = example();
         let mut socket = crate::tests::seen().socket;
         (socket.info.data_segs_out, socket.info.total_retrans) = (10, 2);
         for (bytes, resent) in [(0, 0), (2896, 2)] {

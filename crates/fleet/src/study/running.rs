@@ -1,6 +1,5 @@
 //! A running study.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -18,6 +17,7 @@ use super::group::{ControlGroup, GroupError};
 use super::hold::HoldError;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
+use super::noted::Noted;
 use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::route::{self, RouteError};
@@ -127,8 +127,7 @@ pub struct Study {
     /// The data that was missing before this sitting, or could not be read in it.
     missing: Missing,
     calendar: Calendar,
-    /// The open connections of which the controller was noted.
-    noted: HashSet<u64>,
+    noted: Noted,
 }
 
 impl std::fmt::Debug for Study {
@@ -222,7 +221,7 @@ impl Study {
             begun: left_out.iter().map(ToString::to_string).collect(),
             missing: place.about.missing,
             calendar: Calendar::default(),
-            noted: HashSet::new(),
+            noted: Noted::default(),
             place,
         })
     }
@@ -325,9 +324,7 @@ impl Study {
                 let groups = row.groups(self.place.plan.unit);
                 self.measured.add(&observation(&row, groups));
             }
-            if !self.noted.remove(&row.connection) {
-                self.note(&row);
-            }
+            self.noted.ended(&row, &mut self.place.about.in_force);
             rows.push(row);
         }
         let mut objects = Vec::new();
@@ -344,26 +341,13 @@ impl Study {
 
     /// Looks at the open connections.
     fn look(&mut self, now: Now, rows: &mut Vec<Row>, troubles: &mut Vec<String>) {
-        let mut open = HashSet::new();
+        let first = rows.len();
         for (of, mut row) in self.assigner.look(&self.maker, now, troubles) {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
-            if row.is_in_force().is_some() {
-                open.insert(row.connection);
-                if !self.noted.contains(&row.connection) {
-                    self.note(&row);
-                }
-            }
             rows.push(row);
         }
-        self.noted = open;
-    }
-
-    /// Notes whether a connection has its arm's controller.
-    fn note(&mut self, row: &Row) {
-        let force = self.place.about.in_force.get_mut(row.arm);
-        if let (Some(force), Some(is_in_force)) = (force, row.is_in_force()) {
-            force.note(is_in_force);
-        }
+        let open = rows[first..].iter();
+        self.noted.open(open, &mut self.place.about.in_force);
     }
 
     /// Why the study cannot go on, if an arm is not in force.

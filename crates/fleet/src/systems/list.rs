@@ -29,7 +29,7 @@ impl Systems {
 /// The same, from wherever.
 pub(crate) fn read(source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
     let mut networks = Vec::new();
-    let mut lines = Lines::new(source, LONGEST);
+    let mut lines = Lines::new(source, LONGEST).without_blank();
     while let Some(line) = lines.next_valid()? {
         let said = line.split('#').next().unwrap_or_default().trim();
         if said.is_empty() {

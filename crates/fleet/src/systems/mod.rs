@@ -39,6 +39,16 @@ pub struct System {
     pub name: String,
 }
 
+/// Of a longer name, this many bytes are kept.
+const MAX_NAME: usize = 256;
+
+impl System {
+    fn new(number: u32, name: &str) -> System {
+        let name = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+        System { number, name }
+    }
+}
+
 impl fmt::Display for System {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AS{}", self.number)?;
@@ -71,6 +81,9 @@ const LARGEST: u64 = 512 << 20;
 
 /// The most networks of a table. There are some millions in the largest.
 const MOST: usize = 10_000_000;
+
+/// The most systems of a table. Some 120,000 are in use on the internet (2026), and each takes up to half a kilobyte.
+const MOST_SYSTEMS: usize = 500_000;
 
 /// If none of so many networks has a number, none will.
 const TRIED: usize = 100_000;
@@ -138,7 +151,7 @@ impl Entry {
         let number = numbers.into_iter().flatten().find_map(|number| number.0)?;
         let names = [self.autonomous_system_organization, self.as_name, self.name];
         let name = names.into_iter().flatten().next().unwrap_or_default();
-        Some(System { number, name })
+        Some(System::new(number, &name))
     }
 }
 
@@ -190,6 +203,9 @@ impl Systems {
             Table::MaxMind(reader) => {
                 let entry = reader.lookup(address).ok()?.decode::<Entry>().ok()??;
                 let system = entry.system()?;
+                if self.named.len() >= MOST_SYSTEMS && !self.named.contains_key(&system.number) {
+                    return Some(Arc::new(system));
+                }
                 let named = self.named.entry(system.number);
                 Some(Arc::clone(named.or_insert_with(|| Arc::new(system))))
             }
@@ -360,6 +376,18 @@ mod tests {
         };
         let error = table(vec![b'x'; 20 << 20]).unwrap_err().to_string();
         assert_eq!(error, "line 2: is longer than 64 KiB");
+        let entry = Entry {
+            autonomous_system_number: Some(Number(Some(1))),
+            autonomous_system_organization: Some("\u{e4}".repeat(1 << 20)),
+            asn: None,
+            as_name: None,
+            name: None,
+        };
+        assert_eq!(entry.system().unwrap().name.len(), MAX_NAME);
+        let systems = (0..=MOST_SYSTEMS).map(|number| format!("10.0.0.0/24,{}\n", number + 1));
+        let systems = systems.collect::<String>();
+        let error = Systems::of(systems.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("more than 500000 AS numbers"), "{error}");
         // A quote ends with its line.
         let quoted = table([&b"\""[..], &b"x\n".repeat(10 << 20)].concat());
         let error = quoted.unwrap_err().to_string();

@@ -1,23 +1,23 @@
 //! Ranges of addresses, and which one an address lies in.
 
+use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::ops::RangeInclusive;
 
-/// A range and whose it is; within it there may be others, whose addresses are theirs.
-pub type Owned = (RangeInclusive<u128>, u32);
+/// A range, by its first and last address, and whose it is. A table has millions of them.
+type Owned<A> = (A, A, u32);
 
 /// Disjoint ranges, in order, of both versions of IP.
 #[derive(Debug, Default)]
 pub struct Ranges {
-    v4: Vec<(u32, u32, u32)>,
-    v6: Vec<(u128, u128, u32)>,
+    v4: Vec<Owned<u32>>,
+    v6: Vec<Owned<u128>>,
 }
 
-/// The ranges as they are read, in any order.
+/// The ranges as they are read, in any order. Within one there may be others, whose addresses are theirs.
 #[derive(Debug, Default)]
 pub struct Collected {
-    v4: Vec<Owned>,
-    v6: Vec<Owned>,
+    v4: Vec<Owned<u32>>,
+    v6: Vec<Owned<u128>>,
 }
 
 impl Collected {
@@ -26,12 +26,11 @@ impl Collected {
         match (first, last) {
             _ if first > last => Err("the range ends before it begins"),
             (IpAddr::V4(first), IpAddr::V4(last)) => {
-                let range = u128::from(first.to_bits())..=u128::from(last.to_bits());
-                self.v4.push((range, owner));
+                self.v4.push((first.to_bits(), last.to_bits(), owner));
                 Ok(())
             }
             (IpAddr::V6(first), IpAddr::V6(last)) => {
-                self.v6.push((first.to_bits()..=last.to_bits(), owner));
+                self.v6.push((first.to_bits(), last.to_bits(), owner));
                 Ok(())
             }
             _ => Err("the range is of two versions of IP"),
@@ -49,16 +48,9 @@ impl Collected {
     }
 
     /// Each address belongs to the shortest range that has it.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "these are of IPv4, and have 32 bits"
-    )]
     pub fn finish(self) -> Ranges {
-        let v4 = disjoint(self.v4).into_iter();
         Ranges {
-            v4: v4
-                .map(|(first, last, owner)| (first as u32, last as u32, owner))
-                .collect(),
+            v4: disjoint(self.v4),
             v6: disjoint(self.v6),
         }
     }
@@ -97,53 +89,80 @@ impl Ranges {
     }
 }
 
-fn find<A: Ord + Copy>(ranges: &[(A, A, u32)], from: A, to: A) -> Option<u32> {
+fn find<A: Bits>(ranges: &[Owned<A>], from: A, to: A) -> Option<u32> {
     let after = ranges.partition_point(|(first, _, _)| *first <= from);
     let (_, last, owner) = ranges.get(after.checked_sub(1)?)?;
     (to <= *last).then_some(*owner)
 }
 
+/// The bits of an address.
+trait Bits: Copy + Ord {
+    const LAST: Self;
+
+    fn before(self) -> Option<Self>;
+    fn after(self) -> Option<Self>;
+}
+
+macro_rules! bits {
+    ($($of:ty)*) => {$(
+        impl Bits for $of {
+            const LAST: $of = <$of>::MAX;
+
+            fn before(self) -> Option<$of> {
+                self.checked_sub(1)
+            }
+
+            fn after(self) -> Option<$of> {
+                self.checked_add(1)
+            }
+        }
+    )*};
+}
+
+bits! { u32 u128 }
+
 /// Cuts ranges where others begin within them. Of two that overlap without one being in the other, the later one has what
 /// both have.
-fn disjoint(mut all: Vec<Owned>) -> Vec<(u128, u128, u32)> {
+fn disjoint<A: Bits>(mut all: Vec<Owned<A>>) -> Vec<Owned<A>> {
     // Of ranges with the same start, the longest comes first: the others lie within it.
-    all.sort_by_key(|(range, _)| (*range.start(), u128::MAX - range.end()));
+    all.sort_by_key(|&(first, last, _)| (first, Reverse(last)));
     let mut cut = Cut {
         open: Vec::new(),
-        next: Some(0),
+        next: None,
         done: Vec::new(),
     };
-    for (range, owner) in all {
-        cut.until(range.start().checked_sub(1));
-        cut.next = Some(*range.start());
-        cut.open.push((*range.end(), owner));
+    for (first, last, owner) in all {
+        cut.until(first.before());
+        cut.next = Some(first);
+        cut.open.push((last, owner));
     }
-    cut.until(Some(u128::MAX));
+    cut.until(Some(A::LAST));
+    cut.done.shrink_to_fit();
     cut.done
 }
 
-struct Cut {
+struct Cut<A> {
     /// The ends of the ranges that `next` may lie in, and whose they are; the innermost last.
-    open: Vec<(u128, u32)>,
+    open: Vec<(A, u32)>,
     /// The first address that has not been given to anybody yet; none behind the last of all.
-    next: Option<u128>,
-    done: Vec<(u128, u128, u32)>,
+    next: Option<A>,
+    done: Vec<Owned<A>>,
 }
 
-impl Cut {
+impl<A: Bits> Cut<A> {
     /// Gives all addresses up to this one to the ranges that are open; none, before the first of all.
-    fn until(&mut self, end: Option<u128>) {
+    fn until(&mut self, end: Option<A>) {
         let Some(end) = end else { return };
         while let Some(&(last, owner)) = self.open.last() {
             let to = last.min(end);
             if let Some(next) = self.next.filter(|next| *next <= to) {
                 match self.done.last_mut() {
-                    Some(before) if before.2 == owner && before.1.checked_add(1) == Some(next) => {
+                    Some(before) if before.2 == owner && before.1.after() == Some(next) => {
                         before.1 = to;
                     }
                     _ => self.done.push((next, to, owner)),
                 }
-                self.next = to.checked_add(1);
+                self.next = to.after();
             }
             if last > end {
                 break;

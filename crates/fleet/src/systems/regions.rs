@@ -46,7 +46,7 @@ impl Regions {
         let mut collected = Collected::default();
         let mut places: HashMap<Arc<str>, u32> = HashMap::new();
         let mut names = Vec::new();
-        let mut lines = Lines::new(source, LONGEST_LINE);
+        let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
         while let Some(line) = lines.next_valid()? {
             let said = line.split('#').next().unwrap_or_default().trim();
             if said.is_empty() {

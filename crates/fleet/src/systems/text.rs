@@ -8,13 +8,10 @@ use text::Lines;
 
 use super::columns::{Columns, Row};
 use super::ranges::{Collected, Ranges};
-use super::{MOST, System, SystemsError};
+use super::{MOST, MOST_SYSTEMS, System, SystemsError};
 
 /// No line of these files has more bytes.
 pub(super) const LONGEST: usize = 64 << 10;
-
-/// Of a longer name, this many bytes are kept.
-const MAX_NAME: usize = 256;
 
 /// A line that makes no sense.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +22,11 @@ pub enum LineError {
     /// There are more than may be.
     #[error("has more than {0} networks; give larger ones in place of their parts")]
     Many(usize),
+    /// There are more systems than may be.
+    #[error(
+        "has more than {0} AS numbers, and the internet has far fewer; give a table of networks and AS numbers"
+    )]
+    ManySystems(usize),
     /// The file has no network at all.
     #[error(
         "has no network; give a table of networks and AS numbers, such as those of MaxMind, IPinfo, iptoasn or pyasn (PREFIX TAB NUMBER)"
@@ -50,7 +52,7 @@ pub fn read(
     named: &mut HashMap<u32, Arc<System>>,
 ) -> Result<Ranges, SystemsError> {
     let mut collected = Collected::default();
-    let mut lines = Lines::new(source, LONGEST);
+    let mut lines = Lines::new(source, LONGEST).without_blank();
     let mut row = Row::default();
     let mut columns: Option<Columns> = None;
     while let Some(line) = lines.next_valid()? {
@@ -72,6 +74,9 @@ pub fn read(
         read.map_err(|why| LineError::Wrong(lines.number(), why))?;
         if collected.len() > MOST {
             return Err(LineError::Many(MOST).into());
+        }
+        if named.len() > MOST_SYSTEMS {
+            return Err(LineError::ManySystems(MOST_SYSTEMS).into());
         }
     }
     if collected.is_empty() {
@@ -95,11 +100,7 @@ fn add(
     let owner = number(said).ok_or("expected an AS number such as AS64500")?;
     named.entry(owner).or_insert_with(|| {
         let name = columns.name(row);
-        let name = name[..name.floor_char_boundary(MAX_NAME)].to_owned();
-        Arc::new(System {
-            number: owner,
-            name,
-        })
+        Arc::new(System::new(owner, name))
     });
     collected.add(first, last, owner)?;
     Ok(())

@@ -42,7 +42,7 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
     let read = unzipped(source, LARGEST)
         .map_err(TextError::from)
         .and_then(|source| {
-            let mut lines = Lines::new(source, LONGEST);
+            let mut lines = Lines::new(source, LONGEST).without_blank();
             while let Some(line) = lines.next_line()? {
                 // An empty line does not count.
                 if line.is_ok_and(|line| line.trim().is_empty()) {
