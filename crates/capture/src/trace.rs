@@ -149,7 +149,6 @@ impl Trace {
         let mut again = |file| Frames::of_plain(plain(file)?.0, windows, &secrets);
         let mut clock = Clock::default();
         while let Some(frame) = pieces.next_frame(&mut again)? {
-            self.counts.packets += 1;
             let (at, is_step) = clock.on_packet(frame.at);
             if is_step {
                 self.on_clock_step();
@@ -209,6 +208,7 @@ impl Trace {
     #[inline]
     fn on_frame(&mut self, seen: Seen<'_>) {
         let counts = &mut self.counts;
+        counts.packets += 1;
         match seen {
             Seen::Packet(packet) => {
                 match &packet.body {
@@ -234,6 +234,10 @@ impl Trace {
             Seen::Other(unread) => {
                 counts.other += 1;
                 *counts.others.entry(unread).or_default() += 1;
+            }
+            Seen::Several(packets) => {
+                counts.packets -= 1;
+                packets.for_each(|seen| self.on_frame(seen));
             }
             Seen::Short => counts.short += 1,
             Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,

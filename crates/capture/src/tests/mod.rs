@@ -166,6 +166,13 @@ fn over_udp(port: u16, head: &[u8]) -> Vec<u8> {
     [&ip[..], &udp, head].concat()
 }
 
+/// The same from this port.
+fn from_port(port: u16, head: &[u8]) -> Vec<u8> {
+    let mut headers = over_udp(12_345, head);
+    headers[20..22].copy_from_slice(&port.to_be_bytes());
+    headers
+}
+
 /// The headers of IP packets of this protocol, and `head`.
 fn over_ip(protocol: u8, head: &[u8]) -> Vec<u8> {
     let ip = [
@@ -230,7 +237,16 @@ fn wrappings() -> Vec<(u32, Vec<u8>)> {
             101,
             over_udp(37_008, &behind(&[1, 0, 0, 1, 0, 10, 1, 5, 1])),
         ),
+        (101, from_port(1701, &[0, 2, 0, 1, 0, 2, 0, 0x21])),
         (1, after(&behind(&[0x88, 0xe7, 0, 0, 0, 1]))),
+        (1, after(&[0x92, 0, 0, 5, 8, 0])),
+        // An Ethernet frame behind a label: with a control word, and without.
+        (1, after(&behind(&[0x88, 0x47, 0, 2, 1, 64, 0, 0, 0, 0]))),
+        (1, after(&behind(&[0x88, 0x47, 0, 2, 1, 64]))),
+        (
+            1,
+            after(&[&[0x88, 0x47, 0, 2, 1, 64][..], &[0x82; 12], &[8, 0]].concat()),
+        ),
         (
             1,
             after(&behind(&[0x22, 0xf3, 0, 0x40, 0, 1, 0, 2, 0, 0, 0, 0])),
@@ -434,6 +450,45 @@ fn extension_headers_end_where_the_packet_ends() {
     }
 }
 
+/// The packets of one moment and direction in one frame, as 802.11 aggregates them.
+#[test]
+fn packets_that_share_a_wireless_frame_are_read() {
+    let all = packets();
+    let of_frame = |(at, headers, _): &(u64, Vec<u8>, u32)| (*at, headers[15]);
+    let mut file = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, 105]
+        .map(u32::to_le_bytes)
+        .concat();
+    let mut longest = Vec::new();
+    for frame in all.chunk_by(|one, other| of_frame(one) == of_frame(other)) {
+        let mut data = [&[0x88, 2][..], &[0; 22], &[0x80, 0]].concat();
+        for (_, headers, rest) in frame {
+            data.resize(26 + (data.len() - 26).next_multiple_of(4), 0);
+            data.extend([2; 12]);
+            data.extend((8 + headers.len() as u16 + *rest as u16).to_be_bytes());
+            data.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
+            data.extend(headers);
+            data.resize(data.len() + *rest as usize, 0);
+        }
+        // The frame check sequence.
+        data.extend([0; 4]);
+        let (ms, len) = (frame[0].0 as u32, data.len() as u32);
+        file.extend([1_000, ms * 1_000, len, len].map(u32::to_le_bytes).concat());
+        file.extend(&data);
+        if data.len() > longest.len() {
+            longest = data;
+        }
+    }
+    let summary = summary(&file);
+    assert_eq!(summary.read.packets, all.len() as u64);
+    check(&summary);
+    // What the capture has cut off counts, each packet where it is known.
+    let counts = read(105, &longest[..longest.len() / 2]);
+    assert_eq!((counts.packets, counts.tcp), (5, 5));
+    for len in 0..longest.len() {
+        read(105, &longest[..len]);
+    }
+}
+
 #[test]
 fn what_is_not_read_is_named() {
     let frame = |kind: [u8; 2]| [&[2; 12][..], &kind, &[0x45; 40]].concat();
@@ -451,11 +506,6 @@ fn what_is_not_read_is_named() {
             "PPP protocol 0x00fd (compressed or encrypted)",
         ),
         (105, vec![0x80; 40], "IEEE 802.11 management"),
-        (
-            105,
-            [&[0x88, 2][..], &[0x80; 40]].concat(),
-            "IEEE 802.11 aggregates (A-MSDU)",
-        ),
     ] {
         let counts = read(link, &packet);
         let named: Vec<_> = counts.others.keys().map(Unread::to_string).collect();
