@@ -40,6 +40,8 @@ pub struct Counts {
     pub cut_options: u64,
     /// TCP segments with an option whose length is impossible.
     pub damaged_options: u64,
+    /// QUIC datagrams that were captured in part, although there are keys, which need all of it.
+    pub cut_datagrams: u64,
     /// Packets without a timestamp, which are ignored.
     pub untimed: u64,
     /// Packets whose timestamp is before that of the packet before.
@@ -159,6 +161,7 @@ impl Trace {
         self.counts.backward_ms = self.counts.backward_ms.max(clock.most.as_millis_f64());
         self.counts.set_back += clock.set_back;
         self.counts.untimed += pieces.untimed;
+        self.counts.cut_datagrams = self.quic.cut;
         for end in pieces.ends.into_iter().filter(|_| goes_on()) {
             match end {
                 End::Whole => {}

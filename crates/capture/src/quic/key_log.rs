@@ -85,6 +85,11 @@ impl KeyLog {
         has_room.then(|| &mut self.secrets.entry(secret.random).or_default()[secret.side])
     }
 
+    /// Whether there are no secrets.
+    pub(super) fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
     /// The secrets of client and server for the connection with this client random.
     pub(super) fn of(&self, random: &[u8; 32]) -> Option<[&[u8]; 2]> {
         let [client, server] = self.secrets.get(random)?;

@@ -98,6 +98,21 @@ impl<'d> Joined<'d> {
         }
         Some(headers)
     }
+
+    /// The length at whose multiples the connection ID comes again; `None` without an ID that shows it.
+    fn length_by_id(&self, start: &Start<'_>) -> Option<u32> {
+        if !start.is_strong() {
+            return None;
+        }
+        // Packets with long headers may share a datagram.
+        let least = match self.header {
+            Header::Long(..) => LEAST,
+            Header::Short(_) => SHORTEST,
+        };
+        let mut lengths = least..self.len.min(self.captured());
+        let comes_again = |size: &u32| self.fits(start, *size).is_some_and(|headers| headers > 0);
+        lengths.find(comes_again)
+    }
 }
 
 impl Start<'_> {
@@ -147,7 +162,7 @@ impl Lengths {
     #[inline]
     pub fn divide(&mut self, one: &Joined<'_>, opens: Option<&mut Opens<'_>>) -> Division {
         if one.len <= self.joined.unwrap_or(self.longest) {
-            return Division::Whole;
+            return self.divide_short(one);
         }
         let division = self.search(one, opens);
         match division {
@@ -161,25 +176,27 @@ impl Lengths {
         division
     }
 
+    /// Acknowledgements are joined, too. Together they are often no longer than other datagrams.
+    fn divide_short(&self, one: &Joined<'_>) -> Division {
+        let is_usual = Some(one.len) == self.joined || one.len == self.longest;
+        if is_usual || matches!(one.header, Header::Long(..)) {
+            return Division::Whole;
+        }
+        match one.length_by_id(&one.start()) {
+            Some(size) => Division::Into(size),
+            None => Division::Whole,
+        }
+    }
+
     fn search(&mut self, one: &Joined<'_>, opens: Option<&mut Opens<'_>>) -> Division {
         let start = one.start();
-        let known = [self.joined, Some(self.longest)].into_iter().flatten();
         if start.is_strong() {
-            let found = |size: &u32| one.fits(&start, *size).is_some_and(|headers| headers > 0);
-            if let Some(size) = known.clone().find(found) {
+            if let Some(size) = one.length_by_id(&start) {
+                self.has_ids = true;
                 return Division::Into(size);
             }
             if one.len <= self.longest {
                 return Division::Whole;
-            }
-            // Packets with long headers may share a datagram.
-            let least = match one.header {
-                Header::Long(..) => LEAST,
-                Header::Short(_) => SHORTEST,
-            };
-            if let Some(size) = (least..one.len.min(one.captured())).find(found) {
-                self.has_ids = true;
-                return Division::Into(size);
             }
             if self.has_ids || one.id_len.is_some() || start.version.is_some() {
                 return self.by_length(one);
@@ -366,6 +383,21 @@ mod tests {
             assert_eq!(sends(&[8_900]), Division::Whole, "jumbo frames");
             assert_eq!(sends(&[8_800]), Division::Whole);
             assert_eq!(sends(&many(4, 8_900, 30)), Division::Into(8_900));
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_joined_as_data_are() {
+        for is_known in [true, false] {
+            let mut sender = Sender::new(ID, is_known);
+            let mut sends = |lengths: &[usize]| sender.sends(lengths, ALL, false);
+            assert_eq!(sends(&[1_200]), Division::Whole);
+            assert_eq!(sends(&[40, 40]), Division::Into(40));
+            assert_eq!(sends(&[41, 41, 38]), Division::Into(41));
+            assert_eq!(sends(&[1_200]), Division::Whole);
+            assert_eq!(sends(&[40; 60]), Division::Into(40), "longer than others");
+            assert_eq!(sends(&[700]), Division::Whole);
+            assert_eq!(sends(&[1_200, 100]), Division::Into(1_200));
         }
     }
 

@@ -191,6 +191,63 @@ fn packets_without_the_fixed_bit_belong_to_their_connection() {
 }
 
 /// Every datagram appears twice, as with two interfaces.
+/// Each packet of the connection, and the same packet of another one with other connection IDs between the same ends.
+#[test]
+fn connections_between_the_same_ends_are_told_apart() {
+    let mut ids: Vec<Vec<u8>> = Vec::new();
+    rewritten(|record| {
+        // Of long headers: the lengths of both IDs, each before its ID.
+        if let [first, _, _, _, _, rest @ ..] = &record[HEADERS..]
+            && first & 0x80 != 0
+        {
+            let (to, rest) = rest[1..].split_at(rest[0].into());
+            let from = &rest[1..=usize::from(rest[0])];
+            ids.extend([to.to_vec(), from.to_vec()]);
+        }
+        Vec::new()
+    });
+    let other = |record: &[u8]| {
+        let mut record = record.to_vec();
+        for id in &ids {
+            let found = record.windows(id.len()).position(|bytes| bytes == id);
+            if let Some(place) = found {
+                record[place..place + id.len()]
+                    .iter_mut()
+                    .for_each(|byte| *byte ^= 0x55);
+            }
+        }
+        record
+    };
+    let both = rewritten(|record| [record.to_vec(), other(record)].concat());
+    let first = rewritten(<[u8]>::to_vec);
+    let after = [&first[..], &rewritten(other)[24..]].concat();
+    let alone = summary(CAPTURE, Some(KEYS));
+    for file in [both, after] {
+        let told = summary(&file, Some(KEYS));
+        let [one, another] = &told.quic[..] else {
+            panic!("{:?}", told.quic);
+        };
+        for place in 0..2 {
+            let sent = [&alone.quic[0], one, another].map(|one| one.flows[place].bytes);
+            assert_eq!(sent, [sent[0]; 3]);
+        }
+        assert_eq!(only(&told).delivered_bytes, only(&alone).delivered_bytes);
+    }
+}
+
+#[test]
+fn keys_do_not_open_what_was_captured_in_part() {
+    let cut = rewritten(|record| {
+        let len = record.len().min(16 + 128);
+        let captured = u32::try_from(len - 16).expect("short");
+        [&record[..8], &captured.to_le_bytes(), &record[12..len]].concat()
+    });
+    let told = summary(&cut, Some(KEYS));
+    assert!(told.read.cut_datagrams > 100, "{:?}", told.read);
+    assert_eq!(summary(&cut, None).read.cut_datagrams, 0);
+    assert_eq!(summary(CAPTURE, Some(KEYS)).read.cut_datagrams, 0);
+}
+
 #[test]
 fn what_was_captured_twice_counts_once() {
     let twice = rewritten(|record| [record, record].concat());
