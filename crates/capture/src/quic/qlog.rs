@@ -44,7 +44,7 @@ const SEPARATOR: u8 = 0x1e;
 /// The headers of UDP and IPv4.
 const HEADERS: u32 = 28;
 
-/// The shortest text of a sequence that says something: an event, or a header.
+/// The shortest text that says something: an event, or the header of a sequence.
 const SHORTEST: usize = r#"{"name":"","time":0}"#.len();
 
 /// Whether a file with these first bytes may be a log. One in UTF-16 is told when it is read.
@@ -294,7 +294,9 @@ impl Log {
             "reference_time": part(trace.reference_time),
         }));
         each(trace.events, usize::MAX, |event| {
-            log.event(&value(event), memory);
+            if event.len() >= SHORTEST {
+                log.event(&value(event), memory);
+            }
             goes_on()
         });
         log.finish(memory)
