@@ -20,10 +20,22 @@ pub fn packets(bytes: &[u8]) {
         wire_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
         data: &data,
     };
-    if let Seen::Packet(packet) = packet::parse(&frame)
-        && let Body::Udp { len, payload } = packet.body
-    {
-        assert!(payload.len() <= data.len().min(len as usize));
+    check(packet::parse(&frame), data.len());
+}
+
+/// A packet in a frame of this length.
+fn check(seen: Seen<'_>, frame: usize) {
+    match seen {
+        Seen::Packet(packet) => {
+            if let Body::Udp { len, payload } = packet.body {
+                assert!(payload.len() <= frame.min(len as usize));
+            }
+        }
+        Seen::Several(packets) => {
+            let count = packets.map(|one| check(one, frame)).count();
+            assert!(count <= frame);
+        }
+        _ => {}
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Counts {
     pub cut_options: u64,
     /// TCP segments with an option whose length is impossible.
     pub damaged_options: u64,
+    /// QUIC datagrams that were captured in part, although there are keys, which need all of it.
+    pub cut_datagrams: u64,
     /// Packets without a timestamp, which are ignored.
     pub untimed: u64,
     /// Packets whose timestamp is before that of the packet before.
@@ -149,7 +151,6 @@ impl Trace {
         let mut again = |file| Frames::of_plain(plain(file)?.0, windows, &secrets);
         let mut clock = Clock::default();
         while let Some(frame) = pieces.next_frame(&mut again)? {
-            self.counts.packets += 1;
             let (at, is_step) = clock.on_packet(frame.at);
             if is_step {
                 self.on_clock_step();
@@ -160,6 +161,7 @@ impl Trace {
         self.counts.backward_ms = self.counts.backward_ms.max(clock.most.as_millis_f64());
         self.counts.set_back += clock.set_back;
         self.counts.untimed += pieces.untimed;
+        self.counts.cut_datagrams = self.quic.cut;
         for end in pieces.ends.into_iter().filter(|_| goes_on()) {
             match end {
                 End::Whole => {}
@@ -209,6 +211,7 @@ impl Trace {
     #[inline]
     fn on_frame(&mut self, seen: Seen<'_>) {
         let counts = &mut self.counts;
+        counts.packets += 1;
         match seen {
             Seen::Packet(packet) => {
                 match &packet.body {
@@ -234,6 +237,10 @@ impl Trace {
             Seen::Other(unread) => {
                 counts.other += 1;
                 *counts.others.entry(unread).or_default() += 1;
+            }
+            Seen::Several(packets) => {
+                counts.packets -= 1;
+                packets.for_each(|seen| self.on_frame(seen));
             }
             Seen::Short => counts.short += 1,
             Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,

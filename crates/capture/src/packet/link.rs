@@ -1,7 +1,7 @@
 //! The headers before IP.
 
 use super::bytes::{half, word};
-use super::{Seen, Tunnel, Unread, ip, wireless};
+use super::{Seen, Tunnel, Unread, ip, tunnel, wireless};
 use crate::read::Frame;
 
 /// Link types (<https://www.tcpdump.org/linktypes.html>).
@@ -62,6 +62,7 @@ pub mod ether_type {
     pub const E_TAG: u16 = 0x893f;
     pub const SERVICE_HEADER: u16 = 0x894f;
     pub const OLD_VLAN: u16 = 0x9100;
+    pub const OLD_VLAN_2: u16 = 0x9200;
     /// Marvell's tag of switch ports: the default of Linux (`ETH_P_EDSA`).
     pub const SWITCH_PORT: u16 = 0xdada;
 }
@@ -185,7 +186,7 @@ impl<'f> Walk<'f> {
             // The offset of the next EtherType; data follow it.
             let next = match kind {
                 IPV4 | IPV6 => return self.ip(data),
-                VLAN | OLD_VLAN | PROVIDER_VLAN => 2,
+                VLAN | OLD_VLAN | OLD_VLAN_2 | PROVIDER_VLAN => 2,
                 MPLS | MPLS_MULTICAST => return self.mpls(data),
                 PPPOE => return self.ppp(data.get(6..).unwrap_or_default()),
                 PPP => return self.ppp(data),
@@ -280,7 +281,8 @@ impl<'f> Walk<'f> {
         Seen::Short
     }
 
-    /// MPLS labels (RFC 3032). Behind the last one is IP, or a control word and an Ethernet frame (RFC 4448).
+    /// MPLS labels (RFC 3032). Behind the last one is IP, or an Ethernet frame, before which there may be a control word (RFC
+    /// 4448).
     pub fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
         const BOTTOM: u32 = 1 << 8;
         for _ in 0..MOST_TAGS {
@@ -289,13 +291,15 @@ impl<'f> Walk<'f> {
             };
             data = &data[4..];
             if label & BOTTOM != 0 {
-                return match data.first().map(|first| first >> 4) {
-                    Some(4 | 6) => self.ip(data),
-                    Some(0) => self.within(Some(Tunnel::Pseudowire), |walk| {
-                        walk.ethernet(data.get(4..).unwrap_or_default())
-                    }),
-                    Some(_) => Seen::Other(Unread::Mpls),
-                    None => Seen::Short,
+                let frame = match data.first().map(|first| first >> 4) {
+                    Some(4 | 6) => return self.ip(data),
+                    Some(0) => tunnel::frame_at(data, &[4, 0]).or(data.get(4..)),
+                    Some(_) => tunnel::frame_at(data, &[0]),
+                    None => return Seen::Short,
+                };
+                return match frame {
+                    Some(_) => self.inside(Tunnel::Pseudowire, frame),
+                    None => Seen::Other(Unread::Mpls),
                 };
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! A capture may hold only the beginning of a packet. Lengths are those in the headers.
 
+mod aggregate;
 mod bytes;
 mod ip;
 mod link;
@@ -17,6 +18,7 @@ use units::Time;
 
 use crate::read::Frame;
 
+pub use aggregate::Aggregate;
 pub(crate) use bytes::word;
 pub use segment::{Flags, Segment};
 pub use tunnel::Tunnel;
@@ -84,6 +86,8 @@ pub enum Seen<'f> {
     Opaque(Tunnel),
     /// A packet with neither TCP nor UDP.
     Other(Unread),
+    /// A frame with several packets.
+    Several(Aggregate<'f>),
     /// Too little of the frame was captured.
     Short,
     /// A frame of an unknown link type.

@@ -9,6 +9,9 @@ use super::{Seen, Unread};
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
 
+/// The server's port of L2TP. The client may have another one (RFC 2661, section 8.1).
+const L2TP_PORT: u16 = 1_701;
+
 /// WireGuard's usual port. Either end may have it.
 const WIREGUARD: u16 = 51_820;
 
@@ -104,11 +107,11 @@ pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> O
             Some(within(walk, Tunnel::Geneve, |walk| walk.typed(kind, inner)))
         }
         2152 => gtp(walk, data),
-        1701 => l2tp(walk, data),
         3544 if version == 6 => Some(within(walk, Tunnel::Teredo, |walk| walk.ip(data))),
         4754 => Some(within(walk, Tunnel::Gre, |walk| gre(walk, data))),
         6635 => Some(within(walk, Tunnel::Mpls, |walk| walk.mpls(data))),
         37_008 => tzsp(walk, data),
+        _ if [from, to].contains(&L2TP_PORT) => l2tp(walk, data),
         _ if [from, to].contains(&WIREGUARD) => {
             matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard))
         }
@@ -221,18 +224,22 @@ fn l2tp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
 /// An Ethernet frame of L2TPv3. Only the ends know how long the cookie before it is (0, 4 or 8 bytes), and whether a sublayer of
 /// four bytes is used (RFC 3931, section 4.1). The EtherType and the IP version behind it show where it begins.
 fn pseudowire<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
-    let is_frame = |data: &[u8]| match (half(data, 12), data.get(14)) {
+    match frame_at(data, &[4, 0, 8, 12]) {
+        Some(frame) => walk.ethernet(frame),
+        None => Seen::Opaque(Tunnel::L2tp),
+    }
+}
+
+/// The Ethernet frame at the first of these places whose EtherType and IP version agree.
+pub fn frame_at<'f>(data: &'f [u8], places: &[usize]) -> Option<&'f [u8]> {
+    let is_frame = |data: &&[u8]| match (half(data, 12), data.get(14)) {
         (Some(ether_type::IPV4), Some(first)) => first >> 4 == 4,
         (Some(ether_type::IPV6), Some(first)) => first >> 4 == 6,
         (Some(kind), Some(_)) => [ether_type::VLAN, ether_type::PROVIDER_VLAN].contains(&kind),
         _ => false,
     };
-    let places = [4, 0, 8, 12].into_iter();
-    let mut frames = places.filter_map(|from| data.get(from..).filter(|data| is_frame(data)));
-    match frames.next() {
-        Some(frame) => walk.ethernet(frame),
-        None => Seen::Opaque(Tunnel::L2tp),
-    }
+    let mut frames = places.iter().filter_map(|from| data.get(*from..));
+    frames.find(is_frame)
 }
 
 /// A received or sent Ethernet frame behind TZSP's header and its tags. Other messages are signalling.

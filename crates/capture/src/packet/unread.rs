@@ -17,8 +17,6 @@ pub enum Unread {
     Llc,
     /// A frame of IEEE 802.11 that manages the wireless network.
     WirelessControl,
-    /// Several packets in one frame of IEEE 802.11 (A-MSDU).
-    WirelessAggregate,
     /// A payload of MPLS that is neither IP nor Ethernet.
     Mpls,
     /// Something else in the place of an IP packet.
@@ -38,7 +36,7 @@ impl Unread {
             // Network and link control protocols (RFC 1661, section 2).
             Unread::PppProtocol(kind) => kind >= 0x8000,
             Unread::Llc | Unread::WirelessControl => true,
-            Unread::WirelessAggregate | Unread::Mpls | Unread::NotIp | Unread::TooDeep => false,
+            Unread::Mpls | Unread::NotIp | Unread::TooDeep => false,
         }
     }
 }
@@ -65,7 +63,6 @@ impl fmt::Display for Unread {
             }
             Unread::Llc => f.write_str("IEEE 802.2 (LLC)"),
             Unread::WirelessControl => f.write_str("IEEE 802.11 management"),
-            Unread::WirelessAggregate => f.write_str("IEEE 802.11 aggregates (A-MSDU)"),
             Unread::Mpls => f.write_str("MPLS with an unknown payload"),
             Unread::NotIp => f.write_str("an unknown version of IP"),
             Unread::TooDeep => f.write_str("more nested headers than are followed"),

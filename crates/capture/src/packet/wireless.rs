@@ -2,7 +2,7 @@
 
 use super::bytes::half;
 use super::link::Walk;
-use super::{Seen, Tunnel, Unread};
+use super::{Aggregate, Seen, Tunnel, Unread};
 
 /// Bits of the frame control field (IEEE 802.11, section 9.2.4.1). The first byte has the type and the subtype.
 const TYPE: u8 = 0x0c;
@@ -65,15 +65,18 @@ pub fn frame<'f>(walk: Walk<'f>, data: &'f [u8], is_padded: bool) -> Seen<'f> {
     if flags & PROTECTED != 0 {
         return Seen::Opaque(Tunnel::WirelessEncryption);
     }
-    if let Some(qos) = qos {
-        match data.get(qos) {
-            Some(qos) if qos & AGGREGATE != 0 => return Seen::Other(Unread::WirelessAggregate),
-            Some(_) => {}
-            None => return Seen::Short,
-        }
-    }
+    let is_aggregate = match qos.map(|qos| data.get(qos)) {
+        Some(None) => return Seen::Short,
+        Some(Some(qos)) => qos & AGGREGATE != 0,
+        None => false,
+    };
     if is_padded {
         len = len.next_multiple_of(4);
     }
-    walk.logical_link(data.get(len..).unwrap_or_default())
+    let data = data.get(len..).unwrap_or_default();
+    if is_aggregate {
+        Seen::Several(Aggregate::new(walk, data))
+    } else {
+        walk.logical_link(data)
+    }
 }

@@ -226,6 +226,13 @@ impl QuicConnection {
         self.ways.iter().map(|way| way.bytes).sum()
     }
 
+    /// Whether this packet begins another connection between the same ends: a client chooses one ID for all its packets with
+    /// long headers (RFC 9000, section 7.2). Clients without IDs have one connection at a time.
+    pub fn is_another(&self, packet: &Packet<'_>, long: &Long<'_>) -> bool {
+        let is_of_client = long.kind == Kind::Initial && packet.from == self.present[0];
+        is_of_client && self.ids[0].is_some_and(|id| id.len() > 0 && id != long.from)
+    }
+
     /// Takes in a datagram whose first packet has this header, or several that were captured joined. Returns the connection
     /// IDs that they announce, each with the side that chose it.
     pub fn on_datagram(

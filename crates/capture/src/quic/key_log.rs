@@ -1,8 +1,9 @@
 //! Key logs: the secrets of connections in the format of SSLKEYLOGFILE (RFC 9850).
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufReader, Read};
 
 use hashbrown::HashMap;
+use text::{Lines, TextError};
 
 /// The most connections whose secrets are kept.
 const MOST: usize = 1 << 20;
@@ -14,14 +15,14 @@ const MOST_CAPTURED: usize = 1 << 16;
 const LENGTHS: [usize; 2] = [32, 48];
 
 /// The longest line that is read.
-const LONGEST: u64 = 1024;
+const LONGEST: usize = 1024;
 
 /// Why a key log cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyLogError {
-    /// It cannot be read.
+    /// It cannot be read, or is no text in UTF-8.
     #[error("cannot be read: {0}")]
-    Io(#[from] std::io::Error),
+    Text(#[from] TextError),
     /// It has no secret for the data of a client or a server.
     #[error(
         "has no traffic secret; give the file that SSLKEYLOGFILE named when the connection was set up"
@@ -43,20 +44,21 @@ impl std::fmt::Debug for KeyLog {
 }
 
 impl KeyLog {
-    /// Reads a key log. Lines of other kinds are ignored.
+    /// Reads a key log, which takes precedence over those in captures. Lines of other kinds are ignored.
     ///
     /// # Errors
     /// The log cannot be read, or has no usable secret.
     pub fn read(&mut self, source: impl Read) -> Result<(), KeyLogError> {
-        let mut source = BufReader::new(source);
-        let mut line = Vec::new();
+        let mut lines = Lines::new(BufReader::new(source), LONGEST);
         let mut found = false;
-        loop {
-            line.clear();
-            if (&mut source).take(LONGEST).read_until(b'\n', &mut line)? == 0 {
-                break;
+        while let Some(line) = lines.next_line()? {
+            let Some(secret) = line.ok().and_then(Secret::parse) else {
+                continue;
+            };
+            found = true;
+            if let Some(place) = self.place(&secret, MOST) {
+                *place = Some(secret.value);
             }
-            found |= self.line(&line, MOST).is_some();
         }
         if found {
             Ok(())
@@ -65,30 +67,27 @@ impl KeyLog {
         }
     }
 
-    /// Adds the key log in a capture. It need not have a usable secret.
+    /// Adds the key log in a capture. It need not have a usable secret, and replaces none.
     pub(crate) fn add_captured(&mut self, log: &[u8]) {
-        for line in log.split(|byte| *byte == b'\n') {
-            self.line(line, MOST_CAPTURED);
+        let mut lines = Lines::new(log, LONGEST);
+        while let Ok(Some(line)) = lines.next_line() {
+            if let Some(secret) = line.ok().and_then(Secret::parse)
+                && let Some(place) = self.place(&secret, MOST_CAPTURED)
+            {
+                place.get_or_insert(secret.value);
+            }
         }
     }
 
-    /// Reads a line, if there are secrets of fewer than `most` connections.
-    fn line(&mut self, line: &[u8], most: usize) -> Option<()> {
-        let mut words = line.trim_ascii().split(|byte| *byte == b' ');
-        let side = match words.next()? {
-            b"CLIENT_TRAFFIC_SECRET_0" => 0,
-            b"SERVER_TRAFFIC_SECRET_0" => 1,
-            _ => return None,
-        };
-        let random = hexadecimal(words.next()?)?.try_into().ok()?;
-        let secret = hexadecimal(words.next()?)?;
-        if !LENGTHS.contains(&secret.len()) {
-            return None;
-        }
-        if self.secrets.len() < most || self.secrets.contains_key(&random) {
-            self.secrets.entry(random).or_default()[side] = Some(secret);
-        }
-        Some(())
+    /// The place of a secret, if it is known or there are secrets of fewer than `most` connections.
+    fn place(&mut self, secret: &Secret, most: usize) -> Option<&mut Option<Vec<u8>>> {
+        let has_room = self.secrets.len() < most || self.secrets.contains_key(&secret.random);
+        has_room.then(|| &mut self.secrets.entry(secret.random).or_default()[secret.side])
+    }
+
+    /// Whether there are no secrets.
+    pub(super) fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
     }
 
     /// The secrets of client and server for the connection with this client random.
@@ -98,9 +97,35 @@ impl KeyLog {
     }
 }
 
-fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
+/// A secret of one side of a connection.
+struct Secret {
+    random: [u8; 32],
+    side: usize,
+    value: Vec<u8>,
+}
+
+impl Secret {
+    /// Parses a line. `None` if it is of another kind.
+    fn parse(line: &str) -> Option<Secret> {
+        let mut words = line.trim_ascii().split(' ');
+        let side = match words.next()? {
+            "CLIENT_TRAFFIC_SECRET_0" => 0,
+            "SERVER_TRAFFIC_SECRET_0" => 1,
+            _ => return None,
+        };
+        let random = hexadecimal(words.next()?)?.try_into().ok()?;
+        let value = hexadecimal(words.next()?)?;
+        LENGTHS.contains(&value.len()).then_some(Secret {
+            random,
+            side,
+            value,
+        })
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
-    let pairs = text.chunks(2).map(|pair| match pair {
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
         [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
         _ => None,
     });
@@ -131,5 +156,45 @@ mod tests {
         for nothing in ["", "CLIENT_TRAFFIC_SECRET_0 zz 01\n", "\u{0}\u{1}", &long] {
             assert!(KeyLog::default().read(nothing.as_bytes()).is_err());
         }
+    }
+
+    fn log(secret: &str) -> String {
+        let random = "0a".repeat(32);
+        ["CLIENT", "SERVER"]
+            .map(|side| format!("{side}_TRAFFIC_SECRET_0 {random} {}\r\n", secret.repeat(32)))
+            .concat()
+    }
+
+    #[test]
+    fn a_key_log_is_text_as_windows_writes_it() {
+        let marked = ["\u{feff}", &log("01")].concat();
+        let mut read = KeyLog::default();
+        read.read(marked.as_bytes()).expect("secrets");
+        assert_eq!(read.of(&[10; 32]), Some([&[1; 32][..]; 2]));
+        let utf_16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let error = KeyLog::default().read(&utf_16[..]).expect_err("UTF-16");
+        assert_eq!(
+            error.to_string(),
+            "cannot be read: this is UTF-16; save it as UTF-8"
+        );
+    }
+
+    #[test]
+    fn keys_that_are_given_win_over_those_in_a_capture() {
+        let (given, captured, later) = (log("01"), log("02"), log("03"));
+        for is_captured_first in [false, true] {
+            let mut keys = KeyLog::default();
+            if is_captured_first {
+                keys.add_captured(captured.as_bytes());
+            }
+            keys.read(given.as_bytes()).expect("secrets");
+            keys.add_captured(captured.as_bytes());
+            assert_eq!(keys.of(&[10; 32]), Some([&[1; 32][..]; 2]));
+        }
+        // A later log that is given replaces an earlier one.
+        let mut keys = KeyLog::default();
+        keys.read(given.as_bytes()).expect("secrets");
+        keys.read(later.as_bytes()).expect("secrets");
+        assert_eq!(keys.of(&[10; 32]), Some([&[3; 32][..]; 2]));
     }
 }

@@ -98,6 +98,21 @@ impl<'d> Joined<'d> {
         }
         Some(headers)
     }
+
+    /// The length at whose multiples the connection ID comes again; `None` without an ID that shows it.
+    fn length_by_id(&self, start: &Start<'_>) -> Option<u32> {
+        if !start.is_strong() {
+            return None;
+        }
+        // Packets with long headers may share a datagram.
+        let least = match self.header {
+            Header::Long(..) => LEAST,
+            Header::Short(_) => SHORTEST,
+        };
+        let mut lengths = least..self.len.min(self.captured());
+        let comes_again = |size: &u32| self.fits(start, *size).is_some_and(|headers| headers > 0);
+        lengths.find(comes_again)
+    }
 }
 
 impl Start<'_> {
@@ -137,8 +152,9 @@ pub struct Lengths {
     odd: Option<u32>,
     /// Whether connection IDs have shown a length, although their own is unknown.
     has_ids: bool,
-    /// The packets for which keys showed no length.
+    /// The packets for which keys showed no length, and those of them that are no longer than other datagrams.
     failures: u8,
+    short_failures: u8,
 }
 
 impl Lengths {
@@ -147,7 +163,7 @@ impl Lengths {
     #[inline]
     pub fn divide(&mut self, one: &Joined<'_>, opens: Option<&mut Opens<'_>>) -> Division {
         if one.len <= self.joined.unwrap_or(self.longest) {
-            return Division::Whole;
+            return self.divide_short(one, opens);
         }
         let division = self.search(one, opens);
         match division {
@@ -161,25 +177,37 @@ impl Lengths {
         division
     }
 
+    /// Acknowledgements are joined, too. Together they are often no longer than other datagrams.
+    fn divide_short(&mut self, one: &Joined<'_>, opens: Option<&mut Opens<'_>>) -> Division {
+        let is_usual = Some(one.len) == self.joined || one.len == self.longest;
+        if is_usual || matches!(one.header, Header::Long(..)) {
+            return Division::Whole;
+        }
+        let start = one.start();
+        if start.is_strong() {
+            return one
+                .length_by_id(&start)
+                .map_or(Division::Whole, Division::Into);
+        }
+        match opens {
+            Some(opens) if self.short_failures < MOST_FAILURES && one.captured() == one.len => {
+                let found = self.by_keys(one, &start, opens);
+                self.short_failures += u8::from(found.is_none());
+                found.unwrap_or(Division::Whole)
+            }
+            _ => Division::Whole,
+        }
+    }
+
     fn search(&mut self, one: &Joined<'_>, opens: Option<&mut Opens<'_>>) -> Division {
         let start = one.start();
-        let known = [self.joined, Some(self.longest)].into_iter().flatten();
         if start.is_strong() {
-            let found = |size: &u32| one.fits(&start, *size).is_some_and(|headers| headers > 0);
-            if let Some(size) = known.clone().find(found) {
+            if let Some(size) = one.length_by_id(&start) {
+                self.has_ids = true;
                 return Division::Into(size);
             }
             if one.len <= self.longest {
                 return Division::Whole;
-            }
-            // Packets with long headers may share a datagram.
-            let least = match one.header {
-                Header::Long(..) => LEAST,
-                Header::Short(_) => SHORTEST,
-            };
-            if let Some(size) = (least..one.len.min(one.captured())).find(found) {
-                self.has_ids = true;
-                return Division::Into(size);
             }
             if self.has_ids || one.id_len.is_some() || start.version.is_some() {
                 return self.by_length(one);
@@ -192,32 +220,31 @@ impl Lengths {
         };
         match opens {
             Some(opens) if self.failures < MOST_FAILURES && one.captured() == one.len => {
-                self.with_keys(one, &start, opens)
+                let found = self.by_keys(one, &start, opens);
+                self.failures += u8::from(found.is_none());
+                found.unwrap_or_else(|| self.by_headers(one, &start))
             }
             _ => self.by_headers(one, &start),
         }
     }
 
-    /// Without connection IDs, and with keys.
-    fn with_keys(
-        &mut self,
+    /// Without connection IDs, and with keys. `None` if they open nothing.
+    fn by_keys(
+        &self,
         one: &Joined<'_>,
         start: &Start<'_>,
         opens: &mut Opens<'_>,
-    ) -> Division {
+    ) -> Option<Division> {
         if opens(one.data) {
-            return Division::Whole;
+            return Some(Division::Whole);
         }
         let known = [self.joined, Some(self.longest)].into_iter().flatten();
         let likely = known.chain(LEAST..one.len).chain(SHORTEST..LEAST);
         let fitting = likely.filter(|size| one.fits(start, *size).is_some());
-        for size in fitting.take(MOST_TRIALS) {
-            if one.data.get(..size as usize).is_some_and(&mut *opens) {
-                return Division::Into(size);
-            }
-        }
-        self.failures += 1;
-        self.by_headers(one, start)
+        fitting
+            .take(MOST_TRIALS)
+            .find(|size| one.data.get(..*size as usize).is_some_and(&mut *opens))
+            .map(Division::Into)
     }
 
     /// Without connection IDs and keys.
@@ -370,6 +397,21 @@ mod tests {
     }
 
     #[test]
+    fn acknowledgements_are_joined_as_data_are() {
+        for is_known in [true, false] {
+            let mut sender = Sender::new(ID, is_known);
+            let mut sends = |lengths: &[usize]| sender.sends(lengths, ALL, false);
+            assert_eq!(sends(&[1_200]), Division::Whole);
+            assert_eq!(sends(&[40, 40]), Division::Into(40));
+            assert_eq!(sends(&[41, 41, 38]), Division::Into(41));
+            assert_eq!(sends(&[1_200]), Division::Whole);
+            assert_eq!(sends(&[40; 60]), Division::Into(40), "longer than others");
+            assert_eq!(sends(&[700]), Division::Whole);
+            assert_eq!(sends(&[1_200, 100]), Division::Into(1_200));
+        }
+    }
+
+    #[test]
     fn half_of_the_payload_is_enough() {
         let mut sender = Sender::new(ID, true);
         let division = sender.sends(&many(9, 1_252, 100), 3_000, false);
@@ -385,6 +427,9 @@ mod tests {
         assert_eq!(sends(&many(9, 1_452, 100)), Division::Into(1_452));
         assert_eq!(sends(&many(2, 1_352, 1_352)), Division::Into(1_352));
         assert_eq!(sends(&[9_000]), Division::Whole);
+        assert_eq!(sends(&[40]), Division::Whole);
+        assert_eq!(sends(&[40, 38]), Division::Into(40));
+        assert_eq!(sends(&[37; 20]), Division::Into(37));
     }
 
     #[test]
@@ -406,7 +451,7 @@ mod tests {
             lengths.divide(&one, Some(&mut opens));
         }
         assert!(
-            tried <= (MOST_TRIALS + 1) * usize::from(MOST_FAILURES),
+            tried <= (MOST_TRIALS + 1) * 2 * usize::from(MOST_FAILURES),
             "{tried}"
         );
     }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use text::TextError;
 use units::{Bytes, Duration, Time};
 
 use super::course::{Course, Opened};
@@ -43,15 +44,16 @@ const SEPARATOR: u8 = 0x1e;
 /// The headers of UDP and IPv4.
 const HEADERS: u32 = 28;
 
-/// The byte-order mark, with which editors of Windows begin a text.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The shortest text that says something: an event, or the header of a sequence.
+const SHORTEST: usize = r#"{"name":"","time":0}"#.len();
 
-/// Whether a file with these first bytes may be a log.
+/// Whether a file with these first bytes may be a log. One in UTF-16 is told when it is read.
 pub fn is_one(start: &[u8]) -> bool {
-    let start = start.strip_prefix(MARK).unwrap_or(start);
-    start
-        .first()
-        .is_some_and(|first| matches!(*first, b'{' | SEPARATOR))
+    let text = start.strip_prefix(text::MARK).unwrap_or(start);
+    text::is_utf_16(start)
+        || text
+            .first()
+            .is_some_and(|first| matches!(*first, b'{' | SEPARATOR))
 }
 
 /// A log in one JSON text.
@@ -154,9 +156,15 @@ pub fn read(
         let most = Bytes::new(LONGEST);
         return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
     }
-    if text.starts_with(MARK) {
-        text.drain(..MARK.len());
+    if text::is_utf_16(&text) {
+        return Err(ReadError::Qlog(TextError::Utf16.to_string()));
     }
+    if text.starts_with(text::MARK) {
+        text.drain(..text::MARK.len());
+    }
+    // A machine that stopped while it wrote leaves zeros.
+    let end = text.iter().rposition(|byte| *byte != 0);
+    text.truncate(end.map_or(0, |end| end + 1));
     let mut connections = Vec::new();
     let mut all = |whole: Whole<'_>| {
         each(whole.traces, MOST_TRACES, |trace| {
@@ -238,7 +246,10 @@ fn sequence(
     memory: &mut Memory,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<Connection>, ReadError> {
-    let parsed = |text: &[u8]| std::str::from_utf8(text).map(value).unwrap_or_default();
+    let parsed = |text: &[u8]| {
+        let text = std::str::from_utf8(text).unwrap_or_default();
+        value(text.trim_matches('\0'))
+    };
     let mut log = Log::default();
     let mut has_header = false;
     let mut take = |value: Value| {
@@ -249,8 +260,10 @@ fn sequence(
             has_header = true;
         }
     };
+    // An error of the parser takes longer than short texts are worth: a log may have a hundred million of them.
+    let says_something = |text: &&[u8]| text.len() >= SHORTEST;
     let parts = text.split(|byte| *byte == SEPARATOR);
-    for part in parts.take_while(|_| goes_on()) {
+    for part in parts.filter(says_something).take_while(|_| goes_on()) {
         let whole = parsed(part);
         if whole.is_object() {
             take(whole);
@@ -258,6 +271,7 @@ fn sequence(
         }
         let texts = part.chunk_by(|byte, next| (*byte, *next) != (b'\n', b'{'));
         texts
+            .filter(says_something)
             .take_while(|_| goes_on())
             .for_each(|text| take(parsed(text)));
     }
@@ -280,7 +294,9 @@ impl Log {
             "reference_time": part(trace.reference_time),
         }));
         each(trace.events, usize::MAX, |event| {
-            log.event(&value(event), memory);
+            if event.len() >= SHORTEST {
+                log.event(&value(event), memory);
+            }
             goes_on()
         });
         log.finish(memory)

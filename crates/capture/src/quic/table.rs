@@ -1,7 +1,9 @@
 //! The QUIC connections of a capture, in bounded memory. They are found by their ends, and by their connection IDs after a
-//! migration.
+//! migration and where several have the same ends.
 
-use hashbrown::HashMap;
+use std::sync::PoisonError;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::connection::QuicConnection;
 use super::wire::{Header, Id, Kind};
@@ -15,12 +17,18 @@ const MOST: usize = 100_000;
 /// The most connection IDs that are kept.
 const MOST_IDS: usize = 4 * MOST;
 
+/// The bytes of a connection ID that no other bytes equal by chance.
+const ENOUGH_OF_ID: usize = 4;
+
 /// The port of HTTP/3. It identifies QUIC if only short headers were captured.
 const PORT: u16 = 443;
 
 #[derive(Default)]
 pub struct Table {
+    /// The latest connection between these ends.
     places: HashMap<[Endpoint; 2], usize>,
+    /// The ends that several connections have had.
+    shared: HashSet<[Endpoint; 2]>,
     /// The connection and the side that a connection ID leads to.
     ids: HashMap<Id, (usize, usize)>,
     /// The lengths of these IDs, as bits.
@@ -28,6 +36,8 @@ pub struct Table {
     connections: Vec<QuicConnection>,
     /// Connections that are ignored because there are too many.
     pub left_out: u64,
+    /// Datagrams that were captured in part, although there are secrets that could have opened them.
+    pub cut: u64,
     /// The secrets of the key logs.
     pub secrets: Secrets,
     latest: Option<([Endpoint; 2], usize)>,
@@ -59,6 +69,7 @@ impl Table {
             Some((latest, place)) if latest == key => Some(place),
             _ => self.places.get(&key).copied(),
         };
+        let place = place.and_then(|place| self.of_shared(place, key, packet, data, &header));
         let Some(place) = place.or_else(|| self.find(packet, key, data, &header)) else {
             return false;
         };
@@ -66,6 +77,10 @@ impl Table {
         let Some(connection) = self.connections.get_mut(place) else {
             return false;
         };
+        if data.len() < len as usize {
+            let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            self.cut += u64::from(!secrets.is_empty());
+        }
         let room = memory.room();
         let ids = connection.on_datagram(packet, len, data, header, &self.secrets, room);
         memory.count(connection);
@@ -78,6 +93,52 @@ impl Table {
         true
     }
 
+    /// The connection of a packet between ends that this connection has, and perhaps others; `None` if it begins another one.
+    #[inline]
+    fn of_shared(
+        &mut self,
+        mut place: usize,
+        ends: [Endpoint; 2],
+        packet: &Packet<'_>,
+        data: &[u8],
+        header: &Header<'_>,
+    ) -> Option<usize> {
+        if !self.shared.is_empty() && self.shared.contains(&ends) {
+            let found = self.by_id(data, header).map(|(place, _)| place);
+            let is_here = |place: &usize| {
+                let found = self.connections.get(*place);
+                found.is_some_and(|one| key(one.present) == ends)
+            };
+            place = found.filter(is_here).unwrap_or(place);
+        }
+        if let Header::Long(long, _) = header
+            && self.connections.get(place)?.is_another(packet, long)
+        {
+            self.shared.insert(ends);
+            return None;
+        }
+        Some(place)
+    }
+
+    /// The connection, and the side that the packet goes to, by connection IDs that cannot be equal by chance.
+    fn by_id(&self, data: &[u8], header: &Header<'_>) -> Option<(usize, usize)> {
+        match header {
+            Header::Long(long, _) => {
+                let known = |id: Id| Some(id).filter(|id| id.len() >= ENOUGH_OF_ID);
+                let of = |id: Id| known(id).and_then(|id| self.ids.get(&id).copied());
+                of(long.to).or_else(|| of(long.from).map(|(place, side)| (place, 1 - side)))
+            }
+            Header::Short(_) => {
+                let lengths = (ENOUGH_OF_ID..=20).filter(|length| self.lengths >> length & 1 != 0);
+                let mut known = lengths.filter_map(|length| {
+                    let id = Id::new(data.get(1..=length)?)?;
+                    self.ids.get(&id).copied()
+                });
+                known.next()
+            }
+        }
+    }
+
     /// The connection of a packet between unknown ends: one that has migrated, or a new one.
     fn find(
         &mut self,
@@ -86,31 +147,25 @@ impl Table {
         data: &[u8],
         header: &Header<'_>,
     ) -> Option<usize> {
-        if let Header::Short(_) = header {
-            // A shorter ID may match by chance.
-            let lengths = (4..=20).filter(|length| self.lengths >> length & 1 != 0);
-            let mut known = lengths.filter_map(|length| {
-                let id = Id::new(data.get(1..=length)?)?;
-                self.ids.get(&id).copied()
-            });
-            if let Some((place, to)) = known.next() {
-                let connection = self.connections.get_mut(place)?;
-                let present = if to == 1 {
-                    [packet.from, packet.to]
-                } else {
-                    [packet.to, packet.from]
-                };
-                // Packets between the previous ends may still be on their way. Older ends are forgotten.
-                let before = std::mem::replace(&mut connection.present, present);
-                if let Some(gone) = connection.before.replace(before)
-                    && self.places.get(&key(gone)) == Some(&place)
-                {
-                    self.places.remove(&key(gone));
-                }
-                connection.migrations += 1;
-                self.places.insert(ends, place);
-                return Some(place);
+        if let Header::Short(_) = header
+            && let Some((place, to)) = self.by_id(data, header)
+        {
+            let connection = self.connections.get_mut(place)?;
+            let present = if to == 1 {
+                [packet.from, packet.to]
+            } else {
+                [packet.to, packet.from]
+            };
+            // Packets between the previous ends may still be on their way. Older ends are forgotten.
+            let before = std::mem::replace(&mut connection.present, present);
+            if let Some(gone) = connection.before.replace(before)
+                && self.places.get(&key(gone)) == Some(&place)
+            {
+                self.places.remove(&key(gone));
             }
+            connection.migrations += 1;
+            self.places.insert(ends, place);
+            return Some(place);
         }
         let is_new = match header {
             Header::Long(long, _) => long.kind == Kind::Initial,

@@ -191,6 +191,63 @@ fn packets_without_the_fixed_bit_belong_to_their_connection() {
 }
 
 /// Every datagram appears twice, as with two interfaces.
+/// Each packet of the connection, and the same packet of another one with other connection IDs between the same ends.
+#[test]
+fn connections_between_the_same_ends_are_told_apart() {
+    let mut ids: Vec<Vec<u8>> = Vec::new();
+    rewritten(|record| {
+        // Of long headers: the lengths of both IDs, each before its ID.
+        if let [first, _, _, _, _, rest @ ..] = &record[HEADERS..]
+            && first & 0x80 != 0
+        {
+            let (to, rest) = rest[1..].split_at(rest[0].into());
+            let from = &rest[1..=usize::from(rest[0])];
+            ids.extend([to.to_vec(), from.to_vec()]);
+        }
+        Vec::new()
+    });
+    let other = |record: &[u8]| {
+        let mut record = record.to_vec();
+        for id in &ids {
+            let found = record.windows(id.len()).position(|bytes| bytes == id);
+            if let Some(place) = found {
+                record[place..place + id.len()]
+                    .iter_mut()
+                    .for_each(|byte| *byte ^= 0x55);
+            }
+        }
+        record
+    };
+    let both = rewritten(|record| [record.to_vec(), other(record)].concat());
+    let first = rewritten(<[u8]>::to_vec);
+    let after = [&first[..], &rewritten(other)[24..]].concat();
+    let alone = summary(CAPTURE, Some(KEYS));
+    for file in [both, after] {
+        let told = summary(&file, Some(KEYS));
+        let [one, another] = &told.quic[..] else {
+            panic!("{:?}", told.quic);
+        };
+        for place in 0..2 {
+            let sent = [&alone.quic[0], one, another].map(|one| one.flows[place].bytes);
+            assert_eq!(sent, [sent[0]; 3]);
+        }
+        assert_eq!(only(&told).delivered_bytes, only(&alone).delivered_bytes);
+    }
+}
+
+#[test]
+fn keys_do_not_open_what_was_captured_in_part() {
+    let cut = rewritten(|record| {
+        let len = record.len().min(16 + 128);
+        let captured = u32::try_from(len - 16).expect("short");
+        [&record[..8], &captured.to_le_bytes(), &record[12..len]].concat()
+    });
+    let told = summary(&cut, Some(KEYS));
+    assert!(told.read.cut_datagrams > 100, "{:?}", told.read);
+    assert_eq!(summary(&cut, None).read.cut_datagrams, 0);
+    assert_eq!(summary(CAPTURE, Some(KEYS)).read.cut_datagrams, 0);
+}
+
 #[test]
 fn what_was_captured_twice_counts_once() {
     let twice = rewritten(|record| [record, record].concat());
@@ -293,6 +350,12 @@ fn a_sequence_of_texts_may_have_line_breaks_in_them() {
         format!("{mark}{}", written("\u{1e}", true)),
         format!("{mark}{}", written("", false)),
         format!("{mark}{log}"),
+        // A separator too many, and the zeros of a machine that stopped.
+        format!("{}\u{1e}", written("\u{1e}", false)),
+        format!("{}\0\0\0", written("\u{1e}", false)),
+        format!("{}\0\0\0", written("", true)),
+        format!("{log}\0\0\0"),
+        written("\0\0\u{1e}", false).replacen("\0\0", "", 1),
         // A text that is cut is left out; those behind it are not.
         written("\u{1e}", true).replacen(
             "\u{1e}{\n  \"data",
@@ -302,6 +365,34 @@ fn a_sequence_of_texts_may_have_line_breaks_in_them() {
     ] {
         let read = serde_json::to_value(summary(form.as_bytes(), None)).expect("JSON");
         assert_eq!(read, plain, "{}", &form[..200]);
+    }
+}
+
+#[test]
+fn a_log_in_utf_16_is_named() {
+    for log in ["\u{feff}{\"qlog_version\": \"0.3\"}", "{\"traces\": []}"] {
+        let units: Vec<u16> = log.encode_utf16().collect();
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            let bytes: Vec<u8> = units.iter().copied().flat_map(order).collect();
+            let error = Trace::new().read(&bytes[..], &|| true).expect_err(log);
+            let expected =
+                "looks like a qlog, but cannot be used: this is UTF-16; save it as UTF-8";
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}
+
+/// A parser that fails allocates its error.
+#[test]
+fn texts_that_say_nothing_take_no_time() {
+    for nothing in ["{\n", "{}\n", "\u{1e}", "\u{1e}{\n", "{\"\n", "\u{1e}{}\n"] {
+        let log = nothing.repeat(100_000);
+        let taken = allocation_counter::measure(|| {
+            Trace::new()
+                .read(log.as_bytes(), &|| true)
+                .expect_err("no log");
+        });
+        assert!(taken.count_total < 1_000, "{nothing:?}: {taken:?}");
     }
 }
 
@@ -407,7 +498,7 @@ fn keys_in_a_capture_open_its_connections() {
         let length = u32::try_from(body.len() + 12).expect("short").to_le_bytes();
         [&kind.to_le_bytes()[..], &length, &body, &length].concat()
     };
-    let with = |secrets: &[u8], kind: u32| {
+    let with_given = |secrets: &[u8], kind: u32, given: Option<&[u8]>| {
         let len = u32::try_from(secrets.len()).expect("short");
         let section = [&[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0][..], &[0xff; 8]].concat();
         let mut file = block(0x0a0d_0d0a, &section);
@@ -424,8 +515,9 @@ fn keys_in_a_capture_open_its_connections() {
             file.extend(block(6, &[&head.concat()[..], &record[16..]].concat()));
             Vec::new()
         });
-        summary(&file, None)
+        summary(&file, given)
     };
+    let with = |secrets: &[u8], kind: u32| with_given(secrets, kind, None);
     let told = with(KEYS, 0x544c_534b);
     assert_eq!(told.quic[0].connection, Some(0));
     let (one, other) = (summary(CAPTURE, Some(KEYS)), told);
@@ -437,6 +529,16 @@ fn keys_in_a_capture_open_its_connections() {
     ] {
         assert!(with(secrets, kind).connections.is_empty());
     }
+    // Wrong secrets for the same connection do not replace those that are given.
+    let text = String::from_utf8_lossy(KEYS);
+    let wrong = text.lines().filter_map(|line| {
+        let (before, secret) = line.rsplit_once(' ')?;
+        Some(format!("{before} {}\n", "0".repeat(secret.len())))
+    });
+    let wrong = wrong.collect::<String>().into_bytes();
+    let told = with_given(&wrong, 0x544c_534b, Some(KEYS));
+    assert_eq!(only(&told).delivered_bytes, only(&one).delivered_bytes);
+    assert!(with(&wrong, 0x544c_534b).connections.is_empty());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
 use std::rc::Rc;
 
+use super::input::LONGEST_BUFFER;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
@@ -21,19 +22,24 @@ fn is_skippable(start: &[u8]) -> bool {
 /// The bytes of a compressed file that are read at once.
 const CHUNK: usize = 1 << 16;
 
-/// The most memory for the windows of all files that are open at once, and for their long records.
-const MOST: u64 = 128 << 20;
+/// The largest window of a file: that of `zstd --long=27`.
+const LARGEST_WINDOW: u64 = 128 << 20;
+
+/// The most memory for the windows of all files that are open at once, and for their long records. One file has room for
+/// both.
+const MOST: u64 = LARGEST_WINDOW + LONGEST_BUFFER as u64;
 
 /// The memory for the windows and the long records of the open files.
 #[derive(Debug, Clone, Default)]
 pub struct Windows(Rc<Cell<u64>>);
 
 impl Windows {
-    /// The memory for one more file.
-    pub fn one(&self) -> Window {
+    /// The memory for one more file. An error calls it so.
+    pub fn one(&self, name: &'static str) -> Window {
         Window {
             all: self.clone(),
             own: 0,
+            name,
         }
     }
 }
@@ -42,6 +48,7 @@ impl Windows {
 pub struct Window {
     all: Windows,
     own: u64,
+    name: &'static str,
 }
 
 impl Window {
@@ -51,9 +58,12 @@ impl Window {
         self.all.0.set(all);
         self.own = own;
         if all > MOST {
-            let why = "takes too much memory together with the other files of the same time; give fewer files at once, or \
-                       decompress zstd files first";
-            return Err(io::Error::other(why));
+            let [own, most] = [own, MOST].map(|bytes| bytes.div_ceil(1 << 20));
+            let name = self.name;
+            return Err(io::Error::other(format!(
+                "its {name} takes {own} MiB or more, and those of all files of the same time more than {most} MiB; give fewer \
+                 files at once, or decompress them first: zstd -d --long=31 FILE"
+            )));
         }
         Ok(())
     }
@@ -82,7 +92,7 @@ pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Bo
             frame: None,
             read: 0,
             size: 0,
-            window: windows.one(),
+            window: windows.one("zstd window"),
             between: Some(Blocks::new(BufReader::with_capacity(CHUNK, whole))),
         }));
     }
@@ -264,8 +274,8 @@ impl<R: Read> Read for Blocks<R> {
 /// The memory that a window of this size takes: the decoder doubles its buffer.
 fn fitting(window: u64) -> io::Result<u64> {
     let memory = window.max(1).checked_next_power_of_two();
-    memory.filter(|memory| *memory <= MOST).ok_or_else(|| {
-        let most = MOST >> 20;
+    memory.filter(|memory| *memory <= LARGEST_WINDOW).ok_or_else(|| {
+        let most = LARGEST_WINDOW >> 20;
         io::Error::other(format!(
             "its zstd window takes more than {most} MiB; decompress it: zstd -dc --long=31 FILE | fullpipe trace -"
         ))
@@ -280,6 +290,7 @@ fn cut(error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::input::Input;
 
     /// A frame with this descriptor and these fields of its header, and blocks of 128 KiB of the same byte.
     fn frame(descriptor: u8, fields: &[u8], blocks: u32) -> Vec<u8> {
@@ -354,8 +365,22 @@ mod tests {
         let (first, second) = (read(), read());
         assert_eq!(first.1.expect("there is memory"), 513 << 17);
         assert!(second.1.is_ok());
-        assert!(read().1.is_err());
+        let error = read().1.expect_err("too many").to_string();
+        assert!(
+            error.starts_with("its zstd window takes 17 MiB or more"),
+            "{error}"
+        );
         drop(first.0);
         assert!(read().1.is_ok());
+    }
+
+    #[test]
+    fn a_file_has_room_for_the_largest_window_and_the_longest_record() {
+        // `zstd --long=27`, read to where the window is full.
+        let file = frame(0, &[17 << 3], 1_200);
+        let windows = Windows::default();
+        let mut input = Input::new(plain(&file[..], &windows).expect("a frame"), &windows);
+        assert!(input.skip(1_100 << 17).expect("it fits"));
+        assert!(input.want(80 << 17).expect("it fits"));
     }
 }

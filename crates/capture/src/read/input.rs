@@ -10,6 +10,9 @@ const CHUNK: usize = 1 << 18;
 /// The longest record.
 pub const LONGEST: usize = 1 << 24;
 
+/// The longest buffer: a record, and what was read with its end.
+pub const LONGEST_BUFFER: usize = LONGEST + CHUNK;
+
 /// A buffer that is longer than this is for a long record. It counts with those of the other files, and does not stay.
 const LONG: usize = 1 << 20;
 
@@ -31,7 +34,7 @@ impl<'r> Input<'r> {
         Input {
             source,
             buffer: Vec::new(),
-            window: windows.one(),
+            window: windows.one("long packet"),
             start: 0,
             end: 0,
             taken: 0,
@@ -137,7 +140,7 @@ mod tests {
             let read = input.want(LONGEST);
             (input, read)
         };
-        let mut some: Vec<_> = (0..7).map(|_| long()).collect();
+        let mut some: Vec<_> = (0..8).map(|_| long()).collect();
         assert!(some.iter().all(|(_, read)| matches!(read, Ok(true))));
         assert!(long().1.is_err());
         for (input, _) in &mut some {

@@ -166,6 +166,13 @@ fn over_udp(port: u16, head: &[u8]) -> Vec<u8> {
     [&ip[..], &udp, head].concat()
 }
 
+/// The same from this port.
+fn from_port(port: u16, head: &[u8]) -> Vec<u8> {
+    let mut headers = over_udp(12_345, head);
+    headers[20..22].copy_from_slice(&port.to_be_bytes());
+    headers
+}
+
 /// The headers of IP packets of this protocol, and `head`.
 fn over_ip(protocol: u8, head: &[u8]) -> Vec<u8> {
     let ip = [
@@ -230,7 +237,16 @@ fn wrappings() -> Vec<(u32, Vec<u8>)> {
             101,
             over_udp(37_008, &behind(&[1, 0, 0, 1, 0, 10, 1, 5, 1])),
         ),
+        (101, from_port(1701, &[0, 2, 0, 1, 0, 2, 0, 0x21])),
         (1, after(&behind(&[0x88, 0xe7, 0, 0, 0, 1]))),
+        (1, after(&[0x92, 0, 0, 5, 8, 0])),
+        // An Ethernet frame behind a label: with a control word, and without.
+        (1, after(&behind(&[0x88, 0x47, 0, 2, 1, 64, 0, 0, 0, 0]))),
+        (1, after(&behind(&[0x88, 0x47, 0, 2, 1, 64]))),
+        (
+            1,
+            after(&[&[0x88, 0x47, 0, 2, 1, 64][..], &[0x82; 12], &[8, 0]].concat()),
+        ),
         (
             1,
             after(&behind(&[0x22, 0xf3, 0, 0x40, 0, 1, 0, 2, 0, 0, 0, 0])),
@@ -313,6 +329,72 @@ fn corpus() -> Vec<Vec<u8>> {
     ]
 }
 
+/// A capture of 802.11 whose frames have all packets of a moment and direction, and the longest frame.
+fn aggregates() -> (Vec<u8>, Vec<u8>) {
+    let all = packets();
+    let of_frame = |(at, headers, _): &(u64, Vec<u8>, u32)| (*at, headers[15]);
+    let mut file = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, 105]
+        .map(u32::to_le_bytes)
+        .concat();
+    let mut longest = Vec::new();
+    for frame in all.chunk_by(|one, other| of_frame(one) == of_frame(other)) {
+        let mut data = [&[0x88, 2][..], &[0; 22], &[0x80, 0]].concat();
+        for (_, headers, rest) in frame {
+            data.resize(26 + (data.len() - 26).next_multiple_of(4), 0);
+            data.extend([2; 12]);
+            data.extend((8 + headers.len() as u16 + *rest as u16).to_be_bytes());
+            data.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
+            data.extend(headers);
+            data.resize(data.len() + *rest as usize, 0);
+        }
+        // The frame check sequence.
+        data.extend([0; 4]);
+        let (ms, len) = (frame[0].0 as u32, data.len() as u32);
+        file.extend([1_000, ms * 1_000, len, len].map(u32::to_le_bytes).concat());
+        file.extend(&data);
+        if data.len() > longest.len() {
+            longest = data;
+        }
+    }
+    (file, longest)
+}
+
+/// A segment with options of many kinds, two of them unknown.
+fn options() -> Vec<u8> {
+    let options = [
+        &[2, 4, 5, 180, 3, 3, 7, 4, 2, 30, 4, 0, 1][..],
+        &[174, 5, 0, 0, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2],
+        &[5, 10, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0],
+    ]
+    .concat();
+    let mut packet = packets()[2].1[..40].to_vec();
+    packet[3] = 40 + options.len() as u8;
+    packet[32] = 15 << 4;
+    packet.extend(options);
+    packet
+}
+
+/// A log as a sequence of texts with line breaks in them, as Windows saves it.
+fn sequence() -> Vec<u8> {
+    let header = "\u{feff}\u{1e}{\r\n \"qlog_version\": \"0.3\",\r\n \"trace\": {}}\r\n";
+    let event = |name: &str, time: u32, frame: &str| {
+        format!(
+            "\u{1e}{{\r\n \"time\": {time}, \"name\": \"transport:{name}\",\r\n \"data\": {{\"header\": \
+             {{\"packet_number\": 1, \"packet_type\": \"1RTT\"}}, \"raw\": {{\"length\": 1200}}, \"frames\": \
+             [{frame}]}}}}\r\n"
+        )
+    };
+    let stream = r#"{"frame_type": "stream", "stream_id": 0, "offset": 0, "length": 1000}"#;
+    let ack = r#"{"frame_type": "ack", "ack_delay": 1.5, "acked_ranges": [[0, 1]]}"#;
+    [
+        header.to_owned(),
+        event("packet_sent", 0, stream),
+        event("packet_received", 20, ack),
+    ]
+    .concat()
+    .into_bytes()
+}
+
 fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(plain).expect("a vector takes everything");
@@ -348,6 +430,8 @@ fn breakable() -> Vec<Vec<u8>> {
         zstd(&pcapng()),
         quic[..quic.len().min(4_000)].to_vec(),
         qlog,
+        sequence(),
+        aggregates().0[..400].to_vec(),
     ]);
     all
 }
@@ -434,6 +518,21 @@ fn extension_headers_end_where_the_packet_ends() {
     }
 }
 
+/// The packets of one moment and direction in one frame, as 802.11 aggregates them.
+#[test]
+fn packets_that_share_a_wireless_frame_are_read() {
+    let (file, longest) = aggregates();
+    let summary = summary(&file);
+    assert_eq!(summary.read.packets, packets().len() as u64);
+    check(&summary);
+    // What the capture has cut off counts, each packet where it is known.
+    let counts = read(105, &longest[..longest.len() / 2]);
+    assert_eq!((counts.packets, counts.tcp), (5, 5));
+    for len in 0..longest.len() {
+        read(105, &longest[..len]);
+    }
+}
+
 #[test]
 fn what_is_not_read_is_named() {
     let frame = |kind: [u8; 2]| [&[2; 12][..], &kind, &[0x45; 40]].concat();
@@ -451,11 +550,6 @@ fn what_is_not_read_is_named() {
             "PPP protocol 0x00fd (compressed or encrypted)",
         ),
         (105, vec![0x80; 40], "IEEE 802.11 management"),
-        (
-            105,
-            [&[0x88, 2][..], &[0x80; 40]].concat(),
-            "IEEE 802.11 aggregates (A-MSDU)",
-        ),
     ] {
         let counts = read(link, &packet);
         let named: Vec<_> = counts.others.keys().map(Unread::to_string).collect();
@@ -542,6 +636,16 @@ fn what_is_no_capture_is_answered_in_a_line() {
     }
 }
 
+/// What is damaged below is read as it is.
+#[test]
+fn seeds_are_read() {
+    let logged = summary(&sequence());
+    assert_eq!(logged.connections.len(), 1);
+    assert_eq!(logged.connections[0].flows[0].delivered_bytes, 1_000);
+    let counts = read(101, &options());
+    assert_eq!((counts.tcp, counts.damaged_options), (1, 0));
+}
+
 #[test]
 fn every_truncation_has_an_answer() {
     for capture in breakable() {
@@ -606,7 +710,9 @@ fn fuzz_any_packets_have_an_answer() {
         let link = u16::try_from(link).expect("two bytes").to_be_bytes();
         [&link[..], &before, packet].concat()
     });
-    let corpus: Vec<_> = corpus.collect();
+    let mut corpus: Vec<_> = corpus.collect();
+    corpus.push([&[0, 101][..], &options()].concat());
+    corpus.push([&[0, 105][..], &aggregates().1[..3_100]].concat());
     for one in &corpus {
         for len in 0..one.len() {
             crate::fuzz::packets(&one[..len]);

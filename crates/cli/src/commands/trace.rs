@@ -140,7 +140,7 @@ pub fn read(
 ) -> Result<Trace, Failure> {
     let mut trace = Trace::new();
     if let Some(keys) = keys {
-        let opened = stream::open(keys, cancel).map_err(KeyLogError::from);
+        let opened = stream::open(keys, cancel).map_err(|error| KeyLogError::Text(error.into()));
         let read = opened.and_then(|opened| trace.read_keys(opened.source));
         if cancel.is_cancelled() {
             return Err(Failure::interrupted("nothing was read but keys"));

@@ -300,6 +300,11 @@ pub fn notes(summary: &Summary) -> Vec<String> {
             "with an option of an impossible length: the options behind it do not count",
         ),
         of(
+            read.cut_datagrams,
+            "datagram",
+            "of QUIC captured in part, which keys do not open: capture whole packets (tcpdump -s 0)",
+        ),
+        of(
             read.untimed,
             "packet",
             "without a time left out",
@@ -316,7 +321,7 @@ pub fn notes(summary: &Summary) -> Vec<String> {
         of(
             of_quic(|flow| flow.offloaded),
             "datagram",
-            "captured joined, before segmentation offload (GSO) or after receive offload (GRO): their lengths are inferred",
+            "captured joined, before segmentation offload (GSO) or after receive offload (GRO): their lengths are inferred, and those of a packet share its time, so limits are rough",
         ),
         of(
             of_quic(|flow| flow.undivided),
