@@ -1,8 +1,9 @@
 //! Who the relay speaks for.
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
-use places::{Host, Places};
+use places::{Full, Host, Places};
 use units::{Duration, Time};
 
 use crate::socket::Socket;
@@ -17,6 +18,11 @@ const OTHER_FILES: u64 = 32;
 /// a UDP mapping at least, so a program that works behind NATs works behind the relay.
 const IDLE: Duration = Duration::from_secs(120);
 
+/// The most clients at a time whose first datagram is the same, byte for byte, and that the server has not answered. Two relays
+/// that forward to each other are clients of each other: a datagram comes back from a socket that the other relay has opened
+/// for it, once a turn, and is never answered. What real clients say first is mostly random, or answered.
+pub(crate) const MAX_ALIKE: usize = 32;
+
 /// One client.
 pub(crate) struct Client {
     /// The socket that speaks to the server for this client alone.
@@ -27,17 +33,42 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The address of ours that the client knows.
     pub(crate) our_address: Option<IpAddr>,
+    /// A hash of what it said first, until the server answers.
+    unanswered: Option<u64>,
+}
+
+impl Client {
+    /// The server has answered it.
+    pub(crate) fn set_answered(&mut self) {
+        self.unanswered = None;
+    }
+}
+
+/// A new client, as its first datagram shows it.
+pub(crate) struct Newcomer<'a> {
+    pub(crate) address: SocketAddr,
+    /// The address of ours that it has sent to.
+    pub(crate) our_address: Option<IpAddr>,
+    /// What it says.
+    pub(crate) payload: &'a [u8],
 }
 
 /// The clients by their address. When there are too many, addresses share the places ([`Places`]).
 pub(crate) struct Clients {
     places: Places<SocketAddr, Client>,
     seen: u64,
+    /// With a key of its own: nobody can make datagrams that look alike.
+    hashes: RandomState,
 }
 
-/// There is no place for a client, or the system has no socket left.
+/// Why a newcomer does not become a client.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refused;
+pub(crate) enum Refused {
+    /// There is no place for it, or the system has no socket left.
+    NoPlace,
+    /// It says what [`MAX_ALIKE`] others have said.
+    Loop,
+}
 
 impl Clients {
     /// Nobody, and as many places as there can be sockets, up to [`MAX_CLIENTS`].
@@ -52,6 +83,7 @@ impl Clients {
         Clients {
             places: Places::new(limit),
             seen: 0,
+            hashes: RandomState::new(),
         }
     }
 
@@ -67,22 +99,29 @@ impl Clients {
     /// See [`Refused`].
     pub(crate) fn admit(
         &mut self,
-        address: SocketAddr,
-        our_address: Option<IpAddr>,
+        newcomer: &Newcomer<'_>,
         to: SocketAddr,
         now: Time,
     ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
-        let host = Host::of(address.ip());
-        let evicted = self.places.make_room(host, now).map_err(|_| Refused)?;
-        let upstream = Socket::connected(to).map_err(|_| Refused)?;
+        let first = Some(self.hashes.hash_one(newcomer.payload));
+        let alike = self.iter().filter(|(_, other)| other.unanswered == first);
+        if alike.count() >= MAX_ALIKE {
+            return Err(Refused::Loop);
+        }
+        let host = Host::of(newcomer.address.ip());
+        let evicted = self.places.make_room(host, now);
+        let evicted = evicted.map_err(|Full| Refused::NoPlace)?;
+        let no_socket = |_| Refused::NoPlace;
+        let upstream = Socket::connected(to).map_err(no_socket)?;
         let client = Client {
-            port: upstream.local_addr().map_err(|_| Refused)?.port(),
+            port: upstream.local_addr().map_err(no_socket)?.port(),
             upstream,
             number: self.seen,
-            our_address,
+            our_address: newcomer.our_address,
+            unanswered: first,
         };
         let number = client.number;
-        self.places.insert(address, host, client, now);
+        self.places.insert(newcomer.address, host, client, now);
         self.seen += 1;
         Ok((number, evicted))
     }
@@ -125,12 +164,35 @@ mod tests {
         SocketAddr::from(([127, 0, 0, host], port))
     }
 
+    /// Lets a client in that says its own address.
+    fn admit(
+        clients: &mut Clients,
+        address: SocketAddr,
+        now: Time,
+    ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
+        admit_with(clients, address, address.to_string().as_bytes(), now)
+    }
+
+    fn admit_with(
+        clients: &mut Clients,
+        address: SocketAddr,
+        payload: &[u8],
+        now: Time,
+    ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
+        let newcomer = Newcomer {
+            address,
+            our_address: None,
+            payload,
+        };
+        clients.admit(&newcomer, self::address(1, 9), now)
+    }
+
     #[test]
     fn the_silent_are_forgotten() {
-        let [quiet, busy, server] = [1, 2, 3].map(|port| address(1, port));
+        let [quiet, busy] = [1, 2].map(|port| address(1, port));
         let mut clients = Clients::new();
         for address in [quiet, busy] {
-            clients.admit(address, None, server, at(0)).unwrap();
+            admit(&mut clients, address, at(0)).unwrap();
         }
         assert!(clients.active(busy, at(100)).is_some());
         assert_eq!(clients.expire(at(120)).len(), 0);
@@ -138,30 +200,47 @@ mod tests {
         let forgotten = forgotten.into_iter().map(|(address, _)| address);
         assert!(forgotten.eq([quiet]));
         assert!(clients.active(quiet, at(121)).is_none());
-        let (number, _) = clients.admit(quiet, None, server, at(121)).unwrap();
+        let (number, _) = admit(&mut clients, quiet, at(121)).unwrap();
         assert_eq!(number, 2, "another flow than before");
         assert_eq!((clients.len(), clients.seen()), (2, 3));
     }
 
     #[test]
     fn many_ports_of_one_address_shut_nobody_out() {
-        let server = address(1, 9);
         let mut clients = Clients::with_places(8);
-        clients.admit(address(2, 1), None, server, at(0)).unwrap();
+        admit(&mut clients, address(2, 1), at(0)).unwrap();
         let flood = |clients: &mut Clients, now| {
             (1..=700)
-                .filter(|port| clients.admit(address(1, *port), None, server, now).is_ok())
+                .filter(|port| admit(clients, address(1, *port), now).is_ok())
                 .count()
         };
         assert_eq!(flood(&mut clients, at(0)), 7);
         assert!(clients.active(address(2, 1), at(0)).is_some());
-        let (_, evicted) = clients.admit(address(3, 1), None, server, at(0)).unwrap();
+        let (_, evicted) = admit(&mut clients, address(3, 1), at(0)).unwrap();
         assert_eq!(evicted.unwrap().0, address(1, 1));
         // Its own address has no claim to a place, but those that are idle are free for it.
-        assert!(matches!(
-            clients.admit(address(1, 900), None, server, at(0)),
-            Err(Refused)
-        ));
-        clients.admit(address(1, 900), None, server, at(1)).unwrap();
+        let refused = admit(&mut clients, address(1, 900), at(0));
+        assert!(matches!(refused, Err(Refused::NoPlace)));
+        admit(&mut clients, address(1, 900), at(1)).unwrap();
+    }
+
+    #[test]
+    fn those_who_all_say_the_same_are_a_loop_until_they_are_answered() {
+        let mut clients = Clients::new();
+        let ports = 1..=u16::try_from(MAX_ALIKE).unwrap();
+        for port in ports {
+            admit_with(&mut clients, address(1, port), b"round", at(0)).unwrap();
+        }
+        // However long it takes to go round.
+        for now in [0, 100] {
+            let refused = admit_with(&mut clients, address(1, 100), b"round", at(now));
+            assert!(matches!(refused, Err(Refused::Loop)));
+        }
+        admit_with(&mut clients, address(1, 101), b"other", at(100)).unwrap();
+        clients
+            .active(address(1, 1), at(100))
+            .unwrap()
+            .set_answered();
+        admit_with(&mut clients, address(1, 100), b"round", at(100)).unwrap();
     }
 }

@@ -130,8 +130,9 @@ pub struct RelayCounters {
     pub clients_evicted: u64,
     /// Datagrams of clients that the relay had no place for; they never entered the path.
     pub refused_packets: u64,
-    /// Datagrams that came with the relay's own address or the server's as their source. They never entered the path: their
-    /// answers would come back to the relay for ever.
+    /// Datagrams that never entered the path because they or their answers would come back to the relay for ever: those that
+    /// came with the relay's own address or the server's as their source, and those of newcomers that say what many clients
+    /// without an answer have said.
     pub loop_drops: u64,
     /// Packets that never entered the path because those on it took all the memory that they may take: 256 MiB.
     pub overload_drops: u64,

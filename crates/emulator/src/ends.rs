@@ -1,6 +1,10 @@
 //! Sources that no client has: answers to them would come back to the relay.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
+
+/// A port for sockets that send nothing (RFC 863).
+const DISCARD: u16 = 9;
 
 /// The two addresses between which a relay stands.
 ///
@@ -63,16 +67,28 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Whether the address is one of this machine's: a socket can be bound to it.
+/// Whether the address is one of this machine's. The way to such an address begins at the address itself. A socket that can be
+/// bound to it proves nothing, because `net.ipv4.ip_nonlocal_bind` lets it have any address.
 fn is_local(address: SocketAddr) -> bool {
     let any_port = match canonical(address) {
-        SocketAddr::V4(address) => SocketAddr::new((*address.ip()).into(), 0),
+        SocketAddr::V4(address) => SocketAddr::new((*address.ip()).into(), DISCARD),
         // A link-local address needs its interface.
         SocketAddr::V6(address) => {
-            SocketAddrV6::new(*address.ip(), 0, 0, address.scope_id()).into()
+            SocketAddrV6::new(*address.ip(), DISCARD, 0, address.scope_id()).into()
         }
     };
-    address.ip().is_loopback() || UdpSocket::bind(any_port).is_ok()
+    address.ip().is_loopback() || source_toward(any_port).is_ok_and(|from| from == any_port.ip())
+}
+
+/// The address of this machine from which it sends to `to`. Nothing is sent.
+fn source_toward(to: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    Ok(socket.local_addr()?.ip())
 }
 
 #[cfg(test)]
@@ -145,5 +161,41 @@ mod tests {
         };
         assert!(far.include(address(ELSEWHERE), [].into_iter()));
         assert!(far.include(address("127.0.0.9:7000"), [].into_iter()));
+    }
+
+    #[test]
+    fn an_own_address_is_the_source_of_the_way_to_it() {
+        // Without a way to the world there may be none but that of loopback.
+        let own = source_toward(address(ELSEWHERE)).unwrap_or(Ipv4Addr::LOCALHOST.into());
+        for (ip, expected) in [
+            (own, true),
+            (address(ELSEWHERE).ip(), false),
+            (Ipv6Addr::LOCALHOST.into(), true),
+        ] {
+            assert_eq!(is_local(SocketAddr::new(ip, 7000)), expected, "{ip}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_address_that_can_be_bound_may_be_anothers() {
+        use std::io::{Write, stderr};
+        use std::{fs, thread};
+
+        use nix::sched::{CloneFlags, unshare};
+
+        // The setting is of a network namespace, which a thread can have for itself.
+        let elsewhere = thread::spawn(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            fs::write("/proc/sys/net/ipv4/ip_nonlocal_bind", "1")?;
+            UdpSocket::bind(ELSEWHERE)?;
+            Ok::<bool, io::Error>(is_local(address(ELSEWHERE)))
+        });
+        match elsewhere.join().unwrap() {
+            Ok(is_local) => assert!(!is_local),
+            Err(error) => {
+                let _ = writeln!(stderr(), "SKIPPED addresses of others: {error}");
+            }
+        }
     }
 }

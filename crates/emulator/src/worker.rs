@@ -9,7 +9,7 @@ use path::{Ecn, Parcel, Queued};
 use rustix::event::{PollFd, PollFlags};
 use units::{Bytes, Duration, Time};
 
-use crate::clients::Clients;
+use crate::clients::{Clients, Newcomer, Refused};
 use crate::clock::Clock;
 use crate::counters::{Observed, RelayCounters};
 use crate::ends::Ends;
@@ -215,10 +215,21 @@ impl Worker {
                         counters.loop_drops += 1;
                         continue;
                     }
-                    let Ok((number, evicted)) = clients.admit(from, datagram.to, ends.to, now)
-                    else {
-                        counters.refused_packets += 1;
-                        continue;
+                    let newcomer = Newcomer {
+                        address: from,
+                        our_address: datagram.to,
+                        payload: datagram.payload,
+                    };
+                    let (number, evicted) = match clients.admit(&newcomer, ends.to, now) {
+                        Ok(admitted) => admitted,
+                        Err(Refused::Loop) => {
+                            counters.loop_drops += 1;
+                            continue;
+                        }
+                        Err(Refused::NoPlace) => {
+                            counters.refused_packets += 1;
+                            continue;
+                        }
                     };
                     // What its socket has lost is not asked for: anybody can bring this about, and the answer is long.
                     if let Some((evicted, _)) = evicted {
@@ -267,6 +278,9 @@ impl Worker {
                     self.counters.overload_drops += u64::from(entry.is_none());
                     self.entries.extend(entry);
                 }
+            }
+            if last > Time::ZERO {
+                client.set_answered();
             }
         }
     }

@@ -16,8 +16,11 @@ fn all_ports_of_one_address_leave_room_for_another() {
     let mut ports = BTreeSet::new();
     while ports.len() < 520 {
         let client = socket("127.0.0.1");
-        if ports.insert(client.local_addr().unwrap().port()) {
-            client.send_to(b"me too", relay.local_addr()).unwrap();
+        let port = client.local_addr().unwrap().port();
+        if ports.insert(port) {
+            client
+                .send_to(&port.to_be_bytes(), relay.local_addr())
+                .unwrap();
             // Not faster than it is read, whatever the size of its socket's buffer.
             wait_for(&relay, |counters| {
                 counters.clients_seen + counters.refused_packets == ports.len() as u64

@@ -35,6 +35,29 @@ fn the_server_is_no_client() {
     assert_eq!(counters.clients_seen, 0);
 }
 
+/// Each is the other's server, and each turn makes a socket that is a new client of the other. How long a turn takes does not
+/// matter.
+#[test]
+fn a_ring_of_two_relays_comes_to_rest() {
+    for millis in [0, 50] {
+        let free = socket("127.0.0.1").local_addr().unwrap();
+        let sharing = Sharing::PathPerClient;
+        let first = start("127.0.0.1:0", free, rtt(millis), sharing);
+        let second = start(&free.to_string(), first.local_addr(), rtt(millis), sharing);
+        let client = socket("127.0.0.1");
+        client
+            .send_to(b"round and round", first.local_addr())
+            .unwrap();
+        // The first relay has the client beside those of the other.
+        wait_for(&first, |counters| counters.loop_drops == 1);
+        let (first, second) = (first.stop(), second.stop());
+        assert_eq!([first.clients_seen, second.clients_seen], [32, 32]);
+        assert_eq!(first.forward.entered_packets, 32);
+        assert_eq!(second.forward.entered_packets, 32);
+        assert_eq!(second.loop_drops, 0);
+    }
+}
+
 #[test]
 fn no_datagram_comes_from_the_relay_itself() {
     let raw = match Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::UDP)) {

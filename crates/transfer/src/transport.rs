@@ -1,4 +1,4 @@
-//! What both sides of a connection agree on: times, windows and queues.
+//! What both sides of a connection agree on: times and windows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +18,6 @@ pub const STREAM_WINDOW: VarInt = VarInt::from_u32(1 << 20);
 
 /// Streams that may be on their way at the same time: as many as the window of the whole connection holds.
 pub const STREAMS: u32 = 128;
-
-/// Streams that may wait between disk and network, so that neither waits for the other.
-pub const QUEUE: usize = 8;
 
 /// How long the last words of a failing transfer may take.
 pub const FAREWELL: Duration = Duration::from_secs(3);

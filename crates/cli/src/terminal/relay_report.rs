@@ -128,8 +128,8 @@ pub fn warning(counters: &RelayCounters) -> Option<String> {
     });
     let forged = (counters.loop_drops > 0).then(|| {
         format!(
-            "warning: {} came with the relay's own address or the server's as the source, and went no further: the answers \
-             would come back to the relay for ever",
+            "warning: {} went no further, because the relay would get them or their answers back for ever: the source is the \
+             relay's own address or the server's, or another relay forwards to this one",
             count(counters.loop_drops, "datagram")
         )
     });
@@ -178,7 +178,7 @@ mod tests {
             ..RelayCounters::default()
         };
         let forged = warning(&forged).unwrap();
-        assert!(forged.starts_with("warning: 2 datagrams came with the relay's own address"));
+        assert!(forged.starts_with("warning: 2 datagrams went no further"));
     }
 
     #[test]

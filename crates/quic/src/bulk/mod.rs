@@ -11,6 +11,7 @@ mod payload;
 mod report;
 mod sender;
 mod server;
+mod unread;
 
 pub use payload::Payload;
 pub use server::{Server, serve};

@@ -11,7 +11,8 @@ use noq_proto::{
 
 use super::ALPN;
 use super::report::Report;
-use crate::driver::{Application, Crowd, Door, Driver, Verdict};
+use super::unread::{LEAST_WINDOW_BYTES, Share, Unread};
+use crate::driver::{Application, Crowd, Door, Driver, Line, Verdict};
 use crate::endpoint::{self, EndpointError, Fingerprint, Identity, STREAMS};
 use crate::server;
 
@@ -61,7 +62,7 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
     let config = endpoint::server_config(&identity, ALPN, transport)?;
     let driver = Driver::start().map_err(EndpointError::Thread)?;
     let configs = (identity.endpoint_config(), config);
-    let (address, _) = driver.listen(address, configs, Box::new(Everybody))?;
+    let (address, _) = driver.listen(address, configs, Box::new(Everybody(Unread::new())))?;
     Ok(Server {
         driver,
         address,
@@ -70,18 +71,19 @@ pub fn serve(address: SocketAddr) -> Result<Server, EndpointError> {
 }
 
 /// Nobody sends it anything but bidirectional streams, and no more of them than a flow has. Each takes 2 kB for its hash, and
-/// one packet opens all streams that are allowed.
+/// one packet opens all streams that are allowed. The receive window grows when a connection has its [`Share`].
 fn transport() -> TransportConfig {
     let mut transport = server::transport();
     transport
         .max_concurrent_uni_streams(VarInt::from_u32(0))
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS))
+        .receive_window(VarInt::from_u32(LEAST_WINDOW_BYTES))
         .datagram_receive_buffer_size(None);
     transport
 }
 
 /// Lets everybody in while there is room.
-struct Everybody;
+struct Everybody(Unread);
 
 impl Door for Everybody {
     fn meet(&mut self, incoming: Incoming, crowd: Crowd) -> Option<(Incoming, Verdict)> {
@@ -90,7 +92,7 @@ impl Door for Everybody {
         } else if crowd.unproven >= CROWDED && incoming.may_retry() {
             Verdict::Retry
         } else {
-            Verdict::Accept(Box::new(Receiver::new(Instant::now())))
+            Verdict::Accept(Box::new(Receiver::new(self.0.share(), Instant::now())))
         };
         Some((incoming, verdict))
     }
@@ -112,6 +114,8 @@ struct Receiver {
     bytes: u64,
     /// When it ends, if it brings nothing before.
     deadline: Option<Instant>,
+    /// What it may bring before that is read.
+    share: Share,
 }
 
 /// What a stream has brought.
@@ -180,8 +184,9 @@ impl Taking {
 }
 
 impl Receiver {
-    fn new(now: Instant) -> Receiver {
+    fn new(share: Share, now: Instant) -> Receiver {
         Receiver {
+            share,
             streams: HashMap::new(),
             current: None,
             piece: Vec::new(),
@@ -245,6 +250,11 @@ impl Receiver {
 }
 
 impl Application for Receiver {
+    fn begin(&mut self, line: Line) {
+        let window = VarInt::from_u32(self.share.window_bytes());
+        line.lock().set_receive_window(window);
+    }
+
     fn on_event(&mut self, event: Event, connection: &mut Connection, now: Instant) {
         let before = self.bytes;
         if !self.read_all(&event, connection) {
@@ -305,7 +315,7 @@ mod tests {
         let now = Instant::now();
         let later = |seconds| now + Duration::from_secs(seconds);
         let mut connection = connection(now);
-        let mut receiver = Receiver::new(now);
+        let mut receiver = Receiver::new(Unread::new().share(), now);
         // Its handshake gives it no time, nor does a stream that brings nothing.
         receiver.on_event(Event::Connected, &mut connection, later(1));
         assert_eq!(receiver.deadline(), Some(later(30)));

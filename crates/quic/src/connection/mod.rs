@@ -89,7 +89,7 @@ impl Connection {
     /// # Errors
     /// The connection is over.
     pub async fn open_uni(&self) -> Result<SendStream, ConnectionError> {
-        let stream = self.open(Dir::Uni).await?;
+        let stream = self.open(Dir::Uni, |_, _| ()).await?;
         Ok(SendStream::new(self.clone(), stream))
     }
 
@@ -98,7 +98,7 @@ impl Connection {
     /// # Errors
     /// The connection is over.
     pub async fn open_bi(&self) -> Result<(SendStream, RecvStream), ConnectionError> {
-        let stream = self.open(Dir::Bi).await?;
+        let stream = self.open(Dir::Bi, |_, _| ()).await?;
         Ok(self.both(stream))
     }
 
@@ -107,7 +107,20 @@ impl Connection {
     /// # Errors
     /// The connection is over.
     pub async fn accept_uni(&self) -> Result<RecvStream, ConnectionError> {
-        let stream = self.accept(Dir::Uni).await?;
+        let stream = self.accept(Dir::Uni, |_, _| ()).await?;
+        Ok(RecvStream::new(self.clone(), stream))
+    }
+
+    /// The same of a stream that is going to be [read to its end](RecvStream::read_to_end), which is at most so many bytes. It is
+    /// read from now on.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub async fn accept_uni_to_end(&self, most: usize) -> Result<RecvStream, ConnectionError> {
+        let begin = |stream, connection: &mut noq_proto::Connection| {
+            self.0.waiting.gather(stream, most, connection);
+        };
+        let stream = self.accept(Dir::Uni, begin).await?;
         Ok(RecvStream::new(self.clone(), stream))
     }
 
@@ -116,7 +129,7 @@ impl Connection {
     /// # Errors
     /// The connection is over.
     pub async fn accept_bi(&self) -> Result<(SendStream, RecvStream), ConnectionError> {
-        let stream = self.accept(Dir::Bi).await?;
+        let stream = self.accept(Dir::Bi, |_, _| ()).await?;
         Ok(self.both(stream))
     }
 
@@ -127,28 +140,41 @@ impl Connection {
         )
     }
 
-    async fn open(&self, dir: Dir) -> Result<StreamId, ConnectionError> {
+    /// Opens a stream, and calls `begin` with it while it holds the connection.
+    async fn open(
+        &self,
+        dir: Dir,
+        mut begin: impl FnMut(StreamId, &mut noq_proto::Connection),
+    ) -> Result<StreamId, ConnectionError> {
         let available = &self.0.waiting.available[dir as usize];
         wait(available, || {
             let mut connection = self.0.line.lock();
-            match self.close_reason() {
-                Some(error) => Some(Err(error)),
-                None => connection.streams().open(dir).map(Ok),
+            if let Some(error) = self.close_reason() {
+                return Some(Err(error));
             }
+            let stream = connection.streams().open(dir)?;
+            begin(stream, &mut connection);
+            Some(Ok(stream))
         })
         .await
     }
 
-    async fn accept(&self, dir: Dir) -> Result<StreamId, ConnectionError> {
+    /// Accepts a stream, and calls `begin` with it while it holds the connection.
+    async fn accept(
+        &self,
+        dir: Dir,
+        mut begin: impl FnMut(StreamId, &mut noq_proto::Connection),
+    ) -> Result<StreamId, ConnectionError> {
         let opened = &self.0.waiting.opened[dir as usize];
         wait(opened, || {
-            let accepted = self.0.line.lock().streams().accept(dir);
-            if accepted.is_some() {
-                // The peer may open another one.
-                self.0.line.call();
-            }
-            let error = || self.close_reason().map(Err);
-            accepted.map(Ok).or_else(error)
+            let mut connection = self.0.line.lock();
+            let Some(stream) = connection.streams().accept(dir) else {
+                return self.close_reason().map(Err);
+            };
+            begin(stream, &mut connection);
+            // The peer may open another one.
+            self.0.line.call();
+            Some(Ok(stream))
         })
         .await
     }

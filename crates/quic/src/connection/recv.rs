@@ -40,7 +40,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(most: usize) -> Gathering {
+    pub(super) fn new(most: usize) -> Gathering {
         Gathering {
             pieces: Vec::new(),
             bytes: 0,
@@ -179,16 +179,24 @@ impl RecvStream {
             None => {}
         }
         let held = &self.connection.0;
-        let mut connection = held.line.lock();
+        let mut connection;
         let mut state = held.waiting.state();
-        let before = state.gathering.remove(&self.stream);
-        let mut gathering = before.map_or_else(|| Gathering::new(most), |(_, gathering)| gathering);
-        if !gathering.is_over() {
-            gathering.go_on(self.stream, &mut connection);
-            if gathering.is_due {
-                held.line.call();
+        let gathering = match state.gathering.remove(&self.stream) {
+            // The driver's thread takes what comes, so the connection is left alone.
+            Some((_, gathering)) => gathering,
+            None => {
+                drop(state);
+                // Until the driver's thread knows of it.
+                connection = held.line.lock();
+                let mut gathering = Gathering::new(most);
+                gathering.go_on(self.stream, &mut connection);
+                if gathering.is_due {
+                    held.line.call();
+                }
+                state = held.waiting.state();
+                gathering
             }
-        }
+        };
         self.end = gathering.end;
         Poll::Ready(match (gathering.end, &state.error) {
             _ if gathering.is_closed => Err(ReadError::ClosedStream.into()),

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use noq_proto::{ClosedStream, ConnectionError, FinishError, StreamId, VarInt};
+use noq_proto::{ClosedStream, ConnectionError, Dir, FinishError, StreamId, VarInt};
 
 use super::Connection;
 
@@ -29,6 +29,16 @@ pub(super) struct Writing {
 }
 
 impl Writing {
+    fn new(chunks: Vec<Bytes>, is_last: bool) -> Writing {
+        Writing {
+            chunks,
+            next: 0,
+            is_last,
+            result: None,
+            is_written: false,
+        }
+    }
+
     /// Writes as much as the stream takes. Whether there is nothing more to wait for.
     pub(super) fn go_on(&mut self, id: StreamId, connection: &mut noq_proto::Connection) -> bool {
         self.is_written = false;
@@ -87,6 +97,28 @@ impl From<ClosedStream> for WriteError {
     }
 }
 
+impl Connection {
+    /// Opens a stream in one direction, and writes all of `chunks` to it, without a copy, and its end. What has more `priority`
+    /// goes first. Takes the connection once for all of this, unless there is no room for so much.
+    ///
+    /// # Errors
+    /// The connection is over, or the peer does not want it.
+    pub async fn send_uni(&self, priority: i32, chunks: Vec<Bytes>) -> Result<(), WriteError> {
+        let mut writing = Writing::new(chunks, true);
+        let begin = |id, connection: &mut noq_proto::Connection| {
+            // It has just been opened.
+            let _ = connection.send_stream(id).set_priority(priority);
+            writing.go_on(id, connection);
+            self.0.line.call();
+        };
+        let stream = self.open(Dir::Uni, begin).await?;
+        match writing.result.take() {
+            Some(result) => result,
+            None => SendStream::new(self.clone(), stream).go_on(writing).await,
+        }
+    }
+}
+
 impl SendStream {
     pub(super) fn new(connection: Connection, stream: StreamId) -> SendStream {
         SendStream { connection, stream }
@@ -117,13 +149,11 @@ impl SendStream {
     }
 
     async fn write_chunks(&mut self, chunks: Vec<Bytes>, is_last: bool) -> Result<(), WriteError> {
-        let mut new = Some(Writing {
-            chunks,
-            next: 0,
-            is_last,
-            result: None,
-            is_written: false,
-        });
+        self.go_on(Writing::new(chunks, is_last)).await
+    }
+
+    async fn go_on(&mut self, writing: Writing) -> Result<(), WriteError> {
+        let mut new = Some(writing);
         poll_fn(|context| self.poll_write(context, &mut new)).await
     }
 

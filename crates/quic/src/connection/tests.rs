@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Duration;
 
+use bytes::Bytes;
 use noq_proto::congestion::CubicConfig;
 use noq_proto::{ApplicationClose, ClosedStream};
 use tokio::time::timeout;
@@ -76,6 +77,59 @@ async fn streams_carry_what_is_written_to_their_end() {
         .unwrap();
     assert!(got == all);
     assert_eq!(answer, b"hello");
+}
+
+/// What `future` gives, and how often it was asked for that.
+async fn counted<T>(future: impl Future<Output = T>) -> (T, usize) {
+    let mut future = std::pin::pin!(future);
+    let mut count = 0;
+    let ask = std::future::poll_fn(|context| {
+        count += 1;
+        future.as_mut().poll(context)
+    });
+    (ask.await, count)
+}
+
+#[tokio::test]
+async fn a_task_is_woken_once_for_a_whole_stream() {
+    // In pieces, of which each takes many datagrams; in all, more than any window.
+    const PIECE: usize = 100_000;
+    let (_listener, sending, receiving) = pair().await;
+    let sender = tokio::spawn(async move {
+        for number in 0..400_u32 {
+            let piece = Bytes::from(vec![number as u8; PIECE]);
+            let priority = i32::MAX - number as i32;
+            let pieces = vec![piece.clone(), piece];
+            sending.send_uni(priority, pieces).await.unwrap();
+        }
+        sending.closed().await
+    });
+    let receive = async {
+        for number in 0..400_u32 {
+            let mut stream = receiving.accept_uni_to_end(2 * PIECE).await.unwrap();
+            let (read, count) = counted(stream.read_to_end(2 * PIECE)).await;
+            assert!(read.unwrap() == vec![number as u8; 2 * PIECE]);
+            assert!(count <= 2, "asked {count} times");
+        }
+    };
+    timeout(PATIENCE, receive).await.unwrap();
+    receiving.close(VarInt::from_u32(1), b"");
+    assert!(closed_with(1)(&sender.await.unwrap()));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_longer_than_it_may_be_is_told() {
+    let (_listener, sending, receiving) = pair().await;
+    for (length, most) in [(5, 5), (6, 5), (0, 0)] {
+        let piece = vec![Bytes::from(vec![1; length])];
+        sending.send_uni(0, piece).await.unwrap();
+        let stream = timeout(PATIENCE, receiving.accept_uni_to_end(most)).await;
+        let read = stream.unwrap().unwrap().read_to_end(most).await;
+        assert_eq!(read.is_ok(), length <= most, "{read:?}");
+    }
+    sending.close(VarInt::from_u32(5), b"");
+    assert!(sending.send_uni(0, Vec::new()).await.is_err());
+    assert!(receiving.accept_uni_to_end(5).await.is_err());
 }
 
 #[tokio::test]

@@ -45,6 +45,14 @@ impl Waiting {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes what has come of a stream, and what comes of it.
+    pub(super) fn gather(&self, stream: StreamId, most: usize, connection: &mut Connection) {
+        let mut gathering = Gathering::new(most);
+        gathering.go_on(stream, connection);
+        let nobody = Waker::noop().clone();
+        self.state().gathering.insert(stream, (nobody, gathering));
+    }
+
     fn tell(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.state());
         self.changed.notify_waiters();

@@ -2,8 +2,9 @@
 
 use std::io::{self, PipeReader};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -140,28 +141,74 @@ impl Ground for System {
     }
 
     fn drive(&self, worker: Worker) -> io::Result<(Bell, Option<JoinHandle<()>>)> {
-        let (ear, bell) = hang()?;
+        let (ear, bell) = Ear::new()?;
         let thread = thread::Builder::new().name("quic".to_owned());
         let thread = thread.spawn(move || worker.run(&ear))?;
         Ok((bell, Some(thread)))
     }
 }
 
-/// A bell, and the end of a pipe that becomes readable when it rings. The thread that reads the pipe may also ring the
-/// bell, so ringing never blocks.
-fn hang() -> io::Result<(PipeReader, Bell)> {
-    let (ear, rope) = io::pipe()?;
-    rustix::io::ioctl_fionbio(&rope, true)?;
-    let bell = move || {
-        // This fails if the pipe is full, and then the thread wakes up anyway. It also fails if the thread has
-        // panicked. Those who wait for its connections detect this themselves.
-        let _ = io::Write::write(&mut &rope, &[0]);
-    };
-    Ok((ear, Arc::new(bell)))
+/// What a thread hears of its bell. A ring costs a system call only if the thread sleeps.
+pub(super) struct Ear {
+    /// Readable after a ring in the thread's sleep.
+    pipe: PipeReader,
+    state: Arc<EarState>,
+}
+
+#[derive(Default)]
+struct EarState {
+    is_asleep: AtomicBool,
+    is_rung: AtomicBool,
+}
+
+impl Ear {
+    /// A thread's ear, and its bell. The thread may also ring the bell itself, so ringing never blocks.
+    fn new() -> io::Result<(Ear, Bell)> {
+        let (pipe, rope) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&rope, true)?;
+        let state = Arc::new(EarState::default());
+        let ear = Ear {
+            pipe,
+            state: state.clone(),
+        };
+        let bell = move || {
+            // Each side first says what it does, and then looks at what the other one does. So at least one of them sees the
+            // other one's word, and no ring is lost.
+            state.is_rung.store(true, Ordering::SeqCst);
+            if state.is_asleep.swap(false, Ordering::SeqCst) {
+                // This fails if the pipe is full, and then the thread wakes up anyway. It also fails if the thread has
+                // panicked. Those who wait for its connections detect this themselves.
+                let _ = io::Write::write(&mut &rope, &[0]);
+            }
+        };
+        Ok((ear, Arc::new(bell)))
+    }
+
+    /// Before the thread waits for [`Ear::pipe`]. Whether the bell has rung already, so that it must not wait.
+    pub(super) fn fall_asleep(&self) -> bool {
+        self.state.is_asleep.store(true, Ordering::SeqCst);
+        self.state.is_rung.load(Ordering::SeqCst)
+    }
+
+    /// After that, with whether the pipe is readable. Whether the bell has rung since the last time.
+    pub(super) fn wake_up(&self, is_readable: bool) -> bool {
+        self.state.is_asleep.store(false, Ordering::SeqCst);
+        if is_readable {
+            let _ = io::Read::read(&mut &self.pipe, &mut [0; 64]);
+        }
+        self.state.is_rung.swap(false, Ordering::SeqCst)
+    }
+
+    /// The file to wait for.
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec};
+
     use super::*;
 
     #[test]
@@ -192,20 +239,53 @@ mod tests {
         }
     }
 
-    /// The bell rings more often than the pipe has room for.
+    /// Reads how many bytes are in the pipe.
+    fn calls(ear: &Ear) -> u64 {
+        rustix::io::ioctl_fionread(ear.file()).unwrap()
+    }
+
     #[test]
-    fn ringing_a_bell_does_not_block() {
-        let (mut ear, bell) = hang().unwrap();
-        let (tell, done) = std::sync::mpsc::channel();
-        let ring = bell.clone();
-        thread::spawn(move || {
-            (0..1 << 21).for_each(|_| ring());
-            tell.send(()).unwrap();
+    fn only_a_sleeper_is_woken_and_once() {
+        let (ear, bell) = Ear::new().unwrap();
+        // More often than the pipe has room for.
+        (0..1 << 17).for_each(|_| bell());
+        assert_eq!(calls(&ear), 0);
+        assert!(ear.fall_asleep());
+        assert!(ear.wake_up(false) && !ear.wake_up(false));
+        assert!(!ear.fall_asleep());
+        (0..1 << 17).for_each(|_| bell());
+        assert_eq!(calls(&ear), 1);
+        assert!(ear.wake_up(true));
+        assert_eq!(calls(&ear), 0);
+        assert!(!ear.fall_asleep());
+    }
+
+    /// Whatever the order in which the threads run.
+    #[test]
+    fn no_ring_is_lost() {
+        let (ear, bell) = Ear::new().unwrap();
+        let (ask, asked) = std::sync::mpsc::channel();
+        let ringing = thread::spawn(move || {
+            for number in 0..20_000 {
+                ask.send(number).unwrap();
+                bell();
+            }
         });
-        done.recv_timeout(std::time::Duration::from_secs(60))
-            .unwrap();
-        let heard = io::Read::read(&mut ear, &mut [0; 64]);
-        assert_eq!(heard.unwrap(), 64);
+        let mut heard = 0;
+        while heard < 20_000 {
+            let is_rung = ear.fall_asleep();
+            let mut files = [PollFd::from_borrowed_fd(ear.file(), PollFlags::IN)];
+            let timeout = Timespec {
+                tv_sec: if is_rung { 0 } else { 60 },
+                tv_nsec: 0,
+            };
+            let woken = rustix::event::poll(&mut files, Some(&timeout)).unwrap();
+            assert!(woken > 0 || is_rung, "a ring is lost");
+            if ear.wake_up(woken > 0) {
+                heard += asked.try_iter().count();
+            }
+        }
+        ringing.join().unwrap();
     }
 
     #[test]

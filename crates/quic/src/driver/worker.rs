@@ -1,7 +1,6 @@
 //! The driver's thread: waits for datagrams, timers and departure times, and moves packets.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{PipeReader, Read};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
 use super::application::Verdict;
+use super::ground::Ear;
 use super::host::{Host, Turn};
 use super::line::{HostId, Line};
 use super::session::Session;
@@ -106,13 +106,13 @@ impl Worker {
         }
     }
 
-    /// Runs until it is told to stop. The bell rings when there is a command.
-    pub(super) fn run(mut self, bell: &PipeReader) {
+    /// Runs until it is told to stop. The thread's bell rings when there is a command.
+    pub(super) fn run(mut self, ear: &Ear) {
         ask_for_precise_wakeups();
         ask_for_share(ACCEPTING);
         let mut has_share = false;
         loop {
-            self.wait(bell);
+            self.wait(ear);
             if !self.work() {
                 break;
             }
@@ -165,12 +165,16 @@ impl Worker {
 
     /// Waits until a socket is readable, a timer expires, something may leave, or there is a command. Then reads the
     /// sockets.
-    fn wait(&mut self, bell: &PipeReader) {
+    fn wait(&mut self, ear: &Ear) {
         let now = (self.clock)();
         let next = self.next();
-        let timeout = next.map(|at| timespec(at.saturating_duration_since(now)));
+        let timeout = if ear.fall_asleep() {
+            Some(Timespec::default())
+        } else {
+            next.map(|at| timespec(at.saturating_duration_since(now)))
+        };
         let mut files = Vec::with_capacity(1 + self.hosts.len());
-        files.push(PollFd::new(bell, PollFlags::IN));
+        files.push(PollFd::from_borrowed_fd(ear.file(), PollFlags::IN));
         files.extend(self.hosts.values().filter_map(|host| {
             let room = if host.is_full() {
                 PollFlags::OUT
@@ -184,12 +188,9 @@ impl Worker {
         let _ = rustix::event::poll(&mut files, timeout.as_ref());
         let flags: Vec<PollFlags> = files.iter().map(PollFd::revents).collect();
         let mut flags = flags.into_iter();
-        if flags.next().is_some_and(|flags| !flags.is_empty()) {
-            self.is_rung = true;
-            // One ring may stand for several commands. If a command's ring was read earlier, the command is still in
-            // the queue.
-            let _ = { bell }.read(&mut [0; 64]);
-        }
+        let is_readable = flags.next().is_some_and(|flags| !flags.is_empty());
+        // One ring may stand for several commands.
+        self.is_rung |= ear.wake_up(is_readable);
         self.unread = None;
         for ((id, host), flags) in self.hosts.iter_mut().zip(flags) {
             if flags.intersects(PollFlags::OUT) {

@@ -20,4 +20,5 @@ pub use listen::listen;
 pub(crate) use socket::open;
 pub use socket::{SOCKET_BUFFER, most_segments};
 pub use tls::{client_config, server_config};
+pub(crate) use transport::RECEIVE_WINDOW_BYTES;
 pub use transport::{STREAMS, transport};

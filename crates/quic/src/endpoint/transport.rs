@@ -7,9 +7,9 @@ use noq_proto::{TransportConfig, VarInt};
 
 use crate::controller::Controllers;
 
-/// How much of all streams together the receiver takes before the application has read it: two bandwidth-delay products
+/// How much of all streams together the receiver takes before the application has read it, in bytes: two bandwidth-delay products
 /// (what BBR keeps in flight at most) of 1 Gbit/s × 100 ms, and some room for the application to be late.
-const RECEIVE_WINDOW: u32 = 32 << 20;
+pub(crate) const RECEIVE_WINDOW_BYTES: u32 = 32 << 20;
 
 /// How much of one stream the receiver takes.
 ///
@@ -20,11 +20,11 @@ const RECEIVE_WINDOW: u32 = 32 << 20;
 const STREAM_WINDOW: u32 = 2 << 20;
 
 /// The number of streams over which a bulk flow spreads, so that no stream's window limits it.
-pub const STREAMS: u32 = RECEIVE_WINDOW / STREAM_WINDOW;
+pub const STREAMS: u32 = RECEIVE_WINDOW_BYTES / STREAM_WINDOW;
 
 /// How much the sender keeps, sent or unsent, until it is acknowledged. Twice the receive window, so that a flow is
 /// limited by the path or by the receiver and never by its own buffer (and is never marked application-limited for it).
-const SEND_WINDOW: u64 = 2 * RECEIVE_WINDOW as u64;
+const SEND_WINDOW: u64 = 2 * RECEIVE_WINDOW_BYTES as u64;
 
 /// A connection whose peer has been silent for this long is lost (RFC 9000, "Idle Timeout").
 const IDLE_TIMEOUT_MS: u32 = 30_000;
@@ -38,7 +38,7 @@ pub fn transport(controllers: Arc<dyn Controllers>) -> TransportConfig {
     config
         .congestion_controller_factory(controllers)
         .stream_receive_window(VarInt::from_u32(STREAM_WINDOW))
-        .receive_window(VarInt::from_u32(RECEIVE_WINDOW))
+        .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .send_window(SEND_WINDOW)
         .max_idle_timeout(Some(VarInt::from_u32(IDLE_TIMEOUT_MS).into()))
         .keep_alive_interval(Some(KEEP_ALIVE));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::stream::{self, Stream, StreamExt};
-use noq_proto::ConnectionError;
+use noq_proto::{ConnectionError, VarInt};
 use quic::connection::{Connection, ReadExactError, RecvStream, SendStream};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -18,26 +18,40 @@ use crate::event::{Event, Transferred, Watch};
 use crate::limits::{self, MAX_OFFER, MAX_REPLY};
 use crate::message::{Answer, Offer, Progress, Reply};
 use crate::plan::{HASH, Plan, Step};
-use crate::refusal::Refusal;
 use crate::stop::Stop;
-use crate::transport::{FAREWELL, QUEUE, STREAMS};
+use crate::transport::{FAREWELL, STREAMS};
+use crate::tree::BLOCK;
 use crate::wire;
 use crate::wire_error::WireError;
+
+/// What the connection whose turn it is may make us keep, in bytes. All others together may make us keep a few megabytes: each
+/// has only [`GUEST_WINDOW`](super::door::GUEST_WINDOW).
+const RECEIVE_WINDOW: VarInt = VarInt::from_u32(32 << 20);
+
+/// While there is always more to write, the sender is told how far it is at each so many bytes of large files.
+const REPORT: u64 = 16 * BLOCK;
 
 /// The files that arrived, and whether the sender knows.
 pub type Outcome = Result<(Vec<Transferred>, bool), Error>;
 
 /// Receives over a connection that has proven itself.
-pub async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> Outcome {
-    watch(Event::Connected(&knock.connection));
-    let result = receive_all(store, &mut knock, watch).await;
+pub async fn converse(store: Arc<Store>, knock: Knock, watch: Watch<'_>) -> Outcome {
+    let Knock {
+        connection,
+        mut replies,
+        control,
+        ..
+    } = knock;
+    watch(Event::Connected(&connection));
+    connection.set_receive_window(RECEIVE_WINDOW);
+    let result = receive_all(store, &connection, (&mut replies, control), watch).await;
     match result {
         Ok(received) => {
-            knock.replies.finish()?;
-            let has_all = knock.replies.stopped().await.is_ok();
+            replies.finish()?;
+            let has_all = replies.stopped().await.is_ok();
             // The sender closes as soon as it has read that all is here. If this side did so before, the sender might take
             // that for the end of this program.
-            let closed = timeout(FAREWELL, knock.connection.closed()).await;
+            let closed = timeout(FAREWELL, connection.closed()).await;
             let is_done = matches!(
                 closed,
                 Ok(ConnectionError::ApplicationClosed(close)) if close.error_code == code::DONE
@@ -48,10 +62,10 @@ pub async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> 
         Err(error) => {
             if matches!(error, Error::Refused(_)) {
                 // The sender closes as soon as it has read the reason.
-                let _ = knock.replies.finish();
-                let _ = timeout(FAREWELL, knock.connection.closed()).await;
+                let _ = replies.finish();
+                let _ = timeout(FAREWELL, connection.closed()).await;
             }
-            knock.connection.close(error.code(), b"");
+            connection.close(error.code(), b"");
             Err(error)
         }
     }
@@ -59,10 +73,11 @@ pub async fn converse(store: Arc<Store>, mut knock: Knock, watch: Watch<'_>) -> 
 
 async fn receive_all(
     store: Arc<Store>,
-    knock: &mut Knock,
+    connection: &Connection,
+    (replies, mut control): (&mut SendStream, RecvStream),
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
-    let offer: Offer = wire::read(&mut knock.control, MAX_OFFER).await?;
+    let offer: Offer = wire::read(&mut control, MAX_OFFER).await?;
     let largest = limits::max_answer(offer.files.len());
     let stop = Stop::default();
     let work = stop.clone();
@@ -70,7 +85,7 @@ async fn receive_all(
     let begun = tokio::select! {
         begun = &mut begun => begun?,
         // Nobody waits for the answer, and the next sender must not wait for this one's.
-        closed = knock.connection.closed() => {
+        closed = connection.closed() => {
             stop.set();
             let _ = begun.await;
             return Err(closed.into());
@@ -80,21 +95,21 @@ async fn receive_all(
         Ok(intake) => intake,
         Err(refusal) => {
             let answer = Answer::Refused(refusal.clone());
-            say(&mut knock.replies, &answer, largest).await?;
+            say(replies, &answer, largest).await?;
             return Err(refusal.into());
         }
     };
     let answer = Answer::Accepted(intake.held().to_vec());
-    say(&mut knock.replies, &answer, largest).await?;
+    say(replies, &answer, largest).await?;
     drop(answer);
     for (from, to) in intake.renamed() {
         watch(Event::Renamed { from, to: &to });
     }
     watch(Event::Begun(&intake.status()));
-    match receive(intake, knock, watch).await {
+    match receive(intake, connection, (replies, control), watch).await {
         Err(Error::Refused(refusal)) => {
             let reply = Reply::Failed(refusal.clone());
-            say(&mut knock.replies, &reply, MAX_REPLY).await?;
+            say(replies, &reply, MAX_REPLY).await?;
             Err(refusal.into())
         }
         ended => ended,
@@ -113,21 +128,17 @@ async fn say(
 /// Takes all that is missing, and gives the files their names.
 async fn receive(
     intake: Intake,
-    knock: &mut Knock,
+    connection: &Connection,
+    (replies, control): (&mut SendStream, RecvStream),
     watch: Watch<'_>,
 ) -> Result<Vec<Transferred>, Error> {
-    let Knock {
-        connection,
-        replies,
-        control,
-        ..
-    } = knock;
-    let (steps, queue) = mpsc::channel(QUEUE);
-    let (told, progress) = watch::channel(intake.progress());
-    let feed = feed(connection, control, intake.plan(), steps);
-    let writing = spawn_blocking(move || write(intake, queue, &told));
+    let (told, mut progress) = watch::channel(intake.progress());
+    let stop = Stop::default();
+    // If nobody waits any more, the thread lets go of the connection.
+    let _stop = stop.on_drop();
+    let connection = connection.clone();
+    let writing = spawn_blocking(move || write(intake, (&connection, control), &told, &stop));
     let report = async {
-        let mut progress = progress;
         while progress.changed().await.is_ok() {
             let now = *progress.borrow_and_update();
             watch(Event::Verified { bytes: now.bytes });
@@ -136,64 +147,90 @@ async fn receive(
         }
         Ok::<(), Error>(())
     };
-    let (fed, reported) = tokio::join!(feed, report);
+    let reported = report.await;
     // An error of the disk is the cause of the others.
     let received = writing.await??;
-    fed?;
     reported?;
     Ok(received)
 }
 
-/// Gives the writer what the steps of `plan` bring, in order.
-async fn feed(
-    connection: &Connection,
-    control: &mut RecvStream,
-    plan: Plan,
-    steps: mpsc::Sender<(Step, Vec<u8>)>,
-) -> Result<(), Error> {
-    let mut arriving = std::pin::pin!(arriving(connection, plan));
-    let taking = async {
-        while let Some(arrived) = arriving.next().await {
-            let (step, mut bytes) = arrived?;
-            if matches!(step, Step::Seal { .. }) {
-                bytes.resize(HASH, 0);
-                control.read_exact(&mut bytes).await?;
-            }
-            if steps.send((step, bytes)).await.is_err() {
-                return Ok(());
-            }
-        }
-        // The sender has checked that what was here before is of its files.
-        match control.read_chunk(1).await? {
-            None => Ok(()),
-            Some(_) => Err(Error::from(WireError::TooLong)),
-        }
-    };
-    tokio::select! {
-        taken = taking => taken,
-        // The writer has failed: whatever else comes is not waited for.
-        () = steps.closed() => Ok(()),
-    }
-}
-
-/// Writes what arrives until there is no more.
+/// Takes what arrives, and writes it, on one thread, so that no piece has to be handed over.
 fn write(
     mut intake: Intake,
-    mut queue: mpsc::Receiver<(Step, Vec<u8>)>,
+    from: (&Connection, RecvStream),
     told: &watch::Sender<Progress>,
-) -> Result<Vec<Transferred>, Refusal> {
-    let all = intake.status().files;
-    while let Some((step, bytes)) = queue.blocking_recv() {
-        intake.take(&step, &bytes)?;
-        let mut progress = intake.progress();
-        // The sender leaves when it hears of the last file: not before it has been heard to the end.
-        progress.files = progress.files.min(all - 1);
-        told.send_replace(progress);
+    stop: &Stop,
+) -> Result<Vec<Transferred>, Error> {
+    let taken = take_all(&mut intake, from, told, stop);
+    if matches!(taken, Err(Error::Refused(_))) {
+        return taken.map(|()| Vec::new());
     }
     // If the sender is gone, what is whole gets its name nevertheless.
     intake.publish()?;
     told.send_replace(intake.progress());
+    taken?;
     Ok(intake.received())
+}
+
+/// What the sender is told while files arrive.
+struct Report<'a> {
+    told: &'a watch::Sender<Progress>,
+    latest: Progress,
+    most_files: u64,
+}
+
+impl Report<'_> {
+    /// Tells what is new.
+    fn tell(&mut self, mut progress: Progress) {
+        if progress == self.latest {
+            return;
+        }
+        self.latest = progress;
+        progress.files = progress.files.min(self.most_files);
+        self.told.send_replace(progress);
+    }
+}
+
+/// Takes what the steps of the plan bring, in order, until there is no more.
+fn take_all(
+    intake: &mut Intake,
+    (connection, mut control): (&Connection, RecvStream),
+    told: &watch::Sender<Progress>,
+    stop: &Stop,
+) -> Result<(), Error> {
+    let mut report = Report {
+        told,
+        latest: intake.progress(),
+        // The sender leaves when it hears of the last file: not before it has been heard to the end.
+        most_files: intake.status().files - 1,
+    };
+    let mut arriving = std::pin::pin!(arriving(connection, intake.plan()));
+    let mut is_batch = false;
+    loop {
+        let progress = intake.progress();
+        // Many small files take longer than a few words.
+        if is_batch || progress.bytes - report.latest.bytes >= REPORT {
+            report.tell(progress);
+        }
+        let next = stop.wait(arriving.next(), || report.tell(progress));
+        let Some(arrived) = next? else {
+            break;
+        };
+        let (step, mut bytes) = arrived?;
+        if matches!(step, Step::Seal { .. }) {
+            bytes.resize(HASH, 0);
+            let read = control.read_exact(&mut bytes);
+            stop.wait(read, || ())??;
+        }
+        intake.take(&step, &bytes)?;
+        is_batch = matches!(step, Step::Batch(_));
+    }
+    // The sender has checked that what was here before is of its files.
+    let end = stop.wait(control.read_chunk(1), || report.tell(intake.progress()));
+    match end?? {
+        None => Ok(()),
+        Some(_) => Err(Error::from(WireError::TooLong)),
+    }
 }
 
 /// Takes the stream of each step of `plan`. Many are read at a time, but they come out in order. What comes on the control
@@ -203,24 +240,24 @@ fn arriving(
     plan: Plan,
 ) -> impl Stream<Item = Result<(Step, Vec<u8>), Error>> {
     let lens = plan.lens();
-    stream::iter(plan)
-        .then(async move |step| match step {
-            Step::Seal { .. } => Ok((None, step)),
-            step => Ok((Some(connection.accept_uni().await?), step)),
+    stream::iter(plan.map(move |step| (lens.of(&step), step)))
+        .then(async move |(len, step)| {
+            let stream = match step {
+                Step::Seal { .. } => None,
+                _ => Some(connection.accept_uni_to_end(len).await?),
+            };
+            Ok((stream, len, step))
         })
-        .map(move |accepted: Result<(Option<RecvStream>, Step), Error>| {
-            let accepted = accepted.map(|(stream, step)| (stream, lens.of(&step), step));
-            async move {
-                let (stream, len, step) = accepted?;
-                let Some(mut stream) = stream else {
-                    return Ok((step, Vec::new()));
-                };
-                let bytes = stream.read_to_end(len).await?;
-                if bytes.len() < len {
-                    return Err(ReadExactError::FinishedEarly(bytes.len()).into());
-                }
-                Ok((step, bytes))
+        .map(|accepted: Result<_, Error>| async move {
+            let (stream, len, step) = accepted?;
+            let Some(mut stream): Option<RecvStream> = stream else {
+                return Ok((step, Vec::new()));
+            };
+            let bytes = stream.read_to_end(len).await?;
+            if bytes.len() < len {
+                return Err(ReadExactError::FinishedEarly(bytes.len()).into());
             }
+            Ok((step, bytes))
         })
         .buffered(STREAMS as usize)
 }

@@ -20,9 +20,8 @@ use crate::ticket::Secret;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(8);
 const PROOF_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What a connection may make us keep before its proof, and after it.
+/// What a connection may make us keep, in bytes, until it is its turn to bring files.
 pub const GUEST_WINDOW: VarInt = VarInt::from_u32(32 << 10);
-const RECEIVE_WINDOW: VarInt = VarInt::from_u32(32 << 20);
 
 /// A connection with the right proof.
 pub struct Knock {
@@ -152,7 +151,6 @@ async fn knock(
             return Err(error);
         }
     };
-    connection.set_receive_window(RECEIVE_WINDOW);
     Ok(Knock {
         connection,
         replies,

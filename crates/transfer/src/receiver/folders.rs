@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, Mode, linkat, renameat};
 use rustix::io::Errno;
 
 use crate::directory::{Directory, Entry, Identity, identity};
+use crate::name;
 
 /// More directories than this are made to last with one call for the whole file system.
 const FEW: usize = 16;
@@ -117,6 +118,18 @@ fn open(root: &Directory, path: &str, make: bool) -> io::Result<Directory> {
         directory = directory.enter(name)?;
     }
     Ok(directory)
+}
+
+/// The first directory on the way to `path` below `root` in whose place there is something else, such as a symbolic link.
+pub fn obstacle<'a>(root: &Directory, path: &'a str) -> Option<&'a str> {
+    let mut directory = root.enter(".").ok()?;
+    for parent in name::parents(path) {
+        match directory.enter(split(parent).1) {
+            Ok(next) => directory = next,
+            Err(error) => return (error.kind() == ErrorKind::NotADirectory).then_some(parent),
+        }
+    }
+    None
 }
 
 fn rename_new(state: &Directory, part: &str, directory: &Directory, name: &str) -> io::Result<()> {

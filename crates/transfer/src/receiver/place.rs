@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::folders::{Folders, split};
+use super::folders::{Folders, obstacle, split};
 use super::journal::Key;
 use super::names::{Names, Sibling, Siblings};
 use super::store::{Fault, Store};
@@ -283,8 +283,17 @@ impl Places {
     }
 
     /// Makes the names last through a power failure.
-    pub fn sync(&mut self) -> io::Result<()> {
-        self.folders.sync()
+    pub fn sync(&mut self) -> Result<(), Fault> {
+        let Err(error) = self.folders.sync() else {
+            return Ok(());
+        };
+        let files = self.files.iter();
+        let moved = files.map(|file| self.names.place(&file.path));
+        let moved = moved.filter_map(|place| Some(obstacle(self.store.out(), &place)?.to_owned()));
+        Err(match (error.kind(), moved.into_iter().next()) {
+            (ErrorKind::NotADirectory, Some(name)) => Refusal::NotADirectory { name }.into(),
+            _ => error.into(),
+        })
     }
 
     /// The paths in the offer that get other names, and where they appear.
@@ -311,7 +320,11 @@ impl Places {
         match error.kind() {
             ErrorKind::AlreadyExists => Refusal::Exists { name }.into(),
             ErrorKind::IsADirectory => Refusal::IsDirectory { name }.into(),
-            ErrorKind::NotADirectory => Refusal::NotADirectory { name }.into(),
+            ErrorKind::NotADirectory => {
+                let at = obstacle(self.store.out(), &name).map(str::to_owned);
+                let name = at.unwrap_or(name);
+                Refusal::NotADirectory { name }.into()
+            }
             // What file systems say of names that they cannot store (EINVAL, ENAMETOOLONG, EILSEQ).
             _ if is_unstorable(&error) => Refusal::Unstorable {
                 name,

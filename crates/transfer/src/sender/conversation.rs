@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use quic::connection::{Connection, RecvStream, SendStream};
-use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -16,7 +15,7 @@ use crate::message::{Answer, Held, Offer, Offered, Progress, Reply, State};
 use crate::proof::{self, SenderId};
 use crate::stop::Stop;
 use crate::ticket::Ticket;
-use crate::transport::{FAREWELL, QUEUE};
+use crate::transport::FAREWELL;
 use crate::wire;
 use crate::wire_error::WireError;
 
@@ -38,6 +37,7 @@ pub async fn converse(
     opening.extend(wire::encode(&offer, MAX_OFFER).ok_or(Error::LongNames)?);
     drop(offer);
     control.write_all(&opening).await?;
+    control.set_priority(i32::MAX)?;
 
     let largest = limits::max_answer(sources.offered.len());
     let held: Arc<[Held]> = match wire::read(&mut replies, largest).await? {
@@ -60,8 +60,9 @@ pub async fn converse(
     let sent = tokio::select! {
         biased;
         failure = &mut follow => return failure.and(Err(WireError::Sense.into())),
-        sent = send_all(connection, &mut control, sources, held, restart) => sent,
+        sent = send_all(connection, control, sources, held, restart) => sent,
     };
+    let (sent, _control) = sent;
     match sent {
         Ok(sent) => follow.await.map(|()| sent),
         Err(error @ (Error::Protocol(_) | Error::PeerClosed(_))) => {
@@ -131,34 +132,60 @@ async fn follow(
     }
 }
 
+/// Reads and sends on one thread, so that no piece has to be handed over. QUIC's send buffer lets it be ahead of the network.
+/// The control stream comes back: if it was dropped, it would end before the connection says why.
 async fn send_all(
     connection: &Connection,
-    control: &mut SendStream,
+    mut control: SendStream,
     sources: Arc<Sources>,
     held: Arc<[Held]>,
     restart: bool,
-) -> Result<Vec<Transferred>, Error> {
-    let mut urgency = i32::MAX;
-    control.set_priority(urgency)?;
-    let (pieces, mut queue) = mpsc::channel(QUEUE);
+) -> (Result<Vec<Transferred>, Error>, Option<SendStream>) {
+    let connection = connection.clone();
     let stop = Stop::default();
     // If the connection is over, so is the reading.
     let _stop = stop.on_drop();
-    let reading = spawn_blocking(move || reader::read(sources, held, restart, &pieces, &stop));
-    while let Some(piece) = queue.recv().await {
+    let sending = spawn_blocking(move || {
+        let mut outgoing = Outgoing {
+            connection,
+            control: &mut control,
+            urgency: i32::MAX,
+        };
+        let send = |piece| stop.wait(outgoing.send(piece), || ())?;
+        let sent = reader::read(sources, held, restart, &stop, send);
+        (sent, control)
+    });
+    let (sent, mut control) = match sending.await {
+        Ok(ended) => ended,
+        Err(error) => return (Err(error.into()), None),
+    };
+    // Not before this side is done: the receiver then says that all is there.
+    let sent = sent.and_then(|sent| {
+        control.finish()?;
+        Ok(sent)
+    });
+    (sent, Some(control))
+}
+
+/// Where pieces go.
+struct Outgoing<'a> {
+    connection: Connection,
+    control: &'a mut SendStream,
+    /// The priority of the latest stream.
+    urgency: i32,
+}
+
+impl Outgoing<'_> {
+    async fn send(&mut self, piece: Piece) -> Result<(), Error> {
         match piece {
             Piece::Stream { hashes, content } => {
-                let mut stream = connection.open_uni().await?;
                 // What was lost of an early stream goes before what is new of a later one.
-                urgency = urgency.saturating_sub(1);
-                stream.set_priority(urgency)?;
+                self.urgency = self.urgency.saturating_sub(1);
                 let piece = vec![hashes.into(), content.into()];
-                stream.write_to_end(piece).await?;
+                self.connection.send_uni(self.urgency, piece).await?;
             }
-            Piece::Seal(hash) => control.write_all(&hash).await?,
+            Piece::Seal(hash) => self.control.write_all(&hash).await?,
         }
+        Ok(())
     }
-    let sent = reading.await??;
-    control.finish()?;
-    Ok(sent)
 }

@@ -5,8 +5,6 @@ use std::fs::File;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
 use super::source::{Source, Sources};
 use crate::error::Error;
 use crate::event::Transferred;
@@ -31,14 +29,14 @@ pub enum Piece {
     Seal(Hash),
 }
 
-/// Checks that what the receiver holds is of these files, gives the rest to `pieces`, and returns what was transferred.
-/// Stops early, with any answer, if nobody takes the pieces or `stop` says so.
+/// Checks that what the receiver holds is of these files, gives the rest to `send`, and returns what was transferred.
+/// Stops early, with any answer, if `stop` says so.
 pub fn read(
     sources: Arc<Sources>,
     held: Arc<[Held]>,
     restart: bool,
-    pieces: &mpsc::Sender<Piece>,
     stop: &Stop,
+    mut send: impl FnMut(Piece) -> Result<(), Error>,
 ) -> Result<Vec<Transferred>, Error> {
     let mut reader = Reader {
         hashes: Hashes::new(sources.offered.len()),
@@ -50,9 +48,7 @@ pub fn read(
         reader.check(held, restart, stop)?;
     }
     for step in Plan::new(sources.offered.clone(), held.clone()) {
-        if pieces.blocking_send(reader.piece(&step)?).is_err() {
-            break;
-        }
+        send(reader.piece(&step)?)?;
     }
     let path = |place: usize| sources.files[place].path.clone();
     Ok(reader.hashes.transferred(&sources.offered, &held, path))

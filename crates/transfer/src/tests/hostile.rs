@@ -48,25 +48,24 @@ impl Client {
     }
 
     async fn offer(&mut self, files: &[(&str, u64)]) -> Answer {
-        let offered = |(name, size): &(&str, u64)| Offered {
-            path: (*name).to_owned(),
-            size: *size,
-            kind: Kind::File {
-                executable: false,
-                sparse: false,
-            },
-            holes: Ranges::default(),
-        };
-        self.offer_all(files.iter().map(offered).collect()).await
+        let files = files.iter().map(|(name, size)| offered(name, *size));
+        self.offer_all(files.collect()).await
     }
 
     async fn offer_all(&mut self, files: Vec<Offered>) -> Answer {
+        self.write_offer(files).await;
+        self.answer().await
+    }
+
+    async fn write_offer(&mut self, files: Vec<Offered>) {
         let restart = false;
         let frame = wire::encode(&Offer { restart, files }, MAX_OFFER).unwrap();
         self.control.write_all(&frame).await.unwrap();
-        wire::read(&mut self.replies, max_answer(100))
-            .await
-            .unwrap()
+    }
+
+    async fn answer(&mut self) -> Answer {
+        let answer = wire::read(&mut self.replies, max_answer(100));
+        answer.await.unwrap()
     }
 
     /// The receiver's last word, and its reason to close the connection.
@@ -78,6 +77,18 @@ impl Client {
                 Err(_) => return (last, self.connection.closed().await.into()),
             }
         }
+    }
+}
+
+fn offered(name: &str, size: u64) -> Offered {
+    Offered {
+        path: name.to_owned(),
+        size,
+        kind: Kind::File {
+            executable: false,
+            sparse: false,
+        },
+        holes: Ranges::default(),
     }
 }
 
@@ -327,5 +338,40 @@ async fn content_that_is_not_what_it_claims() {
             heard.interrupted(1).await;
         })
         .await;
+    }
+}
+
+/// It has the ticket, and may be one of many.
+#[tokio::test]
+async fn who_waits_for_its_turn_takes_little_room() {
+    let world = World::new();
+    let config = ReceiverConfig {
+        keep: true,
+        ..world.config()
+    };
+    let receiver = Receiver::bind(config).await.unwrap();
+    let ticket = receiver.ticket().clone();
+    let attack = async {
+        let mut first = Client::connect(&ticket).await;
+        first.prove(&ticket).await;
+        let answer = first.offer(&[("big", 2 * BLOCK)]).await;
+        assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+        let mut second = Client::connect(&ticket).await;
+        second.prove(&ticket).await;
+        let name = |number: u32| offered(&format!("{number:0>200}"), 1);
+        let mut writing = Box::pin(second.write_offer((0..1_000).map(name).collect()));
+        // What is written is more than what it may make the receiver hold.
+        tokio::select! {
+            () = &mut writing => panic!("the receiver takes it all"),
+            () = tokio::time::sleep(Duration::from_millis(500)) => {}
+        }
+        drop(first);
+        writing.await;
+        let answer = second.answer().await;
+        assert!(matches!(answer, Answer::Accepted(_)), "{answer:?}");
+    };
+    tokio::select! {
+        ended = receiver.run(&|_| ()) => panic!("the receiver ended: {ended:?}"),
+        () = attack => {}
     }
 }

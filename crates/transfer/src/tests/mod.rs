@@ -5,6 +5,7 @@ mod ecn;
 mod flood;
 mod hostile;
 mod hostile_receiver;
+mod links;
 mod many;
 #[cfg(target_os = "linux")]
 mod mtu;
