@@ -13,8 +13,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signal_hook::consts::SIGXFSZ;
 
 use commands::{
-    advise, calibrate, claims, diagnose, doctor, emulate, figures, kernel, probe, race, recv, run,
-    send, shell, steer, study, sweep, trace, watch,
+    advise, calibrate, claims, diagnose, doctor, emulate, figures, kernel, probe, race, rates,
+    recv, run, send, shell, steer, study, sweep, trace, watch,
 };
 use failure::Failure;
 use options::usage;
@@ -42,6 +42,7 @@ enum Command {
     Recv(recv::Options),
     Emulate(emulate::Options),
     Trace(trace::Options),
+    Rates(rates::Options),
     Diagnose(diagnose::Options),
     Watch(watch::Options),
     Study(study::Options),
@@ -66,6 +67,7 @@ impl Command {
             Command::Recv(options) => recv::run(options),
             Command::Emulate(options) => emulate::run(options),
             Command::Trace(options) => trace::run(options),
+            Command::Rates(options) => rates::run(options),
             Command::Diagnose(options) => diagnose::run(options),
             Command::Watch(options) => watch::run(options),
             Command::Study(options) => study::run(options),

@@ -11,6 +11,7 @@ pub mod figures;
 pub mod kernel;
 pub mod probe;
 pub mod race;
+pub mod rates;
 pub mod recv;
 pub mod run;
 pub mod send;

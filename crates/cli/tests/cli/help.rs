@@ -11,6 +11,7 @@ fn help_lists_the_commands() {
         .and(contains("send"))
         .and(contains("recv"))
         .and(contains("race"))
+        .and(contains("rates"))
         .and(contains("advise"))
         .and(contains("diagnose"))
         .and(contains("doctor"))

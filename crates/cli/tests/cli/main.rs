@@ -16,6 +16,7 @@ mod laboratory;
 mod pages;
 mod probe;
 mod race;
+mod rates;
 mod rollback;
 mod run;
 mod shell;

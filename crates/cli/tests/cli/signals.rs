@@ -33,7 +33,7 @@ enum Busy {
 use Busy::{Never, Pipe, Says, Soon, Unasked};
 
 /// Every command, with arguments that keep it busy.
-const COMMANDS: [(&str, &str, Busy); 32] = [
+const COMMANDS: [(&str, &str, Busy); 33] = [
     ("run", "pipe", Pipe),
     ("run", "long.toml", Says("long: ")),
     ("run", "many.toml", Says("many: ")),
@@ -55,6 +55,7 @@ const COMMANDS: [(&str, &str, Busy); 32] = [
         Says("relaying"),
     ),
     ("trace", "pipe", Pipe),
+    ("rates", "pipe", Pipe),
     ("diagnose", "pipe", Pipe),
     ("doctor", "", Never),
     ("watch", "--once --as pipe", Never),

@@ -16,7 +16,12 @@
 //! them as they are. Before the first link of a route that does more, they are cut into the packets that a network card
 //! would have made of them: by reference, as indices into the memory that they were read to. Neighbours that leave
 //! together are written as one large packet again. So nothing but headers is ever touched: no payload is copied between
-//! the two devices, no checksum over it is computed.
+//! the two devices, no checksum over it is computed. Only a packet that a link has damaged is copied, and gets a checksum that
+//! is wrong, so that the kernel that receives it discards it.
+//!
+//! # MTU
+//! The sender of a packet that is larger than a link's MTU gets an ICMP message at once, from the packet's destination. Of a
+//! large packet, that is one for all its segments. Nothing is fragmented.
 //!
 //! # Time
 //! A packet enters its first link when it is read: a TUN device does not tell when it got a packet. From there on, all

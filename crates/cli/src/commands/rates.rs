@@ -1,0 +1,125 @@
+//! `fullpipe rates`: a recorded rate in, and the same in another form out.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use path::Trace;
+use report::{bits_per_sec, count};
+use units::Duration;
+
+use crate::failure::Failure;
+use crate::files::{stream, whole};
+use crate::terminal::interrupt;
+use crate::terminal::output;
+
+/// The most bytes that are read, as of a scenario's `trace`.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Convert a recorded rate: to a table of times and rates, or to delivery opportunities for Mahimahi
+#[derive(Debug, Args)]
+#[command(after_help = "\
+FILE has any form that a scenario's trace may have: a table of times and rates, such as CSV, or delivery opportunities in \
+Mahimahi's format. docs/scenario.md tells how columns and units are found. The length of the trace, its mean rate and its \
+outages are told on stderr.
+
+  fullpipe rates starlink.csv --to mahimahi --out starlink.trace
+  mm-link starlink.trace starlink.trace")]
+pub struct Options {
+    /// The recorded rate, or - for stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Form to convert to
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Csv)]
+    to: Form,
+    /// Name of the column with the rates, where several could be meant
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+    /// Mean rates over so long a time each, with --to csv: 1s [default: 100ms for delivery opportunities, and the rates as
+    /// they are for a table]
+    #[arg(long, value_name = "TIME", value_parser = step)]
+    step: Option<Duration>,
+    /// Write to this file instead of stdout
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+/// A form of a recorded rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// A table of times in seconds and rates in bits per second
+    Csv,
+    /// Delivery opportunities, as mm-link takes them
+    Mahimahi,
+}
+
+fn step(text: &str) -> Result<Duration, String> {
+    let step: Duration = text
+        .parse()
+        .map_err(|error: units::ParseError| error.to_string())?;
+    if step < Duration::from_millis(1) {
+        return Err("is less than a millisecond; give a time such as 100ms".to_owned());
+    }
+    Ok(step)
+}
+
+/// Reads the trace and writes it.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    if options.to == Form::Mahimahi && options.step.is_some() {
+        return Err(Failure::usage(
+            "--step: delivery opportunities have no steps; leave it out, or give --to csv",
+        ));
+    }
+    let out = options.out.as_deref();
+    if let Some(path) = out {
+        whole::check(path)
+            .map_err(|error| Failure::usage(format_args!("--out {}: {error}", path.display())))?;
+    }
+    let trace = read(&options.file, options.column.as_deref())?;
+    let (text, shorter) = match options.to {
+        Form::Csv => (
+            trace.to_table(options.step),
+            "a longer --step, or a shorter trace",
+        ),
+        Form::Mahimahi => (trace.to_opportunities(), "a shorter trace"),
+    };
+    let text =
+        text.map_err(|error| wrong(&options.file, format_args!("{error}; give {shorter}")))?;
+    match out {
+        Some(path) => whole::write(path, text.as_bytes())?,
+        None => output::result(text.trim_end())?,
+    }
+    output::note(told(&trace));
+    Ok(())
+}
+
+fn read(file: &Path, column: Option<&str>) -> Result<Trace, Failure> {
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let opened = stream::open(file, &cancel);
+    let opened = opened.map_err(|error| wrong(file, error))?;
+    let text = text::read(opened.source, MAX_BYTES).map_err(|error| wrong(file, error))?;
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("the trace was not read to its end"));
+    }
+    let trace = match column {
+        Some(column) => Trace::of_column(&text, column),
+        None => text.parse(),
+    };
+    trace.map_err(|error| wrong(file, error))
+}
+
+fn wrong(file: &Path, reason: impl std::fmt::Display) -> Failure {
+    Failure::usage(format_args!("{}: {reason}", stream::name(file)))
+}
+
+/// How long it is, how fast, and how often nothing moved.
+fn told(trace: &Trace) -> String {
+    let outages = trace.outages();
+    let mean = bits_per_sec(trace.mean_rate().bits_per_sec() as f64);
+    let period = trace.period();
+    let Some(longest) = outages.iter().max() else {
+        return format!("{period} at {mean} on average, no outage");
+    };
+    let all = outages.iter().fold(Duration::ZERO, |sum, it| sum + *it);
+    let outages = count(outages.len() as u64, "outage");
+    format!("{period} at {mean} on average, {outages} of {all} together, the longest {longest}")
+}
