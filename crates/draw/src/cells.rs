@@ -59,7 +59,12 @@ impl Paint for Cells {
             let written = cell.written((rect.wide, rect.high));
             let lines = written.unwrap_or_else(|| vec![cell.label.clone()]);
             let middle = rect.at((0.5, 0.5));
-            canvas.stack(&lines, middle, [Anchor::Middle; 2], (letters(), LINE_HEIGHT));
+            canvas.stack(
+                &lines,
+                middle,
+                [Anchor::Middle; 2],
+                (letters(), LINE_HEIGHT),
+            );
             taken.rect(rect);
         }
     }

@@ -49,8 +49,9 @@ fn others(mut flows: Vec<&FlowSummary>) -> String {
     if more > 0 {
         names.push(format!("{} more", count(more as u64, "direction")));
     }
-    match names.is_empty() {
-        true => "there is none".to_owned(),
-        false => format!("there are {}", names.join(", ")),
+    if names.is_empty() {
+        "there is none".to_owned()
+    } else {
+        format!("there are {}", names.join(", "))
     }
 }

@@ -99,13 +99,13 @@ impl Case {
         let records = records.map(|entry| entry.expect("listed").path());
         files
             .filter(|path| !is_known(path))
-            .chain(records.filter(is_part))
+            .chain(records.filter(|path| is_part(path)))
             .collect()
     }
 }
 
 /// Whether it has the name that something has until it is whole.
-fn is_part(path: &PathBuf) -> bool {
+fn is_part(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "part")
 }
 
@@ -132,7 +132,7 @@ fn a_kill_leaves_each_file_whole_or_untouched() {
             killed += u32::from(!status.success());
             case.check(at);
             let strange = case.strange(at);
-            assert!(strange.iter().all(is_part), "{strange:?}");
+            assert!(strange.iter().all(|path| is_part(path)), "{strange:?}");
             let again = Running::start(at, case.arguments.split(' '));
             let (status, _, stderr) = again.finish();
             assert!(status.success(), "{stderr}");
