@@ -10,13 +10,16 @@
 
 const char LICENSE[] SECTION("license") = "Dual BSD/GPL";
 
+/* A bit of `ports`. */
+#define IS_OUTGOING (1ULL << 48)
+
 /* What the program knows of a connection. sock_diag reports it, so open connections can be inspected. */
 struct steered {
 	u64 unit;
 	u64 place; /* the rule, and the arm in the upper half */
 	u64 set_up;
 	u64 client[2];
-	u64 ports; /* from the lowest 16 bits on: the local port, the handshake's RTT (see handshake_of), the remote port */
+	u64 ports; /* from the lowest 16 bits on: the local port, the handshake's RTT (see handshake_of), the remote port, IS_OUTGOING */
 };
 
 /* The report of a connection that has ended. */
@@ -24,7 +27,7 @@ struct ended {
 	u64 cookie;
 	struct steered steered;
 	u64 ended;
-	u64 acknowledged;
+	u64 acknowledged; /* without SYN and FIN */
 	u64 packets;
 	u64 resent;
 	u64 lost;
@@ -36,7 +39,7 @@ struct ended {
 	u64 rate_delivered;
 	u64 rate_interval; /* microseconds */
 	u64 times[3]; /* in ticks: busy; limited by the window; limited by the buffer. Each excludes the others */
-	char controller[CONTROLLER]; /* at the end; zeros: unknown */
+	u64 controller[CONTROLLER / 8]; /* the name at the end; zeros: unknown */
 };
 
 struct {
@@ -103,12 +106,14 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	struct subject subject;
 	struct unit unit;
 	u64 ends[ARMS];
-	char name[CONTROLLER];
+	const volatile u64 *wanted;
+	u64 name[CONTROLLER / 8], has[CONTROLLER / 8];
 	void *sk = context->sk;
+	struct tcp_sock *tp = sk ? bpf_skc_to_tcp_sock(sk) : 0;
 	u64 drawn, share = UNKNOWN_SHARE;
 	u32 place, arm;
 
-	if (!sk)
+	if (!tp)
 		return;
 	own_unit(&unit);
 	client_of(context, candidate.client);
@@ -128,8 +133,9 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	subject_of(&subject, &unit, &candidate);
 	drawn = draw(steering.key[0], steering.key[1], &subject);
 	arm = arm_of(drawn, ends);
-	for (u32 at = 0; at < CONTROLLER; at++)
-		name[at] = steering.rules[place].controllers[arm & (ARMS - 1)][at];
+	wanted = steering.rules[place].controllers[arm & (ARMS - 1)];
+	name[0] = wanted[0];
+	name[1] = wanted[1];
 	connection = bpf_sk_storage_get(&connections, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!connection) {
 		/* A connection without stored data keeps its controller. */
@@ -142,8 +148,15 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	connection->steered.client[0] = candidate.client[0];
 	connection->steered.client[1] = candidate.client[1];
 	connection->steered.ports = context->local_port | handshake_of(context) << 16 | (u64)from_network(context->remote_port) << 32;
-	/* The connection still belongs to this arm. Arms stay comparable only if the draw decides. */
-	if (bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
+	if (context->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB)
+		connection->steered.ports |= IS_OUTGOING;
+	controller_of(tp, has);
+	/*
+	 * The connection still belongs to this arm if the kernel refuses. Arms stay comparable only if the draw decides. To ask for
+	 * what is there would take as long as to ask for another one.
+	 */
+	if ((has[0] != name[0] || has[1] != name[1]) &&
+	    bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))
 		count(REFUSED);
 	count(ASSIGNED);
 	connection->followed.min_rtt = ~0U;
@@ -159,7 +172,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	struct tcp_sock *tp;
 	struct ended *ended;
 	void *sk = context->sk;
-	bool is_done;
+	bool is_done, has_sent_fin, is_fin_acknowledged;
 
 	if (!sk)
 		return;
@@ -174,10 +187,12 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	if (!connection || !tp)
 		return;
 	/* The FIN takes one sequence number after the data. */
-	is_done = (u32)(tp->write_seq - tp->snd_una) <= 1;
+	has_sent_fin = has_fin(context->args[0]);
+	is_done = (u32)(tp->write_seq - tp->snd_una) <= has_sent_fin;
+	is_fin_acknowledged = has_sent_fin && tp->write_seq == tp->snd_una;
 	of = &connection->followed;
 	if (of->begun)
-		tell_object(context, connection, tp, bpf_ktime_get_ns() / NANOS_PER_MICRO, is_done);
+		tell_object(context, connection, tp, is_done, is_fin_acknowledged);
 	ended = bpf_ringbuf_reserve(&events, sizeof(*ended), 0);
 	if (!ended) {
 		count(UNTOLD);
@@ -186,7 +201,8 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->cookie = bpf_get_socket_cookie(context);
 	ended->steered = connection->steered;
 	ended->ended = now;
-	ended->acknowledged = tp->bytes_acked;
+	/* The kernel counts sequence numbers. */
+	ended->acknowledged = tp->bytes_acked - is_fin_acknowledged - (connection->steered.ports & IS_OUTGOING ? 1 : 0);
 	ended->packets = tp->data_segs_out;
 	ended->resent = resent_by(tp);
 	ended->lost = tp->lost;
@@ -204,8 +220,7 @@ static inline void tell_end(struct bpf_sock_ops *context, u64 now)
 	ended->times[1] = tp->chrono_stat[1];
 	ended->times[2] = tp->chrono_stat[2];
 	/* The kernel may have refused the arm's, or the program may have chosen another one since. */
-	if (bpf_getsockopt(context, SOL_TCP, TCP_CONGESTION, ended->controller, CONTROLLER))
-		ended->controller[0] = 0;
+	controller_of(tp, ended->controller);
 	bpf_ringbuf_submit(ended, BPF_RB_NO_WAKEUP);
 }
 
@@ -221,8 +236,9 @@ SECTION("sockops") int steer(struct bpf_sock_ops *context)
 	else if (op == BPF_SOCK_OPS_RTT_CB)
 		follow_round(context);
 	else if (op == BPF_SOCK_OPS_RETRANS_CB)
-		ask_before_packets(context, true);
-	else if (op == BPF_SOCK_OPS_STATE_CB && (context->args[1] == TCP_FIN_WAIT1 || context->args[1] == TCP_LAST_ACK))
+		follow_retransmission(context);
+	else if (op == BPF_SOCK_OPS_STATE_CB && context->bpf_sock_ops_cb_flags & BPF_SOCK_OPS_RTT_CB_FLAG &&
+		 (context->args[1] == TCP_FIN_WAIT1 || context->args[1] == TCP_LAST_ACK))
 		follow_fin(context);
 	if (!is_new && (op != BPF_SOCK_OPS_STATE_CB || context->args[1] != TCP_CLOSE))
 		return 1;

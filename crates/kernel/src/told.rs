@@ -38,7 +38,7 @@ pub struct EndedConnection {
     pub steered: SteeredConnection,
     /// When it ended, since boot.
     pub ended: Duration,
-    /// The acknowledged payload, in bytes.
+    /// The acknowledged payload, in bytes, without SYN and FIN.
     pub acknowledged: u64,
     /// The number of packets with data, including retransmissions, and the number of retransmissions.
     pub packets: u64,

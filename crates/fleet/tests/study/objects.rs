@@ -14,7 +14,8 @@ use crate::group::Group;
 use crate::server::{PORT, wait_for};
 use crate::{PATIENCE, alone, client, connect};
 
-/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `a1`
+/// A server that answers each line with as many bytes as the line says. `p1` in the line is a pause of a second. `c` closes the
+/// connection. `a1`
 /// aborts the connection after a second, with as much outstanding data as possible. After `d1`, the kernel ignores the end of
 /// a handshake without data for a second, and then sends its SYN-ACK again (tcp(7), `TCP_DEFER_ACCEPT`).
 const SERVER: &str = r#"
@@ -24,6 +25,8 @@ def serve(stream, lines):
         for part in line.split():
             if part.startswith("p"):
                 time.sleep(float(part[1:]))
+            elif part == "c":
+                return
             elif part.startswith("a"):
                 stream.setblocking(False)
                 with contextlib.suppress(BlockingIOError):
@@ -123,11 +126,9 @@ fn told_apart(group: &Group) {
     drop(stream);
     let (ended, objects) = ended(&attached);
     let sizes: Vec<u64> = objects.iter().map(|object| object.bytes).collect();
-    // The last object may include the FIN, which takes a sequence number after the data.
-    assert!(
-        sizes[..3] == [5000, 40_000, 1000] && (2000..=2001).contains(&sizes[3]),
-        "{objects:?}"
-    );
+    // The FIN takes a sequence number after the data, and is no byte of them.
+    assert_eq!(sizes, [5000, 40_000, 1000, 2000], "{objects:?}");
+    assert_eq!(ended.acknowledged, 48_000);
     let numbers: Vec<u64> = objects.iter().map(|object| object.number).collect();
     assert_eq!((numbers, ended.objects), (vec![1, 2, 3, 4], 4));
     let mut before = ended.steered.set_up;
@@ -152,6 +153,51 @@ fn told_apart(group: &Group) {
     assert_eq!(attached.counts().expect("counters").untold_objects, 0);
     aborted(&attached);
     left(&attached);
+    closed_at_once(&attached);
+}
+
+/// A client that gets 5000 bytes, and no FIN for `HELD` seconds: until then, a filter on its socket drops packets with a FIN, which
+/// is a bit of the 14th byte of the TCP header.
+const CLIENT: &str = r#"
+import ctypes, socket, struct, sys, time
+host, port, held = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+lines = [(0x30, 0, 0, 13), (0x45, 0, 1, 1), (0x06, 0, 0, 0), (0x06, 0, 0, 0xffffffff)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+with socket.socket() as stream:
+    SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
+    stream.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(lines), ctypes.addressof(code)))
+    stream.bind((host, 0))
+    stream.connect(("127.0.0.1", port))
+    stream.sendall(b"5000 c\n")
+    left = 5000
+    while left:
+        left -= len(stream.recv(left))
+    time.sleep(held)
+    stream.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+    assert not stream.recv(1)
+"#;
+
+/// The end of an object is that of its data, also if the FIN behind them is lost and acknowledged much later.
+fn closed_at_once(attached: &Attached) {
+    const HELD: units::Duration = units::Duration::from_secs(2);
+    let arguments = [
+        client(4).to_string(),
+        PORT.to_string(),
+        HELD.as_secs_f64().to_string(),
+    ];
+    let status = Command::new("python3")
+        .args(["-c", CLIENT])
+        .args(arguments)
+        .status();
+    assert!(status.expect("python3 runs").success());
+    let (ended, objects) = ended(attached);
+    let [object] = objects[..] else {
+        panic!("{objects:?}");
+    };
+    assert!(object.is_whole && object.bytes == 5000, "{object:?}");
+    assert!(object.busy < HELD, "{object:?}");
+    let after = ended.ended.saturating_sub(object.begun);
+    assert!(ended.acknowledged == 5000 && after >= HELD, "{ended:?}");
 }
 
 /// The outstanding data of an aborted connection has kept it busy until the abort.

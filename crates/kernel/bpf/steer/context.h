@@ -44,11 +44,12 @@ struct bpf_sock_ops {
 #define BPF_SOCK_OPS_STATE_CB_FLAG (1 << 2)
 #define BPF_SOCK_OPS_RTT_CB_FLAG (1 << 3)
 #define BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG (1 << 6)
-#define BPF_WRITE_HDR_TCP_CURRENT_MSS 1
 
 #define TCP_FIN_WAIT1 4
+#define TCP_FIN_WAIT2 5
 #define TCP_CLOSE 7
 #define TCP_LAST_ACK 9
+#define TCP_CLOSING 11
 #define AF_INET 2
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
@@ -78,6 +79,14 @@ struct dst_entry {
 
 struct sock {
 	struct dst_entry *sk_dst_cache;
+};
+
+struct tcp_congestion_ops {
+	char name[16];
+};
+
+struct inet_connection_sock {
+	struct tcp_congestion_ops *icsk_ca_ops;
 };
 
 struct tcp_sock {
@@ -113,7 +122,6 @@ static long (*bpf_map_update_elem)(void *map, const void *key, const void *value
 static u64 (*bpf_ktime_get_ns)(void) = (void *)5;
 static u64 (*bpf_get_socket_cookie)(void *context) = (void *)46;
 static long (*bpf_setsockopt)(void *context, int level, int name, void *value, int length) = (void *)49;
-static long (*bpf_getsockopt)(void *context, int level, int name, void *value, int length) = (void *)57;
 static long (*bpf_sock_ops_cb_flags_set)(void *context, int flags) = (void *)59;
 static void *(*bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static u64 (*bpf_jiffies64)(void) = (void *)118;
@@ -147,6 +155,22 @@ static struct tcp_sock *(*bpf_skc_to_tcp_sock)(void *sk) = (void *)137;
 static inline u32 from_network(u32 word)
 {
 	return __builtin_bswap32(word);
+}
+
+/* Whether a connection in this state has sent a FIN, or has one to send behind its data. */
+static inline bool has_fin(u32 state)
+{
+	return state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2 || state == TCP_CLOSING || state == TCP_LAST_ACK;
+}
+
+/* The name of a connection's controller, with zeros behind it; zeros: unknown. This takes a tenth of the time of getsockopt. */
+static inline void controller_of(struct tcp_sock *tp, u64 *name)
+{
+	/* A TCP socket begins with its generic parts. */
+	struct tcp_congestion_ops *ops = ((struct inet_connection_sock *)tp)->icsk_ca_ops;
+
+	name[0] = ops ? *(const u64 *)&ops->name[0] : 0;
+	name[1] = ops ? *(const u64 *)&ops->name[8] : 0;
 }
 
 /* The remote address, as an IPv6 address. */

@@ -64,13 +64,14 @@ struct {
 	int (*max_entries)[1 << 22];
 } objects SECTION(".maps");
 
-/* Reports the acknowledged part of the object. There must be one. */
-static inline void tell_object(struct bpf_sock_ops *context, struct connection *connection, const struct tcp_sock *tp, u64 now, bool is_whole)
+/* Reports the acknowledged part of the object. There must be one. The kernel counts an acknowledged FIN as a byte. */
+static inline void tell_object(struct bpf_sock_ops *context, struct connection *connection, const struct tcp_sock *tp, bool is_whole,
+			       bool is_fin_acknowledged)
 {
 	struct followed *of = &connection->followed;
 	u32 place = connection->steered.place;
 	u64 ended = of->ended ? of->ended : tp->delivered_mstamp;
-	u64 bytes = tp->bytes_acked - of->acknowledged;
+	u64 bytes = tp->bytes_acked - of->acknowledged - is_fin_acknowledged;
 	struct object *object;
 
 	if (!bytes || ended < of->begun)
@@ -87,7 +88,7 @@ static inline void tell_object(struct bpf_sock_ops *context, struct connection *
 	object->cookie = bpf_get_socket_cookie(context);
 	object->steered = connection->steered;
 	object->number = of->number;
-	object->begun = bpf_ktime_get_boot_ns() - (now - of->begun) * NANOS_PER_MICRO;
+	object->begun = bpf_ktime_get_boot_ns() - bpf_ktime_get_ns() + of->begun * NANOS_PER_MICRO;
 	object->busy = ended - of->begun;
 	object->busy -= of->paused < object->busy ? of->paused : object->busy;
 	object->bytes = bytes;
@@ -122,7 +123,7 @@ static inline void ask_before_packets(struct bpf_sock_ops *context, bool is_to)
 		bpf_sock_ops_cb_flags_set(context, wanted);
 }
 
-/* Called before a packet leaves. It matters if nothing is outstanding. */
+/* Called before a packet leaves. It matters if it has data and nothing is outstanding. */
 static inline void follow_packet(struct bpf_sock_ops *context)
 {
 	struct connection *connection;
@@ -131,8 +132,8 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 	struct tcp_sock *tp;
 	u64 now;
 
-	/* The kernel also calls when it computes the size of segments. */
-	if (context->packets_out || context->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || !sk)
+	/* The kernel also calls for pure ACKs, and without a packet when it computes the size of segments. */
+	if (context->packets_out || !context->skb_len || !sk)
 		return;
 	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
@@ -142,10 +143,8 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 	/* The kernel has read its clock for this packet (tcp_write_xmit). */
 	now = tp->tcp_mstamp;
 	if (!of->begun) {
-		if (context->skb_len) {
-			begin_object(of, tp, now);
-			ask_before_packets(context, false);
-		}
+		begin_object(of, tp, now);
+		ask_before_packets(context, false);
 		return;
 	}
 	if (tp->bytes_acked == of->acknowledged)
@@ -153,17 +152,20 @@ static inline void follow_packet(struct bpf_sock_ops *context)
 		return;
 	if (!of->ended)
 		of->ended = tp->delivered_mstamp;
-	if (!context->skb_len)
-		/* A pure ACK. */
-		return;
 	if (tp->bytes_received != of->received || now - of->ended >= QUIET) {
-		tell_object(context, connection, tp, now, true);
+		tell_object(context, connection, tp, true, false);
 		begin_object(of, tp, now);
 	} else {
 		of->paused += now - of->ended;
 	}
 	of->ended = 0;
 	ask_before_packets(context, false);
+}
+
+/* Whether only the FIN is left to be acknowledged, if there is one. */
+static inline bool is_at_fin(const struct tcp_sock *tp)
+{
+	return (u32)(tp->write_seq - tp->snd_una) == 1;
 }
 
 /* Called once a round trip, and at the first acknowledgement of a burst. */
@@ -173,6 +175,7 @@ static inline void follow_round(struct bpf_sock_ops *context)
 	void *sk = context->sk;
 	struct followed *of;
 	struct tcp_sock *tp;
+	bool is_all_sent, is_last;
 	u64 rtt;
 
 	if (!sk)
@@ -191,7 +194,38 @@ static inline void follow_round(struct bpf_sock_ops *context)
 	rtt = tp->rtt_min.s[0].v;
 	if (rtt < of->min_rtt)
 		of->min_rtt = rtt;
-	ask_before_packets(context, tp->write_seq == tp->snd_nxt || tp->retrans_out || tp->lost_out || tp->sacked_out);
+	is_all_sent = tp->write_seq == tp->snd_nxt;
+	is_last = is_all_sent && has_fin(context->state);
+	/* The kernel notes this delivery after the call. */
+	if (is_last && is_at_fin(tp) && !of->ended)
+		of->ended = tp->tcp_mstamp;
+	/* No object begins behind a FIN. */
+	ask_before_packets(context, !is_last && (is_all_sent || tp->retrans_out || tp->lost_out || tp->sacked_out));
+}
+
+/* Called when a packet is sent again. If it is a FIN alone, the data were delivered before, and the FIN will be later. */
+static inline void follow_retransmission(struct bpf_sock_ops *context)
+{
+	struct connection *connection;
+	void *sk = context->sk;
+	struct followed *of;
+	struct tcp_sock *tp;
+
+	if (!has_fin(context->state)) {
+		ask_before_packets(context, true);
+		return;
+	}
+	if (!sk)
+		return;
+	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!connection || !tp)
+		return;
+	of = &connection->followed;
+	if (tp->write_seq != tp->snd_nxt)
+		ask_before_packets(context, true);
+	else if (is_at_fin(tp) && of->begun && !of->ended && tp->bytes_acked != of->acknowledged)
+		of->ended = tp->delivered_mstamp;
 }
 
 /*
@@ -209,8 +243,13 @@ static inline void follow_fin(struct bpf_sock_ops *context)
 		return;
 	connection = bpf_sk_storage_get(&connections, sk, 0, 0);
 	tp = bpf_skc_to_tcp_sock(sk);
-	if (!connection || !tp || tp->write_seq != tp->snd_una)
+	if (!connection || !tp)
 		return;
+	if (tp->write_seq != tp->snd_una) {
+		if (tp->write_seq == tp->snd_nxt)
+			ask_before_packets(context, false);
+		return;
+	}
 	of = &connection->followed;
 	if (of->begun && !of->ended && tp->bytes_acked != of->acknowledged)
 		of->ended = tp->delivered_mstamp;

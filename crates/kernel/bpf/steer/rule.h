@@ -30,7 +30,7 @@ struct rule {
 	u64 follows; /* whether its connections' objects and round trips are followed */
 	u64 least; /* the bytes of the smallest object that is reported */
 	u64 ends[ARMS];
-	char controllers[ARMS][CONTROLLER];
+	u64 controllers[ARMS][CONTROLLER / 8]; /* names, with zeros behind them */
 	char name[NAME]; /* the name for people */
 };
 
