@@ -10,6 +10,7 @@
 //! # Ok::<(), text::TextError>(())
 //! ```
 
+mod date;
 mod encoding;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -18,6 +19,7 @@ mod whole;
 
 use std::io;
 
+pub use date::{Date, date};
 pub use encoding::{MARK, is_utf_16};
 pub use lines::Lines;
 pub use whole::{decode, read};

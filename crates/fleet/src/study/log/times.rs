@@ -1,8 +1,6 @@
 //! Times and durations in logs.
 
-use std::time::UNIX_EPOCH;
-
-use humantime::parse_rfc3339_weak;
+use text::date;
 
 /// A number that is larger is in the next smaller unit: so many seconds since 1970 are in the year 5138, and so many
 /// milliseconds in the year 1973.
@@ -10,10 +8,6 @@ const LATEST: f64 = 1e11;
 
 /// No request takes longer, in seconds.
 const LONGEST: f64 = 1e7;
-
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
 
 /// The unit of a duration that is a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,55 +41,17 @@ impl Unit {
 }
 
 /// A point in time in seconds since 1970, and its resolution in seconds. A number is in seconds, milliseconds,
-/// microseconds or nanoseconds, as its size tells. A text is in the form of RFC 3339, of ISO 8601 without a colon in its
-/// offset, of Caddy's `wall` (in UTC), or of the common log format.
+/// microseconds or nanoseconds, as its size tells. A text is a [`date`].
 pub fn instant(text: &str) -> Option<(f64, f64)> {
     if let Ok(number) = text.parse::<f64>() {
         let units = [1.0, 1e3, 1e6, 1e9];
         let unit = units.into_iter().find(|unit| number < LATEST * unit)?;
         return (0.0..).contains(&number).then_some((number / unit, 0.0));
     }
-    date(text)
-}
-
-fn date(text: &str) -> Option<(f64, f64)> {
-    let (local, offset) = split_offset(text)?;
-    let local = local.trim_end();
-    let day = if local.get(2..3) == Some("/") {
-        // 09/Mar/2022:21:30:01
-        let (day, rest) = local.split_once('/')?;
-        let (month, rest) = rest.split_once('/')?;
-        let (year, time) = rest.split_once(':')?;
-        let month = 1 + MONTHS.iter().position(|name| *name == month)?;
-        format!("{year}-{month:02}-{day}T{time}")
-    } else {
-        // 2022/03/09 21:30:01.524
-        local.replace('/', "-")
-    };
-    let since = parse_rfc3339_weak(&day).ok()?.duration_since(UNIX_EPOCH);
-    let seconds = since.ok()?.as_secs_f64() - offset;
-    let resolution = if day.contains('.') { 0.0 } else { 1.0 };
-    (0.0..LATEST)
-        .contains(&seconds)
-        .then_some((seconds, resolution))
-}
-
-/// Splits a time from its offset from UTC, which is in seconds: `Z`, `+01:00`, `-0730`, or nothing.
-fn split_offset(text: &str) -> Option<(&str, f64)> {
-    if let Some(utc) = text.strip_suffix('Z') {
-        return Some((utc, 0.0));
-    }
-    // An offset comes after the time of day, whose date has hyphens, too.
-    let time = text.find(':')?;
-    let Some(sign) = text[time..].rfind(['+', '-']).map(|at| time + at) else {
-        return Some((text, 0.0));
-    };
-    let digits = text[sign + 1..].replace(':', "");
-    let (hours, minutes) = digits.split_at_checked(2)?;
-    let [hours, minutes] = [hours, minutes].map(|part| part.parse::<u8>().ok());
-    let seconds = f64::from(hours?) * 3600.0 + f64::from(minutes?) * 60.0;
-    let is_before = text[sign..].starts_with('-');
-    Some((&text[..sign], if is_before { -seconds } else { seconds }))
+    let date = date(text)?;
+    let seconds = date.since_1970.as_secs_f64();
+    let resolution = if date.has_fraction { 0.0 } else { 1.0 };
+    (seconds < LATEST).then_some((seconds, resolution))
 }
 
 /// A duration in seconds: a number in the unit, or else in seconds, or a text such as `1m2.5s`, as Go writes it.
