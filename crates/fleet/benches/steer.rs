@@ -56,9 +56,6 @@ const SOCK_OPS: u64 = 13;
 /// Whether the kernel counts programs' time.
 const STATISTICS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 
-/// The default controller of a network namespace.
-const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-
 /// The place in a document.
 const MARKS: Marks = Marks("steer-cost");
 
@@ -104,8 +101,6 @@ fn main() -> Outcome<()> {
     let has_tools = ["nginx", "wrk"].map(|tool| Command::new(tool).arg("-v").output().is_ok());
     let mut requests = Vec::new();
     let arrangements = network.near.inside(|| {
-        // As on most servers: some arms are the default then, which costs less.
-        fs::write(DEFAULT, "cubic")?;
         if has_tools == [true; 2] {
             requests = http::rows(&group, directory.path())?;
         } else {
