@@ -13,6 +13,7 @@ pub struct Lines<R> {
     longest: usize,
     number: u64,
     skips_blank: bool,
+    is_ended: bool,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -24,6 +25,7 @@ impl<R: BufRead> Lines<R> {
             longest,
             number: 0,
             skips_blank: false,
+            is_ended: false,
         }
     }
 
@@ -56,13 +58,14 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
+        self.is_ended = self.line.ends_with(b"\n");
         let mut line = &self.line[..];
         if self.number == 1 {
             line = without_mark(line);
         }
         if self.line.len() > self.longest {
             if !line.ends_with(b"\n") {
-                skip_line(&mut self.source)?;
+                self.is_ended = skip_line(&mut self.source)?;
             }
             return Ok(Some(Err(LineFault::Long(self.longest))));
         }
@@ -109,21 +112,26 @@ impl<R: BufRead> Lines<R> {
         Ok(())
     }
 
+    /// Whether the latest line had an end. If not, the text ends there, and another program may still write the line.
+    pub fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
     /// The number of the latest line, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 }
 
-/// Skips the rest of a line.
-fn skip_line(source: &mut impl BufRead) -> io::Result<()> {
+/// Skips the rest of a line. Returns whether it has an end.
+fn skip_line(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let held = source.fill_buf()?;
         let end = held.iter().position(|&byte| byte == b'\n');
         let length = end.map_or(held.len(), |end| end + 1);
         source.consume(length);
         if end.is_some() || length == 0 {
-            return Ok(());
+            return Ok(end.is_some());
         }
     }
 }
@@ -161,6 +169,11 @@ mod tests {
         assert_eq!(all(b"\xef\xbb\xbf"), [own("")]);
         let mut lines = Lines::new(&b"\xff\xfea\0\n\0"[..], 8);
         assert!(matches!(lines.next_line(), Err(TextError::Utf16)));
+        let mut lines = Lines::new(&b"more than eight\na\nb"[..], 8);
+        for is_ended in [true, true, false] {
+            assert!(lines.next_line().unwrap().is_some());
+            assert_eq!(lines.is_ended(), is_ended);
+        }
         let mut lines = Lines::new(&b"a\n\xe4\n"[..], 8);
         assert_eq!(lines.next_valid().unwrap(), Some("a"));
         let error = lines.next_valid().unwrap_err().to_string();

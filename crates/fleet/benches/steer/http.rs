@@ -65,12 +65,15 @@ impl Arrangement {
     ];
 
     fn begin(self, group: &Group, directory: &Path) -> Outcome<InForce> {
+        // As on most servers, one of two controllers is the default, which costs less.
+        let default = kernel::default()?;
+        let other = if default == "reno" { "cubic" } else { "reno" };
         match self {
             Arrangement::NotSteered => Ok(InForce::Nothing),
             Arrangement::Steered { explore } => {
                 let policy = Policy::parse(&format!(
                     "cgroup = {:?}\nexplore = {explore:?}\n[[rule]]\nname = \"one\"\nlisten = [{PORT}]\nprefix = [\"10.0.0.0/8\"]\n\
-                     controller = \"reno\"\n[[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = \"cubic\"\n",
+                     controller = {other:?}\n[[rule]]\nname = \"rest\"\nlisten = [{PORT}]\ncontroller = {default:?}\n",
                     group.0
                 ))?;
                 let lease = units::Duration::from_secs(600);
@@ -84,7 +87,7 @@ impl Arrangement {
             Arrangement::Studied => {
                 let text = format!(
                     "name = \"cost\"\ncgroup = {:?}\nunit = \"connection\"\nduration = \"10h\"\n[connections]\nlisten = [{PORT}]\n\
-                     [[arm]]\ncontroller = \"cubic\"\nshare = \"50%\"\n[[arm]]\ncontroller = \"reno\"\nshare = \"50%\"\n",
+                     [[arm]]\ncontroller = {default:?}\nshare = \"50%\"\n[[arm]]\ncontroller = {other:?}\nshare = \"50%\"\n",
                     group.0
                 );
                 let plan = Plan::parse(&text)?;

@@ -23,6 +23,9 @@ pub struct LogCounts {
     pub damaged: u64,
     /// The number of the first damaged line, and what is wrong with it.
     pub first_damaged: Option<(u64, String)>,
+    /// Whether its last line has no end, as if the server were still writing it. Such a line is not used: its numbers may lack
+    /// digits.
+    pub is_unfinished: bool,
     /// Why the log could not be read to its end.
     pub broken_off: Option<String>,
 }
@@ -51,7 +54,13 @@ pub fn read(format: &Format, source: impl Read, mut each: impl FnMut(Request)) -
                 let request = line
                     .map_err(|fault| fault.to_string())
                     .and_then(|line| format.request(line.trim_end()));
-                counts.note(request.map(&mut each));
+                // A whole object of JSON says that it is whole.
+                let is_whole = request.is_ok() && matches!(format, Format::Json(_));
+                if lines.is_ended() || is_whole {
+                    counts.note(request.map(&mut each));
+                } else {
+                    counts.is_unfinished = true;
+                }
             }
             Ok(())
         });

@@ -48,9 +48,57 @@ fn the_formats_say_the_same() {
         (combined, of_combined),
         (keys, of_keys),
     ] {
+        let line = format!("{}\n", line.trim_end());
         let (counts, found) = read(format, line.as_bytes());
         assert_eq!(found, [request(41342)], "{format}: {counts:?}");
     }
+}
+
+/// A log that is rotated when some of it was read: the rest is gone (`copytruncate` of logrotate).
+struct Truncated(File);
+
+impl std::io::Read for Truncated {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let read = std::io::Read::read(&mut self.0, to)?;
+        self.0.set_len(0)?;
+        Ok(read)
+    }
+}
+
+#[test]
+fn a_log_that_is_rotated_while_it_is_read_has_whole_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, moved] = ["log", "log.1"].map(|name| directory.path().join(name));
+    let format: Format = "nginx".parse().unwrap();
+    let lines = NGINX.repeat(10_000);
+    // Another file takes its name.
+    fs::write(&path, &lines).unwrap();
+    let file = File::open(&path).unwrap();
+    fs::rename(&path, &moved).unwrap();
+    fs::write(&path, NGINX).unwrap();
+    let mut count = 0;
+    let counts = format.read(file, |_| count += 1);
+    assert_eq!(
+        (count, counts.damaged, counts.is_unfinished),
+        (10_000, 0, false)
+    );
+    // It is truncated. What was read ends within a line.
+    let file = File::options().read(true).write(true).open(&moved).unwrap();
+    let mut found = Vec::new();
+    let counts = lines::read(&format, Truncated(file), |request| found.push(request));
+    assert!((1..10_000).contains(&counts.lines), "{counts:?}");
+    assert!(counts.is_unfinished && counts.damaged == 0, "{counts:?}");
+    assert!(found.iter().all(|one| *one == request(41342)));
+    // A line whose last number still lacks digits is not used, and an object of JSON says that it is whole.
+    let (counts, found) = read("nginx", &lines.as_bytes()[..2 * NGINX.len() - 3]);
+    assert_eq!((found.len(), counts.is_unfinished), (1, true));
+    let (counts, found) = read("caddy", CADDY.as_bytes());
+    assert_eq!((found.len(), counts.is_unfinished), (1, false));
+    let (counts, found) = read("caddy", &CADDY.as_bytes()[..CADDY.len() - 1]);
+    assert_eq!(
+        (found.len(), counts.damaged, counts.is_unfinished),
+        (0, 0, true)
+    );
 }
 
 #[test]
@@ -83,7 +131,8 @@ fn caddys_other_forms_are_read_or_named() {
         assert_eq!(read("caddy", line.as_bytes()).1.len(), 1, "{time}");
     }
     // Nobody can tell milliseconds from nanoseconds.
-    let (counts, found) = read("caddy", with("0.929", "929").as_bytes());
+    let line = with("0.929", "929") + "\n";
+    let (counts, found) = read("caddy", line.as_bytes());
     let (_, why) = counts.first_damaged.unwrap();
     assert!(
         found.is_empty() && why.contains("caddy,took_ms=duration"),
@@ -112,7 +161,9 @@ fn damage_is_counted_and_the_first_is_shown() {
     );
     let (counts, found) = read("nginx", text.as_bytes());
     assert_eq!(found, [request(41342); 3]);
-    assert_eq!((counts.lines, counts.damaged), (10, 7), "{counts:?}");
+    // The last line has no end, and counts as neither.
+    assert_eq!((counts.lines, counts.damaged), (9, 6), "{counts:?}");
+    assert!(counts.is_unfinished);
     let (line, why) = counts.first_damaged.unwrap();
     assert_eq!((line, why.as_str()), (2, "is longer than 64 KiB"));
     let (counts, _) = read("caddy", b"{\n{\"ts\":1}\n\xff\n");

@@ -208,6 +208,9 @@ fn of_logs(joined: &Joined) -> Vec<String> {
         if let Some((line, why)) = &counts.first_damaged {
             note += &format!("; the first is line {line}: {why}");
         }
+        if counts.is_unfinished {
+            note += "; its last line has no end, and is not used";
+        }
         if let Some(why) = &counts.broken_off {
             note += &format!("; it breaks off: {why}");
         }

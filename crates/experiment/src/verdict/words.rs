@@ -1,0 +1,46 @@
+//! Numbers and lists as a verdict writes them.
+
+use crate::effect::Interval;
+
+/// Changes are shown in tenths of a per cent. A smaller change than this rounds to 0, so it does not count even if it is
+/// significant.
+pub(super) const SHOWN: f64 = 0.000_5;
+
+/// From this factor on, the report shows the factor instead of a percentage.
+const MANIFOLD: f64 = 10.0;
+
+/// `+7.9 %`, or `12-fold`.
+pub fn change(share: f64) -> String {
+    let factor = 1.0 + share;
+    if factor >= MANIFOLD {
+        return format!("{factor:.0}-fold");
+    }
+    let percent = share * 100.0;
+    // A sign before zero would mislead.
+    let percent = if share.abs() < SHOWN { 0.0 } else { percent };
+    let sign = if percent > 0.0 { "+" } else { "" };
+    format!("{sign}{percent:.1} %").replace('-', "−")
+}
+
+/// `+5.1 % to +10.8 %`
+pub fn range(interval: Interval) -> String {
+    format!("{} to {}", change(interval.low), change(interval.high))
+}
+
+/// `0.043`, or `below 0.001`.
+pub fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "below 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// `a, b and c`
+pub(crate) fn joined(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    }
+}
