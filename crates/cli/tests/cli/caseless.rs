@@ -171,20 +171,25 @@ fn a_file_that_is_there_under_the_same_name_is_left_alone_unless_asked() {
         let from = tempfile::tempdir().expect("a directory");
         fs::write(from.path().join(first), "new").expect("written");
         let renamed = format!("{first} (2)");
-        let ways: [(&[&str], i32, &[(&str, &str)]); 3] = [
-            (&[], 1, &[(old, "old")]),
-            (&["--overwrite"], 0, &[(old, "new")]),
-            (&["--rename"], 0, &[(&renamed, "new"), (old, "old")]),
+        let ways = [
+            (None, 1, vec![(old, "old")]),
+            (Some("--overwrite"), 0, vec![(old, "new")]),
+            (
+                Some("--rename"),
+                0,
+                vec![(renamed.as_str(), "new"), (old, "old")],
+            ),
         ];
-        for (recv, expected_code, expected) in ways {
+        for (option, expected_code, expected) in ways {
+            let recv = option.as_slice();
             let Some(there) = Mounted::new(kind) else {
                 return;
             };
             fs::write(there.mount.join(old), "old").expect("written");
             let (code, said) = transfer(from.path(), &[first], &there.mount, &[], recv);
             assert_eq!(code, expected_code, "{kind} {recv:?}: {said}");
-            let pair = |(name, content): &(&str, &str)| ((*name).to_owned(), (*content).to_owned());
-            let mut expected: Vec<_> = expected.iter().map(pair).collect();
+            let pair = |(name, content): (&str, &str)| (name.to_owned(), content.to_owned());
+            let mut expected: Vec<_> = expected.into_iter().map(pair).collect();
             expected.sort();
             assert_eq!(there.contents(), expected, "{kind} {recv:?}: {said}");
         }
