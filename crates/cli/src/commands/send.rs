@@ -62,10 +62,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (ticket, files) = ticket::find(&options.words, options.ticket_file.as_deref())?;
     let stdin_name = check(&files, options.name.as_deref())?;
-    for file in files.iter().filter(|file| !is_stdin(file)) {
-        fs::metadata(file)
-            .map_err(|error| Failure::usage(format_args!("cannot read {file:?}: {error}")))?;
-    }
+    check_all_there(&files)?;
     interrupt::run(
         send(options, ticket, files, stdin_name),
         "run the same command again to continue",
@@ -92,6 +89,20 @@ fn check<'a>(files: &[PathBuf], name: Option<&'a str>) -> Result<Option<&'a str>
             "`-` is there more than once; stdin can be sent once",
         )),
     }
+}
+
+/// Names every file that is not there or cannot be looked at.
+fn check_all_there(files: &[PathBuf]) -> Result<(), Failure> {
+    let wrong = |file: &PathBuf| {
+        let error = fs::metadata(file).err().filter(|_| !is_stdin(file))?;
+        Some(format!("{file:?}: {error}"))
+    };
+    let wrong: Vec<String> = files.iter().filter_map(wrong).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let wrong = wrong.join("; ");
+    Err(Failure::usage(format_args!("cannot read {wrong}")))
 }
 
 fn is_stdin(file: &Path) -> bool {

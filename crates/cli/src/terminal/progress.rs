@@ -1,6 +1,7 @@
 //! How a file transfer goes: a bar on a terminal, plain lines elsewhere.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -133,10 +134,7 @@ impl Progress {
         match event {
             Event::Connected(_) => self.say("connected"),
             Event::Skipped { path, why } => {
-                self.say(format_args!(
-                    "warning: {} is not sent: {why}",
-                    path.display()
-                ));
+                self.say(format_args!("warning: {} is not sent: {why}", shown(path)));
                 lock(&self.notes).skipped.push(Named {
                     path: path.display().to_string(),
                     why: Some(why.to_string()),
@@ -146,10 +144,11 @@ impl Progress {
             // Part of the error that follows.
             Event::Unsendable { path, why } => {
                 self.bars
-                    .say(format_args!("cannot send {}: {why}", path.display()));
+                    .say(format_args!("cannot send {}: {why}", shown(path)));
             }
             Event::Renamed { from, to } => {
-                self.say(format_args!("{from} gets the name {to}"));
+                let [from_shown, to_shown] = [from, to].map(|name| output::word(name));
+                self.say(format_args!("{from_shown} gets the name {to_shown}"));
                 lock(&self.notes).renamed.push(Named {
                     path: (*from).to_owned(),
                     why: None,
@@ -261,7 +260,7 @@ impl Progress {
             return self.say(format_args!("{verb} {count}: {}", report::bytes(bytes)));
         }
         for file in files {
-            let path = file.path.display();
+            let path = shown(&file.path);
             let size = sizes(file.size, file.data);
             // A file with holes has no such hash.
             let hash = file.hash.iter().flatten();
@@ -333,6 +332,11 @@ impl Progress {
     fn attempt(&self) -> MutexGuard<'_, Option<Attempt>> {
         lock(&self.attempt)
     }
+}
+
+/// A path on a line of its own: its name may have line ends.
+fn shown(path: &Path) -> String {
+    output::word(&path.display().to_string())
 }
 
 /// The sizes of all files. Holes may make them as large as a sender likes.

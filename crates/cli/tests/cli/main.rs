@@ -4,6 +4,7 @@ mod advise;
 #[path = "../../../report/tests/browser/mod.rs"]
 mod browser;
 mod calibrate;
+mod caseless;
 mod claims;
 mod diagnose;
 mod doctor;

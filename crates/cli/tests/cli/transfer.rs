@@ -221,6 +221,14 @@ fn what_cannot_be_sent_is_named() {
         &["no-such-file", "cannot read"],
     );
     refused(
+        ["send", "no-such-file", "Cargo.toml", "nor-this", &ticket],
+        2,
+        &[
+            "\"no-such-file\": No such file",
+            "\"nor-this\": No such file",
+        ],
+    );
+    refused(
         ["send", "/dev/null", &ticket],
         2,
         &["neither a file nor a directory"],
@@ -373,6 +381,64 @@ fn stdin_arrives_under_a_name() {
     assert!(stderr.contains("sent dump: 300 kB"), "{stderr}");
     receiver.finish();
     assert!(fs::read(to.path().join("dump")).expect("received") == content);
+}
+
+/// Programs read one document, and people one line for each name.
+#[test]
+fn a_result_is_one_document_and_a_name_one_line() {
+    let from = tempfile::tempdir().expect("a directory");
+    let tree = from.path().join("tree");
+    fs::create_dir(&tree).expect("made");
+    fs::write(tree.join("fine"), "fine").expect("written");
+    for name in ["one\ntwo", "tab\tbell\u{7}"] {
+        std::os::unix::fs::symlink("fine", tree.join(name)).expect("linked");
+    }
+    for is_quiet in [true, false] {
+        let options: &[&str] = if is_quiet {
+            &["--json", "--quiet"]
+        } else {
+            &["--json"]
+        };
+        let to = tempfile::tempdir().expect("a directory");
+        let listen = ["recv", "--listen", "127.0.0.1:0", "--rename"];
+        let arguments = listen.iter().chain(options).copied();
+        let mut receiver = Running::start(to.path(), arguments);
+        let ticket = receiver.stdout_line();
+        fs::write(to.path().join("tree"), "taken").expect("written");
+        let arguments = ["send", "tree", &ticket].into_iter();
+        let sender = Running::start(from.path(), arguments.chain(options.iter().copied()));
+        let (status, sent, said) = sender.finish();
+        assert_eq!(status.code(), Some(0), "{said}");
+        let (status, received, heard) = receiver.finish();
+        assert_eq!(status.code(), Some(0), "{heard}");
+        for document in [&sent, &received] {
+            assert_eq!(document.matches('\n').count(), 1, "{document}");
+            let document: serde_json::Value = serde_json::from_str(document).expect("JSON");
+            assert_eq!(document["files"], 1, "{document}");
+            assert_eq!(document["directories"], 1, "{document}");
+            assert_eq!(document["data_bytes"], 4, "{document}");
+        }
+        let sent: serde_json::Value = serde_json::from_str(&sent).expect("JSON");
+        assert_eq!(sent["skipped"][0]["path"], "tree/one\ntwo", "{sent}");
+        let received: serde_json::Value = serde_json::from_str(&received).expect("JSON");
+        assert_eq!(received["renamed"][0]["path"], "tree", "{received}");
+        assert_eq!(received["renamed"][0]["to"], "tree (2)", "{received}");
+        if is_quiet {
+            assert_eq!([said, heard], ["", ""]);
+            continue;
+        }
+        let lines: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("is not sent"))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "warning: tree/one\\ntwo is not sent: it is a symbolic link",
+                "warning: tree/tab\\tbell\\u{7} is not sent: it is a symbolic link",
+            ]
+        );
+    }
 }
 
 #[test]
