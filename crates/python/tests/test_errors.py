@@ -13,7 +13,7 @@ import pytest
     [
         ("path.rate", "fast", "path.rate", "fast"),
         ("path.loss", "200%", "path.loss", "200%"),
-        ("path.lsos", "1%", "path.lsos", "did you mean `loss`?"),
+        ("path.lsos", "1%", "path.lsos", "did you mean `path.loss`?"),
         ("flow.0.controller", "bbr9", "flow[0].controller", "bbr1"),
         ("flow.7.controller", "bbr1", "flow.7.controller", "the last is flow.1"),
         ("duration", None, "duration", "duration"),

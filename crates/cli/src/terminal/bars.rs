@@ -23,8 +23,8 @@ const MAX_NAME: usize = 24;
 /// A shorter bar shows nothing.
 const MIN_BAR: usize = 6;
 
-/// `" 100 %"` and the spaces around it.
-const PERCENT: usize = 8;
+/// `" 100%"` and the spaces around it.
+const PERCENT: usize = 7;
 
 /// Where the width is not known.
 const USUAL_COLUMNS: usize = 80;
@@ -65,7 +65,7 @@ impl Bars {
             let _ = write!(out, "{text:width$}");
         };
         let style =
-            ProgressStyle::with_template("{prefix} {wide_bar:.cyan/dim} {percent:>3} %  {live}")
+            ProgressStyle::with_template("{prefix} {wide_bar:.cyan/dim} {percent:>3}%  {live}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .with_key("live", live)
                 .progress_chars("━╸─");

@@ -161,8 +161,8 @@ mod tests {
             line,
             "18.6 Mbit/s  RTT 41.2 ms   4 s left  CongestionAvoidance"
         );
-        // Before it: "cubic #2", a space, the bar, " 100 %" and two spaces.
-        let rest = 8 + 1 + 6 + 2;
+        // Before it: "cubic #2", a space, the bar, " 100%" and two spaces.
+        let rest = 8 + 1 + 5 + 2;
         assert!(line.len() + rest + 8 <= 80, "{line}");
     }
 

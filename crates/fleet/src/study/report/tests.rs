@@ -108,6 +108,24 @@ fn a_study_that_a_guard_ended_is_not_running() {
 }
 
 #[test]
+fn every_table_fits_eighty_columns() {
+    let read = read(1);
+    let findings = read.gathered.findings();
+    let mut all = vec![tables::arms(&findings), tables::classes(&findings)];
+    for comparison in &findings.comparisons {
+        all.extend([tables::effects(comparison), tables::heat(comparison)]);
+        all.extend(tables::of_groups(comparison, findings.is_over));
+    }
+    all.extend(super::course::tables(&read, &findings));
+    assert!(all.len() > 7, "{}", all.len());
+    for table in all {
+        let text = table.lines(Some(80));
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
+    }
+}
+
+#[test]
 fn a_study_by_slots_shows_the_time_since_a_switch() {
     let mut read = read(1);
     let slots = PLAN.replace("\"prefix\"", "\"slot\"\nslot = \"100s\"\nwashout = \"10s\"");
@@ -184,4 +202,9 @@ fn the_page_fits_a_phone_and_paper() {
     std::fs::write(&file, page(&read(1))).unwrap();
     let faults = browser.faults(&file);
     assert!(faults.is_empty(), "{faults:#?}");
+    // Each picture has a form for a narrow screen, and none scrolls there.
+    let page = page(&read(1));
+    let forms =
+        ["wide", "narrow"].map(|form| page.matches(&format!("<svg class=\"{form}\"")).count());
+    assert_eq!(forms, [4, 4]);
 }
