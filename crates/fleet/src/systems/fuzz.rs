@@ -58,15 +58,55 @@ pub fn lists(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use super::Systems;
+
+    /// A MaxMind database (<https://maxmind.github.io/MaxMind-DB/>) of one node: 0.0.0.0/1 is of a system, and the rest of none.
+    fn maxmind() -> Vec<u8> {
+        let text = |text: &str| {
+            let len = u8::try_from(text.len()).expect("short");
+            let head = if len < 29 {
+                vec![0x40 | len]
+            } else {
+                vec![0x5d, len - 29]
+            };
+            [&head[..], text.as_bytes()].concat()
+        };
+        let field = |name: &str, value: &[u8]| [&text(name)[..], value].concat();
+        let tree = [0, 0, 1 + 16, 0, 0, 1];
+        let data = [
+            vec![0xe2],
+            field("autonomous_system_number", &[0xc2, 0xfb, 0xf4]),
+            field("autonomous_system_organization", &text("one")),
+        ];
+        let about = [
+            b"\xab\xcd\xefMaxMind.com\xe9".to_vec(),
+            field("node_count", &[0xc1, 1]),
+            field("record_size", &[0xa1, 24]),
+            field("ip_version", &[0xa1, 4]),
+            field("database_type", &text("GeoLite2-ASN")),
+            field("languages", &[0x01, 4, 0x42, b'e', b'n']),
+            field("binary_format_major_version", &[0xa1, 2]),
+            field("binary_format_minor_version", &[0xa0]),
+            field("build_epoch", &[0x04, 2, 0x65, 0, 0, 0]),
+            field("description", &[0xe0]),
+        ];
+        [&tree[..], &[0; 16], &data.concat(), &about.concat()].concat()
+    }
+
     #[test]
     fn any_systems() {
+        let maxmind = maxmind();
+        let mut read = Systems::of(&maxmind[..]).expect("a database");
+        let address = "10.0.0.1".parse().expect("an address");
+        assert_eq!(read.of_address(address).map(|one| one.number), Some(64_500));
         let corpus = [
             &b"192.0.2.0/24\t64500\n2001:db8::/32\t64502\n"[..],
             b"start_ip,end_ip,asn,name,domain\n1.0.0.0,1.0.0.255,AS13335,\"a, b\",c\n",
             b"network,country,asn,as_name\n1.0.0.0/24,AU,AS13335,Cloudflare\n",
             b"\x00\xab\xcd\xefMaxMind.com\xe1\x44name",
         ];
-        let corpus = corpus.map(<[u8]>::to_vec);
+        let mut corpus = corpus.map(<[u8]>::to_vec).to_vec();
+        corpus.push(maxmind);
         fuzzing::run("fleet_systems", &corpus, super::systems);
     }
 
