@@ -247,7 +247,7 @@ fn candidates(asked: Asked<'_, '_>) -> PyResult<Vec<ControllerKind>> {
         }
     }
     if candidates.is_empty() {
-        let message = "controllers: there are none; name one or more";
+        let message = "controllers: the list is empty; name one or more";
         return Err(error::of_field(message, "controllers", None));
     }
     Ok(candidates)

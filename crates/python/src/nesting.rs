@@ -27,7 +27,7 @@ pub fn ask<T>(
     let depth = DEPTH.get();
     if depth == MAX_DEPTH {
         return Err(PyRecursionError::new_err(format!(
-            "{whom}: {MAX_DEPTH} runs are inside each other, and maybe without an end; run no scenario in one"
+            "{whom}: {MAX_DEPTH} runs are nested, maybe without end; do not run a scenario within a run"
         )));
     }
     DEPTH.set(depth + 1);

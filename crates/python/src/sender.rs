@@ -299,7 +299,7 @@ impl Sender {
             known.push(number);
         }
         if known.is_empty() {
-            let message = format!("packets: there are none; {fix}");
+            let message = format!("packets: the list is empty; {fix}");
             return Err(error::of_field(&message, "packets", None));
         }
         known.sort_unstable();

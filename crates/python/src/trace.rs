@@ -123,7 +123,7 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     })?;
     if files.is_empty() {
         return Err(PyTypeError::new_err(format!(
-            "files: there are none; {fix}"
+            "files: the list is empty; {fix}"
         )));
     }
     let cancel = Cancel::new();

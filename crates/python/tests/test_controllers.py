@@ -150,7 +150,7 @@ def test_runs_inside_their_own_controllers_end(scenario):
                 fullpipe.run(scenario, set={"flow.0.controller": Nested})
             return super().on_ack(ack)
 
-    with pytest.raises(RecursionError, match="^controller: 16 runs are inside each other"):
+    with pytest.raises(RecursionError, match="^controller: 16 runs are nested"):
         fullpipe.run(scenario, set={"flow.0.controller": Nested})
     assert len(made) == 16
     # One run in another is not too many, and runs that have ended do not count.

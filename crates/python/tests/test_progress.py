@@ -48,7 +48,7 @@ def test_runs_that_progress_runs_have_an_end():
     def again(ended, runs, share):
         fullpipe.sweep(GRID, progress=again)
 
-    with pytest.raises(RecursionError, match="^progress: 16 runs are inside each other"):
+    with pytest.raises(RecursionError, match="^progress: 16 runs are nested"):
         fullpipe.sweep(GRID, progress=again)
     fullpipe.sweep(GRID, progress=lambda *news: None)
 

@@ -698,7 +698,7 @@ fn a_value_that_the_simulator_does_not_run_is_told() {
                 .to_string()
         }
     };
-    assert!(told.contains("0 repeats are no runs"), "{told}");
+    assert!(told.contains("0 repeats are too few"), "{told}");
 }
 
 #[test]

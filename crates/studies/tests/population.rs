@@ -141,18 +141,14 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "[scenario]",
             "[scenario]\npath = { rate = \"1mbit\" }",
-            "line 3: scenario.path: is what is drawn",
+            "line 3: scenario.path: is drawn for each member",
         ),
         (
             "region = \"Here\"",
             "",
             "line 9: access[0].region: is missing",
         ),
-        (
-            "\"25%\"",
-            "\"0%\"",
-            "line 10: access[0].share: 0% is nobody",
-        ),
+        ("\"25%\"", "\"0%\"", "line 10: access[0].share: 0% is zero"),
         (
             "median = \"10mbit\"",
             "median = \"10\"",

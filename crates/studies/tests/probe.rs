@@ -105,7 +105,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "rounds = 3",
             "rounds = 0",
-            "line 4: rounds: 0 rounds are none",
+            "line 4: rounds: 0 rounds are out of range",
         ),
         (
             "rounds = 3",
@@ -115,7 +115,7 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "rounds = 3",
             "controllers = []",
-            "line 4: controllers: are none",
+            "line 4: controllers: is empty",
         ),
         (
             "rounds = 3",
@@ -173,12 +173,12 @@ fn what_makes_no_sense_is_answered_with_its_place() {
         (
             "[[destination]]\naddress",
             "path = { rate = \"1mbit\" }\n[[destination]]\naddress",
-            "line 3: destination: there is a path already",
+            "line 3: destination: there is also a path",
         ),
         (
             "[[destination]]\naddress",
             "seed = 1\n[[destination]]\naddress",
-            "line 2: seed: is of paths",
+            "line 2: seed: is only for paths",
         ),
         (
             "[[destination]]\naddress",

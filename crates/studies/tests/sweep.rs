@@ -483,7 +483,7 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "repeats = 0\n[axes]",
-            "line 1: repeats: 0 repeats are no runs",
+            "line 1: repeats: 0 repeats are too few",
         ),
         (
             "engine = \"ns3\"",
@@ -531,11 +531,11 @@ fn sweeps_that_make_no_sense_say_where_and_why() {
         ),
         (
             "[axes]\n\"path.rate\" = { from = \"1mbit\", to = \"2mbit\", steps = 1 }",
-            "line 2: axes.path.rate.steps: 1 steps are no range",
+            "line 2: axes.path.rate.steps: 1 steps are out of range",
         ),
         (
             "[axes]\n\"path.rate\" = { from = \"1mbit\", to = \"2s\", steps = 3 }",
-            "line 2: axes.path.rate: there is nothing between 1mbit and 2s",
+            "line 2: axes.path.rate: there are no values between 1mbit and 2s",
         ),
         (
             "[axes]\n\"path.loss\" = { from = \"0%\", to = \"2%\", steps = 3, scale = \"log\" }",

@@ -113,4 +113,4 @@ def _report(task: Any) -> str:
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         is_lost = isinstance(error, (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError))
         how = f"lost a task with its worker, {MAX_RETRIES + 1} times" if is_lost else "gave up a task"
-        raise EngineError(f"executor: Ray {how}: {reason}; with out, what is done is kept") from None
+        raise EngineError(f"executor: Ray {how}: {reason}; with out, completed runs are kept") from None

@@ -147,7 +147,7 @@ def _stacked(columns: str | Sequence[str]) -> tuple[Figure, list[tuple[Axes, str
     if not isinstance(columns, Sequence) or not all(isinstance(column, str) for column in columns):
         raise TypeError(f"columns: {columns!r} is the wrong type; give a list of names such as [\"rtt_ms\"]")
     if not columns:
-        raise ValueError("columns: there are none; give one or more, such as [\"rtt_ms\"]")
+        raise ValueError("columns: the list is empty; give one or more, such as [\"rtt_ms\"]")
     count = len(columns)
     figure, axes = plt.subplots(
         count, 1, sharex=True, squeeze=False, figsize=(8, 1 + 2 * count), layout="constrained"

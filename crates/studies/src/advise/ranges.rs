@@ -175,7 +175,9 @@ impl RangedPath {
     pub fn ranges(&self) -> Result<Vec<Range>, ScenarioError> {
         let texts = self.draft.texts();
         if texts.len() > MAX_VALUES {
-            let reason = format!("has more than {MAX_VALUES} values; leave out what is no path");
+            let reason = format!(
+                "has more than {MAX_VALUES} values; leave out those that do not describe the path"
+            );
             return Err(ScenarioError::new("path", reason));
         }
         let has = |field: &str| texts.iter().any(|(of, _)| of.starts_with(field));
@@ -199,7 +201,8 @@ impl RangedPath {
             range.check().map_err(|error| self.located(error))?;
         }
         if let Some(range) = ranges.get(MAX_RANGES) {
-            let reason = format!("is one range more than the {MAX_RANGES} that there can be");
+            let reason =
+                format!("is one range more than the limit of {MAX_RANGES}; give it one value");
             return Err(self.located(ScenarioError::new(&range.field, reason)));
         }
         Ok(ranges)
@@ -288,7 +291,7 @@ impl Range {
         let (one, other) = (end(from)?, end(to)?);
         if one.unit() != other.unit() && other.value() != 0.0 {
             return wrong(format!(
-                "{from} and {to} are not of a kind; both ends need the same kind of unit, as in 10mbit..50mbit"
+                "{from} and {to} differ in kind; both ends need the same kind of unit, as in 10mbit..50mbit"
             ));
         }
         if one.value() > other.value() {

@@ -27,7 +27,7 @@ pub enum CalibrationError {
     },
     /// A pattern matches no case.
     #[error(
-        "no case is called {name}; --list shows those that there are, with patterns such as {patterns}{hint}"
+        "no case is named {name}; --list shows all names, with patterns such as {patterns}{hint}"
     )]
     Unknown {
         /// The pattern.

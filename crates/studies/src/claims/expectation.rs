@@ -152,7 +152,7 @@ impl TryFrom<Raw> for Expectation {
             return Err(Wrong::new("differs_on", reason));
         }
         if raw.never && !seen::is_of_event(measure) {
-            let reason = format!("{} is of no event that may never happen", measure.name);
+            let reason = format!("{} measures no event that may never happen", measure.name);
             return Err(Wrong::new("never", reason));
         }
         if raw.never && !over.is_empty() {
@@ -167,7 +167,7 @@ impl TryFrom<Raw> for Expectation {
         if raw.differs.is_none() && raw.unexplained {
             return Err(Wrong::new(
                 "differs",
-                "is missing; say what is known of it, and that no cause is established",
+                "is missing; state what is known, and that no cause is established",
             ));
         }
         if raw.differs.is_none() && raw.never {

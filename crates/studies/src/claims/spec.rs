@@ -157,7 +157,7 @@ impl Table {
             let is_other =
                 |other: &Claim| other.study == claim.study && other.population != claim.population;
             if table.claims.iter().any(is_other) {
-                let reason = format!("another claim has other runs with the name {}", claim.study);
+                let reason = format!("another claim has different runs named {}", claim.study);
                 let error = ScenarioError::new("study", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
@@ -350,7 +350,7 @@ impl Claim {
                         let hint = match length {
                             Length::Whole => "",
                             Length::Quick => {
-                                " in a quick run; if it is to be so short, say quick = false"
+                                " in a quick run; set quick = false if quick runs must be so short"
                             }
                         };
                         let reason = format!(
@@ -477,7 +477,7 @@ mod tests {
             (
                 "at_least = \"90%\"\n",
                 "at_least = \"90%\"\ndiffers = \"x\"\nnever = true\n",
-                "line 12: claim.expect.never: limit_share is of no event",
+                "line 12: claim.expect.never: limit_share measures no event",
             ),
             (
                 "at_least = \"90%\"\n",

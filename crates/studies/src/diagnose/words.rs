@@ -261,7 +261,7 @@ pub fn untellable(summary: &Summary, is_wanted: impl Fn(&FlowSummary) -> bool) -
         "BtlBw" if flow.acks == 0 => "no acknowledgement was captured",
         "BtlBw" => "it was captured away from the sender, without TCP timestamps",
         "path" => "its BDP is too small to be that of a path",
-        _ => "packets were captured twice, and nothing tells copies from retransmissions",
+        _ => "packets were captured twice, and copies cannot be told from retransmissions",
     };
     format!("the {lack} of {name} is unknown, because {why}; {capture}")
 }

@@ -115,7 +115,7 @@ fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioE
         return Err(ScenarioError::new("scenario", reason));
     };
     if common.iter().any(|entry| entry.key == "path") {
-        let reason = "is what is drawn; give it to each access as [access.path]";
+        let reason = "is drawn for each member; give it to each access as [access.path]";
         return Err(ScenarioError::new("scenario.path", reason));
     }
     let accesses = raw.access;
@@ -158,7 +158,9 @@ struct RawAccess {
 fn some<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ratio, D::Error> {
     let share = share(deserializer)?;
     if share == Ratio::ZERO {
-        Err(refused("is nobody; give more, or leave it out"))
+        Err(refused(
+            "is zero; give a larger share, or leave the access out",
+        ))
     } else {
         Ok(share)
     }

@@ -38,7 +38,7 @@ impl Dataset {
                 None => {
                     return Err(DirectoryError::Taken {
                         path: directory.to_owned(),
-                        reason: format!("has files that are no rounds of probes, such as {name}"),
+                        reason: format!("has files that are not rounds of probes, such as {name}"),
                     });
                 }
             }

@@ -203,7 +203,7 @@ fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::E
 }
 
 fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let reason = format!("rounds are none; give 1 to {MAX_ROUNDS}");
+    let reason = format!("rounds are out of range; give 1 to {MAX_ROUNDS}");
     whole(deserializer, 1..=MAX_ROUNDS, &reason)
 }
 
@@ -244,7 +244,7 @@ fn target(raw: &mut Raw, directory: &Path) -> Result<Target, ScenarioError> {
     };
     match (raw.path.take(), raw.destination.take()) {
         (Some(_), Some(_)) => {
-            let reason = "there is a path already; probe paths or hosts";
+            let reason = "there is also a path; give either paths or hosts";
             wrong("destination", reason)
         }
         (None, None) => {
@@ -260,7 +260,7 @@ fn target(raw: &mut Raw, directory: &Path) -> Result<Target, ScenarioError> {
                 ("together", raw.together.is_some()),
             ];
             if let Some((key, _)) = of_paths.iter().find(|(_, is_given)| *is_given) {
-                return wrong(key, "is of paths; hosts have none");
+                return wrong(key, "is only for paths; leave it out for hosts");
             }
             let hosts = read_hosts(hosts, directory);
             Ok(Target::Hosts(
@@ -283,23 +283,25 @@ fn usual_controllers() -> Vec<Controller> {
 fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), ScenarioError> {
     let wrong = |reason: &str| Err(ScenarioError::new("", reason));
     if controllers.is_empty() {
-        return wrong("are none; give one or more, such as [\"bbr1\", \"cubic\"]");
+        return wrong("is empty; give one or more, such as [\"bbr1\", \"cubic\"]");
     }
     let mut before = controllers.iter().enumerate();
     if let Some((_, twice)) =
         before.find(|(place, one)| controllers.iter().take(*place).any(|other| other == *one))
     {
-        return wrong(&format!("has {twice} twice; once is enough"));
+        return wrong(&format!("has {twice} twice; give it once"));
     }
     let is_pythons = |one: &&Controller| matches!(one, Controller::Python(_));
     if let Some(pythons) = controllers.iter().find(is_pythons) {
         return wrong(&format!(
-            "{pythons} is a class of Python's, which only the simulator runs"
+            "{pythons} is a Python class, which only the simulator runs"
         ));
     }
     let is_kernels = |one: &&Controller| matches!(one, Controller::Kernel(_));
     match controllers.iter().find(is_kernels).filter(|_| over_quic) {
-        Some(kernels) => wrong(&format!("{kernels} is a kernel's, which QUIC has not")),
+        Some(kernels) => wrong(&format!(
+            "{kernels} is a kernel's controller, which QUIC does not have"
+        )),
         None => Ok(()),
     }
 }

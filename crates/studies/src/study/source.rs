@@ -30,7 +30,7 @@ fn members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error
     let members: u64 = whole(
         deserializer,
         1..=most,
-        "members cannot be drawn; give 1 or more",
+        "members are too few; give 1 or more",
     )?;
     Ok(usize::try_from(members).unwrap_or(usize::MAX))
 }

@@ -174,7 +174,7 @@ fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), ScenarioError> {
             value if field.key == "repeats" => de::read(value).and_then(|repeats| match repeats {
                 0 => Err(ScenarioError::new(
                     "repeats",
-                    "0 repeats are no runs; give 1 or more",
+                    "0 repeats are too few; give 1 or more",
                 )),
                 repeats => {
                     sweep.repeats = repeats;

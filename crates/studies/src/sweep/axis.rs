@@ -96,7 +96,7 @@ impl Axis {
         for other in fields {
             if other.len() != axis.len() {
                 let reason = format!(
-                    "has {} values, but {} has {}; what varies together has equally many",
+                    "has {} values, but {} has {}; fields that vary together need equally many",
                     other.len(),
                     axis.fields.join(" and "),
                     axis.len()
@@ -121,7 +121,7 @@ impl Axis {
         let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
         let twice = rows.into_iter().find(|row| !seen.insert(row.clone()));
         twice.map_or(Ok(()), |row| {
-            let reason = format!("has {} twice; once is enough", row.join(" "));
+            let reason = format!("has {} twice; give it once", row.join(" "));
             let error = ScenarioError::new(self.fields.join(" and "), reason);
             Err(on_line(self.line, error))
         })
@@ -193,7 +193,7 @@ fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let steps: u64 = whole(
         deserializer,
         2..=MAX_STEPS,
-        "steps are no range; give 2 to 1000",
+        "steps are out of range; give 2 to 1000",
     )?;
     Ok(steps.try_into().unwrap_or(u32::MAX))
 }
@@ -214,7 +214,7 @@ fn range(value: &Node) -> Result<(Vec<Node>, bool), ScenarioError> {
             "a range on a log scale cannot touch zero".to_string()
         } else {
             format!(
-                "there is nothing between {from} and {to}; give two numbers with units of a kind, or a list"
+                "there are no values between {from} and {to}; give two numbers with the same kind of unit, or a list"
             )
         };
         return Err(ScenarioError::new("", reason));

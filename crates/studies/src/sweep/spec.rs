@@ -128,7 +128,7 @@ fn runs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     whole(
         deserializer,
         1..=u64::MAX,
-        "repeats are no runs; give 1 or more",
+        "repeats are too few; give 1 or more",
     )
 }
 
