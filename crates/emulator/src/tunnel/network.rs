@@ -241,9 +241,10 @@ impl Network {
         packet.hop += 1;
         let link = self.links.get_mut(next)?;
         // None of a large packet's segments is larger than the first.
-        let first = match is_cut {
-            true => packet.segments.start..packet.segments.start + 1,
-            false => packet.segments.clone(),
+        let first = if is_cut {
+            packet.segments.start..packet.segments.start + 1
+        } else {
+            packet.segments.clone()
         };
         let size = Bytes::new(packet.frame.layout().size(&first) as u64);
         link.advance(at);

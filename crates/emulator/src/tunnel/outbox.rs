@@ -104,9 +104,10 @@ impl Outbox {
         let layout = run.frame.layout();
         let packets = run.segments.len() as u64;
         let mark = run.ecn != layout.ecn;
-        let written = match run.corrupted {
-            true => run.frame.write_damaged(&self.device, &run.segments, mark),
-            false => run.frame.write(&self.device, &run.segments, mark),
+        let written = if run.corrupted {
+            run.frame.write_damaged(&self.device, &run.segments, mark)
+        } else {
+            run.frame.write(&self.device, &run.segments, mark)
         };
         match written {
             Ok(()) => {
