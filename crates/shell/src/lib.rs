@@ -18,7 +18,7 @@
 //! }
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! The command's first process is this program again.
+//!     // The command's first process is this program again.
 //!     let mut arguments = std::env::args_os().skip(1);
 //!     if arguments.next().is_some_and(|first| first == "init") {
 //!         std::process::exit(init_main(arguments).into());
