@@ -164,7 +164,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
             vec!["--engines", "sim,sim", "cubik-*"],
             2,
             &[
-                "no case is called cubik-*",
+                "no case is named cubik-*",
                 "--list",
                 "patterns such as bbr1-*, cubic-*",
                 "did you mean `cubic-*`?",

@@ -159,7 +159,7 @@ fn the_far_side_discards_what_is_damaged() {
     assert_eq!(up["link"]["delivered_packets"], 10, "{summary:#}");
     assert_eq!(up["tun"]["written_packets"], 10, "{summary:#}");
     assert_eq!(summary["down"]["link"]["entered_packets"], 0, "{summary:#}");
-    assert!(ended.stderr.contains("100% corrupted"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("100 % corrupted"), "{}", ended.stderr);
 }
 
 #[test]
