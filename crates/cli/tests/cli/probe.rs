@@ -274,7 +274,7 @@ fn what_makes_no_sense_is_one_line() {
     refused(
         ["probe", name, "--out", "/"],
         2,
-        &["--out", "no rounds of probes"],
+        &["--out", "not rounds of probes"],
     );
     // The probe's own file is no picture, and stays as it is.
     let picture = ["probe", name, "--picture", name];
