@@ -128,6 +128,19 @@ fn asks_for_this_machine(request: &Request<Incoming>) -> bool {
     let Ok(authority) = Authority::try_from(host.as_bytes()) else {
         return false;
     };
+    // The target of a request counts, if it names a host (RFC 9112, section 3.2.2).
+    is_of_this_machine(&authority) && request.uri().authority().is_none_or(is_of_this_machine)
+}
+
+fn is_of_this_machine(authority: &Authority) -> bool {
+    let behind = authority.as_str().strip_prefix(authority.host());
+    let is_port = |text: &str| {
+        let port = text.strip_prefix(':');
+        text.is_empty() || port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    if !behind.is_some_and(is_port) {
+        return false;
+    }
     let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
     let bare = name
         .strip_prefix('[')
@@ -214,10 +227,14 @@ mod tests {
             "Host: localhost\r\nHost: evil.example\r\n",
             "Host: localhost@evil.example\r\n",
             "Host: [[::1]\r\n",
+            "Host: [::1].evil.example\r\n",
+            "Host: [::1]:80:90\r\n",
         ] {
             let answer = ask(host);
             assert!(!answer.contains("a 1"), "{host}: {answer}");
         }
+        let target = b"GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        assert!(!super::tests::ask(&exporter, target).contains("a 1"));
     }
 
     #[test]

@@ -35,6 +35,9 @@ const MOST_RANGES: usize = 1024;
 /// The longest frame: a frame is within one packet.
 const LONGEST_FRAME: u64 = u16::MAX as u64;
 
+/// The last packet number (RFC 9000, section 12.3).
+const MAX_PACKET_NUMBER: u64 = (1 << 62) - 1;
+
 /// The deepest nesting of brackets in a log.
 const DEEPEST: usize = 64;
 
@@ -349,7 +352,8 @@ impl Log {
         let (header, Some(listed)) = (&data["header"], data["frames"].as_array()) else {
             return;
         };
-        let Some(number) = header["packet_number"].as_u64() else {
+        let number = header["packet_number"].as_u64();
+        let Some(number) = number.filter(|number| *number <= MAX_PACKET_NUMBER) else {
             return;
         };
         let len = data["raw"]["length"]

@@ -155,6 +155,30 @@ fn a_log_of_impossible_lengths_has_an_answer() {
     assert_eq!(only(&summary).sent_bytes, 2_000);
 }
 
+/// A packet number ends at 2^62 − 1 (RFC 9000, section 12.3), and sums of larger ones would not fit.
+#[test]
+fn a_packet_number_that_cannot_be_is_left_out() {
+    let event = |number: u64, kind: &str, frames: &str| {
+        format!(
+            "{{\"name\": \"t:{kind}\", \"time\": 1, \"data\": {{\"header\": {{\"packet_number\": {number}}}, \
+             \"raw\": {{\"length\": 1200}}, \"frames\": [{frames}]}}}}"
+        )
+    };
+    let data = "{\"frame_type\": \"stream\", \"stream_id\": 0, \"offset\": 0, \"length\": 1000}";
+    let ack = "{\"frame_type\": \"ack\", \"acked_ranges\": [[0, 18446744073709551615]]}";
+    let events = [
+        event(u64::MAX, "packet_sent", data),
+        event(1, "packet_sent", data),
+        event(1, "packet_received", ack),
+    ];
+    let log = format!(
+        "{{\"qlog_version\": \"0.3\", \"traces\": [{{\"events\": [{}]}}]}}",
+        events.join(",")
+    );
+    let summary = summary(log.as_bytes(), None);
+    assert_eq!(only(&summary).sent_bytes, 1_000);
+}
+
 /// The capture after `of` has rewritten each of its records.
 fn rewritten(mut of: impl FnMut(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut file = CAPTURE[..24].to_vec();

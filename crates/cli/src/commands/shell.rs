@@ -1,8 +1,6 @@
 //! `fullpipe shell`: runs any program behind an emulated path.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -98,7 +96,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
             .map_err(|error| Failure::usage(format_args!("--out: {error}")))?;
     }
     if let Some(file) = &options.json {
-        check_json(file)
+        whole::check(file)
             .map_err(|error| Failure::usage(format_args!("--json {}: {error}", file.display())))?;
     }
     // This must come before there is a second thread.
@@ -166,25 +164,7 @@ fn report(options: &Options, observed: &Observed) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether [`write_json`] can write there.
-fn check_json(path: &Path) -> std::io::Result<()> {
-    if is_open(path) {
-        return File::options().append(true).open(path).map(drop);
-    }
-    whole::check(path)
-}
-
-/// Devices and open descriptors are written to directly. No file replaces them.
-fn is_open(path: &Path) -> bool {
-    ["/dev", "/proc"].iter().any(|of| path.starts_with(of))
-}
-
 fn write_json(path: &Path, observed: &Observed) -> Result<(), Failure> {
-    let failed = |error| Failure::failed(format_args!("cannot write {}: {error}", path.display()));
     let text = report::pretty(&observed.summary) + "\n";
-    if is_open(path) {
-        let mut open = File::options().append(true).open(path).map_err(failed)?;
-        return open.write_all(text.as_bytes()).map_err(failed);
-    }
     whole::write(path, text.as_bytes())
 }

@@ -4,23 +4,27 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{Error, ErrorKind, Result as IoResult, Write};
 use std::iter;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use report::{PART, beside, left_behind, parent};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use scenario::regular;
 
 use crate::failure::Failure;
 
 /// The most links in a chain that are followed (Linux `MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
+/// The open descriptors of processes, whatever they lead to.
+const DESCRIPTORS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
 /// The mode of a new file, before the umask.
 const NEW: u32 = 0o666;
 /// The mode of a new file that only its owner can read.
 const OWN: u32 = 0o600;
 
 /// Writes the whole file or nothing. It replaces an older file and keeps that file's owner, group and mode. A link
-/// stays, and its target is replaced. Removes files that killed writers of the same file have left.
+/// stays, and its target is replaced. Removes files that killed writers of the same file have left. What is no regular
+/// file, such as a pipe or `/dev/stdout`, is written to, and nothing replaces it.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     write_with(path, contents, NEW)
 }
@@ -31,6 +35,10 @@ pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
 }
 
 fn write_with(path: &Path, contents: &[u8], mode: u32) -> Result<(), Failure> {
+    if is_written_directly(path) {
+        let written = open_directly(path).and_then(|mut open| open.write_all(contents));
+        return written.map_err(|error| cannot_write(path, &error));
+    }
     let path = &linked(path);
     for left in left_behind(parent(path), |name| path.ends_with(name)) {
         // If such a file cannot be removed, the new file is still written.
@@ -86,8 +94,18 @@ fn write_numbered(
 ///
 /// # Errors
 ///
-/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it.
+/// The path is a directory, or a link to a directory or without a target; or nothing can be written beside it; or it is a
+/// device or a descriptor that cannot be written to.
 pub fn check(path: &Path) -> IoResult<()> {
+    if is_written_directly(path) {
+        // A reader takes the end of the only writer for the end of the contents.
+        let is_pipe = fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
+        return if is_pipe {
+            Ok(())
+        } else {
+            open_directly(path).map(drop)
+        };
+    }
     // `file_name` ignores a slash at the end, but the system then takes the path for a directory.
     let ends_with = |name: &OsStr| {
         let path = path.as_os_str().as_encoded_bytes();
@@ -129,6 +147,28 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory)
         .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
+}
+
+/// Whether the path names an open descriptor, a device, a pipe or a socket.
+fn is_written_directly(path: &Path) -> bool {
+    let is_other = |about: Metadata| !about.is_file() && !about.is_dir();
+    DESCRIPTORS.iter().any(|of| path.starts_with(of)) || fs::metadata(path).is_ok_and(is_other)
+}
+
+fn open_directly(path: &Path) -> IoResult<File> {
+    if fs::metadata(path)?.file_type().is_block_device() {
+        let reason = "is a block device; give the name of a file";
+        return Err(Error::new(ErrorKind::InvalidInput, reason));
+    }
+    // A pipe that nobody reads is an error instead of an endless wait.
+    let without_waiting = OFlags::NONBLOCK.bits() as i32;
+    let mut options = File::options();
+    let file = options
+        .append(true)
+        .custom_flags(without_waiting)
+        .open(path)?;
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
 }
 
 /// The target of a link. Other paths, and links without a target, are returned unchanged.
@@ -197,7 +237,12 @@ fn try_in(part: &Path) -> IoResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::chown;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
@@ -226,6 +271,37 @@ mod tests {
         assert_eq!(fs::read_to_string(&other).expect("there"), "theirs");
         assert_eq!(fs::read_to_string(&file).expect("there"), "new");
         assert!(!file.is_symlink());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_written_to_and_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let [pipe, socket] = ["pipe", "socket"].map(|name| directory.path().join(name));
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("made");
+        check(&pipe).expect("can be written to");
+        write(&pipe, b"nobody reads it").expect_err("no reader");
+        let reader = thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).expect("read")
+        });
+        while write(&pipe, b"new").is_err() {
+            thread::yield_now();
+        }
+        assert_eq!(reader.join().expect("no panic"), b"new");
+        let _listener = UnixListener::bind(&socket).expect("bound");
+        check(&socket).expect_err("a socket");
+        for device in ["/dev/null", "/dev/stderr"] {
+            check(Path::new(device)).expect("can be written to");
+            write(Path::new(device), b"").expect("written");
+        }
+        let file = File::create(directory.path().join("file")).expect("made");
+        let descriptor = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        write(&descriptor, b"one, ").expect("written");
+        write(&descriptor, b"two").expect("written");
+        let text = fs::read_to_string(directory.path().join("file")).expect("there");
+        assert_eq!(text, "one, two");
+        assert!(fs::metadata(&pipe).expect("there").file_type().is_fifo());
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 3);
     }
 
     #[test]
