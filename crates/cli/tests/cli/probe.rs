@@ -251,7 +251,11 @@ fn what_makes_no_sense_is_one_line() {
             &["small.toml: line 2: byte: unknown key"][..],
         ),
         ("\"1%\"", "\"101%\"", &["path.loss=101%", "more than 100%"]),
-        ("rtt", "rrt", &["line 7: path.rrt", "did you mean `path.rtt`?"]),
+        (
+            "rtt",
+            "rrt",
+            &["line 7: path.rrt", "did you mean `path.rtt`?"],
+        ),
     ] {
         fs::write(&file, PATHS.replace(from, to)).expect("written");
         refused(["probe", name], 2, parts);
