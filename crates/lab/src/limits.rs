@@ -8,6 +8,8 @@ use crate::engine_kind::EngineKind;
 pub(crate) struct Limits {
     pub engine: EngineKind,
     pub scenario: &'static [Limit<Scenario>],
+    /// A limit whose field depends on what the scenario says: the first setting beyond it, and the reason.
+    pub changes: fn(&Scenario) -> Option<ScenarioError>,
     /// Limits of `host` and of each group's own `host`.
     pub host: &'static [Limit<HostSpec>],
     /// Limits of each group of flows.
@@ -50,6 +52,9 @@ impl Limits {
         }
         if let Some((field, why)) = beyond(self.scenario, scenario) {
             return Some(ScenarioError::new(field, why));
+        }
+        if let Some(beyond) = (self.changes)(scenario) {
+            return Some(beyond);
         }
         for (index, flow) in scenario.flows.iter().enumerate() {
             if let Some((field, why)) = beyond(self.host, &flow.host) {

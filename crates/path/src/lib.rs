@@ -84,5 +84,5 @@ pub use policer::Policer;
 pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use seed::{link_seed, part_seed};
-pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason};
+pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason, assumed_unit};
 pub use trace_text::TooLong;

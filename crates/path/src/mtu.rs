@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::Bytes;
-use units::bounds::whole;
+use units::bounds::refused;
 
 /// The largest IP packet that a link takes, headers included. A larger one is dropped where it would enter the link.
 ///
@@ -40,9 +41,33 @@ impl fmt::Display for Mtu {
 
 impl<'de> Deserialize<'de> for Mtu {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Mtu, D::Error> {
-        const REASON: &str = "is not the size of a packet; give 576 to 65535 bytes, such as 1400";
-        let bytes: u64 = whole(deserializer, Mtu::LEAST.into()..=u16::MAX.into(), REASON)?;
+        deserializer.deserialize_any(BytesOfPacket)
+    }
+}
+
+/// Reads a number of bytes, or a text that has it with or without the unit `b`.
+struct BytesOfPacket;
+
+const REFUSAL: &str = "is not the size of a packet; give 576 to 65535 bytes, such as 1400";
+
+impl Visitor<'_> for BytesOfPacket {
+    type Value = Mtu;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("576 to 65535 bytes, such as 1400")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, bytes: u64) -> Result<Mtu, E> {
         let mtu = u16::try_from(bytes).ok().and_then(Mtu::new);
-        mtu.ok_or_else(|| units::bounds::refused(REASON))
+        mtu.ok_or_else(|| refused(REFUSAL))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, bytes: i64) -> Result<Mtu, E> {
+        self.visit_u64(u64::try_from(bytes).unwrap_or(0))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Mtu, E> {
+        let number = text.strip_suffix(['b', 'B']).unwrap_or(text).trim_end();
+        self.visit_u64(number.parse().unwrap_or(0))
     }
 }

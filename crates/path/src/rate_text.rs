@@ -83,6 +83,14 @@ pub(crate) fn read(text: &str, column: Option<&str>) -> Result<Rates, TraceError
     Rates::new(steps, period).ok_or(wrong(TraceReason::NoRate))
 }
 
+/// The unit that a table's rates are taken to have because their column's name tells none.
+pub(crate) fn assumed_unit(text: &str, column: Option<&str>) -> Option<&'static str> {
+    let (_, first) = rows(text).next()?;
+    let separator = Separator::of(first)?;
+    let columns = Columns::of(&separator.cells(first), column).ok()?;
+    columns.assumed
+}
+
 /// The lines that say something, counted from one.
 fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = (1..).zip(text.lines().map(str::trim));
@@ -141,29 +149,34 @@ struct Columns {
     time: Time,
     rate_at: usize,
     rate: PerSecond,
+    /// The unit of the rates, if no name tells it.
+    assumed: Option<&'static str>,
 }
 
 impl Columns {
     fn of(first: &[&str], wanted: Option<&str>) -> Result<Columns, TraceReason> {
-        let wanted = wanted.map(|wanted| {
-            let mut cells = first.iter();
-            let place = cells.position(|cell| cell.eq_ignore_ascii_case(wanted.trim()));
-            place.ok_or(TraceReason::NoSuchColumn)
-        });
-        let wanted = wanted.transpose()?;
         if first.iter().all(|cell| is_value(cell)) {
-            return if first.len() == 2 {
+            return if wanted.is_some() {
+                Err(TraceReason::NoNames)
+            } else if first.len() == 2 {
                 Ok(Columns {
                     are_named: false,
                     time_at: 0,
                     time: Time::SECONDS,
                     rate_at: 1,
                     rate: PerSecond::MEGABITS,
+                    assumed: Some(MEGABITS),
                 })
             } else {
                 Err(TraceReason::NoHeading)
             };
         }
+        let wanted = wanted.map(|wanted| {
+            let mut cells = first.iter();
+            let place = cells.position(|cell| cell.eq_ignore_ascii_case(wanted.trim()));
+            place.ok_or_else(|| TraceReason::NoSuchColumn(shown(first.iter().copied())))
+        });
+        let wanted = wanted.transpose()?;
         let names: Vec<Vec<String>> = first.iter().map(|cell| words(cell)).collect();
         let find = |is: &dyn Fn(&[String]) -> bool| names.iter().position(|words| is(words));
         let has = |words: &[String], any: &[&str]| {
@@ -171,6 +184,9 @@ impl Columns {
             words.iter().any(is_any)
         };
         let time_at = find(&|words| has(words, &TIMES)).ok_or(TraceReason::NoTimeColumn)?;
+        if wanted == Some(time_at) {
+            return Err(TraceReason::ColumnOfTimes);
+        }
         let is_rate = |words: &[String]| PerSecond::named(words).is_some() || has(words, &RATES);
         let is_up = |words: &[String]| has(words, &["ul", "up", "uplink", "upload", "tx"]);
         let is_down = |words: &[String]| has(words, &DOWN);
@@ -186,22 +202,43 @@ impl Columns {
         let ranks: Vec<_> = rates.map(|(at, words)| (rank(words), at)).collect();
         let clearest = || {
             let (best, rate_at) = *ranks.iter().max().ok_or(TraceReason::NoRateColumn)?;
-            match ranks.iter().filter(|(rank, _)| *rank == best).count() {
+            let alike = ranks.iter().filter(|(rank, _)| *rank == best);
+            match alike.clone().count() {
                 1 => Ok(rate_at),
-                _ => Err(TraceReason::ManyRateColumns),
+                _ => {
+                    let names = alike.filter_map(|(_, at)| first.get(*at).copied());
+                    Err(TraceReason::ManyRateColumns(shown(names)))
+                }
             }
         };
         let rate_at = wanted.map_or_else(clearest, Ok)?;
         let named = |at: usize| names.get(at).map_or(&[][..], Vec::as_slice);
+        let told = PerSecond::named(named(rate_at));
+        let (rate, unit) = PerSecond::assumed(named(rate_at));
         Ok(Columns {
             are_named: true,
             time_at,
             time: Time::named(named(time_at)),
             rate_at,
-            rate: PerSecond::of(named(rate_at)),
+            rate: told.unwrap_or(rate),
+            assumed: told.is_none().then_some(unit),
         })
     }
 }
+
+/// So much of a heading is told.
+const MOST_NAMES: usize = 8;
+const MOST_CHARS: usize = 40;
+
+/// Names of columns as a message has them, in their order.
+fn shown<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let is_shown = |c: &char| !c.is_control();
+    let name = |name: &str| name.chars().filter(is_shown).take(MOST_CHARS).collect();
+    names.take(MOST_NAMES).map(name).collect()
+}
+
+const MEGABITS: &str = "Mbit/s";
+const KILOBITS: &str = "kbit/s";
 
 /// Words that columns of times are called by.
 const TIMES: [&str; 11] = [
@@ -306,13 +343,16 @@ impl PerSecond {
     const MEGABITS: PerSecond = PerSecond(1_000_000);
     const KILOBITS: PerSecond = PerSecond(1_000);
 
-    /// The unit of a column. The sets of Raca and others ("Beyond Throughput", MMSys 2018 and 2020) have `DL_bitrate` in
-    /// kbit/s, and do not say so in the file.
-    fn of(words: &[String]) -> PerSecond {
-        PerSecond::named(words).unwrap_or(match words {
-            [down, bitrate] if down == "DL" && bitrate == "bitrate" => PerSecond::KILOBITS,
-            _ => PerSecond::MEGABITS,
-        })
+    /// The unit of a column whose name tells none. The sets of Raca and others ("Beyond Throughput", MMSys 2018 and 2020) have
+    /// `DL_bitrate` and `UL_bitrate` in kbit/s, and do not say so in the file.
+    fn assumed(words: &[String]) -> (PerSecond, &'static str) {
+        let is = |word: &str, name: &str| word.eq_ignore_ascii_case(name);
+        match words {
+            [way, bitrate] if (is(way, "DL") || is(way, "UL")) && is(bitrate, "bitrate") => {
+                (PerSecond::KILOBITS, KILOBITS)
+            }
+            _ => (PerSecond::MEGABITS, MEGABITS),
+        }
     }
 
     fn named(words: &[String]) -> Option<PerSecond> {
@@ -453,9 +493,11 @@ mod tests {
         ] {
             assert_eq!(table(text).0, [(0, 5_000)], "{text}");
         }
-        let refusal = (1, TraceReason::ManyRateColumns);
-        assert_eq!(refused("time,mbps,kbps\n0,1,2\n"), refusal);
-        assert_eq!(refused("time,speed,rate\n0,1,2\n"), refusal);
+        for text in ["time,mbps,kbps\n0,1,2\n", "time,speed,rate\n0,1,2\n"] {
+            let (line, reason) = refused(text);
+            assert_eq!(line, 1);
+            assert!(matches!(reason, TraceReason::ManyRateColumns(_)), "{text}");
+        }
     }
 
     #[test]
@@ -556,12 +598,46 @@ mod tests {
     #[test]
     fn a_column_can_be_named_where_several_are_rates() {
         let text = "time,a (Mbps),b (kbps)\n0,1,2\n1,3,4\n";
-        assert_eq!(refused(text), (1, TraceReason::ManyRateColumns));
+        let alike = ["a (Mbps)", "b (kbps)"].map(str::to_owned).to_vec();
+        assert_eq!(refused(text), (1, TraceReason::ManyRateColumns(alike)));
         let rates = |name| read(text, Some(name)).map(|rates| rates.mean_rate());
         assert_eq!(rates("A (mbps)"), Ok(Rate::from_bits_per_sec(2_000_000)));
         assert_eq!(rates(" b (kbps)"), Ok(Rate::from_bits_per_sec(3_000)));
         let error = rates("c").expect_err("there is none");
-        assert_eq!((error.line, error.reason), (1, TraceReason::NoSuchColumn));
+        assert_eq!(
+            error.to_string(),
+            "line 1: no column has this name; there are time, a (Mbps) and b (kbps)"
+        );
+        let error = rates("TIME").expect_err("these are times");
+        assert_eq!(error.reason, TraceReason::ColumnOfTimes);
+        let error = read("0,1\n1,2\n", Some("0")).expect_err("there are no names");
+        assert_eq!(error.reason, TraceReason::NoNames);
+        let many = format!("t,{}", "\u{1b}mbps,".repeat(1_000));
+        assert!(read(&many, None).expect_err("alike").to_string().len() < 500);
+    }
+
+    #[test]
+    fn a_unit_that_no_name_tells_is_assumed_and_told() {
+        for (name, column, kbits, unit) in [
+            ("DL_bitrate", None, 1, Some("kbit/s")),
+            ("dl_bitrate", None, 1, Some("kbit/s")),
+            ("UL_bitrate", Some("UL_bitrate"), 1, Some("kbit/s")),
+            ("UL_Bitrate", Some("ul_bitrate"), 1, Some("kbit/s")),
+            ("throughput", None, 1_000, Some("Mbit/s")),
+            ("ul_bitrate (Mbps)", Some("ul_bitrate (Mbps)"), 1_000, None),
+            ("kbps", None, 1, None),
+        ] {
+            let text = format!("time,{name}\n0,1\n");
+            let rates = read(&text, column).expect(name);
+            assert_eq!(
+                rates.mean_rate(),
+                Rate::from_bits_per_sec(kbits * 1_000),
+                "{name}"
+            );
+            assert_eq!(assumed_unit(&text, column), unit, "{name}");
+        }
+        assert_eq!(assumed_unit("0,1\n1,2\n", None), Some("Mbit/s"));
+        assert_eq!(assumed_unit("1\n2\n", None), None);
         assert!(Trace::of_column("\u{feff}1\n2\n", "rate").is_err());
     }
 }

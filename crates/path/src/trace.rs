@@ -97,6 +97,12 @@ impl Trace {
     }
 }
 
+/// The unit that a table's rates, in the column of this name if one is given, are taken to have: `Mbit/s` or `kbit/s`. `None`
+/// if the name of their column tells the unit, and for a text that is no such table.
+pub fn assumed_unit(text: &str, column: Option<&str>) -> Option<&'static str> {
+    rate_text::assumed_unit(without_mark(text), column)
+}
+
 fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
@@ -162,9 +168,9 @@ impl Stamps {
 }
 
 /// A text that is no trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line at fault, counted from 1; the last one if the fault is the whole text's.
+    /// The line at fault, counted from 1; the last one if the fault is the whole text's, and 0 if it has none.
     pub line: usize,
     /// What is wrong there.
     pub reason: TraceReason,
@@ -177,7 +183,7 @@ impl TraceError {
 }
 
 /// What is wrong with a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceReason {
     /// The line is not a whole number of milliseconds.
@@ -197,10 +203,15 @@ pub enum TraceReason {
     NoTimeColumn,
     /// No column of the table is called a rate.
     NoRateColumn,
-    /// No column of the table has the name that was asked for.
-    NoSuchColumn,
-    /// Several columns of the table are called a rate, and none of them more clearly than the others.
-    ManyRateColumns,
+    /// No column of the table has the name that was asked for. These are the first names that there are.
+    NoSuchColumn(Vec<String>),
+    /// A column was asked for by its name, and the columns have none.
+    NoNames,
+    /// The column that was asked for has the times.
+    ColumnOfTimes,
+    /// Several columns of the table, the first of which are these, are called a rate, and none of them more clearly than the
+    /// others.
+    ManyRateColumns(Vec<String>),
     /// The cell is no time.
     NotATime,
     /// The cell is no rate.
@@ -213,10 +224,20 @@ pub enum TraceReason {
     NoRate,
 }
 
+/// Names in a sentence: `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        match self.reason {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        match &self.reason {
             TraceReason::NotAStamp => {
                 f.write_str("not a time stamp; give one whole number of milliseconds a line")
             }
@@ -241,11 +262,19 @@ impl fmt::Display for TraceError {
             TraceReason::NoRateColumn => f.write_str(
                 "no column is called a rate; name the columns in a first line such as time,mbps",
             ),
-            TraceReason::NoSuchColumn => f.write_str(
-                "no column has this name; give one of the names in the first line",
+            TraceReason::NoSuchColumn(names) => {
+                write!(f, "no column has this name; there are {}", listed(names))
+            }
+            TraceReason::NoNames => f.write_str(
+                "the columns have no names; name them in a first line such as time,mbps",
             ),
-            TraceReason::ManyRateColumns => f.write_str(
-                "several columns are called a rate; keep one, or give the unit in the name of one, such as mbps",
+            TraceReason::ColumnOfTimes => {
+                f.write_str("this column has the times; name the one with the rates")
+            }
+            TraceReason::ManyRateColumns(names) => write!(
+                f,
+                "{} are alike; keep one, or pick it with `fullpipe rates FILE --column NAME`",
+                listed(names)
             ),
             TraceReason::NotATime => f.write_str(
                 "not a time; give seconds, milliseconds in a column such as time_ms, or 2024-05-01T12:30:00Z",
@@ -385,6 +414,8 @@ mod tests {
             (error.line, error.reason)
         };
         assert_eq!(error(""), (0, TraceReason::Empty));
+        let empty = "".parse::<Trace>().unwrap_err().to_string();
+        assert!(empty.starts_with("the trace is empty; "), "{empty}");
         assert_eq!(error("\n \n"), (2, TraceReason::Empty));
         assert_eq!(error("1\n2\nx"), (3, TraceReason::NotAStamp));
         assert_eq!(error("1.5"), (1, TraceReason::NotAStamp));

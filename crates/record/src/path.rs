@@ -137,7 +137,7 @@ impl PathRecorder {
         let transmitted = seen(|totals| Some(totals.transmitted.get()));
         let admitted = self.spec.data.admitted(self.warmup, end);
         let limit = admitted.filter(|_| span > 0.0).map(|admitted| {
-            let passed = self.spec.data.passed_behind();
+            let passed = self.spec.data.passed_behind() * self.spec.data.undamaged();
             admitted.get() as f64 * 8.0 / span * passed * payload_share
         });
         let link = &self.spec.data;

@@ -193,6 +193,8 @@ pub(super) fn notes(records: &[Record], lanes: &[Lane<'_>]) -> Vec<String> {
         notes.extend(sharing(record));
         let summary = &record.summary;
         let paths = std::iter::once(&summary.path).chain(&summary.next);
+        let gone = paths.clone().flat_map(discarded);
+        notes.extend(gone.map(|gone| named(gone, record, records, lanes)));
         if summary.validity.warning().is_none() {
             let late = paths.filter_map(lateness);
             notes.extend(late.map(|late| named(late, record, records, lanes)));
@@ -296,6 +298,17 @@ fn while_all_live(record: &Record) -> Vec<String> {
     lines
 }
 
+/// What a link took from the flows for another reason than that its queue was full or that it loses packets.
+fn discarded(path: &PathSummary) -> impl Iterator<Item = String> {
+    let told = |packets: Option<u64>, why: &str| {
+        let packets = packets.filter(|packets| *packets > 0)?;
+        Some(format!("{} {why}", count(packets, "packet")))
+    };
+    let too_big = told(path.too_big, "larger than the MTU, and dropped");
+    let corrupted = told(path.corrupted, "damaged on the way, and discarded");
+    too_big.into_iter().chain(corrupted)
+}
+
 /// Whether the machine was too slow to be the path.
 fn lateness(path: &PathSummary) -> Option<String> {
     let mut said = Vec::new();
@@ -334,4 +347,23 @@ pub fn table(records: &[Record], width: Option<usize>) -> String {
         .collect();
     let notes = [notes(records, &lanes), warnings(records, &lanes)].concat();
     below(&tables, notes, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_were_too_big_or_damaged_are_told() {
+        let mut path = PathSummary::default();
+        assert_eq!(discarded(&path).count(), 0);
+        (path.too_big, path.corrupted) = (Some(1), Some(0));
+        let told: Vec<String> = discarded(&path).collect();
+        assert_eq!(told, ["1 packet larger than the MTU, and dropped"]);
+        path.corrupted = Some(81);
+        assert_eq!(
+            discarded(&path).last().as_deref(),
+            Some("81 packets damaged on the way, and discarded")
+        );
+    }
 }

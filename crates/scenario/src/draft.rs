@@ -254,6 +254,14 @@ fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Node) -> Result<(),
         None => (field, None),
     };
     let index = entries.iter().position(|entry| entry.key == key);
+    if index.is_none()
+        && let Some((place, inner)) = rest.and_then(place_in_list)
+    {
+        let inner = if inner.is_empty() { "..." } else { inner };
+        return Err(format!(
+            "there is no {key}.{place}, for there is no {key}; give a list such as {key}=[{{ {inner} = ... }}]"
+        ));
+    }
     let index = index.unwrap_or_else(|| {
         entries.push(Entry {
             key: key.to_string(),
@@ -272,6 +280,12 @@ fn replace_in(entries: &mut Vec<Entry>, field: &str, value: &Node) -> Result<(),
     }
 }
 
+/// The place of an item in a list that a field begins with, and the rest of the field.
+fn place_in_list(field: &str) -> Option<(usize, &str)> {
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    Some((first.parse().ok()?, rest))
+}
+
 /// Replaces `field` in `outer`, which is the value of `key`.
 fn replace_within(key: &str, outer: &mut Node, field: &str, value: &Node) -> Result<(), String> {
     match outer {
@@ -280,8 +294,7 @@ fn replace_within(key: &str, outer: &mut Node, field: &str, value: &Node) -> Res
             "{key} is {text}, which has no fields; replace {key}"
         )),
         Node::List(items) => {
-            let (first, rest) = field.split_once('.').unwrap_or((field, ""));
-            let Ok(place) = first.parse::<usize>() else {
+            let Some((place, rest)) = place_in_list(field) else {
                 return items
                     .iter_mut()
                     .try_for_each(|item| replace_within(key, item, field, value));
@@ -427,6 +440,10 @@ mod tests {
             (
                 "flow.2.controller",
                 "there is no flow.2; the last is flow.1",
+            ),
+            (
+                "path.change.0.mtu",
+                "there is no change.0, for there is no change; give a list such as change=[{ mtu = ... }]",
             ),
             (
                 "path.loss.p",

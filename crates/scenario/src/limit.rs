@@ -57,9 +57,10 @@ impl<'s> Limits<'s> {
     }
 
     /// The goodput in bits per second that a flow could have between two times if it were alone, as the links on its way
-    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random or damaged behind it, times the payload's share
-    /// of a packet. What is lost before the first bottleneck takes nothing from it. `None` if no link on the way limits it,
-    /// or one has a trace.
+    /// limit it: the narrowest one's rate, or its policer's, less what is lost at random behind it and what is damaged on any
+    /// link, times the payload's share of a packet. What is lost before the first bottleneck takes nothing from it. A damaged
+    /// packet takes its time on every later link, since its receiver discards it. `None` if no link on the way limits it, or
+    /// one has a trace.
     pub fn goodput(
         &self,
         flow: &FlowSpec,
@@ -90,8 +91,9 @@ impl<'s> Limits<'s> {
             };
             through.map(|through| through * link.spec.passed_behind())
         });
+        let whole: f64 = links.iter().map(|link| link.spec.undamaged()).product();
         narrowest
-            .map(|through| through * payload_share)
+            .map(|through| through * whole * payload_share)
             .filter(|limit| *limit > 0.0)
     }
 }
@@ -105,12 +107,62 @@ impl LinkSpec {
         }
     }
 
-    /// The share of packets that random loss and corruption behind the bottleneck let through.
+    /// The share of packets that random loss behind the bottleneck lets through.
     pub fn passed_behind(&self) -> f64 {
-        let whole = 1.0 - self.effects.corruption.as_f64();
         match self.effects.loss_at {
-            LossAt::Entry => whole,
-            LossAt::Exit => whole * (1.0 - self.effects.loss.mean()),
+            LossAt::Entry => 1.0,
+            LossAt::Exit => 1.0 - self.effects.loss.mean(),
+        }
+    }
+
+    /// The share of packets that corruption leaves whole.
+    pub fn undamaged(&self) -> f64 {
+        1.0 - self.effects.corruption.as_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_packet_takes_its_time_on_every_later_link() {
+        for (path, next, expected) in [
+            (
+                "rate = '100mbit', corruption = '10%'",
+                "rate = '10mbit'",
+                9e6,
+            ),
+            (
+                "rate = '10mbit', corruption = '10%'",
+                "rate = '9.5mbit'",
+                8.55e6,
+            ),
+            (
+                "rate = '10mbit'",
+                "rate = '9.5mbit', corruption = '10%'",
+                8.55e6,
+            ),
+            (
+                "rate = '10mbit', corruption = '10%'",
+                "rate = '99mbit', corruption = '10%'",
+                8.1e6,
+            ),
+        ] {
+            let text = format!(
+                "name = 'x'\nduration = '9s'\npath = {{ {path}, next = [{{ {next} }}] }}\n\
+                 [[flow]]\ncontroller = 'bbr1'\n"
+            );
+            let scenario: Scenario = text.parse().expect("a scenario");
+            let share = 1448.0 / 1500.0;
+            let (from, to) = (Duration::ZERO, Duration::from_secs(9));
+            let limits = Limits::of(&scenario);
+            let limit = limits.goodput(&scenario.flows[0], from, to, share);
+            let limit = limit.expect("a limit");
+            assert!(
+                (limit - expected * share).abs() < 2.0,
+                "{path} {next}: {limit}"
+            );
         }
     }
 }

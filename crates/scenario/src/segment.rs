@@ -1,16 +1,17 @@
 //! The largest segments that flows send.
 
 use path::Mtu;
+use transport::app::Config;
 use transport::segment::{HEADERS, MSS};
 use units::Bytes;
 
 use super::flow::FlowSpec;
-use super::link_spec::LinkSpec;
 use super::scenario::{Scenario, hop_name};
 
 impl Scenario {
     /// The payload of a full segment of a flow: what its host says, or else an Ethernet's, and no more than fits the smallest
-    /// MTU that its way has at the start of the run, as if the hosts had discovered it before (RFC 8899).
+    /// MTU that its data, and its requests if it has any, meet at the start of the run, as if the hosts had discovered it before
+    /// (RFC 8899). ACKs fit every MTU.
     pub fn mss(&self, flow: &FlowSpec) -> Bytes {
         let host = flow.host.over(&self.host);
         host.mss.map_or_else(|| self.usual_mss(flow), Bytes::new)
@@ -21,17 +22,37 @@ impl Scenario {
         least.map_or(MSS, |(mtu, _)| MSS.min(mtu.bytes() - HEADERS))
     }
 
-    /// The smallest MTU that a flow's way has at the start, there or back, and the link that has it.
+    /// The smallest MTU that a flow's segments meet at the start, and the link that has it.
     pub(crate) fn least_mtu(&self, flow: &FlowSpec) -> Option<(Mtu, String)> {
+        let has_requests = matches!(flow.app, Config::Requests(_) | Config::Video(_));
         let links = self.crossed(flow).flat_map(|(place, hop)| {
-            let mtu = |link: &LinkSpec| link.effects.mtu;
-            [
-                (mtu(&hop.data), place, ""),
-                (mtu(&hop.uplink), place, ".uplink"),
-            ]
+            let there = (!flow.reverse || has_requests).then_some((&hop.data, place, ""));
+            let back = (flow.reverse || has_requests).then_some((&hop.uplink, place, ".uplink"));
+            there.into_iter().chain(back)
         });
-        let known = links.filter_map(|(mtu, place, link)| Some((mtu?, place, link)));
-        let (mtu, place, link) = known.min_by_key(|(mtu, ..)| *mtu)?;
-        Some((mtu, hop_name(place) + link))
+        let known = links.filter_map(|(link, place, name)| Some((link.effects.mtu?, place, name)));
+        let (mtu, place, name) = known.min_by_key(|(mtu, ..)| *mtu)?;
+        Some((mtu, hop_name(place) + name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_fit_the_links_that_data_cross() {
+        for (more, mss) in [
+            ("", 1448),
+            ("reverse = true", 576 - 52),
+            ("app = { kind = 'requests', response = '9kb' }", 576 - 52),
+        ] {
+            let text = format!(
+                "name = 'x'\nduration = '9s'\npath = {{ mtu = '1500b', uplink = {{ mtu = 576 }} }}\n\
+                 [[flow]]\ncontroller = 'bbr1'\n{more}\n"
+            );
+            let scenario: Scenario = text.parse().expect("a scenario");
+            assert_eq!(scenario.mss(&scenario.flows[0]), Bytes::new(mss));
+        }
     }
 }

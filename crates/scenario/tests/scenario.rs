@@ -530,13 +530,17 @@ fn nonsense_names_line_field_and_fix() {
         ),
         (
             "name = 'x'\nduration = '1s'\n[path]\nmtu = 1500\nuplink = { mtu = 1280 }\n[host]\nmss = 1448\n[[flow]]\n\
-             controller = 'cubic'",
+             controller = 'cubic'\nreverse = true",
             "line 7: host.mss: 1448 makes packets of 1500 bytes, more than the 1280 of path.uplink.mtu; leave it out, or \
              give at most 1228",
         ),
         (
             "name = 'x'\nduration = '1s'\n[path]\nmtu = 575\n[[flow]]\ncontroller = 'cubic'",
             "line 4: path.mtu: 575 is not the size of a packet; give 576 to 65535 bytes, such as 1400",
+        ),
+        (
+            "name = 'x'\nduration = '1s'\n[path]\nmtu = '1.4kb'\n[[flow]]\ncontroller = 'cubic'",
+            "line 4: path.mtu: 1.4kb is not the size of a packet; give 576 to 65535 bytes, such as 1400",
         ),
         (
             "name = 'x'\nduration = '1s'\n[path]\nchange = [{ at = '1s', mtu = 70000 }]\n[[flow]]\ncontroller = 'cubic'",

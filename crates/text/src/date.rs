@@ -91,14 +91,14 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     };
     let (time, zone) = time.split_at(at);
     let sign = if zone.starts_with('-') { -1 } else { 1 };
-    let zone = zone.get(1..)?.replace(':', "");
-    let (hours, minutes) = zone.split_at_checked(2)?;
-    let minutes = if minutes.is_empty() {
-        0
-    } else {
-        digits(minutes)?
+    let (hours, minutes) = zone.get(1..)?.split_at_checked(2)?;
+    let minutes = match minutes.strip_prefix(':').unwrap_or(minutes) {
+        "" if minutes.is_empty() => 0,
+        two if two.len() == 2 => digits(two)?,
+        _ => return None,
     };
-    Some((time, sign * (digits(hours)? * 60 + minutes)))
+    let hours = digits(hours)?;
+    (hours < 24 && minutes < 60).then_some((time, sign * (hours * 60 + minutes)))
 }
 
 fn digits(text: &str) -> Option<i64> {
@@ -174,6 +174,14 @@ mod tests {
             "2016-12-31T23:59:1.Z",
             "2016-12-31T24:00:00Z",
             "1970-01-01T00:00:00+01:00",
+            "2022-03-09T21:30:01+99:99",
+            "2022-03-09T21:30:01+24:00",
+            "2022-03-09T21:30:01+02:60",
+            "2022-03-09T21:30:01+02:00:00",
+            "2022-03-09T21:30:01+02:",
+            "2022-03-09T21:30:01+020",
+            "2022-03-09T21:30:01+0:20",
+            "2022-03-09T21:30:01+2",
             "09/M\u{e4}r/2022:1:1:1",
             "9:-",
             "21:30",

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use path::Trace;
-use report::{bits_per_sec, count};
+use path::{Trace, TraceReason, assumed_unit};
+use report::{bits_per_sec, count, span};
 use units::Duration;
 
 use crate::failure::Failure;
@@ -28,17 +28,18 @@ pub struct Options {
     /// The recorded rate, or - for stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Form to convert to
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Csv)]
+    /// Form to convert to: csv, a table of times in seconds and rates in bits per second, or mahimahi, delivery opportunities
+    /// as mm-link takes them
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Csv, hide_possible_values = true)]
     to: Form,
     /// Name of the column with the rates, where several could be meant
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
-    /// Mean rates over so long a time each, with --to csv: 1s [default: 100ms for delivery opportunities, and the rates as
+    /// Length of the intervals over which rates are averaged, with --to csv: 1s [default: 100ms for delivery opportunities, and the rates as
     /// they are for a table]
     #[arg(long, value_name = "TIME", value_parser = step)]
     step: Option<Duration>,
-    /// Write to this file instead of stdout
+    /// Write to this file instead of stdout, which is -
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -46,9 +47,7 @@ pub struct Options {
 /// A form of a recorded rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// A table of times in seconds and rates in bits per second
     Csv,
-    /// Delivery opportunities, as mm-link takes them
     Mahimahi,
 }
 
@@ -70,11 +69,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     let out = options.out.as_deref();
+    let out = out.filter(|path| *path != Path::new("-"));
     if let Some(path) = out {
         whole::check(path)
             .map_err(|error| Failure::usage(format_args!("--out {}: {error}", path.display())))?;
     }
-    let trace = read(&options.file, options.column.as_deref())?;
+    let column = options.column.as_deref();
+    let (trace, unit) = read(&options.file, column)?;
     let (text, shorter) = match options.to {
         Form::Csv => (
             trace.to_table(options.step),
@@ -88,11 +89,17 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Some(path) => whole::write(path, text.as_bytes())?,
         None => output::result(text.trim_end())?,
     }
+    if let Some(unit) = unit {
+        output::note(format_args!(
+            "the table names no unit of its rates, which are taken as {unit}"
+        ));
+    }
     output::note(told(&trace));
     Ok(())
 }
 
-fn read(file: &Path, column: Option<&str>) -> Result<Trace, Failure> {
+/// The trace, and the unit of its rates if it is an assumption.
+fn read(file: &Path, column: Option<&str>) -> Result<(Trace, Option<&'static str>), Failure> {
     let (_runtime, cancel) = interrupt::cancel()?;
     let opened = stream::open(file, &cancel);
     let opened = opened.map_err(|error| wrong(file, error))?;
@@ -104,7 +111,15 @@ fn read(file: &Path, column: Option<&str>) -> Result<Trace, Failure> {
         Some(column) => Trace::of_column(&text, column),
         None => text.parse(),
     };
-    trace.map_err(|error| wrong(file, error))
+    let trace = trace.map_err(|error| match error.reason {
+        TraceReason::ManyRateColumns(_) => {
+            let reason = error.to_string();
+            let what = reason.split("; ").next().unwrap_or_default();
+            wrong(file, format_args!("{what}; give --column NAME"))
+        }
+        _ => wrong(file, error),
+    })?;
+    Ok((trace, assumed_unit(&text, column)))
 }
 
 fn wrong(file: &Path, reason: impl std::fmt::Display) -> Failure {
@@ -115,11 +130,13 @@ fn wrong(file: &Path, reason: impl std::fmt::Display) -> Failure {
 fn told(trace: &Trace) -> String {
     let outages = trace.outages();
     let mean = bits_per_sec(trace.mean_rate().bits_per_sec() as f64);
-    let period = trace.period();
+    let span = |time: Duration| span(time.as_millis_f64());
+    let period = span(trace.period());
     let Some(longest) = outages.iter().max() else {
         return format!("{period} at {mean} on average, no outage");
     };
     let all = outages.iter().fold(Duration::ZERO, |sum, it| sum + *it);
     let outages = count(outages.len() as u64, "outage");
+    let (all, longest) = (span(all), span(*longest));
     format!("{period} at {mean} on average, {outages} of {all} together, the longest {longest}")
 }

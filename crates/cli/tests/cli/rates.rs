@@ -23,8 +23,10 @@ fn a_table_becomes_opportunities_and_these_a_table() {
     assert_eq!(table, "time_s,bps\n0,12000000\n1,0\n3,24000000\n");
     assert_eq!(
         about,
-        "5s at 12.0 Mbit/s on average, 1 outage of 2s together, the longest 2s\n"
+        "the table names no unit of its rates, which are taken as kbit/s\n5.00 s at 12.0 Mbit/s on average, 1 outage of 2.00 s \
+         together, the longest 2.00 s\n"
     );
+    assert_eq!(told(&["--out", "-"], TABLE).0, table);
     let (stamps, _) = told(&["--to", "mahimahi"], TABLE);
     let stamps: Vec<u64> = stamps
         .lines()
@@ -39,7 +41,7 @@ fn a_table_becomes_opportunities_and_these_a_table() {
     let (means, about) = told(&["--step", "1s"], &text);
     assert_eq!(means, table);
     assert!(
-        about.ends_with("on average, 1 outage of 2.001s together, the longest 2.001s\n"),
+        about.ends_with("on average, 1 outage of 2.00 s together, the longest 2.00 s\n"),
         "{about}"
     );
 }
@@ -86,12 +88,17 @@ fn what_makes_no_sense_is_refused_with_the_fix() {
     refused(
         ["rates", &file],
         2,
-        &["line 1: several columns are called a rate"],
+        &["line 1: a (mbps) and b (mbps) are alike; give --column NAME"],
     );
     refused(
         ["rates", &file, "--column", "c"],
         2,
-        &["line 1: no column has this name"],
+        &["line 1: no column has this name; there are t, a (mbps) and b (mbps)"],
+    );
+    refused(
+        ["rates", &file, "--column", "t"],
+        2,
+        &["line 1: this column has the times"],
     );
     let output = fullpipe(["rates", &file, "--column", "b (mbps)"])
         .output()

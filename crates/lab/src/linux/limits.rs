@@ -15,6 +15,7 @@ const KERNEL_DECIDES: &str = "the kernel itself sets it";
 pub(crate) const LIMITS: Limits = Limits {
     engine: EngineKind::Linux,
     scenario: &[],
+    changes: |_| None,
     host: &[
         (
             "scheduler",

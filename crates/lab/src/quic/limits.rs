@@ -2,7 +2,8 @@
 //! one direction.
 
 use congestion::Settings;
-use scenario::{HostSpec, LinkSpec, Marks, Scenario, ScenarioError};
+use path::Mtu;
+use scenario::{HostSpec, Marks, Scenario, ScenarioError};
 use transport::app;
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
@@ -21,15 +22,16 @@ pub(crate) const LIMITS: Limits = Limits {
         ),
         (
             "path.mtu",
-            |scenario| is_too_small(&scenario.path.data),
+            |scenario| is_too_small(scenario.path.data.effects.mtu),
             TOO_SMALL,
         ),
         (
             "path.uplink.mtu",
-            |scenario| is_too_small(&scenario.path.uplink),
+            |scenario| is_too_small(scenario.path.uplink.effects.mtu),
             TOO_SMALL,
         ),
     ],
+    changes: too_small_later,
     host: &[
         (
             "fast_open",
@@ -70,11 +72,22 @@ const LEAST_MTU: Bytes = Bytes::new(1200 + 8 + 20);
 const TOO_SMALL: &str =
     "a datagram of QUIC is at least 1200 bytes, which take an MTU of 1228 with their headers";
 
-/// Whether a link has, now or later, an MTU that QUIC cannot use.
-fn is_too_small(link: &LinkSpec) -> bool {
-    let later = link.changes.iter().filter_map(|change| change.mtu);
-    let mut mtus = link.effects.mtu.into_iter().chain(later);
-    mtus.any(|mtu| mtu.bytes() < LEAST_MTU)
+fn is_too_small(mtu: Option<Mtu>) -> bool {
+    mtu.is_some_and(|mtu| mtu.bytes() < LEAST_MTU)
+}
+
+/// The first change to an MTU that QUIC cannot use.
+fn too_small_later(scenario: &Scenario) -> Option<ScenarioError> {
+    let links = [
+        ("path", &scenario.path.data),
+        ("path.uplink", &scenario.path.uplink),
+    ];
+    links.into_iter().find_map(|(name, link)| {
+        let mut changes = link.changes.iter();
+        let index = changes.position(|change| is_too_small(change.mtu))?;
+        let field = format!("{name}.change[{index}].mtu");
+        Some(ScenarioError::new(field, TOO_SMALL))
+    })
 }
 
 /// The controller of each flow, with its settings.
@@ -111,6 +124,27 @@ fn is_unlike_quics(host: &HostSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_to_an_mtu_that_is_too_small_is_named() {
+        for (path, field) in [
+            ("mtu = 1200", "path.mtu"),
+            (
+                "change = [{ at = '1s', mtu = 1400 }, { at = '2s', mtu = 1200 }]",
+                "path.change[1].mtu",
+            ),
+            (
+                "uplink = { change = [{ at = '1s', mtu = 1200 }] }",
+                "path.uplink.change[0].mtu",
+            ),
+        ] {
+            let text = format!(
+                "name = 'x'\nduration = '9s'\npath = {{ {path} }}\n[[flow]]\ncontroller = 'bbr1'\n"
+            );
+            let scenario: Scenario = text.parse().expect("a scenario");
+            assert_eq!(check(&scenario).expect_err("refused").field, field);
+        }
+    }
 
     #[test]
     fn no_answer_to_marks_is_asked_of_a_stack_that_does_not_count_them() {
