@@ -412,7 +412,7 @@ fn summary(groups: &[(&Place, &Learned<'_>)]) -> String {
 /// If several controllers are, the one with the greatest expectation is taken. If the harm is greater than the gain, or nobody has
 /// said which networks a region has, there is no rule, but a line in `without`.
 ///
-/// Classes of RTTs have rules only if no other group is for this arm, because the clients of a network have similar RTTs.
+/// Classes of RTTs have rules only if no other group has one for this arm, because the clients of a network have similar RTTs.
 fn learned<'f>(
     plan: &Plan,
     findings: &'f Findings,
@@ -452,7 +452,6 @@ fn learned<'f>(
                 ));
                 continue;
             }
-            has_others |= !is_class(&place);
             if let Place::Region(name) = &place
                 && !beside.regions.contains_key(name)
             {
@@ -464,6 +463,7 @@ fn learned<'f>(
                 ));
                 continue;
             }
+            has_others |= !is_class(&place);
             let kept = if is_clear {
                 ""
             } else {

@@ -93,7 +93,7 @@ pub struct Shares {
 
 /// Payload that the other side acknowledged so far. The kernel counts the SYN of the connecting side, and a FIN, as a byte each
 /// (`tcp_snd_una_update`); they show once everything that was sent is acknowledged.
-fn acknowledged(info: &TcpInfo) -> Bytes {
+pub(crate) fn acknowledged(info: &TcpInfo) -> Bytes {
     let sent = info
         .bytes_sent
         .get()

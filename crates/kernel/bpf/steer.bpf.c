@@ -153,7 +153,8 @@ static inline void assign(struct bpf_sock_ops *context, u64 now)
 	controller_of(tp, has);
 	/*
 	 * The connection still belongs to this arm if the kernel refuses. Arms stay comparable only if the draw decides. To ask for
-	 * what is there would take as long as to ask for another one.
+	 * what is there would take as long as to ask for another one. So the child of a listener that had chosen this name itself keeps
+	 * the listener's (tcp_ca_openreq_child), also if another struct_ops was loaded under this name since.
 	 */
 	if ((has[0] != name[0] || has[1] != name[1]) &&
 	    bpf_setsockopt(context, SOL_TCP, TCP_CONGESTION, name, CONTROLLER))

@@ -70,6 +70,50 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     }
 }
 
+/// Whether these data, whose first nibble is 4 or 6, are surely an IP packet: IPv4 has the right checksum; IPv6, which has none,
+/// ends where the frame ends.
+pub fn is_sound(walk: &Walk<'_>, data: &[u8]) -> bool {
+    /// A frame check sequence, which some captures have.
+    const TRAILER_BYTES: u32 = 4;
+    /// The shortest Ethernet frame. Shorter ones are padded.
+    const SHORTEST_BYTES: u32 = 60 + TRAILER_BYTES;
+    let Some((header_len, spare)) = extent(walk, data) else {
+        return false;
+    };
+    match data.get(..header_len) {
+        Some(header) if header[0] >> 4 == 4 => {
+            let sum = header.chunks_exact(2).fold(0, |sum: u32, pair| {
+                sum + u32::from(u16::from_be_bytes([pair[0], pair[1]]))
+            });
+            // In ones' complement, carries are added at the lower end (RFC 1071).
+            (sum >> 16) + (sum & 0xffff) == 0xffff
+        }
+        Some(_) => spare <= TRAILER_BYTES || walk.frame.wire_len <= SHORTEST_BYTES,
+        None => false,
+    }
+}
+
+/// Whether these data may be an IP packet: its lengths fit what was on the wire.
+pub fn is_plausible(walk: &Walk<'_>, data: &[u8]) -> bool {
+    extent(walk, data).is_some()
+}
+
+/// The length of an IP header, and the bytes of the frame behind the packet. `None` if the lengths in the header cannot be.
+fn extent(walk: &Walk<'_>, data: &[u8]) -> Option<(usize, u32)> {
+    let there = whole(walk, data);
+    let (header_len, len) = match data.first()? >> 4 {
+        4 => {
+            let len = half(data, 2)?.into();
+            let len = if len == 0 { there } else { len };
+            (usize::from(data[0] & 0xf) * 4, len)
+        }
+        6 => (V6, 40 + u32::from(half(data, 4)?)),
+        _ => return None,
+    };
+    let is_possible = header_len >= V4 && u32::try_from(header_len).is_ok_and(|own| own <= len);
+    Some((header_len, there.checked_sub(len)?)).filter(|_| is_possible)
+}
+
 /// The longest packet that a kernel builds before it splits it (Linux `GSO_MAX_SIZE`).
 const LONGEST: u32 = 8 * u16::MAX as u32;
 

@@ -282,7 +282,7 @@ impl<'f> Walk<'f> {
     }
 
     /// MPLS labels (RFC 3032). Behind the last one is IP, or an Ethernet frame, before which there may be a control word (RFC
-    /// 4448).
+    /// 4448). Without one, the first nibble of a MAC address may be 4 or 6, as that of IP is (RFC 8469, section 3).
     pub fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
         const BOTTOM: u32 = 1 << 8;
         for _ in 0..MOST_TAGS {
@@ -292,13 +292,14 @@ impl<'f> Walk<'f> {
             data = &data[4..];
             if label & BOTTOM != 0 {
                 let frame = match data.first().map(|first| first >> 4) {
-                    Some(4 | 6) => return self.ip(data),
+                    Some(4 | 6) if ip::is_sound(&self, data) => return self.ip(data),
                     Some(0) => tunnel::frame_at(data, &[4, 0]).or(data.get(4..)),
                     Some(_) => tunnel::frame_at(data, &[0]),
                     None => return Seen::Short,
                 };
                 return match frame {
                     Some(_) => self.inside(Tunnel::Pseudowire, frame),
+                    None if ip::is_plausible(&self, data) => self.ip(data),
                     None => Seen::Other(Unread::Mpls),
                 };
             }
@@ -371,5 +372,53 @@ mod tests {
         let bridged = ethernet([0x65, 0x58]);
         assert_eq!(seen(&gre, &bridged, 1), "packet");
         assert_eq!(seen(&gre, &bridged, 100_000), "too deep");
+    }
+
+    /// What carried the packet behind a label, if there is one.
+    fn behind_label(payload: &[u8]) -> Result<Option<Tunnel>, bool> {
+        let data = [&[0; 12], &[0x88, 0x47, 0, 0, 1, 64][..], payload].concat();
+        let frame = Frame {
+            at: Time::ZERO,
+            link: link_type::ETHERNET,
+            wire_len: u32::try_from(data.len()).expect("short"),
+            data: &data,
+        };
+        match packet::parse(&frame) {
+            Seen::Packet(packet) => Ok(packet.tunnel),
+            other => Err(matches!(other, Seen::Other(Unread::Mpls))),
+        }
+    }
+
+    #[test]
+    fn a_mac_address_behind_a_label_is_not_taken_for_ip() {
+        for mac in [
+            [0x02, 0, 0, 0, 0, 1],
+            [0x4c, 0x1f, 0xcc, 0x12, 0x34, 0x56],
+            [0x45, 0, 0, 40, 0, 1],
+            [0x60, 0xf1, 0x89, 0x12, 0x34, 0x56],
+            [0x60, 0, 0, 0, 0, 1],
+        ] {
+            let ethernet = [&mac[..], &[2, 0, 0, 0, 0, 2, 8, 0], &TCP].concat();
+            let seen = behind_label(&ethernet);
+            assert_eq!(seen, Ok(Some(Tunnel::Pseudowire)), "{mac:x?}");
+        }
+        let resolution = [&[0x4c, 0x1f, 0xcc, 0x12, 0x34, 0x56][..], &[2; 6], &[8, 6]].concat();
+        assert_eq!(behind_label(&[resolution, vec![0; 46]].concat()), Err(true));
+    }
+
+    #[test]
+    fn ip_behind_a_label_is_not_taken_for_ethernet() {
+        // Some programs write no checksum, or change addresses only.
+        assert_eq!(behind_label(&TCP), Ok(None));
+        // A source address that looks like an EtherType and the version of IPv4.
+        let mut v4 = TCP;
+        (v4[12], v4[13], v4[14]) = (8, 0, 0x40);
+        (v4[10], v4[11]) = (0x68, 0xce);
+        assert_eq!(behind_label(&v4), Ok(None));
+        let mut v6 = [&[0x60, 0, 0, 0, 0, 20, 6, 64][..], &[0; 32], &TCP[20..]].concat();
+        (v6[8], v6[12], v6[13], v6[14]) = (0x20, 8, 0, 0x40);
+        assert_eq!(behind_label(&v6), Ok(None));
+        // With a frame check sequence.
+        assert_eq!(behind_label(&[v6, vec![0; 4]].concat()), Ok(None));
     }
 }

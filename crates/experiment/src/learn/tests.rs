@@ -550,6 +550,13 @@ fn without_a_rule_for_other_groups_classes_of_rtts_have_rules() {
         gaining.contains("name = \"bbr for AS1") && !gaining.contains("name = \"bbr for RTT"),
         "{gaining}"
     );
+    // A region whose networks nobody has given has no rule.
+    let nameless = text(&[far, near, ("region far away", 2.0)]);
+    assert!(
+        nameless.contains("No rule with bbr for region far away")
+            && nameless.contains("name = \"bbr for RTT"),
+        "{nameless}"
+    );
 }
 
 #[test]

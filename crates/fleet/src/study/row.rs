@@ -14,7 +14,7 @@ use report::parquet::{Column, WriteError, write};
 use units::Duration;
 
 use super::place::Place;
-use crate::connection::retransmitted;
+use crate::connection::{acknowledged, retransmitted};
 use crate::systems::System;
 
 /// A connection of a study.
@@ -201,7 +201,7 @@ impl Maker {
     fn seen(&self, of: &SteeredConnection, connection: u64, info: &TcpInfo, now: Now) -> Row {
         let rate = info.delivery_rate.bytes_per_sec();
         Row {
-            acknowledged: info.bytes_acked.get(),
+            acknowledged: acknowledged(info).get(),
             packets: info.data_segs_out.into(),
             resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
@@ -330,6 +330,34 @@ pub(super) mod tests {
         for (bytes, resent) in [(0, 0), (2896, 2)] {
             socket.info.bytes_retrans = Bytes::new(bytes);
             assert_eq!(maker.open(&of, &socket, now).resent, resent);
+        }
+    }
+
+    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin behind it.
+    #[test]
+    fn syn_and_fin_are_no_payload_while_open_and_when_gone() {
+        let (maker, of, now) = example();
+        let mut socket = crate::tests::seen().socket;
+        for (sent, again, acked, payload) in [
+            (0, 0, 0, 0),
+            // Outgoing, and with a FIN.
+            (0, 0, 1, 0),
+            (0, 0, 2, 0),
+            (3000, 1000, 2002, 2000),
+            // Data are outstanding.
+            (3000, 1000, 1000, 1000),
+        ] {
+            let info = &mut socket.info;
+            (info.bytes_sent, info.bytes_retrans) = (Bytes::new(sent), Bytes::new(again));
+            info.bytes_acked = Bytes::new(acked);
+            let ended = EndedSocket {
+                cookie: socket.cookie,
+                local: socket.local,
+                remote: socket.remote,
+                info: socket.info,
+            };
+            let rows = [maker.open(&of, &socket, now), maker.gone(&of, &ended, now)];
+            assert_eq!(rows.map(|row| row.acknowledged), [payload; 2], "{acked}");
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use ring::rand::{RandomlyConstructable, SystemRandom};
+use text::TextError;
 
 use super::private_file;
 
@@ -18,6 +19,9 @@ const SHORTEST: usize = 16;
 
 /// What is longer is no token.
 const LONGEST: u64 = 4096;
+
+/// What an editor may put around a token: a byte-order mark, and the line's end.
+const AROUND: u64 = 3 + 2;
 
 /// The random bytes of a new token.
 const NEW: usize = 16;
@@ -57,6 +61,9 @@ pub enum TokenError {
     /// It is something else.
     #[error("a token is one line of at most {LONGEST} characters")]
     NoText,
+    /// It is in another encoding.
+    #[error(transparent)]
+    Encoding(TextError),
     /// A new one could not be made.
     #[error("the system has no randomness for a token")]
     Randomness,
@@ -100,17 +107,17 @@ impl Token {
             file: file.to_owned(),
             source,
         };
-        let mut bytes = Vec::new();
-        // One more byte than a token and its line's end may have.
-        let most = LONGEST + 3;
         let opened = File::open(file).map_err(failed)?;
-        opened.take(most).read_to_end(&mut bytes).map_err(failed)?;
-        let text = String::from_utf8(bytes).map_err(|_| TokenError::NoText);
-        text.and_then(|text| Token::parse(&text))
-            .map_err(|reason| TokenError::Foreign {
-                file: file.to_owned(),
-                reason: Box::new(reason),
-            })
+        let token = match text::read(opened, LONGEST + AROUND) {
+            Ok(text) => Token::parse(&text),
+            Err(TextError::Read(error)) => return Err(failed(error)),
+            Err(TextError::Large(_)) => Err(TokenError::NoText),
+            Err(error) => Err(TokenError::Encoding(error)),
+        };
+        token.map_err(|reason| TokenError::Foreign {
+            file: file.to_owned(),
+            reason: Box::new(reason),
+        })
     }
 
     /// The token in this file; if there is no such file, a new one of 128 random bits, which is put there for nobody else to
@@ -234,6 +241,20 @@ mod tests {
             let mode = fs::metadata(&file).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
+        // As editors save it.
+        let marked = format!("\u{feff}{}\r\n", text.trim());
+        fs::write(&file, marked).unwrap();
+        assert_eq!(Token::in_file(&file).unwrap(), made);
+        let wide: Vec<u8> = "\u{feff}sixteen letters!"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        fs::write(&file, wide).unwrap();
+        let refused = Token::in_file(&file).unwrap_err().to_string();
+        assert!(
+            refused.ends_with("this is UTF-16; save it as UTF-8"),
+            "{refused}"
+        );
         let other = Token::in_file_or_new(&directory.path().join("other")).unwrap();
         assert_ne!(other, made);
         for contents in [
