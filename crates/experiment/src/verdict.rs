@@ -222,9 +222,10 @@ fn compare(comparison: &Comparison, noun: &str, is_over: bool) -> (Decision, Str
         );
     }
     if !better.is_empty() {
+        let also = if is_better { "also " } else { "" };
         let _ = write!(
             text,
-            " {this} is also better in {}.",
+            " {this} is {also}better in {}.",
             joined(better.into_iter())
         );
     }

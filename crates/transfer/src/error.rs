@@ -41,9 +41,7 @@ pub enum Error {
     )]
     Unsendable(Vec<(PathBuf, Skipped)>),
     /// Two files to send have the same name.
-    #[error(
-        "{first:?} and {second:?} would both arrive as one file; send them one after the other"
-    )]
+    #[error("{}", same_name(.first, .second))]
     SameName {
         /// A file.
         first: PathBuf,
@@ -55,8 +53,8 @@ pub enum Error {
         "{0:?} changed while it was being sent, and nothing appeared under its name; send it again with --restart"
     )]
     SourceChanged(PathBuf),
-    /// Nothing was given to send.
-    #[error("nothing to send: name at least one file")]
+    /// No file was given to send, or all were skipped.
+    #[error("nothing is left to send: all that was named is skipped")]
     NoFiles,
     /// More files than one transfer carries.
     #[error("{0} files are too many for one transfer (at most {max}); send an archive of them", max = crate::limits::MAX_FILES)]
@@ -229,6 +227,13 @@ impl From<tokio::task::JoinError> for Error {
     }
 }
 
+fn same_name(first: &Path, second: &Path) -> String {
+    if first == second {
+        return format!("{first:?} is named twice; name it once");
+    }
+    format!("{first:?} and {second:?} would both arrive as one file; send them one after the other")
+}
+
 /// The first of them, and how many others there are.
 fn first(unsendable: &[(PathBuf, Skipped)]) -> String {
     let first = unsendable.first().map(|(path, _)| path.as_path());
@@ -242,4 +247,22 @@ fn first(unsendable: &[(PathBuf, Skipped)]) -> String {
 fn list(addresses: &[SocketAddr]) -> String {
     let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
     addresses.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn a_file_that_is_named_twice_is_not_two_files() {
+        let told = |first: &str, second: &str| {
+            let (first, second) = (first.into(), second.into());
+            Error::SameName { first, second }.to_string()
+        };
+        assert_eq!(
+            told("a.csv", "a.csv"),
+            "\"a.csv\" is named twice; name it once"
+        );
+        assert!(told("a.csv", "b/a.csv").ends_with("send them one after the other"));
+    }
 }

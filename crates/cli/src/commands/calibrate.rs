@@ -200,12 +200,17 @@ fn calibration(options: &Options) -> Result<Calibration, Failure> {
 }
 
 fn list(calibration: &Calibration) -> Result<(), Failure> {
-    for case in &calibration.cases {
+    let rows = calibration.cases.iter().map(|case| {
         let duration = case.scenario.duration.map(|duration| duration.to_string());
         let duration = duration.unwrap_or_else(|| "–".to_owned());
         let path = report::describe_hops(&case.scenario);
-        output::result(format_args!("{:<40} {duration:>6}  {path}", case.name))?;
-    }
+        vec![case.name.clone(), duration, path]
+    });
+    let table = report::Table {
+        text: vec![0, 2],
+        ..report::Table::new(["case", "lasts", "path"], rows)
+    };
+    output::result(table.lines(output::width()).trim_end())?;
     let minutes = calibration.real_time_s() / 60.0;
     output::note(format_args!(
         "{}, {} each{}: {} in real time",

@@ -98,10 +98,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 fn list(items: &[Item<&Figure>]) -> Result<(), Failure> {
-    items.iter().try_for_each(|Item { what: figure, .. }| {
-        let (name, engines, title) = (figure.name, names(figure.engines), figure.title);
-        output::result(format_args!("{name:<28} {engines:<17} {title}"))
-    })
+    let rows = items.iter().map(|Item { what: figure, .. }| {
+        let (name, title) = (figure.name.to_owned(), figure.title.to_owned());
+        vec![name, names(figure.engines), title]
+    });
+    let table = report::Table {
+        text: vec![0, 1, 2],
+        ..report::Table::new(["figure", "engines", "shows"], rows)
+    };
+    output::result(table.lines(output::width()).trim_end())
 }
 
 fn write(

@@ -91,7 +91,7 @@ fn check<'a>(files: &[PathBuf], name: Option<&'a str>) -> Result<Option<&'a str>
     }
 }
 
-/// Names every file that is not there or cannot be looked at.
+/// Names every file that is not there or cannot be looked at, or one that is named twice.
 fn check_all_there(files: &[PathBuf]) -> Result<(), Failure> {
     let wrong = |file: &PathBuf| {
         let error = fs::metadata(file).err().filter(|_| !is_stdin(file))?;
@@ -99,7 +99,13 @@ fn check_all_there(files: &[PathBuf]) -> Result<(), Failure> {
     };
     let wrong: Vec<String> = files.iter().filter_map(wrong).collect();
     if wrong.is_empty() {
-        return Ok(());
+        let again = (1..files.len()).find(|place| files[..*place].contains(&files[*place]));
+        return again.map_or(Ok(()), |place| {
+            let file = &files[place];
+            Err(Failure::usage(format_args!(
+                "{file:?} is named twice; name it once"
+            )))
+        });
     }
     let wrong = wrong.join("; ");
     Err(Failure::usage(format_args!("cannot read {wrong}")))

@@ -7,16 +7,18 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use capture::quic::KeyLogError;
+use capture::read::ReadError;
 use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
 use lab::Cancel;
+use scenario::de::LARGEST;
 use studies::diagnose::named;
 
 use crate::failure::Failure;
 use crate::files::{stream, whole};
 use crate::options::command_line;
 use crate::options::connection_option::{direction, end};
-use crate::options::usage;
+use crate::options::{other_file, usage};
 use crate::terminal::interrupt;
 use crate::terminal::output;
 
@@ -160,10 +162,25 @@ pub fn read(
     let open = |place: usize| stream::open(&files[place], cancel);
     let read = trace.read_all(files.len(), open, &|| !cancel.is_cancelled());
     read.map_err(|(place, error)| {
-        let name = stream::name(&files[place]);
-        Failure::usage(format_args!("{name}: {error}"))
+        let file = &files[place];
+        let name = stream::name(file);
+        match error {
+            ReadError::Unknown => Failure::usage(format_args!("{name}: {}", no_capture(file))),
+            error => Failure::usage(format_args!("{name}: {error}")),
+        }
     })?;
     Ok(trace)
+}
+
+/// Why this file is no capture, with the command that takes it, if there is one.
+fn no_capture(file: &Path) -> String {
+    // A pipe has been read, and would be waited for.
+    let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= LARGEST);
+    let text = is_small.then(|| fs::read_to_string(file).ok()).flatten();
+    let other = text.and_then(|text| other_file::told(&text, "trace"));
+    other.unwrap_or_else(|| {
+        "is not a capture; give pcap, pcapng or qlog, also compressed with gzip or zstd".to_owned()
+    })
 }
 
 /// Reads the captures, and shows the results.

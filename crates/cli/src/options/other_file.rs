@@ -51,6 +51,12 @@ pub fn told(text: &str, own: &str) -> Option<String> {
                 .to_owned(),
         );
     }
+    if own == "run" && is_rates(text) {
+        return Some(
+            "is CSV; give a scenario, whose path.trace may name recorded rates, or see them with `fullpipe rates`"
+                .to_owned(),
+        );
+    }
     let entries = Node::from_toml(text).ok()?;
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&&*entry.key));
     // Advice is on the path of a scenario.
@@ -61,6 +67,21 @@ pub fn told(text: &str, own: &str) -> Option<String> {
     }
     let (_, what, command) = FILES.iter().find(|(keys, ..)| has(keys))?;
     Some(format!("is {what}; use `fullpipe {command}`"))
+}
+
+/// Whether the text is of rows that begin with a number and a comma, maybe after headings.
+fn is_rates(text: &str) -> bool {
+    let mut rows = text.lines().filter(|row| !row.trim().is_empty()).take(3);
+    let is_row = |row: &str| {
+        let first = row
+            .split_once(',')
+            .map(|(first, _)| first.trim().parse::<f64>());
+        first.is_some_and(|first| first.is_ok())
+    };
+    let begins = rows
+        .next()
+        .is_some_and(|row| is_row(row) || row.contains(','));
+    begins && rows.next().is_some_and(is_row)
 }
 
 /// What a file that begins with these bytes is, and the command for it, if it is no text.
@@ -112,6 +133,13 @@ mod tests {
             ),
             ("colour = \"red\"", "run", None),
             ("no TOML", "run", None),
+            (
+                "time_s,rate_mbps\n0,10\n1,20\n",
+                "run",
+                Some(
+                    "is CSV; give a scenario, whose path.trace may name recorded rates, or see them with `fullpipe rates`",
+                ),
+            ),
             (scenario, "advise", None),
             ("{\"flows\": []}", "advise", None),
             (

@@ -43,6 +43,14 @@ impl Override {
         overrides.iter().rev().find(|given| given.field == field)
     }
 
+    /// The same field with another text.
+    pub fn with(&self, text: &str) -> Override {
+        Override {
+            field: self.field.clone(),
+            text: text.to_owned(),
+        }
+    }
+
     /// The field.
     pub fn field(&self) -> &str {
         &self.field

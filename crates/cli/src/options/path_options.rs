@@ -7,6 +7,14 @@ use studies::advise::{Range, RangedPath};
 
 use crate::failure::Failure;
 
+/// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. Nothing if the text has one value, or a table.
+fn range_meant(key: &str, text: &str) -> Option<String> {
+    let (first, others) = text.split_once(',').filter(|_| !text.contains('='))?;
+    let last = others.rsplit(',').next().unwrap_or(others);
+    let range = format!("{}..{}", first.trim(), last.trim());
+    Range::read(key, &range).map(|_| range)
+}
+
 /// The path. An option that is not given leaves its part of the path at the default.
 ///
 /// Values may start with a hyphen, so that `--loss -1%` is refused as a wrong share and not as an unknown option.
@@ -129,6 +137,12 @@ impl PathOptions {
         PathSpec::check_given(&keys).map_err(usage)?;
         let single = self.given().filter(|(key, _)| *key != "change");
         for (key, text) in single {
+            if let Some(range) = range_meant(key, text) {
+                let option = key.replace('_', "-");
+                return Err(Failure::usage(format_args!(
+                    "--{option}: {text} are several values; give their range: {range}"
+                )));
+            }
             path.set(&format!("path.{key}"), text).map_err(usage)?;
         }
         if let Some(changes) = self.changes() {

@@ -13,8 +13,8 @@ use crate::options::override_option::Override;
 /// A range without a number of steps gets so many.
 const STEPS: u32 = 5;
 
-/// The failure for overrides of which some have several values, each of which makes sense: the command that runs them all.
-/// Nothing if that is not so.
+/// The failure for overrides of which some have several values: the command that runs them all, or the value that is invalid
+/// beside others that are not. Nothing if no value makes sense.
 pub fn failure(
     overrides: &[Override],
     draft: &Draft,
@@ -38,10 +38,18 @@ pub fn failure(
         draft.set(given.field(), values.all().first()?).ok()?;
     }
     for (given, values) in &axes {
-        for value in values.all() {
+        let wrong = |value: &String| {
             let mut draft = draft.clone();
-            draft.set(given.field(), value).ok()?;
-            draft.read().ok()?;
+            let set = draft.set(given.field(), value);
+            let error = set.and_then(|()| draft.read().map(drop)).err()?;
+            Some(given.with(value).wrong(&error))
+        };
+        let mut wrong: Vec<Failure> = values.all().iter().filter_map(wrong).collect();
+        if wrong.len() == values.all().len() {
+            return None;
+        }
+        if !wrong.is_empty() {
+            return Some(wrong.swap_remove(0));
         }
     }
     let file = if scenario == Path::new("-") {

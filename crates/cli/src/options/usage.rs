@@ -3,12 +3,13 @@
 use std::fmt::Display;
 use std::num::NonZeroUsize;
 
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Command};
 use scenario::field_meant;
 use units::{Duration, Ratio};
 
 use crate::failure::Failure;
+use crate::options::path_options::PathOptions;
 use crate::terminal::output;
 
 /// Prints the requested help or version. Turns any other message into a one-line [`Failure`].
@@ -28,12 +29,21 @@ pub fn answer(error: &clap::Error) -> Result<(), Failure> {
 /// The commands that run a scenario, and replace fields of it.
 const OF_SCENARIOS: [&str; 2] = ["run", "sweep"];
 
+/// The commands that have the options of a path.
+const OF_PATHS: [&str; 4] = ["advise", "emulate", "race", "shell"];
+
+/// Options that take several values, with commas between.
+const OF_LISTS: [&str; 3] = ["--controllers", "--engines", "--qlog"];
+
 /// What was probably meant by an argument that is unknown, if it is known from elsewhere: a field of a scenario, or the next of
 /// several values.
 fn meant(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
+    if error.kind() == ErrorKind::ValueValidation {
+        return one_word(unknown, error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
@@ -41,11 +51,15 @@ fn meant(error: &clap::Error) -> Option<String> {
     let (command, before) = given.get(1..)?.split_first()?;
     if let Some(option) = unknown.strip_prefix("--") {
         let word = option.split('=').next().unwrap_or(option);
-        let is_of_scenario = OF_SCENARIOS.contains(&command.as_str());
-        let field = field_meant(&word.replace('-', "_")).filter(|_| is_of_scenario)?;
-        return Some(format!(
-            "a field of the scenario is set with --set {field}=VALUE"
-        ));
+        let field = field_meant(&word.replace('-', "_"))?;
+        if OF_SCENARIOS.contains(&command.as_str()) {
+            return Some(format!(
+                "a field of the scenario is set with --set {field}=VALUE"
+            ));
+        }
+        let is_of_path = OF_PATHS.contains(&command.as_str());
+        let meant = option_of_path(&field).filter(|_| is_of_path)?;
+        return Some(format!("did you mean `--{meant}`?"));
     }
     let at = before.iter().position(|word| word == unknown)?;
     let several: Vec<&str> = before[..at]
@@ -60,15 +74,41 @@ fn meant(error: &clap::Error) -> Option<String> {
         ("--set", field) if !field.contains('=') => {
             Some(format!("--set takes one word: {field}={unknown}"))
         }
-        ("--controllers" | "--engines" | "--qlog", _) => {
+        (option, _) if OF_LISTS.contains(&option) => {
             let values: Vec<&str> = values.collect();
             Some(format!(
                 "several values are one word: {option} {}",
                 values.join(",")
             ))
         }
+        ("--arm", _) => Some(format!("give --arm again for each arm: --arm {unknown}")),
         _ => None,
     }
+}
+
+/// Several values in one quoted word, for an `argument` that takes them with commas between.
+fn one_word(argument: &str, error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else {
+        return None;
+    };
+    let option = argument.split_whitespace().next()?;
+    let values: Vec<&str> = value.split_whitespace().collect();
+    (OF_LISTS.contains(&option) && values.len() > 1).then(|| {
+        format!(
+            "several values are joined by commas: {option} {}",
+            values.join(",")
+        )
+    })
+}
+
+/// The option of a path for this field of a scenario: `rate` for `path.rate`.
+fn option_of_path(field: &str) -> Option<String> {
+    let option = field.strip_prefix("path.")?.replace('_', "-");
+    let all = PathOptions::augment_args(Command::new("path"));
+    let is_there = all
+        .get_arguments()
+        .any(|argument| argument.get_long() == Some(&option));
+    is_there.then_some(option)
 }
 
 /// The command and its subcommands. Values of options may be negative numbers, which are then wrong values and not

@@ -37,7 +37,7 @@ fn cases_are_built_in() {
     let arguments = ["calibrate", "--engines", "sim,sim", "--list", "*-policer"];
     let (status, stdout, stderr) = Running::start(elsewhere.path(), arguments).finish();
     assert!(status.success(), "{stderr}");
-    assert_eq!(stdout.lines().count(), 2, "{stdout}");
+    assert_eq!(stdout.lines().count(), 3, "{stdout}");
     assert!(stdout.contains("bbr1-policer"), "{stdout}");
 }
 
@@ -125,7 +125,7 @@ fn the_cases_are_listed() {
     let directory = directory(SET);
     let (code, stdout, stderr) = calibrate(directory.path(), &["--list"]);
     assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.starts_with("bbr1-small ") && stdout.contains("5.00 Mbit/s, RTprop 20 ms"));
+    assert!(stdout.contains("\nbbr1-small ") && stdout.contains("5.00 Mbit/s, RTprop 20 ms"));
     assert_eq!(stderr, "2 cases, 3 runs each: 0 minutes in real time\n");
     assert!(!directory.path().join("calibration").exists());
 }

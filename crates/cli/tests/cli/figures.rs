@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{fullpipe, refused};
+use crate::support::{fullpipe, on_a_terminal, refused};
 
 #[test]
 fn a_figure_is_drawn_as_files_and_a_page() {
@@ -39,11 +39,26 @@ fn figures_are_listed_with_their_engines() {
         .output()
         .expect("runs");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(text.lines().count(), 1, "{text}");
+    let [_, text] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}");
+    };
     assert!(
         text.starts_with("paper-8-loss-sweep") && text.contains("sim,quic,linux"),
         "{text}"
     );
+}
+
+#[test]
+fn a_list_fits_a_terminal() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for arguments in [
+        &["figures", "--list"][..],
+        &["calibrate", "--engines", "sim,sim", "--list"],
+    ] {
+        let shown = on_a_terminal(directory.path(), arguments);
+        let widest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80) && !shown.contains('…'), "{shown}");
+    }
 }
 
 #[test]

@@ -195,8 +195,17 @@ fn what_is_no_capture_is_answered() {
     refused(
         ["trace", file],
         2,
-        &["two.toml: is not a capture; give pcap or pcapng"],
+        &["two.toml: is a scenario; use `fullpipe run`"],
     );
+    let csv = directory.path().join("a.csv");
+    fs::write(&csv, "time_s,rate_mbps\n0,10\n1,20\n").expect("written");
+    for command in ["trace", "diagnose"] {
+        refused(
+            [command, csv.to_str().expect("a name")],
+            2,
+            &["a.csv: is not a capture; give pcap, pcapng or qlog"],
+        );
+    }
     refused(["trace", "/nowhere"], 2, &["/nowhere: cannot be read"]);
     refused(
         ["trace", "/"],

@@ -180,6 +180,34 @@ fn what_is_meant_is_told() {
             &["several values are one word: --controllers bbr1,cubic"],
         ),
         (
+            &["race", "--controllers", "bbr1 cubic"],
+            &["several values are joined by commas: --controllers bbr1,cubic"],
+        ),
+        (
+            &["advise", "--rate", "10mbit,20mbit", "--rtt", "20ms"],
+            &["--rate: 10mbit,20mbit are several values; give their range: 10mbit..20mbit"],
+        ),
+        (
+            &["race", "--bandwidth", "10mbit"],
+            &["'--bandwidth' found; did you mean `--rate`? (see"],
+        ),
+        (
+            &["emulate", "--delay", "20ms"],
+            &["'--delay' found; did you mean `--rtt`? (see"],
+        ),
+        (
+            &["advise", "--latency", "20ms"],
+            &["'--latency' found; did you mean `--rtt`? (see"],
+        ),
+        (
+            &["shell", "--bw=1mbit"],
+            &["'--bw' found; did you mean `--rate`? (see"],
+        ),
+        (
+            &["race", "--ratte", "1mbit"],
+            &["'--ratte' found; ", "--rate"],
+        ),
+        (
             &["race", "--controllers", "bbr1", "cubic"],
             &["there is no file cubic; several controllers are one word: --controllers bbr1,cubic"],
         ),
@@ -239,6 +267,12 @@ fn several_values_are_told_as_the_sweep_that_they_are() {
         2,
         &["--set path.rate=10..20ms: "],
     );
+    // Of several values, the one that is invalid is told with its bound.
+    refused(
+        ["run", &file, "--set", "host.mss=1448,1"],
+        2,
+        &["--set host.mss=1: ", "at least"],
+    );
 }
 
 #[test]
@@ -253,7 +287,17 @@ fn all_that_a_study_lacks_is_named_at_once() {
     refused(
         ["study"],
         2,
-        &["missing: PLAN.toml, or options in its place", "--out DIR"],
+        &["missing: PLAN.toml (or options instead of it, such as --cgroup DIR), --out DIR"],
+    );
+    refused(
+        "study --arm cubic=90% bbr=10% --out /no/such".split_whitespace(),
+        2,
+        &["give --arm again for each arm: --arm bbr=10%"],
+    );
+    refused(
+        "study --arm cubic=80% bbr=10% reno=10% --out /no/such".split_whitespace(),
+        2,
+        &["give --arm again for each arm: --arm "],
     );
     let arms = "study --cgroup a --listen 443 --arm cubic=90 --arm bbr=10 --unit prefix --duration 7d --out /no/such";
     refused(

@@ -256,6 +256,22 @@ fn what_is_significant_only_before_the_correction_is_not_told() {
 }
 
 #[test]
+fn what_is_better_in_one_thing_is_not_also_better() {
+    let rtt = row(Measure::Rtt, -0.3, [0.1, 0.1]);
+    for (change, told) in [
+        (-0.2, "bbr is better in RTT (−30.0 %)."),
+        (0.2, "bbr is also better in RTT (−30.0 %)."),
+    ] {
+        let throughput = row(Measure::Throughput, change, [0.1, 0.1]);
+        let (_, text) = judged(
+            &[comparison("bbr", vec![throughput, rtt.clone()])],
+            Reach::Over,
+        );
+        assert!(text.contains(told), "{text}");
+    }
+}
+
+#[test]
 fn the_slowest_twentieth_is_told_when_the_study_is_over() {
     let once = Interval {
         low: 0.1,

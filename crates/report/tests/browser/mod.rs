@@ -49,6 +49,14 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
+/// The charts that do not fit a sheet and are cut between two. On a sheet on its side, there is a heading above the chart, and on
+/// the first one the page's title.
+const TOO_HIGH: &str = "[...document.querySelectorAll('.picture svg')]
+  .map((chart) => Math.round(chart.getBoundingClientRect().height))
+  .filter((height) => height > 0.8 * innerHeight && innerHeight < innerWidth || height > innerHeight)
+  .map((height) => `a chart is ${height} high on a sheet of ${innerHeight}`)
+  .slice(0, 5)";
+
 impl Browser {
     /// Chromium, if it is installed.
     pub fn start() -> Option<Browser> {
@@ -121,6 +129,8 @@ impl Browser {
         let dark = json!([{ "name": "prefers-color-scheme", "value": "dark" }]);
         self.emulate("print", &dark, sheet);
         let found = self.evaluate(&format!("{TOO_WIDE}(true)"));
+        faults.extend(texts(&found).map(|fault| format!("{name}, paper: {fault}")));
+        let found = self.evaluate(TOO_HIGH);
         faults.extend(texts(&found).map(|fault| format!("{name}, paper: {fault}")));
         let ground = self.evaluate("getComputedStyle(document.body).backgroundColor");
         if ground != "rgb(255, 255, 255)" {

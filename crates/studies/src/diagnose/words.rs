@@ -177,7 +177,7 @@ fn idle(by: Option<&LimitedBy>) -> String {
         return String::new();
     }
     format!(
-        "; but congestion control held this connection back for {} of the time only, and nothing else of it would change",
+        "; but congestion control held this connection back for {} of the time only, so another controller could speed up only that part",
         percent(1.0 - waited.min(1.0))
     )
 }
@@ -215,8 +215,9 @@ pub fn not_used(summary: &Summary, direction: &Direction<'_>) -> Vec<String> {
     match closed.count() as u64 {
         0 => {}
         closed => lines.push(format!(
-            "not used: {} of QUIC without keys; --keys FILE opens them",
-            count(closed, "connection")
+            "not used: {} of QUIC without keys; --keys FILE opens {}",
+            count(closed, "connection"),
+            if closed == 1 { "it" } else { "them" }
         )),
     }
     lines
@@ -234,9 +235,10 @@ pub fn untellable(summary: &Summary, is_wanted: impl Fn(&FlowSummary) -> bool) -
     let Some(flow) = most.max_by_key(|flow| flow.sent_bytes) else {
         return if closed > 0 {
             format!(
-                "{} of QUIC without keys, which show no path; give --keys FILE, the file that SSLKEYLOGFILE names in the program, or \
+                "{} of QUIC without keys, which {} no path; give --keys FILE, the file that SSLKEYLOGFILE names in the program, or \
                  its qlog",
-                count(closed, "connection")
+                count(closed, "connection"),
+                if closed == 1 { "shows" } else { "show" }
             )
         } else {
             let packets = count(summary.read.packets, "packet");
@@ -302,7 +304,8 @@ mod tests {
         );
         let closed = untellable(&captured(false), |_| true);
         assert!(
-            closed.contains("without keys") && closed.contains("--keys FILE"),
+            closed.contains("1 connection of QUIC without keys, which shows no path")
+                && closed.contains("--keys FILE"),
             "{closed}"
         );
         let summary = captured(true);

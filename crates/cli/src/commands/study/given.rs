@@ -166,7 +166,7 @@ pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
         return Vec::new();
     }
     if *options == Options::default() {
-        return vec!["PLAN.toml, or options in its place, such as --cgroup"];
+        return vec!["PLAN.toml (or options instead of it, such as --cgroup DIR)"];
     }
     let Connections {
         listen, connect, ..
@@ -187,6 +187,11 @@ pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
     missing.map(|(option, _)| option).collect()
 }
 
+/// Whether what stands in the place of a plan is another arm: `bbr=10%`.
+fn is_arm(file: &Path) -> bool {
+    file.to_string_lossy().contains('=') && !file.exists()
+}
+
 /// A plan's text, and where it is from.
 pub struct Source<'o> {
     pub text: String,
@@ -198,6 +203,12 @@ impl<'o> Source<'o> {
     /// The text of the file, or of the options if there is none.
     pub fn read(file: Option<&'o Path>, options: &Options) -> Result<Source<'o>, Failure> {
         let text = match file {
+            Some(arm) if !options.arm.is_empty() && is_arm(arm) => {
+                return Err(Failure::usage(format_args!(
+                    "give --arm again for each arm: --arm {}",
+                    arm.display()
+                )));
+            }
             Some(_) if *options != Options::default() => {
                 return Err(Failure::usage(
                     "PLAN.toml and options in its place, such as --cgroup, cannot be used together",

@@ -45,7 +45,7 @@ pub fn about(read: &Read) -> String {
     let (plan, about) = (&read.place.plan, &read.place.about);
     let believe = "only the intervals at any time are valid";
     let state = match &about.ended {
-        Some(why) if read.place.is_over() => format!("over: {why}"),
+        Some(why) if read.place.is_over() => why.clone(),
         Some(why) => format!("ended early: {why}; {believe}"),
         None => {
             let since = about.last_unix_s.map_or_else(String::new, |at| {
