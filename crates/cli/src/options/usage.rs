@@ -81,7 +81,6 @@ fn meant(error: &clap::Error) -> Option<String> {
                 values.join(",")
             ))
         }
-        ("--arm", _) => Some(format!("give --arm again for each arm: --arm {unknown}")),
         _ => None,
     }
 }
