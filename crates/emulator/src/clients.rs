@@ -1,11 +1,11 @@
 //! Who the relay speaks for.
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
 use places::{Full, Host, Places};
 use units::{Duration, Time};
 
+use crate::alike::{Alike, Beginning};
 use crate::socket::Socket;
 
 /// The most clients at a time. Each takes a socket, of which a process commonly has 1024.
@@ -16,12 +16,7 @@ const OTHER_FILES: u64 = 32;
 
 /// A client that neither sent nor received for this long is forgotten: as long as RFC 4787 (REQ-5) asks a NAT to keep
 /// a UDP mapping at least, so a program that works behind NATs works behind the relay.
-const IDLE: Duration = Duration::from_secs(120);
-
-/// The most clients at a time whose first datagram is the same, byte for byte, and that the server has not answered. Two relays
-/// that forward to each other are clients of each other: a datagram comes back from a socket that the other relay has opened
-/// for it, once a turn, and is never answered. What real clients say first is mostly random, or answered.
-pub(crate) const MAX_ALIKE: usize = 32;
+pub(crate) const IDLE: Duration = Duration::from_secs(120);
 
 /// One client.
 pub(crate) struct Client {
@@ -33,15 +28,8 @@ pub(crate) struct Client {
     pub(crate) number: u64,
     /// The address of ours that the client knows.
     pub(crate) our_address: Option<IpAddr>,
-    /// A hash of what it said first, until the server answers.
-    unanswered: Option<u64>,
-}
-
-impl Client {
-    /// The server has answered it.
-    pub(crate) fn set_answered(&mut self) {
-        self.unanswered = None;
-    }
+    /// How it began, until the server answers.
+    unanswered: Option<Beginning>,
 }
 
 /// A new client, as its first datagram shows it.
@@ -57,8 +45,7 @@ pub(crate) struct Newcomer<'a> {
 pub(crate) struct Clients {
     places: Places<SocketAddr, Client>,
     seen: u64,
-    /// With a key of its own: nobody can make datagrams that look alike.
-    hashes: RandomState,
+    alike: Alike,
 }
 
 /// Why a newcomer does not become a client.
@@ -66,7 +53,7 @@ pub(crate) struct Clients {
 pub(crate) enum Refused {
     /// There is no place for it, or the system has no socket left.
     NoPlace,
-    /// It says what [`MAX_ALIKE`] others have said.
+    /// It begins as too many others of its host have ([`Alike`]).
     Loop,
 }
 
@@ -83,7 +70,7 @@ impl Clients {
         Clients {
             places: Places::new(limit),
             seen: 0,
-            hashes: RandomState::new(),
+            alike: Alike::new(),
         }
     }
 
@@ -103,12 +90,11 @@ impl Clients {
         to: SocketAddr,
         now: Time,
     ) -> Result<(u64, Option<(SocketAddr, Client)>), Refused> {
-        let first = Some(self.hashes.hash_one(newcomer.payload));
-        let alike = self.iter().filter(|(_, other)| other.unanswered == first);
-        if alike.count() >= MAX_ALIKE {
-            return Err(Refused::Loop);
-        }
         let host = Host::of(newcomer.address.ip());
+        let beginning = self
+            .alike
+            .admit(newcomer.address, newcomer.payload, now)
+            .ok_or(Refused::Loop)?;
         let evicted = self.places.make_room(host, now);
         let evicted = evicted.map_err(|Full| Refused::NoPlace)?;
         let no_socket = |_| Refused::NoPlace;
@@ -118,12 +104,21 @@ impl Clients {
             upstream,
             number: self.seen,
             our_address: newcomer.our_address,
-            unanswered: first,
+            unanswered: Some(beginning),
         };
         let number = client.number;
         self.places.insert(newcomer.address, host, client, now);
         self.seen += 1;
+        self.alike.count(beginning);
         Ok((number, evicted))
+    }
+
+    /// The server has answered the client at `address`.
+    pub(crate) fn set_answered(&mut self, address: SocketAddr, now: Time) {
+        let client = self.places.active(&address, now);
+        if let Some(beginning) = client.and_then(|client| client.unanswered.take()) {
+            self.alike.discount(beginning);
+        }
     }
 
     /// Forgets the clients that have been idle for too long; returns them.
@@ -155,6 +150,7 @@ impl Clients {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alike::MAX_ALIKE;
 
     fn at(secs: u64) -> Time {
         Time::ZERO + Duration::from_secs(secs)
@@ -225,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_all_say_the_same_are_a_loop_until_they_are_answered() {
+    fn those_of_a_host_who_all_say_the_same_are_a_loop_until_they_are_answered() {
         let mut clients = Clients::new();
         let ports = 1..=u16::try_from(MAX_ALIKE).unwrap();
         for port in ports {
@@ -237,10 +233,24 @@ mod tests {
             assert!(matches!(refused, Err(Refused::Loop)));
         }
         admit_with(&mut clients, address(1, 101), b"other", at(100)).unwrap();
-        clients
-            .active(address(1, 1), at(100))
-            .unwrap()
-            .set_answered();
+        admit_with(&mut clients, address(2, 100), b"round", at(100)).unwrap();
+        clients.set_answered(address(1, 1), at(100));
+        clients.set_answered(address(1, 1), at(100));
         admit_with(&mut clients, address(1, 100), b"round", at(100)).unwrap();
+        let refused = admit_with(&mut clients, address(1, 102), b"round", at(100));
+        assert!(matches!(refused, Err(Refused::Loop)));
+    }
+
+    /// A loop of more datagrams than there are places makes room for itself.
+    #[test]
+    fn who_had_to_make_room_still_counts() {
+        let mut clients = Clients::with_places(8);
+        for secs in 0..MAX_ALIKE {
+            let (port, now) = (u16::try_from(secs).unwrap() + 1, at(secs as u64));
+            admit_with(&mut clients, address(1, port), b"round", now).unwrap();
+        }
+        assert_eq!(clients.len(), 8);
+        let refused = admit_with(&mut clients, address(1, 100), b"round", at(100));
+        assert!(matches!(refused, Err(Refused::Loop)));
     }
 }

@@ -53,6 +53,7 @@
 //! - Unix only; made for Linux, where waits are told in nanoseconds and not, as elsewhere, in milliseconds.
 //! - ICMP errors are not passed on: to its clients, an absent server is a silent one.
 
+mod alike;
 mod awake;
 mod clients;
 mod clock;

@@ -280,7 +280,7 @@ impl Worker {
                 }
             }
             if last > Time::ZERO {
-                client.set_answered();
+                self.clients.set_answered(address, last);
             }
         }
     }

@@ -51,11 +51,29 @@ fn a_ring_of_two_relays_comes_to_rest() {
         // The first relay has the client beside those of the other.
         wait_for(&first, |counters| counters.loop_drops == 1);
         let (first, second) = (first.stop(), second.stop());
-        assert_eq!([first.clients_seen, second.clients_seen], [32, 32]);
-        assert_eq!(first.forward.entered_packets, 32);
-        assert_eq!(second.forward.entered_packets, 32);
+        assert_eq!([first.clients_seen, second.clients_seen], [64, 64]);
+        assert_eq!(first.forward.entered_packets, 64);
+        assert_eq!(second.forward.entered_packets, 64);
         assert_eq!(second.loop_drops, 0);
     }
+}
+
+/// On Linux, all of 127.0.0.0/8 is this machine's.
+#[cfg(target_os = "linux")]
+#[test]
+fn hosts_that_begin_alike_are_all_served_by_a_silent_server() {
+    const HOSTS: u8 = 100;
+    let server = socket("127.0.0.1");
+    let to = server.local_addr().unwrap();
+    let relay = start("127.0.0.1:0", to, rtt(0), Sharing::OneBottleneck);
+    for host in 1..=HOSTS {
+        let client = socket(&format!("127.0.0.{host}"));
+        client.send_to(b"requests:1|c", relay.local_addr()).unwrap();
+        server.recv_from(&mut [0; 16]).unwrap();
+    }
+    let counters = relay.stop();
+    assert_eq!(counters.clients_seen, HOSTS.into());
+    assert_eq!(counters.loop_drops, 0);
 }
 
 #[test]

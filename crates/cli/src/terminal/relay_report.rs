@@ -129,7 +129,7 @@ pub fn warning(counters: &RelayCounters) -> Option<String> {
     let forged = (counters.loop_drops > 0).then(|| {
         format!(
             "warning: {} went no further, because the relay would get them or their answers back for ever: the source is the \
-             relay's own address or the server's, or another relay forwards to this one",
+             relay's own address or the server's, or another relay may forward to this one",
             count(counters.loop_drops, "datagram")
         )
     });
@@ -179,6 +179,7 @@ mod tests {
         };
         let forged = warning(&forged).unwrap();
         assert!(forged.starts_with("warning: 2 datagrams went no further"));
+        assert!(forged.contains("another relay may forward"));
     }
 
     #[test]

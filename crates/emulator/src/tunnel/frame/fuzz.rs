@@ -27,8 +27,8 @@ pub fn frames(bytes: &[u8]) {
     assert_eq!(damaged.len(), bytes.len());
     let mtu = Mtu::new(Mtu::LEAST).expect("the least is one");
     let report = too_big::report(layout.version, &bytes[VIRTIO..], mtu);
-    // Even with the larger of both headers.
-    assert!(report.is_some_and(|report| report.len() <= VIRTIO + 40 + 8 + 548));
+    // Even with the larger of both headers. Not everybody is to hear.
+    assert!(report.is_none_or(|report| report.len() <= VIRTIO + 40 + 8 + 548));
     for segments in [0..count, 0..1, count / 2..count, count - 1..count] {
         let payload = layout.payload(&segments);
         assert!(payload.start <= payload.end && payload.end <= layout.length);

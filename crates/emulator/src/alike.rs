@@ -1,0 +1,182 @@
+//! Loops of relays, which are known by newcomers who all begin alike.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::mem;
+use std::net::SocketAddr;
+
+use places::Host;
+use units::Time;
+
+use crate::clients::IDLE;
+
+/// The most clients of one host who begin with the same datagram, byte for byte, and get no answer. Two relays that forward to
+/// each other are clients of each other: a datagram comes back from a socket that the other relay has opened for it, once a
+/// turn, and is never answered. What real clients say first is mostly random, or answered. As many turns as hops in a loop of
+/// routers, for which IP has its time to live: 64 by default (RFC 1700).
+pub(crate) const MAX_ALIKE: u32 = 64;
+
+/// The most beginnings that are remembered of one period of [`IDLE`]: more than one host can get places for in that time, as
+/// each of 512 places is its own for a second at least. Both periods take a few megabytes.
+const MAX_BEGINNINGS: usize = 1 << 16;
+
+/// A hash of a client's host and of its first datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Beginning(u64);
+
+/// How often clients have begun alike and got no answer, whether they still have a place or not. This is forgotten when nobody
+/// has begun so for one to two periods of [`IDLE`].
+pub(crate) struct Alike {
+    /// With a key of its own: nobody can make datagrams that look alike.
+    hashes: RandomState,
+    /// When the present period began.
+    since: Time,
+    recent: Period,
+    /// The period before. What is in the present one is not here.
+    former: Period,
+}
+
+#[derive(Default)]
+struct Period {
+    counts: HashMap<Beginning, u32>,
+    /// Those who were refused, and how they began. What comes from them next is on the same way round: it says something else,
+    /// but it would only make the loop longer.
+    refused: HashMap<SocketAddr, Beginning>,
+}
+
+impl Alike {
+    /// Nobody has begun yet.
+    pub(crate) fn new() -> Alike {
+        Alike {
+            hashes: RandomState::new(),
+            since: Time::ZERO,
+            recent: Period::default(),
+            former: Period::default(),
+        }
+    }
+
+    /// How the newcomer at `address` begins that says `payload`, or `None` if too many have begun so.
+    pub(crate) fn admit(
+        &mut self,
+        address: SocketAddr,
+        payload: &[u8],
+        now: Time,
+    ) -> Option<Beginning> {
+        self.forget(now);
+        let periods = [&mut self.recent, &mut self.former];
+        let refused = periods.map(|period| period.refused.remove(&address));
+        let beginning = refused.into_iter().flatten().next().unwrap_or_else(|| {
+            let host = Host::of(address.ip());
+            Beginning(self.hashes.hash_one((host, payload)))
+        });
+        let counts = [&self.recent, &self.former].map(|period| period.counts.get(&beginning));
+        if counts.into_iter().flatten().all(|count| *count < MAX_ALIKE) {
+            return Some(beginning);
+        }
+        if self.recent.refused.len() < MAX_BEGINNINGS {
+            self.recent.refused.insert(address, beginning);
+        }
+        None
+    }
+
+    /// One more has begun so.
+    pub(crate) fn count(&mut self, beginning: Beginning) {
+        let former = self.former.counts.remove(&beginning).unwrap_or_default();
+        *self.recent.counts.entry(beginning).or_insert(former) += 1;
+    }
+
+    /// One of those who have begun so has an answer.
+    pub(crate) fn discount(&mut self, beginning: Beginning) {
+        for period in [&mut self.recent, &mut self.former] {
+            if let Some(count) = period.counts.get_mut(&beginning) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Begins a new period if the present one is over or full.
+    fn forget(&mut self, now: Time) {
+        let age = now.since(self.since);
+        if age <= IDLE && self.recent.counts.len() < MAX_BEGINNINGS {
+            return;
+        }
+        self.former = mem::take(&mut self.recent);
+        if age > IDLE * 2 {
+            self.former = Period::default();
+        }
+        self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::*;
+
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Duration::from_secs(secs)
+    }
+
+    fn address(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    /// Whether one more may say this.
+    fn says(alike: &mut Alike, port: u16, payload: &[u8], now: Time) -> bool {
+        let beginning = alike.admit(address(port), payload, now);
+        beginning.map(|beginning| alike.count(beginning)).is_some()
+    }
+
+    fn full(now: Time) -> Alike {
+        let mut alike = Alike::new();
+        for _ in 0..MAX_ALIKE {
+            assert!(says(&mut alike, 1, b"round", now));
+        }
+        assert!(!says(&mut alike, 2, b"round", now));
+        alike
+    }
+
+    #[test]
+    fn a_count_outlives_a_period_but_not_two() {
+        let mut alike = full(at(100));
+        for secs in [121, 240] {
+            assert!(!says(&mut alike, 3, b"round", at(secs)));
+        }
+        assert!(says(&mut alike, 3, b"round", at(242)));
+        // Nobody asked meanwhile.
+        assert!(says(&mut full(at(100)), 3, b"round", at(400)));
+    }
+
+    /// Each turn of a slow loop keeps the count.
+    #[test]
+    fn a_slow_loop_ends() {
+        let mut alike = Alike::new();
+        let turns = (0..).take_while(|turn| says(&mut alike, 1, b"round", at(turn * 119)));
+        assert_eq!(turns.take(1_000).count(), MAX_ALIKE as usize);
+    }
+
+    /// The end of a loop does not move on with each datagram that follows the first.
+    #[test]
+    fn who_is_refused_stays_so_until_one_has_an_answer() {
+        let mut alike = full(at(100));
+        for secs in [100, 121, 200] {
+            assert!(!says(&mut alike, 2, b"and round", at(secs)));
+        }
+        assert!(says(&mut alike, 3, b"and round", at(200)));
+        let round = alike.recent.refused[&address(2)];
+        alike.discount(round);
+        assert!(says(&mut alike, 2, b"and round", at(200)));
+        assert!(!says(&mut alike, 4, b"round", at(200)));
+    }
+
+    #[test]
+    fn memory_has_a_bound() {
+        let mut alike = Alike::new();
+        for number in 0..3 * MAX_BEGINNINGS {
+            assert!(says(&mut alike, 1, &number.to_be_bytes(), at(1)));
+        }
+        let beginnings = alike.recent.counts.len() + alike.former.counts.len();
+        assert!(beginnings <= 2 * MAX_BEGINNINGS);
+    }
+}
