@@ -72,7 +72,7 @@ fn the_stack_finds_a_smaller_mtu_and_discards_nothing_that_is_whole() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("path.mtu: engine quic cannot do this"),
+        error.contains("path.change[0].mtu: engine quic cannot do this"),
         "{error}"
     );
 }
