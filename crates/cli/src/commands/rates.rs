@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use lab::Cancel;
 use path::{Trace, TraceReason, assumed_unit};
 use report::{bits_per_sec, count, span};
 use units::Duration;
@@ -75,7 +76,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             .map_err(|error| Failure::usage(format_args!("--out {}: {error}", path.display())))?;
     }
     let column = options.column.as_deref();
-    let (trace, unit) = read(&options.file, column)?;
+    // A signal is heeded until all is written.
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let (trace, unit) = read(&options.file, column, &cancel)?;
     let (text, shorter) = match options.to {
         Form::Csv => (
             trace.to_table(options.step),
@@ -85,6 +88,9 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     let text =
         text.map_err(|error| wrong(&options.file, format_args!("{error}; give {shorter}")))?;
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("nothing was written"));
+    }
     match out {
         Some(path) => whole::write(path, text.as_bytes())?,
         None => output::result(text.trim_end())?,
@@ -99,9 +105,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 /// The trace, and the unit of its rates if it is an assumption.
-fn read(file: &Path, column: Option<&str>) -> Result<(Trace, Option<&'static str>), Failure> {
-    let (_runtime, cancel) = interrupt::cancel()?;
-    let opened = stream::open(file, &cancel);
+fn read(
+    file: &Path,
+    column: Option<&str>,
+    cancel: &Cancel,
+) -> Result<(Trace, Option<&'static str>), Failure> {
+    let opened = stream::open(file, cancel);
     let opened = opened.map_err(|error| wrong(file, error))?;
     let text = text::read(opened.source, MAX_BYTES).map_err(|error| wrong(file, error))?;
     if cancel.is_cancelled() {
