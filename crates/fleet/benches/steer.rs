@@ -104,8 +104,9 @@ fn main() -> Outcome<()> {
     let has_tools = ["nginx", "wrk"].map(|tool| Command::new(tool).arg("-v").output().is_ok());
     let mut requests = Vec::new();
     let arrangements = network.near.inside(|| {
-        // As on most servers: some arms are the default then, which costs less.
-        fs::write(DEFAULT, "cubic")?;
+        // As on most servers, the controller of some arms is the default, which costs less. Reno is never restricted
+        // (tcp_set_default_congestion_control).
+        fs::write(DEFAULT, "reno")?;
         if has_tools == [true; 2] {
             requests = http::rows(&group, directory.path())?;
         } else {
@@ -211,7 +212,7 @@ fn policy_of(directory: &Path, group: &Group, networks: usize) -> Outcome<(Polic
     let begin = Instant::now();
     let mut policy = Policy::parse(&format!(
         "cgroup = {:?}\nexplore = \"2%\"\n[[rule]]\nname = \"lossy\"\nprefix_file = \"lossy.txt\"\nlisten = [\"1-65535\"]\n\
-         controller = \"reno\"\n[[rule]]\nname = \"rest\"\nlisten = [\"1-65535\"]\ncontroller = \"cubic\"\n",
+         controller = \"cubic\"\n[[rule]]\nname = \"rest\"\nlisten = [\"1-65535\"]\ncontroller = \"reno\"\n",
         group.0
     ))?;
     policy.place_lists(|name| {
