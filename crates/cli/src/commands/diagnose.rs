@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use capture::Summary;
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineKind;
 use studies::advise::{self, Goal, Question, RangedPath};
 use studies::diagnose::{Diagnosis, more, not_used};
+use trace::Summary;
 
 use crate::commands::advise::Work;
 use crate::commands::trace::read;

@@ -6,13 +6,11 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use capture::quic::KeyLogError;
-use capture::read::ReadError;
-use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
 use lab::Cancel;
 use scenario::de::LARGEST;
 use studies::diagnose::named;
+use trace::{Direction, KeyLogError, ReadError, Summary, Trace};
 
 use crate::failure::Failure;
 use crate::files::{stream, whole};

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use capture::{Direction, FlowSummary, Summary};
 use report::count;
 use studies::diagnose::{named, untellable};
+use trace::{Direction, FlowSummary, Summary};
 
 use crate::failure::Failure;
 
