@@ -1,5 +1,5 @@
 //! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is tested
-//! where its data can be made, in `fleet`.
+//! where its data can be made, in `rollout`.
 
 use std::fs;
 use std::io::{Write, stderr};

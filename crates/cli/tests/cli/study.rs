@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use experiment::Plan;
-use fleet::study::Place;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
+use rollout::study::Place;
 use serde_json::Value;
 
 use crate::support::{fullpipe, refused};

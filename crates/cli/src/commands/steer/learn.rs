@@ -6,8 +6,8 @@ use clap::Args;
 use experiment::learn::{self, Beside, Nothing};
 use experiment::policy::Policy;
 use fleet::Regions;
-use fleet::study::read;
-use fleet::study::report::tables::hints;
+use rollout::study::read;
+use rollout::study::report::tables::hints;
 
 use super::super::study::Names;
 use crate::failure::Failure;

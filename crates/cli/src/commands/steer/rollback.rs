@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
-use fleet::steer;
+use rollout::steer;
 use scenario::others;
 
 use super::{check_length, read_bytes};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use experiment::Interface;
 use experiment::policy::{Connection, Policy, Rule};
-use fleet::steer::{self, Given};
 use kernel::{KNOWN_PACKETS, Resent};
+use rollout::steer::{self, Given};
 use units::{Duration, Ratio};
 
 use super::super::study;

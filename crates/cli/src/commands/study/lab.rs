@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
-use fleet::study::own_directory;
 use lab::EngineKind;
 use linux::command::Init;
+use rollout::study::own_directory;
 use studies::runs;
 
 use super::super::shell::INIT;

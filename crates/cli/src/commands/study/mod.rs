@@ -11,8 +11,8 @@ mod stop;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fleet::study::LEASE;
 use linux::routing::undo_at_end;
+use rollout::study::LEASE;
 
 pub use names::Names;
 pub use run::{kernel_is_able, unix_s};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fleet::study::Lookup;
 use fleet::{Regions, Systems, SystemsError};
+use rollout::study::Lookup;
 use scenario::regular;
 
 use crate::failure::Failure;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::{Findings, timeline};
-use fleet::study::log::Format;
-use fleet::study::report::{course, html, tables};
-use fleet::study::{LeftOut, Log, Read, read};
 use report::{below, sentences};
+use rollout::study::log::Format;
+use rollout::study::report::{course, html, tables};
+use rollout::study::{LeftOut, Log, Read, read};
 use scenario::regular;
 use serde_json::{Value, json};
 

@@ -6,10 +6,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use report::count;
+use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use units::{Bytes, Duration};
 
 use super::super::steer::{networks, through};

@@ -1,7 +1,7 @@
 //! `fullpipe study stop`.
 
 use clap::Args;
-use fleet::study::stop_routes;
+use rollout::study::stop_routes;
 
 use crate::failure::Failure;
 use crate::terminal::output;
