@@ -7,18 +7,18 @@ use capture::Summary;
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineKind;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
 use studies::advise::{self, Goal, Question, RangedPath};
 use studies::diagnose::{Diagnosis, more, not_used};
 
 use crate::commands::advise::Work;
 use crate::commands::trace::read;
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::options::command_line;
 use crate::options::connection_option::{direction, end};
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
 
 /// The seed of every random choice, that of `advise` if nobody gives another.
 const SEED: u64 = 1;

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use emulator::{Relay, RelayConfig, RelayError, Sharing};
+use program::failure::Failure;
+use program::interrupt::{self, Interrupt};
+use program::output;
+use program::usage;
 
-use crate::failure::Failure;
 use crate::options::address::resolve;
 use crate::options::path_options::{self, PathOptions};
-use crate::options::usage;
-use crate::terminal::interrupt::{self, Interrupt};
-use crate::terminal::output;
 use crate::terminal::relay_report::{table, told, warning};
 use crate::terminal::relay_status::RelayStatus;
 

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use lab::Cancel;
 use path::{Trace, TraceReason, assumed_unit};
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::whole;
 use report::{bits_per_sec, count, span};
 use units::Duration;
 
-use crate::failure::Failure;
-use crate::files::{stream, whole};
-use crate::terminal::interrupt;
-use crate::terminal::output;
+use crate::files::stream;
 
 /// The most bytes that are read, as of a scenario's `trace`.
 const MAX_BYTES: u64 = 1 << 28;

@@ -7,10 +7,10 @@ mod network;
 mod programs;
 
 use clap::Args;
+use program::failure::Failure;
+use program::output;
 use serde_json::json;
 
-use crate::failure::Failure;
-use crate::terminal::output;
 use finding::Finding;
 
 /// Say what this machine can do with Fullpipe, and how to mend what it cannot

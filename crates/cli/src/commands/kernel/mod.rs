@@ -7,9 +7,8 @@ use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use kernel::{Algorithm, Error, Registered};
-
-use crate::failure::Failure;
-use crate::terminal::output;
+use program::failure::Failure;
+use program::output;
 
 /// Load Fullpipe's controllers into the kernel's TCP, for every program on the machine
 #[derive(Debug, Args)]

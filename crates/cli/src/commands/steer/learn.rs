@@ -8,10 +8,10 @@ use experiment::policy::Policy;
 use fleet::Regions;
 use fleet::study::read;
 use fleet::study::report::tables::hints;
+use program::failure::Failure;
+use program::output;
 
 use super::super::study::Names;
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// Write a policy from the results of a study, with the evidence beside each rule
 #[derive(Debug, Args)]

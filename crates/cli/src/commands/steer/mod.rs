@@ -14,13 +14,13 @@ use std::path::{Path, absolute};
 use clap::{Args, Subcommand};
 use experiment::policy::{MOST_NETWORKS, Policy};
 use fleet::{Prefix, Systems, SystemsError};
+use program::failure::Failure;
+use program::output;
 use scenario::regular;
 
 pub use run::through;
 
-use crate::failure::Failure;
 use crate::options::other_file;
-use crate::terminal::output;
 
 /// Set the controllers of a server's connections by a policy: by client network, its retransmissions, port, interface and
 /// round-trip time

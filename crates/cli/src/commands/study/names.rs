@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fleet::study::Lookup;
 use fleet::{Regions, Systems, SystemsError};
+use program::failure::Failure;
 use scenario::regular;
-
-use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[group(skip)]

@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
 use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
+use program::failure::Failure;
+use program::output;
+use program::usage;
 use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
 
-use crate::failure::Failure;
 use crate::options::address::local_or_named;
-use crate::options::usage;
 use crate::terminal::live;
-use crate::terminal::output;
 use crate::terminal::signals::is_ignored;
 use watching::Watching;
 pub use watching::each;
