@@ -2,6 +2,7 @@
 
 mod commands;
 mod files;
+mod help;
 mod options;
 mod terminal;
 
@@ -18,7 +19,12 @@ use options::option_meant::option_meant;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]
-#[command(name = "fullpipe", version, arg_required_else_help = true)]
+#[command(
+    name = "fullpipe",
+    version,
+    arg_required_else_help = true,
+    help_template = help::template(&Command::augment_subcommands(clap::Command::new("fullpipe")))
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -18,7 +18,7 @@ use crate::terminal::relay_status::RelayStatus;
 /// The interval at which the status is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Put an emulated network path in front of a UDP server, until Ctrl-C
+/// Put an emulated path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.

@@ -21,7 +21,7 @@ use crate::terminal::lanes::Lanes;
 /// The default file of the report.
 const REPORT: &str = "fullpipe-race.html";
 
-/// Compare congestion controllers: each carries the same file over the same path
+/// Race controllers: each carries the same file over the same path
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Each controller gets a path of its own, unless they --share one; all of them run at the same time, as real QUIC over \

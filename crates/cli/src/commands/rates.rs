@@ -17,7 +17,7 @@ use crate::files::stream;
 /// The most bytes that are read, as of a scenario's `trace`.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Convert a recorded rate: to a table of times and rates, or to delivery opportunities for Mahimahi
+/// Convert a recorded rate to a table, or for Mahimahi
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE has any form that a scenario's trace may have: a table of times and rates, such as CSV, or delivery opportunities in \

@@ -18,7 +18,7 @@ use shell::{Attendant, Direction, Observed, Shell, ShellError, Signal};
 use crate::options::path_options::{self, PathOptions};
 use crate::terminal::signals::Signals;
 
-/// Run any program behind an emulated network path, and report what happened on the path
+/// Run a program behind an emulated path, and report what happened
 #[derive(Debug, Args)]
 #[command(after_help = "\
 COMMAND runs in a network of its own. Nothing is in it but the far side, beyond the path, at 10.200.1.1 and fd66:756c:6c70:1::1 \

@@ -10,7 +10,7 @@ use kernel::{Algorithm, Error, Registered};
 use program::failure::Failure;
 use program::output;
 
-/// Load Fullpipe's controllers into the kernel's TCP, for every program on the machine
+/// Load Fullpipe's controllers into the kernel's TCP
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A controller is a BPF program: no kernel is rebuilt, no machine restarted. What is loaded stays after the command, until it is \

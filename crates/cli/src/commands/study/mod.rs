@@ -17,7 +17,7 @@ use program::output;
 pub use names::Names;
 pub use run::{kernel_is_able, unix_s};
 
-/// Find out which controller suits a server's connections, by a randomised experiment
+/// Find by a randomised experiment which controller suits a server
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,

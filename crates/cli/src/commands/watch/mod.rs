@@ -26,7 +26,7 @@ use crate::terminal::signals::is_ignored;
 use watching::Watching;
 pub use watching::each;
 
-/// Watch this machine's TCP connections: what limits them, and how BBR would model their paths
+/// Watch this machine's TCP connections, and what limits them
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("metrics").args(["prometheus", "otlp"]).multiple(true)))]
 #[command(after_help = "\
