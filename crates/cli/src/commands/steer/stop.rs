@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use program::failure::Failure;
+use program::output;
 
 use super::super::study;
 use super::read;
-use crate::failure::Failure;
-use crate::terminal::output;
 use rollout::steer::Stopped;
 
 /// Remove a policy at once that a killed `steer` has left in force until the end of its lease

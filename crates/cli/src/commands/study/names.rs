@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fleet::{Regions, Systems, SystemsError};
+use program::failure::Failure;
 use rollout::study::Lookup;
 use scenario::regular;
-
-use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[group(skip)]
