@@ -2,11 +2,10 @@
 
 use std::net::SocketAddr;
 
+use program::failure::Failure;
 use report::count;
 use studies::diagnose::{named, untellable};
 use trace::{Direction, FlowSummary, Summary};
-
-use crate::failure::Failure;
 
 /// So many connections are named instead of one that is not there.
 const NAMED: usize = 5;
