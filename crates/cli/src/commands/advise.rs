@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use congestion::ControllerKind;
+use document::DocumentError;
 use lab::{Cancel, EngineError, EngineKind};
-use scenario::ScenarioError;
 use studies::advise::{
     self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
     Sampling,
@@ -83,7 +83,7 @@ pub struct Options {
 /// Runs the candidates and recommends one.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (question, origin) = question(options)?;
-    let wrong = |error: ScenarioError| origin.blame(&options.path, &error);
+    let wrong = |error: DocumentError| origin.blame(&options.path, &error);
     let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
@@ -253,7 +253,7 @@ struct Origin {
 
 impl Origin {
     /// The failure for an invalid field of the path. It names the source of the field.
-    fn blame(&self, given: &PathOptions, error: &ScenarioError) -> Failure {
+    fn blame(&self, given: &PathOptions, error: &DocumentError) -> Failure {
         match &self.file {
             _ if self.own_buffer.is_some() && error.field == "path.buffer" => {
                 path_options::in_options(error, "the default of ")
@@ -284,7 +284,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     let text = input.text.trim_start();
     let path = if text.is_empty() {
         let reason = "is empty; give a scenario, or the summary of a run or of captures";
-        Err(ScenarioError::new("", reason))
+        Err(DocumentError::new("", reason))
     } else if text.starts_with('{') {
         RangedPath::of_json(text)
     } else {

@@ -10,8 +10,8 @@ use capture::quic::KeyLogError;
 use capture::read::ReadError;
 use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
+use document::de::LARGEST;
 use lab::Cancel;
-use scenario::de::LARGEST;
 use studies::diagnose::named;
 
 use crate::failure::Failure;

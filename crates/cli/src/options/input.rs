@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use scenario::de::LARGEST;
+use document::de::LARGEST;
 use text::TextError;
 
 use crate::failure::Failure;

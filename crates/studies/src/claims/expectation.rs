@@ -3,10 +3,10 @@
 use super::seen;
 use crate::runs::Amount;
 use crate::sweep::axis_label;
+use document::de::Wrong;
+use document::tree::Node;
 use record::Dimension;
 use record::measure::{Measure, Select};
-use scenario::de::Wrong;
-use scenario::tree::Node;
 use serde::Deserialize;
 use units::Duration;
 

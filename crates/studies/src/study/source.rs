@@ -8,7 +8,8 @@ use super::{Length, Shelf, ShelfError, Study};
 use crate::population::{self, Spec};
 use crate::runs::{Batch, BatchError, Plan, distinct};
 use crate::sweep::SweepError;
-use scenario::{Controller, ScenarioError};
+use document::DocumentError;
+use scenario::Controller;
 
 /// The number of members drawn from a [population](crate::population), that of `population.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -78,7 +79,7 @@ pub enum SourceError {
         /// The file.
         place: String,
         /// The error.
-        error: ScenarioError,
+        error: DocumentError,
     },
     /// The engine cannot run it.
     #[error(transparent)]
