@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use kernel::Model;
 use linux::diag::TcpInfo;
-use report::parquet::{Cells, Column};
 use serde_json::{Map, Value};
+use tables::{Cells, Column};
 use units::{Bytes, Duration, Rate};
 
 use crate::connection::{Limit, Seen, Shares, Since};

@@ -18,6 +18,7 @@
 //! }
 //! ```
 
+pub mod columns;
 mod describe;
 mod directory;
 mod html;
@@ -26,7 +27,6 @@ mod lanes;
 mod left;
 mod overview;
 pub mod page;
-pub mod parquet;
 pub mod place;
 mod places;
 mod plot;

@@ -7,10 +7,10 @@ use units::{Bytes, Rate};
 use super::lanes::{Group, Lane, groups, lanes};
 use super::table::Table;
 use super::text::{below, bits_per_sec, bytes, count, known, percent, resent, span};
-use record::statistics::quantile;
 use record::{
     Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together, Validity,
 };
+use tables::statistics::quantile;
 
 /// The column that says what limited a flow.
 const LIMIT: &str = "limited by";

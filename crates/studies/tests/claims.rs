@@ -6,10 +6,10 @@ use std::path::Path;
 
 use lab::Cancel;
 use record::measure::{Measure, Select, Subject};
-use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use studies::runs::{Batch, Findings, Reason};
 use studies::study::{Length, Shelf};
+use tables::statistics::Spread;
 
 /// The ids of the required claims, from the publications that define the system.
 const IDS: [&str; 58] = [

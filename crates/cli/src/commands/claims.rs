@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use lab::EngineKind;
-use record::statistics::Spread;
 use studies::claims::{self, Claim, Judgement, Table, Tally};
 use studies::runs::Findings;
 use studies::study::{Length, Shelf};
+use tables::statistics::Spread;
 
 use crate::commands::agenda::{Agenda, Item};
 use crate::failure::Failure;

@@ -7,7 +7,7 @@ use capture::packet::Endpoint;
 use capture::{ConnectionSummary, FlowSummary, Summary, Timeline};
 use units::{Duration, Rate, Time};
 
-use crate::parquet::Column;
+use tables::Column;
 
 /// A flow of a connection.
 pub struct FlowRow<'s> {

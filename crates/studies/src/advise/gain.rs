@@ -1,7 +1,7 @@
 //! The advantage of one candidate over another on the sampled paths, and its confidence interval.
 
-use record::statistics::{mean, median};
 use serde::Serialize;
+use tables::statistics::{mean, median};
 
 use super::plan::Sampling;
 use crate::runs::Amount;

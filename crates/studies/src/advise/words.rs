@@ -6,8 +6,8 @@ use super::outcome::Outcomes;
 use super::plan::Sampling;
 use super::ranges::short;
 use path::Loss;
-use record::statistics::Spread;
 use report::count;
+use tables::statistics::Spread;
 use units::Duration;
 
 /// Describes the runs.

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::plan::{Calibration, Case, Kept, Side};
 use super::quantity::Quantity;
 use crate::runs::{Run, Store};
-use report::parquet::{self, Column, WriteError};
+use tables::Column;
+use tables::parquet::{self, WriteError};
 
 /// A run of a case on one of the engines.
 struct Row<'r> {

@@ -13,8 +13,8 @@ use crate::runs::{Plan, Point, Run, Store};
 use crate::sweep::SweepError;
 use document::DocumentError;
 use lab::EngineError;
-use record::statistics::Spread;
 use scenario::Scenario;
+use tables::statistics::Spread;
 
 /// A scenario that runs on two engines.
 #[derive(Debug, Clone)]

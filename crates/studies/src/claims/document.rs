@@ -4,8 +4,8 @@ use super::Claim;
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
 use crate::runs::distinct;
-use record::statistics::Spread;
 use report::Marks;
+use tables::statistics::Spread;
 
 /// The marks that enclose the section. Results in real time depend on the machine and have a section of their own.
 pub fn marks(engines: &[lab::EngineKind]) -> Marks {

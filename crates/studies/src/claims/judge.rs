@@ -9,7 +9,7 @@ use super::seen;
 use super::spec::Claim;
 use crate::runs::{Finding, Findings};
 use crate::study::Length;
-use record::statistics::{Spread, median};
+use tables::statistics::{Spread, median};
 
 /// The judgement of an expectation on an engine.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Mark, Picture, Rule, Unit, cdf};
-use record::statistics::{mean, quantile};
+use tables::statistics::{mean, quantile};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::runs::{Amount, Finding, Findings, distinct};
-use record::statistics;
 use record::{FlowSummary, PathSummary, Record};
+use tables::statistics;
 
 /// The field for whose values most figures have a curve each.
 pub const CONTROLLER: &str = "flow.controller";

@@ -5,7 +5,7 @@ use super::{After, DRAFT, Figure, curves, transfers};
 use crate::runs::Findings;
 use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 use record::FlowSummary;
-use record::statistics::{mean, quantile};
+use tables::statistics::{mean, quantile};
 
 pub const LOSS: Figure = Figure::new(
     "versions-loss",

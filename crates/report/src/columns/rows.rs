@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use units::{Bytes, Duration, Rate};
-
-use super::write::Column;
 use record::{FlowRecord, FlowSample, Limits, PathSample, Record, Transfer};
+use tables::Column;
+use units::{Bytes, Duration, Rate};
 
 /// A flow at one moment.
 pub struct SampleRow<'r> {

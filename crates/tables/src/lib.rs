@@ -1,0 +1,19 @@
+//! Tables: columns with a name, a unit and a type; the statistics of numbers; and Parquet files.
+//!
+//! A [`Column`] says once how a value of a row is called and where it comes from. Parquet files, JSON and Arrow follow it.
+//! [`statistics`] has the one definition of a median and of a quantile. Parquet needs the feature `parquet`.
+//!
+//! ```
+//! use tables::{Column, Value};
+//!
+//! let columns = [Column::real("rtt_ms", |row: &f64| Some(*row))];
+//! assert_eq!(columns[0].cells.value(&41.5), Some(Value::Real(41.5)));
+//! assert_eq!(tables::statistics::median([3.0, 1.0, 2.0]), Some(2.0));
+//! ```
+
+mod column;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod statistics;
+
+pub use column::{Cells, Column, Kind, List, Value};
