@@ -161,7 +161,7 @@ fn of_group(by: GroupBy, group: &Group, when: Moment) -> Map<String, Value> {
         "resent": group.since.resent(),
         "limited_application": shares.map(|shares| shares.application),
         "limited_receiver": shares.map(|shares| shares.receiver),
-        "limited_sndbuf": shares.map(|shares| shares.send_buffer),
+        "limited_send_buffer": shares.map(|shares| shares.send_buffer),
         "limited_congestion": shares.map(|shares| shares.congestion),
         "limit": shares.map(|shares| Limit::name(shares.most().0)),
     });
