@@ -10,6 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use report::{Also, Origin, columns};
 use scenario::Scenario;
+use tables::numbers;
 use units::Duration;
 
 use crate::arguments::{self, Asked};
@@ -198,7 +199,7 @@ impl Record {
             summary.scenario,
             summary.engine,
             summary.duration_s,
-            report::count(summary.flows.len() as u64, "flow")
+            numbers::count(summary.flows.len() as u64, "flow")
         )
     }
 }

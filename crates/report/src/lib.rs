@@ -50,7 +50,4 @@ pub use places::places;
 pub use qlog::qlog;
 pub use section::{Marks, NoMarks};
 pub use table::Table;
-pub use text::{
-    below, bits_per_sec, bytes, count, explained, known, percent, resent, sentences, size, span,
-    utc, without_middle, wrapped,
-};
+pub use text::{below, explained, sentences, without_middle, wrapped};

@@ -1,7 +1,8 @@
-//! Tables: columns with a name, a unit and a type; the statistics of numbers; and Parquet files.
+//! Tables: columns with a name, a unit and a type; numbers as text; statistics; and Parquet files.
 //!
 //! A [`Column`] says once how a value of a row is called and where it comes from. Parquet files, JSON and Arrow follow it.
-//! [`statistics`] has the one definition of a median and of a quantile. Parquet needs the feature `parquet`.
+//! [`numbers`] writes a quantity for people. [`statistics`] has the one definition of a median and of a quantile. Parquet
+//! needs the feature `parquet`.
 //!
 //! ```
 //! use tables::{Column, Value};
@@ -12,6 +13,7 @@
 //! ```
 
 mod column;
+pub mod numbers;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod statistics;

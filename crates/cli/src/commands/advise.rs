@@ -12,6 +12,7 @@ use studies::advise::{
     Sampling,
 };
 use studies::runs::{self, Execution, Plan};
+use tables::numbers;
 use units::Duration;
 
 use crate::failure::Failure;
@@ -168,7 +169,7 @@ impl Work<'_> {
             0 => Ok(Ok(())),
             failed => Err(Failure::failed(format_args!(
                 "{} failed, so their paths are missing",
-                report::count(failed as u64, "run")
+                numbers::count(failed as u64, "run")
             ))),
         }
     }

@@ -11,6 +11,7 @@ use studies::calibrate::{
 };
 use studies::runs::{self, Execution, Run, Store};
 use studies::study::Shelf;
+use tables::numbers;
 
 use crate::failure::Failure;
 use crate::files::document::Document;
@@ -152,7 +153,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() && left > 0 {
         return Err(Failure::interrupted(&format!(
             "{} left; repeat the command to continue",
-            report::count(left as u64, "run")
+            numbers::count(left as u64, "run")
         )));
     }
     show(options, &calibration, &store, document, &failed)?;
@@ -214,10 +215,10 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
     let minutes = calibration.real_time_s() / 60.0;
     output::note(format_args!(
         "{}, {} each{}: {} in real time",
-        report::count(calibration.cases.len() as u64, "case"),
-        report::count(calibration.repeats, "run"),
+        numbers::count(calibration.cases.len() as u64, "case"),
+        numbers::count(calibration.repeats, "run"),
         calibration.exception(),
-        report::count(minutes.round() as u64, "minute")
+        numbers::count(minutes.round() as u64, "minute")
     ));
     Ok(())
 }
@@ -251,7 +252,7 @@ fn execute(
             output::note(format_args!(
                 "engine {name}: {} of {} to do; results in {}",
                 missing.len(),
-                report::count(all as u64, "run"),
+                numbers::count(all as u64, "run"),
                 options.out.display()
             ));
         }
@@ -359,7 +360,7 @@ fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure
         ))),
         (failed, _, _) => Err(Failure::failed(format_args!(
             "{} failed; repeat the command to try again",
-            report::count(failed as u64, "run")
+            numbers::count(failed as u64, "run")
         ))),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use lab::Cancel;
 use path::{Trace, TraceReason, assumed_unit};
-use report::{bits_per_sec, count, span};
+use tables::numbers::{bits_per_sec, count, span};
 use units::Duration;
 
 use crate::failure::Failure;

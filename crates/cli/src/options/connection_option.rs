@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use capture::{Direction, FlowSummary, Summary};
-use report::count;
 use studies::diagnose::{named, untellable};
+use tables::numbers::count;
 
 use crate::failure::Failure;
 

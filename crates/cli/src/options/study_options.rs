@@ -7,6 +7,7 @@ use clap::Args;
 use lab::Cancel;
 use studies::runs::{self, Batch, Findings};
 use studies::study::{Length, Shelf};
+use tables::numbers;
 
 use crate::options::awake_option::AwakeOption;
 use crate::options::engines::Engines;
@@ -71,7 +72,7 @@ impl StudyOptions {
             return;
         }
         if !self.quiet {
-            let count = report::count(runs.len() as u64, "run");
+            let count = numbers::count(runs.len() as u64, "run");
             output::note(format_args!("engine {}: {count}", batch.engine));
         }
         let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use indicatif::ProgressBar;
 use lab::Progress;
 use studies::race::{Payload, Race};
+use tables::numbers;
 use units::{Duration, Rate};
 
 use crate::terminal::bars::Bars;
@@ -39,7 +40,7 @@ impl Lanes<'_> {
     fn start(&self) -> Vec<Lane> {
         let race = self.race;
         let what = match &race.payload {
-            Payload::Noise(bytes) => report::bytes(*bytes),
+            Payload::Noise(bytes) => numbers::bytes(*bytes),
             Payload::File(file) => file.display().to_string(),
             Payload::Endless => "as much as fits".to_owned(),
         };

@@ -9,6 +9,7 @@ use record::Summary;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use tables::numbers;
 use units::Bytes;
 
 /// The half width of the 95 % interval of a counted share, in standard deviations.
@@ -96,7 +97,7 @@ impl RangedPath {
         for (field, text) in fields {
             path.set(&format!("path.{field}"), text)?;
         }
-        let payload = report::size(Bytes::new(flow.sent_bytes));
+        let payload = numbers::size(Bytes::new(flow.sent_bytes));
         path.origin = Some(format!("{} to {} ({payload})", flow.from, flow.to));
         Ok(path)
     }

@@ -6,6 +6,7 @@ use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
 use document::{DocumentError, de};
 use record::measure::Select;
 use serde::Deserialize;
+use tables::numbers;
 use units::hint;
 
 /// The table of claims.
@@ -355,7 +356,7 @@ impl Claim {
                         };
                         let reason = format!(
                             "is beyond the study, which ends after {} on {engine}{hint}",
-                            report::span(end.as_millis_f64())
+                            numbers::span(end.as_millis_f64())
                         );
                         let error = DocumentError::new(field, reason);
                         return Err(error.item(place).within("expect"));

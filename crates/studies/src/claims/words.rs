@@ -3,7 +3,7 @@
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Value, Verdict};
 use record::Dimension;
-use report::{bits_per_sec, percent, span};
+use tables::numbers::{bits_per_sec, percent, span};
 use tables::statistics::Spread;
 
 /// The value as text with its unit.

@@ -3,7 +3,7 @@
 use crate::runs::Findings;
 use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
-use report::count;
+use tables::numbers::count;
 
 /// The part of a publication that a figure reproduces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

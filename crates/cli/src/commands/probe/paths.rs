@@ -3,6 +3,7 @@
 use lab::EngineKind;
 use studies::probe;
 use studies::runs::{self, Execution, Plan};
+use tables::numbers;
 
 use super::Probing;
 use crate::failure::Failure;
@@ -53,7 +54,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
             "{count} of {} failed",
-            report::count(plan.runs.len() as u64, "connection")
+            numbers::count(plan.runs.len() as u64, "connection")
         ))),
     }
 }

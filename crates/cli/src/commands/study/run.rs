@@ -9,7 +9,7 @@ use experiment::{Plan, Prefix};
 use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
-use report::count;
+use tables::numbers::count;
 use units::{Bytes, Duration};
 
 use super::super::steer::{networks, through};

@@ -1,8 +1,9 @@
 //! One look, printed.
 
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
-use report::{Table, below, count};
+use report::{Table, below};
 use serde_json::{Map, Value, json};
+use tables::numbers::count;
 use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 

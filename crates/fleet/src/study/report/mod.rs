@@ -5,11 +5,12 @@ pub mod course;
 mod course_charts;
 pub mod tables;
 
+use ::report::Table;
 use ::report::page::{Origin, PLAIN, Page};
-use ::report::{Table, count};
 use askama::Template;
 use experiment::findings::Comparison;
 use experiment::{Findings, timeline};
+use tables::numbers::count;
 
 use super::data::Read;
 
