@@ -172,8 +172,8 @@ fn leaves<R>(column: &Column<'_, R>, rows: &[R]) -> Vec<Leaf> {
         }
         return vec![leaf];
     };
-    let kinds = list.fields.iter().map(|(_, kind)| Leaf::new(*kind));
-    let mut leaves: Vec<Leaf> = kinds.collect();
+    let fields = list.fields.iter();
+    let mut leaves: Vec<Leaf> = fields.map(|(_, kind)| Leaf::new(*kind)).collect();
     for row in rows {
         match list.items(row) {
             // 2: there is an item that has no value here; 3: one that has.
