@@ -7,10 +7,10 @@ pub mod tables;
 
 use ::report::Table;
 use ::report::page::{Origin, PLAIN, Page};
+use ::tables::numbers::count;
 use askama::Template;
 use experiment::findings::Comparison;
 use experiment::{Findings, timeline};
-use tables::numbers::count;
 
 use super::data::Read;
 
