@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use crate::population::{Access, Swing};
 use document::DocumentError;
 use document::de;
 use document::tree::{Entry, Node};
 use scenario::{Draft, FlowSpec};
 use serde::Deserialize;
-use studies::population::{Access, Swing};
 use transport::app::{Config, Connections, Poisson};
 use units::Duration;
 use units::bounds::positive;

@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use document::tree::Node;
 use document::{DocumentError, Part};
-
-use crate::failure::Failure;
+use program::failure::Failure;
 
 /// A field and its text.
 #[derive(Debug, Clone)]

@@ -3,10 +3,9 @@
 use clap::Args;
 use document::tree::Node;
 use document::{DocumentError, Part};
+use program::failure::Failure;
 use scenario::{LinkSpec, PathSpec};
 use studies::advise::{Range, RangedPath};
-
-use crate::failure::Failure;
 
 /// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. Nothing if the text has one value, or a table.
 fn range_meant(key: &str, text: &str) -> Option<String> {

@@ -2,10 +2,9 @@
 
 use fleet::Group;
 use fleet::column::{millis, scaled};
+use program::output;
 use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
-
-use crate::terminal::output;
 
 /// What is shown of a group; the first heading says what it is.
 pub const HEADINGS: [&str; 9] = [

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use emulator::{DirectionCounters, RelayCounters};
+use program::human;
 use tables::numbers;
 use tables::numbers::count;
 use units::Bytes;
 
-use crate::terminal::human;
 use crate::terminal::relay_status::{dropped, lost};
 
 /// All of it in one line.

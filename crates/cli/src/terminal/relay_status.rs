@@ -5,12 +5,11 @@ use std::time::{Duration, Instant};
 
 use emulator::{DirectionCounters, Queued, Relay, RelayCounters};
 use indicatif::ProgressBar;
+use program::bars::Bars;
+use program::human;
 use tables::numbers;
 use tables::numbers::count;
 use units::{Bytes, Rate};
-
-use crate::terminal::bars::Bars;
-use crate::terminal::human;
 
 /// The present rate is that of this span.
 const SPAN: Duration = Duration::from_secs(1);

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
 use studies::probe::{self, Host, Row};
 use tables::numbers;
 
 use super::{Probing, token};
-use crate::failure::Failure;
-use crate::terminal::interrupt;
-use crate::terminal::output;
 
 /// The most failed probes of a round whose names are printed.
 const NAMED: usize = 10;

@@ -11,8 +11,12 @@ use clap::Args;
 use experiment::policy::{Policy, Rule};
 use experiment::{Interface, Ports};
 use fleet::Exporter;
-use fleet::steer::{Steer, SteerError};
-use fleet::study::Step;
+use program::failure::Failure;
+use program::output;
+use program::usage;
+use program::whole;
+use rollout::steer::{Steer, SteerError};
+use rollout::study::Step;
 use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tables::numbers;
@@ -21,11 +25,7 @@ use units::{Duration, Ratio};
 use super::super::{study, watch};
 use super::pace::Pace;
 use super::{read_with, tell_of_explorers};
-use crate::failure::Failure;
-use crate::files::whole;
 use crate::options::address::local_or_named;
-use crate::options::usage;
-use crate::terminal::output;
 
 /// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
 /// in between.

@@ -8,11 +8,11 @@ use std::str::FromStr;
 use clap::Args;
 use document::DocumentError;
 use document::tree::Node;
+use program::failure::Failure;
 use serde::{Serialize, Serializer};
 
 use super::super::steer::read_text;
 use super::run::unread;
-use crate::failure::Failure;
 use crate::options::other_file;
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.

@@ -2,6 +2,7 @@
 
 use fleet::column::{limit, millis, scaled};
 use fleet::{Connection, Past};
+use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::symbols::Marker;
@@ -11,7 +12,6 @@ use tables::numbers;
 use units::{Duration, Rate};
 
 use super::draw::Palette;
-use crate::terminal::output::printable;
 
 /// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
 const LOWEST: u16 = 4;
