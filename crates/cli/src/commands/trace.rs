@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use document::de::LARGEST;
 use lab::Cancel;
 use program::command_line;
 use program::failure::Failure;
@@ -14,7 +15,6 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::whole;
-use scenario::de::LARGEST;
 use studies::diagnose::named;
 use trace::{Direction, KeyLogError, ReadError, Summary, Trace};
 

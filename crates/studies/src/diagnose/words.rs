@@ -1,6 +1,6 @@
 //! A diagnosis in sentences.
 
-use report::{bits_per_sec, count, percent, size, span};
+use tables::numbers::{bits_per_sec, count, percent, size, span};
 use trace::{Direction, FlowSummary, Guess, LimitedBy, Summary};
 use units::Bytes;
 
