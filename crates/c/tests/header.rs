@@ -21,6 +21,6 @@ fn the_header_is_that_of_the_code() {
     let kept = fs::read_to_string(&place).unwrap_or_default();
     assert!(
         kept == made,
-        "include/fullpipe.h is out of date: run FULLPIPE_HEADER=write cargo test -p fullpipe-c --test header"
+        "include/fullpipe.h is out of date: run FULLPIPE_HEADER=write cargo test -p fullpipe-c --features header"
     );
 }
