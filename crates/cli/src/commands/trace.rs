@@ -10,6 +10,7 @@ use capture::quic::KeyLogError;
 use capture::read::ReadError;
 use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
+use document::de::LARGEST;
 use lab::Cancel;
 use program::command_line;
 use program::failure::Failure;
@@ -17,7 +18,6 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::whole;
-use scenario::de::LARGEST;
 use studies::diagnose::named;
 
 use crate::files::stream;

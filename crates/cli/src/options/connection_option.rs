@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use capture::{Direction, FlowSummary, Summary};
 use program::failure::Failure;
-use report::count;
 use studies::diagnose::{named, untellable};
+use tables::numbers::count;
 
 /// So many connections are named instead of one that is not there.
 const NAMED: usize = 5;

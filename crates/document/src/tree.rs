@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Reason, ScenarioError, shortened};
+use super::error::{DocumentError, Reason, shortened};
 
 /// A value before it is known what it should mean.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ impl Node {
     }
 
     /// Reads a TOML document.
-    pub fn from_toml(text: &str) -> Result<Vec<Entry>, ScenarioError> {
+    pub fn from_toml(text: &str) -> Result<Vec<Entry>, DocumentError> {
         let lines = Lines::new(text);
         let document = DeTable::parse(text).map_err(|error| {
             let mut message = error.message().replace('\n', ", ");
@@ -93,9 +93,9 @@ impl Node {
             }
             let culprit = error.span().and_then(|span| text.get(span));
             let culprit = culprit.filter(|text| !text.is_empty() && !text.contains('\n'));
-            ScenarioError {
+            DocumentError {
                 line: error.span().map(|span| lines.at(span.start)),
-                ..ScenarioError::new(
+                ..DocumentError::new(
                     "",
                     match culprit {
                         Some(culprit) => format!("\"{}\": {message}", shortened(culprit)),
@@ -108,41 +108,41 @@ impl Node {
     }
 
     /// The scalar's text.
-    pub fn text(&self, expected: &str) -> Result<&str, ScenarioError> {
+    pub fn text(&self, expected: &str) -> Result<&str, DocumentError> {
         let found = match self {
             Node::Scalar(text) => return Ok(text),
             Node::Table(_) => "a table",
             Node::List(_) => "a list",
         };
-        Err(ScenarioError::new(
+        Err(DocumentError::new(
             "",
             format!("expected {expected}, not {found}"),
         ))
     }
 
     /// The table's entries.
-    pub fn entries(&self, expected: &str) -> Result<&[Entry], ScenarioError> {
+    pub fn entries(&self, expected: &str) -> Result<&[Entry], DocumentError> {
         match self {
             Node::Table(entries) => Ok(entries),
-            _ => Err(ScenarioError::new("", format!("expected {expected}"))),
+            _ => Err(DocumentError::new("", format!("expected {expected}"))),
         }
     }
 
     /// The error that this value, which it shows, has `reason`.
-    pub fn wrong(&self, reason: &str) -> ScenarioError {
+    pub fn wrong(&self, reason: &str) -> DocumentError {
         let shown = match self {
             Node::Scalar(text) => shortened(text),
             Node::Table(_) => "this table".into(),
             Node::List(_) => "this list".into(),
         };
-        ScenarioError::new("", Reason::of(shown).words(format!(" {reason}")))
+        DocumentError::new("", Reason::of(shown).words(format!(" {reason}")))
     }
 }
 
-impl ScenarioError {
+impl DocumentError {
     /// The same error, with the line of its field in the text with these entries if it has none yet.
     #[must_use]
-    pub fn on_line_in(mut self, entries: &[Entry]) -> ScenarioError {
+    pub fn on_line_in(mut self, entries: &[Entry]) -> DocumentError {
         self.line = self.line.or_else(|| line_of(entries, &self.field));
         self
     }
@@ -152,8 +152,8 @@ impl ScenarioError {
 /// there is only one.
 pub fn items<T>(
     list: &[Node],
-    read: impl Fn(&Node) -> Result<T, ScenarioError>,
-) -> Result<Vec<T>, ScenarioError> {
+    read: impl Fn(&Node) -> Result<T, DocumentError>,
+) -> Result<Vec<T>, DocumentError> {
     let numbered = |(index, value)| {
         read(value).map_err(|error| match list.len() {
             1 => error,

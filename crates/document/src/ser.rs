@@ -1,14 +1,13 @@
-//! Writes what [`de`](super::de) reads, as TOML.
+//! Writes as TOML what [`de`](super::de) reads.
 
 use std::path::PathBuf;
 
-use path::{Effects, LossAt};
 use serde::ser::{Error as _, Serialize, Serializer};
 use toml::{Table, Value as Toml};
 
 use super::de::{REST, UNNAMED};
 
-/// What a struct says.
+/// The fields of a struct.
 ///
 /// # Errors
 ///
@@ -41,28 +40,19 @@ fn tidy(table: &mut Table) {
             }
         }
     }
-    if let Some(next) = table.remove("path.next")
-        && let Some(Toml::Table(path)) = table.get_mut("path")
-    {
-        path.insert("next".to_string(), next);
+    let dotted = table.keys().filter(|key| key.contains('.')).cloned();
+    for field in dotted.collect::<Vec<_>>() {
+        if let Some((outer, inner)) = field.split_once('.')
+            && table.get(outer).is_some_and(Toml::is_table)
+            && let Some(value) = table.remove(&field)
+            && let Some(Toml::Table(outer)) = table.get_mut(outer)
+        {
+            outer.insert(inner.to_string(), value);
+        }
     }
 }
 
-/// Writes what is not as usual.
-pub fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::Error> {
-    let table = |effects| Table::try_from(effects).map_err(S::Error::custom);
-    let usual = Effects::default();
-    let usual = table(&usual)?;
-    let mut written = table(effects)?;
-    // A loss of nothing is said only of a place.
-    let has_place = effects.loss_at != LossAt::default();
-    written.retain(|key, value| usual.get(key) != Some(value) || (key == "loss" && has_place));
-    let fields = written.into_iter();
-    let table: Table = fields.map(|(key, value)| (key, with_kind(value))).collect();
-    table.serialize(serializer)
-}
-
-/// Whether it need not be written.
+/// The condition under which a field need not be written: its value is the default.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -80,8 +70,9 @@ pub fn tagged<S: Serializer>(form: &impl Serialize, serializer: S) -> Result<S::
     with_kind(written).serialize(serializer)
 }
 
-/// Serde has a variant as a table with one key, its name.
-fn with_kind(value: Toml) -> Toml {
+/// A value with the variants in it as names, or as tables with the name as `kind`. Serde writes a variant as a table with
+/// one key, its name.
+pub fn with_kind(value: Toml) -> Toml {
     let Toml::Table(mut table) = value else {
         return value;
     };

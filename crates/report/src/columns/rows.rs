@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use units::{Bytes, Duration, Rate};
-
-use super::write::Column;
 use record::{FlowRecord, FlowSample, Limits, PathSample, Record, Transfer};
+use tables::Column;
+use units::{Bytes, Duration, Rate};
 
 /// A flow at one moment.
 pub struct SampleRow<'r> {
@@ -51,7 +50,7 @@ pub(super) fn sample_columns<'r>() -> Vec<Column<'r, SampleRow<'r>>> {
         Table::whole("ssthresh_bytes", |row| row.sample?.ssthresh.and_then(bytes)),
         Table::whole("pacing_rate_bps", |row| bps(Some(row.sample?.pacing_rate))),
         Table::whole("btl_bw_bps", |row| bps(row.sample?.btl_bw)),
-        Table::real("rt_prop_ms", |row| millis(row.sample?.rt_prop)),
+        Table::real("rtprop_ms", |row| millis(row.sample?.rt_prop)),
         Table::whole("short_term_bw_bps", |row| bps(row.sample?.short_term_bw)),
         Table::whole("short_term_inflight_bytes", |row| {
             row.sample?.short_term_inflight.and_then(bytes)

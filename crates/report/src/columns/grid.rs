@@ -1,11 +1,11 @@
 //! Flows at common times: samples are taken when ACKs come, which is at other times for each flow.
 
-use units::Duration;
-
-use super::tables::{SampleRow, sample_columns};
-use super::write::Column;
 use record::{FlowRecord, Record};
 use scenario::Scenario;
+use tables::Column;
+use units::Duration;
+
+use super::rows::{SampleRow, sample_columns};
 
 /// The most rows of a grid.
 pub const MAX_ROWS: u64 = 100_000_000;

@@ -21,14 +21,14 @@ use text::TextError;
 use units::bounds::refused;
 use units::{hint, told};
 
-use super::error::{Reason, ScenarioError, TABLE, shortened, unknown_key};
+use super::error::{DocumentError, Reason, TABLE, shortened, unknown_key};
 use super::tree::{Entry, Node};
 
 /// The field that stands for the rest of its table.
 pub const REST: &str = "*";
 
 /// The variants that have no name.
-pub(crate) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
+pub(super) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
 /// The most bytes of a file in TOML.
 pub const LARGEST: u64 = 16 << 20;
@@ -40,32 +40,32 @@ pub const LARGEST: u64 = 16 << 20;
 /// The file cannot be read, or those of `parse`.
 pub fn load<T>(
     file: &Path,
-    parse: impl FnOnce(&str, &Path) -> Result<T, ScenarioError>,
-) -> Result<T, ScenarioError> {
+    parse: impl FnOnce(&str, &Path) -> Result<T, DocumentError>,
+) -> Result<T, DocumentError> {
     let read = File::open(file).map_err(TextError::from);
     let read = read.and_then(|file| text::read(file, LARGEST));
     let text = read.map_err(|error| {
-        ScenarioError::new("", format!("cannot read {}: {error}", file.display()))
+        DocumentError::new("", format!("cannot read {}: {error}", file.display()))
     })?;
     parse(&text, file.parent().unwrap_or(Path::new("")))
 }
 
 /// Reads a `T`; the error's field is relative to the value.
-pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, ScenarioError> {
+pub fn read<T: DeserializeOwned>(value: &Node) -> Result<T, DocumentError> {
     T::deserialize(value).map_err(|fault| fault.of(value).into())
 }
 
 /// Reads a `T` from a table of these entries.
-pub fn read_entries<T: DeserializeOwned>(entries: &[Entry]) -> Result<T, ScenarioError> {
+pub fn read_entries<T: DeserializeOwned>(entries: &[Entry]) -> Result<T, DocumentError> {
     read(&Node::Table(entries.to_vec()))
 }
 
 /// Reads a `T` from a text in TOML; the error has its line. What was read comes with it.
-pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), ScenarioError> {
+pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), DocumentError> {
     let table = Node::Table(Node::from_toml(text)?);
     let read = read(&table);
     let Node::Table(entries) = table else {
-        return Err(ScenarioError::new("", "is not a table"));
+        return Err(DocumentError::new("", "is not a table"));
     };
     match read {
         Ok(read) => Ok((read, entries)),
@@ -74,7 +74,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<(T, Vec<Entry>), Sce
 }
 
 /// The keys that the table of a `T` can have.
-pub(crate) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
+pub fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let unknown = Node::Table(vec![Entry::new("", Node::Scalar(String::new()))]);
     match T::deserialize(&unknown) {
         Err(Fault {
@@ -227,7 +227,7 @@ impl Fault {
             (Cause::Whole(reason), _) => reason,
             (Cause::OfValue(reason) | Cause::OfText(reason), _) => reason.into(),
         };
-        let error = ScenarioError::new(self.field, reason).within(key);
+        let error = DocumentError::new(self.field, reason).within(key);
         Fault::new(&error.field, error.reason)
     }
 
@@ -250,15 +250,15 @@ impl Fault {
     }
 }
 
-impl From<Fault> for ScenarioError {
-    fn from(fault: Fault) -> ScenarioError {
+impl From<Fault> for DocumentError {
+    fn from(fault: Fault) -> DocumentError {
         let reason = match fault.cause {
             Cause::Whole(reason) => reason,
             Cause::OfValue(reason) | Cause::OfText(reason) => reason.into(),
             Cause::NoList => "is not a list".into(),
             Cause::Unknown(known) => unknown_key(&fault.field, &known),
         };
-        ScenarioError::new(fault.field, reason)
+        DocumentError::new(fault.field, reason)
     }
 }
 

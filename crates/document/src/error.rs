@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in one line.
+//! What is wrong with a document, in one line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,23 +11,23 @@ pub(crate) const TABLE: &str = "a table such as ";
 /// Errors show so many characters of a value, and of a key.
 const MOST_SHOWN: usize = 60;
 
-/// A scenario, or one of its fields, makes no sense.
+/// A document, or one of its fields, makes no sense.
 ///
 /// Prints as one line: where (line of the file, if it came from one), which field, what is wrong and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScenarioError {
-    /// The line of the scenario's text, counted from one.
+pub struct DocumentError {
+    /// The line of the document's text, counted from one.
     pub line: Option<usize>,
-    /// The field, such as `path.rate`; empty if the text as a whole is no scenario.
+    /// The field, such as `path.rate`; empty if it is about the text as a whole.
     pub field: String,
     /// What is wrong with it, and the fix.
     pub reason: Reason,
 }
 
-impl ScenarioError {
+impl DocumentError {
     /// What is wrong with a field.
-    pub fn new(field: impl Into<String>, reason: impl Into<Reason>) -> ScenarioError {
-        ScenarioError {
+    pub fn new(field: impl Into<String>, reason: impl Into<Reason>) -> DocumentError {
+        DocumentError {
             line: None,
             field: field.into(),
             reason: reason.into(),
@@ -42,13 +42,13 @@ impl ScenarioError {
         }
     }
 
-    /// The same error, in item `index` of a list; [`ScenarioError::within`] puts the list's name before it.
-    pub fn item(self, index: usize) -> ScenarioError {
+    /// The same error, in item `index` of a list; [`DocumentError::within`] puts the list's name before it.
+    pub fn item(self, index: usize) -> DocumentError {
         self.within(&format!("[{index}]"))
     }
 
     /// The same error, seen from the table `table` that the field is in.
-    pub fn within(mut self, table: &str) -> ScenarioError {
+    pub fn within(mut self, table: &str) -> DocumentError {
         self.field = below(table, &self.field);
         for part in &mut self.reason.0 {
             if let Part::Meant(meant) = part {
@@ -68,16 +68,17 @@ fn below(table: &str, field: &str) -> String {
     }
 }
 
-impl From<ConfigError> for ScenarioError {
-    fn from(error: ConfigError) -> ScenarioError {
+impl From<ConfigError> for DocumentError {
+    fn from(error: ConfigError) -> DocumentError {
         // The sentence goes on after the field without a colon: `queue.min of 90kb is …`.
         let problem = error.problem();
         let reason = problem.strip_prefix("of ").unwrap_or(problem);
-        ScenarioError::new(error.field(), reason)
+        DocumentError::new(error.field(), reason)
     }
 }
 
-/// What is wrong with a field, and the fix. What each way of giving a scenario writes in its own way is known as such.
+/// What is wrong with a field, and the fix. Its parts are typed, since an option, a file and Python's keywords write the same
+/// field in different ways.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reason(Vec<Part>);
 
@@ -97,7 +98,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// As scenarios have it.
+    /// As documents have it.
     pub fn text(&self) -> &str {
         match self {
             Part::Words(text)
@@ -208,7 +209,7 @@ const OTHER_NAMES: [(&str, &[&str]); 7] = [
 ];
 
 /// The one of `known` that `key` was probably meant to be: one that means the same, or else one that is near.
-pub(crate) fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = key.to_lowercase().replace('-', "_");
     let others = |of: &str| OTHER_NAMES.iter().find(|(name, _)| *name == of);
     let means = |of: &&&str| others(of).is_some_and(|(_, others)| others.contains(&&*plain));
@@ -228,12 +229,12 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
 }
 
 /// What is wrong with a key that was probably meant to be this field.
-pub(crate) fn unknown_for(meant: impl Into<String>) -> Reason {
+pub fn unknown_for(meant: impl Into<String>) -> Reason {
     let reason = Reason::from("unknown key; did you mean `");
     reason.meant(meant).words("`?")
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
@@ -245,4 +246,4 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for DocumentError {}

@@ -1,4 +1,4 @@
-//! Statistics of many values.
+//! Statistics of many values: each has one definition.
 
 use serde::Serialize;
 
@@ -43,9 +43,14 @@ impl Sorted {
 
     /// The value that this share of the values does not exceed: the nearest rank.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let rank = (self.0.len() as f64 * share).ceil() as usize;
-        self.0.get(rank.saturating_sub(1)).copied()
+        nearest_rank(&self.0, share)
     }
+}
+
+/// The value of a sorted slice that this share of the values does not exceed: the nearest rank.
+pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
+    let rank = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 /// The middle value, or the mean of the two in the middle.
