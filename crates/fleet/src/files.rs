@@ -10,9 +10,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use report::parquet::WriteError;
 use report::{PART, beside, left_behind};
 use scenario::regular;
+use tables::parquet::WriteError;
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;

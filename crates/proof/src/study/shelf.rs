@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
-use scenario::de::LARGEST;
+use document::de::LARGEST;
 use scenario::regular;
 use text::TextError;
 use units::hint;

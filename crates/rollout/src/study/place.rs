@@ -7,9 +7,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
-use report::{PART, beside, count};
+use report::{PART, beside};
 use scenario::{others, regular};
 use serde::{Deserialize, Serialize};
+use tables::numbers::count;
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
