@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod emulate;
 pub mod figures;
 pub mod kernel;
+mod live_controllers;
 pub mod probe;
 pub mod race;
 pub mod rates;

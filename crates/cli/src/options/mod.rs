@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod awake_option;
+pub mod client_names;
 pub mod command_line;
 pub mod connection_option;
 pub mod engines;
@@ -9,6 +10,7 @@ pub mod input;
 pub mod other_file;
 pub mod override_option;
 pub mod path_options;
+pub mod plan_file;
 pub mod several;
 pub mod stdin_file;
 pub mod study_options;

@@ -9,8 +9,8 @@ use fleet::Regions;
 use fleet::study::read;
 use fleet::study::report::tables::hints;
 
-use super::super::study::Names;
 use crate::failure::Failure;
+use crate::options::client_names::Names;
 use crate::terminal::output;
 
 /// Write a policy from the results of a study, with the evidence beside each rule

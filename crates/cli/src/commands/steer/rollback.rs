@@ -9,9 +9,9 @@ use experiment::policy::Policy;
 use fleet::steer;
 use scenario::others;
 
-use super::{check_length, read_bytes};
 use crate::failure::Failure;
 use crate::files::whole;
+use crate::options::plan_file::{check_length, read_bytes};
 use crate::terminal::output;
 
 /// Put the previous policy in force again, as recorded in the journal

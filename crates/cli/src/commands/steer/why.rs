@@ -10,7 +10,7 @@ use fleet::steer::{self, Given};
 use kernel::{KNOWN_PACKETS, Resent};
 use units::{Duration, Ratio};
 
-use super::super::study;
+use super::super::live_controllers::unix_s;
 use super::{read, with_networks};
 use crate::failure::Failure;
 use crate::options::usage;
@@ -96,7 +96,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         rtt: options.rtt,
         interface: options.interface,
         resent: options.resent,
-        at: std::time::Duration::try_from_secs_f64(study::unix_s())
+        at: std::time::Duration::try_from_secs_f64(unix_s())
             .unwrap_or_default()
             .into(),
     };

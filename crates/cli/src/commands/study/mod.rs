@@ -2,7 +2,6 @@
 
 mod given;
 mod lab;
-mod names;
 mod report;
 mod run;
 mod simulate;
@@ -13,9 +12,6 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fleet::study::LEASE;
 use linux::routing::undo_at_end;
-
-pub use names::Names;
-pub use run::{kernel_is_able, unix_s};
 
 use crate::failure::Failure;
 use crate::terminal::output;

@@ -11,9 +11,9 @@ use report::{below, sentences};
 use scenario::regular;
 use serde_json::{Value, json};
 
-use super::names::Names;
 use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
+use crate::options::client_names::Names;
 use crate::options::command_line;
 use crate::terminal::output;
 
