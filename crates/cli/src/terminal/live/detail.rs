@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
 use units::{Duration, Rate};
 
-use super::draw::Palette;
+use super::palette::Palette;
 use crate::terminal::output::printable;
 
 /// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.

@@ -8,7 +8,7 @@ pub mod tables;
 use ::report::page::{Origin, PLAIN, Page};
 use ::report::{Table, count};
 use askama::Template;
-use experiment::findings::Comparison;
+use experiment::comparison::Comparison;
 use experiment::{Findings, timeline};
 
 use super::data::Read;
