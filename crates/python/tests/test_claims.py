@@ -10,7 +10,7 @@ from test_waiting import pressed
 
 def test_judgements_are_those_that_the_program_prints():
     if program() is None:
-        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+        pytest.skip("the command fullpipe is not built; cargo build, or name it in FULLPIPE")
     command = [program(), "claims", "--json", "--quiet", "--quick", "median-rtt"]
     printed = json.loads(subprocess.run(command, capture_output=True).stdout)
     claims = fullpipe.claims(["median-rtt"], quick=True)

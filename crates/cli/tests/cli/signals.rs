@@ -192,7 +192,7 @@ fn every_command_ends_when_it_is_told_to() {
             .collect();
         for signal in [Signal::INT, Signal::TERM] {
             if is_ignored(signal) {
-                eprintln!("SKIPPED: {command} and {signal:?}, which is ignored here");
+                skipping::skip!("{command} and {signal:?}, which is ignored here");
                 continue;
             }
             let (status, stderr) = ended(directory.path(), &words, busy, signal);

@@ -3,6 +3,7 @@
 mod parts;
 mod paths;
 mod rooms;
+mod skips;
 mod sources;
 mod statements;
 
