@@ -6,7 +6,7 @@ use std::path::Path;
 use experiment::learn::{self, Beside};
 use experiment::{Findings, Plan};
 use fleet::Systems;
-use fleet::study::{Lookup, Place, Recording, StudyError, observations, read};
+use rollout::study::{Lookup, Place, Recording, StudyError, observations, read};
 use scenario::regular;
 use units::Bytes;
 

@@ -45,7 +45,7 @@ impl Trace {
     }
 
     /// One row for each direction of a connection with data, as in ``connections.parquet``: its RTprop
-    /// (``rt_prop_ms``), BtlBw (``btl_bw_bps``), losses (packets), limits (shares of its time), and the probable
+    /// (``rtprop_ms``), BtlBw (``btl_bw_bps``), losses (packets), limits (shares of its time), and the probable
     /// ``controller``.
     #[getter]
     fn connections(&self, py: Python<'_>) -> PyResult<Table> {

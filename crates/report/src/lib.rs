@@ -18,6 +18,7 @@
 //! }
 //! ```
 
+pub mod columns;
 mod describe;
 mod directory;
 mod html;
@@ -26,7 +27,6 @@ mod lanes;
 mod left;
 mod overview;
 pub mod page;
-pub mod parquet;
 pub mod place;
 mod places;
 mod plot;
@@ -50,7 +50,4 @@ pub use places::places;
 pub use qlog::qlog;
 pub use section::{Marks, NoMarks};
 pub use table::Table;
-pub use text::{
-    below, bits_per_sec, bytes, count, explained, known, percent, resent, sentences, size, span,
-    utc, without_middle, wrapped,
-};
+pub use text::{below, explained, sentences, without_middle, wrapped};

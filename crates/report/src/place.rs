@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::left::{Left, OLD, PART, beside, hold, left_behind, parent};
 use super::page;
-use super::parquet::{self, Column, WriteError};
+use tables::Column;
+use tables::parquet::{self, WriteError};
 
 /// How far into a file its mark is looked for.
 const HEAD_BYTES: u64 = 4096;

@@ -26,13 +26,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use document::DocumentError;
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
-use fleet::steer::Steer;
-use fleet::study::{Lookup, Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
-use scenario::{FlowSpec, HostSpec, ScenarioError, others};
+use rollout::steer::Steer;
+use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
+use scenario::{FlowSpec, HostSpec, others};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
@@ -119,7 +120,7 @@ impl<'s> Live<'s> {
     pub fn new(spec: &'s Spec) -> Result<Live<'s>, LabError> {
         let cannot = |field: &str, reason: &str| {
             let reason = format!("engine linux cannot: {reason}");
-            ScenarioError::new(field, reason)
+            DocumentError::new(field, reason)
         };
         if spec.networks.len() > paths::MAX_NETWORKS {
             let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
@@ -127,7 +128,7 @@ impl<'s> Live<'s> {
         }
         let lines = spec.lines(When::Study)?;
         for line in &lines {
-            let of_network = |error: ScenarioError| error.item(line.network).within("network");
+            let of_network = |error: DocumentError| error.item(line.network).within("network");
             if *line.host() != HostSpec::default() {
                 let reason = "its hosts run on the kernel; leave it out";
                 return Err(of_network(cannot("host", reason)).into());

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fleet::study::{StudyError, own_directory};
 use linux::Host;
 use linux::command::{Command, Init, Running};
+use rollout::study::{StudyError, own_directory};
 use scenario::regular;
 use units::Bytes;
 

@@ -3,8 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use experiment::Interface;
-
-use crate::failure::Failure;
+use program::failure::Failure;
 
 /// The calendar time: seconds since 1970.
 pub fn unix_s() -> f64 {

@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::EngineError;
-use report::{Also, parquet};
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
+use program::work_bar::WorkBar;
+use report::{Also, columns};
 use scenario::{Draft, Scenario};
 use units::Duration;
 
-use crate::failure::Failure;
 use crate::files::captures::Captures;
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
 use crate::options::several;
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
-use crate::terminal::work_bar::WorkBar;
 
 /// Run a scenario
 #[derive(Debug, Args)]
@@ -138,10 +138,10 @@ fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
             "--grid 0s: the step must be above zero; give one such as 10ms",
         ));
     }
-    match parquet::grid_rows(scenario, step) {
-        Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
+    match columns::grid_rows(scenario, step) {
+        Some(rows) if rows > columns::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
             "--grid {step}: that is {rows} rows, more than {}; give a longer step",
-            parquet::MAX_GRID_ROWS
+            columns::MAX_GRID_ROWS
         ))),
         _ => Ok(()),
     }

@@ -4,23 +4,23 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::results_directory;
+use program::usage;
+use program::whole;
+use program::work_bar::WorkBar;
 use record::Summary;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
+use tables::numbers;
 
-use crate::failure::Failure;
-use crate::files::program;
-use crate::files::results_directory;
-use crate::files::whole;
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
 use crate::options::several;
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
-use crate::terminal::work_bar::WorkBar;
 
 /// The files in a sweep's directory, beside the results.
 const TABLE: &str = "sweep.parquet";
@@ -104,7 +104,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(
             "{done} of {} done; repeat the command to continue",
-            report::count(plan.runs.len() as u64, "run")
+            numbers::count(plan.runs.len() as u64, "run")
         )));
     }
     let results = Results::new(&plan, sweep.engine, &store);
@@ -119,7 +119,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
             "{count} of {} failed; repeat the command to try again",
-            report::count(plan.runs.len() as u64, "run")
+            numbers::count(plan.runs.len() as u64, "run")
         ))),
     }
 }
@@ -156,7 +156,7 @@ fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
 }
 
 fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
-    let points = report::count(plan.points.len() as u64, "point");
+    let points = numbers::count(plan.points.len() as u64, "point");
     let repeats = match sweep.repeats {
         1 => String::new(),
         repeats => format!(" × {repeats} repeats"),

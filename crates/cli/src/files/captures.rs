@@ -5,12 +5,11 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use lab::{Cancel, EngineKind, Linux, Progress, Sim};
+use program::failure::Failure;
+use program::whole;
 use record::Record;
 use report::{PART, beside};
 use scenario::Scenario;
-
-use crate::failure::Failure;
-use crate::files::whole;
 
 /// Their file names.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];

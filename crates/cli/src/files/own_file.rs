@@ -5,11 +5,10 @@ use std::fmt::{self, Display, Formatter};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use program::failure::Failure;
+use program::whole;
 use report::{page, parent, place};
 use studies::probe;
-
-use crate::failure::Failure;
-use crate::files::whole;
 
 /// A kind of file that Fullpipe writes to a place that the user names.
 #[derive(Debug)]

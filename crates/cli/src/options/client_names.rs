@@ -4,11 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fleet::study::Lookup;
 use fleet::{Regions, Systems, SystemsError};
+use program::failure::Failure;
+use rollout::study::Lookup;
 use scenario::regular;
-
-use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 #[group(skip)]

@@ -3,10 +3,9 @@
 use std::net::SocketAddr;
 
 use capture::{Direction, FlowSummary, Summary};
-use report::count;
+use program::failure::Failure;
 use studies::diagnose::{named, untellable};
-
-use crate::failure::Failure;
+use tables::numbers::count;
 
 /// So many connections are named instead of one that is not there.
 const NAMED: usize = 5;

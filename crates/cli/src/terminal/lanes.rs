@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use indicatif::ProgressBar;
 use lab::Progress;
+use program::bars::Bars;
+use program::bars::lock;
+use program::human;
 use studies::race::{Payload, Race};
+use tables::numbers;
 use units::{Duration, Rate};
-
-use crate::terminal::bars::Bars;
-use crate::terminal::{human, lock};
 
 /// The lanes of a race. Nothing is to be seen of them before the race has started.
 pub struct Lanes<'r> {
@@ -39,7 +40,7 @@ impl Lanes<'_> {
     fn start(&self) -> Vec<Lane> {
         let race = self.race;
         let what = match &race.payload {
-            Payload::Noise(bytes) => report::bytes(*bytes),
+            Payload::Noise(bytes) => numbers::bytes(*bytes),
             Payload::File(file) => file.display().to_string(),
             Payload::Endless => "as much as fits".to_owned(),
         };

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use emulator::{DirectionCounters, RelayCounters};
-use report::count;
+use program::human;
+use tables::numbers;
+use tables::numbers::count;
 use units::Bytes;
 
-use crate::terminal::human;
 use crate::terminal::relay_status::{dropped, lost};
 
 /// All of it in one line.
@@ -15,7 +16,7 @@ pub fn told(counters: &RelayCounters, span: Duration) -> String {
         let packets = count(one.delivered_packets, "packet");
         format!(
             "{packets} ({})",
-            report::bytes(Bytes::new(one.delivered_bytes))
+            numbers::bytes(Bytes::new(one.delivered_bytes))
         )
     };
     format!(

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use document::tree::Node;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use record::Summary;
-use scenario::tree::Node;
 use studies::runs::{self, Execution, Failed, Keys, Plan, Reason, Run, Store};
 use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 

@@ -10,8 +10,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use record::Summary;
 use report::left_behind;
-use report::parquet::Column;
 use scenario::regular;
+use tables::Column;
 
 use super::place::write;
 
@@ -61,7 +61,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     ];
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
-    report::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
+    tables::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
     write(&path, &file)?;
     Ok(path)
 }

@@ -7,7 +7,7 @@ use units::{Duration, Rate, Time};
 
 use super::table::limits;
 use crate::points::is_pause;
-use crate::text::{bits_per_sec, count, known, percent, span};
+use tables::numbers::{bits_per_sec, count, known, percent, span};
 
 /// A time line has no more points.
 const POINTS: usize = 1200;

@@ -6,7 +6,7 @@ use capture::{Summary, Timeline};
 use super::{charts, table};
 use crate::page::{self, Origin, Page};
 use crate::table::Table;
-use crate::text::count;
+use tables::numbers::count;
 
 /// So many connections have a picture, and so many are in the table.
 const PICTURES: usize = 20;

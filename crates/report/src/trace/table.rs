@@ -8,7 +8,8 @@ use capture::{ConnectionSummary, Counts, FlowSummary, LimitedBy, Summary};
 use units::Bytes;
 
 use crate::table::Table;
-use crate::text::{below, bits_per_sec, count, known, percent, size, span, without_middle};
+use crate::text::{below, without_middle};
+use tables::numbers::{bits_per_sec, count, known, percent, size, span};
 
 /// So many kinds of packets that are not read have a line of their own.
 const KINDS: usize = 3;

@@ -1,7 +1,7 @@
 //! A diagnosis in sentences.
 
 use capture::{Direction, FlowSummary, Guess, LimitedBy, Summary};
-use report::{bits_per_sec, count, percent, size, span};
+use tables::numbers::{bits_per_sec, count, percent, size, span};
 use units::Bytes;
 
 use super::Diagnosis;

@@ -8,6 +8,7 @@ use fleet::{Moment, Namespace, Watcher};
 use lab::{Cancel, EngineKind};
 use linux::{Network, NetworkConfig};
 use scenario::Scenario;
+use tables::numbers;
 
 use super::finding::{Finding, by_root};
 
@@ -39,7 +40,7 @@ fn sim() -> Finding {
     {
         Ok(_) => Finding::ok(
             name,
-            "runs scenarios in virtual time; so do sweep, advise, diagnose and claims",
+            "runs scenarios in virtual time; so do sweep, advise and diagnose",
         ),
         Err(error) => Finding::lacking(name, error.to_string(), report_it),
     }
@@ -85,7 +86,7 @@ fn watch() -> Finding {
             name,
             format!(
                 "sees this machine's {}",
-                report::count(seen as u64, "TCP connection")
+                numbers::count(seen as u64, "TCP connection")
             ),
         ),
         Err(error) => Finding::lacking(name, error, by_root("modprobe tcp_diag")),

@@ -1,13 +1,14 @@
 //! Probes paths, which an engine runs.
 
 use lab::EngineKind;
+use program::failure::Failure;
+use program::interrupt;
+use program::work_bar::WorkBar;
 use studies::probe;
 use studies::runs::{self, Execution, Plan};
+use tables::numbers;
 
 use super::Probing;
-use crate::failure::Failure;
-use crate::terminal::interrupt;
-use crate::terminal::work_bar::WorkBar;
 
 pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let (options, input, spec) = (probing.options, &probing.input, &probing.spec);
@@ -53,7 +54,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
             "{count} of {} failed",
-            report::count(plan.runs.len() as u64, "connection")
+            numbers::count(plan.runs.len() as u64, "connection")
         ))),
     }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
-use scenario::ScenarioError;
-use scenario::tree::Node;
+use document::DocumentError;
+use document::tree::Node;
+use program::failure::Failure;
 use serde::{Serialize, Serializer};
 
-use crate::failure::Failure;
 use crate::options::other_file;
 use crate::options::plan_file::read_text;
 
@@ -238,7 +238,7 @@ impl<'o> Source<'o> {
     }
 
     /// The same error, with the line of its field.
-    pub fn lined(&self, error: ScenarioError) -> ScenarioError {
+    pub fn lined(&self, error: DocumentError) -> DocumentError {
         match Node::from_toml(&self.text) {
             Ok(entries) => error.on_line_in(&entries),
             Err(_) => error,

@@ -5,20 +5,20 @@ use std::time::Instant;
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
-use report::count;
+use program::failure::Failure;
+use program::output;
+use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use tables::numbers::count;
 use units::{Bytes, Duration};
 
 use super::super::live_controllers::{kernel_is_able, through, unix_s};
 use super::super::watch;
 use super::UNDO;
 use super::given::{self, Source};
-use crate::failure::Failure;
 use crate::options::client_names::Names;
 use crate::options::plan_file::networks;
-use crate::terminal::output;
 
 /// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);

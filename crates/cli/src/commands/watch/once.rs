@@ -1,16 +1,18 @@
 //! One look, printed.
 
-use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
-use report::{Table, below, count};
+use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
+use program::failure::Failure;
+use program::output;
+use report::{Table, below};
 use serde_json::{Map, Value, json};
+use tables::numbers::count;
+use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use super::Options;
 use super::watching::Watching;
-use crate::failure::Failure;
 use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
-use crate::terminal::output;
 
 /// The columns of a table: those that have values after one look.
 const COLUMNS: [Column; 16] = [
@@ -153,14 +155,14 @@ fn of_group(by: GroupBy, group: &Group, when: Moment) -> Map<String, Value> {
         "connections": group.connections,
         "send_rate_bps": group.send_rate.map(Rate::bits_per_sec),
         "receive_rate_bps": group.receive_rate.map(Rate::bits_per_sec),
-        "srtt_p50_ms": time(quantile(&group.rtts, 0.5)),
-        "srtt_p95_ms": time(quantile(&group.rtts, 0.95)),
+        "srtt_p50_ms": time(nearest_rank(&group.rtts, 0.5)),
+        "srtt_p95_ms": time(nearest_rank(&group.rtts, 0.95)),
         "min_rtt_ms": time(group.min_rtt),
-        "delivery_rate_p50_bps": quantile(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
+        "delivery_rate_p50_bps": nearest_rank(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
         "resent": group.since.resent(),
         "limited_application": shares.map(|shares| shares.application),
         "limited_receiver": shares.map(|shares| shares.receiver),
-        "limited_sndbuf": shares.map(|shares| shares.send_buffer),
+        "limited_send_buffer": shares.map(|shares| shares.send_buffer),
         "limited_congestion": shares.map(|shares| shares.congestion),
         "limit": shares.map(|shares| Limit::name(shares.most().0)),
     });

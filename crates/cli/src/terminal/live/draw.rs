@@ -1,9 +1,11 @@
 //! Drawing: the frame around every page.
 
+use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use tables::numbers;
 use units::Rate;
 
 use super::keys::HELP;
@@ -11,7 +13,6 @@ use super::palette::Palette;
 use super::screen::{Page, Screen};
 use super::{View, detail, list};
 use crate::terminal::connections::some_of;
-use crate::terminal::output::printable;
 
 /// Draws the page.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, view: &View<'_>) {
@@ -54,7 +55,7 @@ fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
         let rates = shown.iter().filter_map(|one| of(&one.seen));
         // The sum of no floating-point numbers is -0.0.
         let rates = rates.map(Rate::bits_per_sec);
-        report::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
+        numbers::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
     };
     let watched = view.table.all().iter();
     let all = watched.filter(|one| view.filter.passes(&one.seen)).count();
@@ -105,7 +106,7 @@ fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     } else {
         format!("  filter: {filter}")
     };
-    let took = report::span(view.took.as_millis_f64());
+    let took = numbers::span(view.took.as_millis_f64());
     Line::styled(
         printable(&format!("{order}{filter}  poll {took}")),
         palette.quiet(),
