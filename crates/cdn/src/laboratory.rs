@@ -4,11 +4,12 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use emulator::tunnel::TunnelError;
+use files::regular;
 use fleet::steer::SteerError;
 use fleet::study::{DataError, Given, GroupError, StudyError};
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
-use scenario::{ScenarioError, regular};
+use scenario::ScenarioError;
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use experiment::learn::{self, Beside};
 use experiment::{Findings, Plan};
+use files::regular;
 use fleet::Systems;
 use fleet::study::{Lookup, Place, Recording, StudyError, observations, read};
-use scenario::regular;
 use units::Bytes;
 
 use crate::found::Found;

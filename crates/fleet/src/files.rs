@@ -9,10 +9,9 @@ use std::io::{self, BufWriter};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use files::{PART, beside, left_behind, regular};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use report::parquet::WriteError;
-use report::{PART, beside, left_behind};
-use scenario::regular;
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;

@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use capture::read::Opened;
 use capture::read::ReadError;
 use capture::{Direction, Summary, Timeline};
+use files::regular;
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use report::Origin;
-use scenario::regular;
 
 use crate::arguments::{items, path};
 use crate::columns::batch;

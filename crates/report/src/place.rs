@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::left::{Left, OLD, PART, beside, hold, left_behind, parent};
 use super::page;
 use super::parquet::{self, Column, WriteError};
+use files::{Left, OLD, PART, beside, hold, left_behind, parent};
 
 /// How far into a file its mark is looked for.
 const HEAD_BYTES: u64 = 4096;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use files::regular;
 use fleet::study::{StudyError, own_directory};
 use linux::Host;
 use linux::command::{Command, Init, Running};
-use scenario::regular;
 use units::Bytes;
 
 use super::group::Group;

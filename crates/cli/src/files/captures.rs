@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use files::{PART, beside};
 use lab::{Cancel, EngineKind, Linux, Progress, Sim};
 use record::Record;
-use report::{PART, beside};
 use scenario::Scenario;
 
 use crate::failure::Failure;

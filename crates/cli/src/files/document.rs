@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use files::regular;
 use report::Marks;
-use scenario::regular;
 
 use crate::failure::Failure;
 use crate::files::whole;

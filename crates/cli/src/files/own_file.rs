@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use report::{page, parent, place};
+use files::parent;
+use report::{page, place};
 use studies::probe;
 
 use crate::failure::Failure;

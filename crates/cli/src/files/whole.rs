@@ -7,9 +7,8 @@ use std::iter;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use report::{PART, beside, left_behind, parent};
+use files::{PART, beside, left_behind, parent, regular};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use scenario::regular;
 
 use crate::failure::Failure;
 

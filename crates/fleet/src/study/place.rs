@@ -7,8 +7,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
-use report::{PART, beside, count};
-use scenario::{others, regular};
+use files::{PART, beside, others, regular};
+use report::count;
 use serde::{Deserialize, Serialize};
 
 use super::holder::Holder;

@@ -5,13 +5,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use files::{left_behind, regular};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use record::Summary;
-use report::left_behind;
 use report::parquet::Column;
-use scenario::regular;
 
 use super::place::write;
 

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use files::{PART, beside};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use report::{PART, beside};
 use studies::runs;
 
 use crate::error;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
-use scenario::regular;
+use files::regular;
 use units::hint;
 
 /// Fullpipe's own scenarios, so that an installed program needs no checkout. They are linked into this crate, since a

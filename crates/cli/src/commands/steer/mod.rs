@@ -13,8 +13,8 @@ use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
 use experiment::policy::{MOST_NETWORKS, Policy};
+use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
-use scenario::regular;
 
 pub use run::through;
 

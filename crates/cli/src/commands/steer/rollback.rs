@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
+use files::others;
 use fleet::steer;
-use scenario::others;
 
 use super::{check_length, read_bytes};
 use crate::failure::Failure;

@@ -10,10 +10,10 @@ use std::time::Instant;
 use clap::Args;
 use experiment::policy::{Policy, Rule};
 use experiment::{Interface, Ports};
+use files::regular;
 use fleet::Exporter;
 use fleet::steer::{Steer, SteerError};
 use fleet::study::Step;
-use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Duration, Ratio};
 

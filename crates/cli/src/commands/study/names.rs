@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use files::regular;
 use fleet::study::Lookup;
 use fleet::{Regions, Systems, SystemsError};
-use scenario::regular;
 
 use crate::failure::Failure;
 

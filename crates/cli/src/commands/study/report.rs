@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::{Findings, timeline};
+use files::regular;
 use fleet::study::log::Format;
 use fleet::study::report::{course, html, tables};
 use fleet::study::{LeftOut, Log, Read, read};
 use report::{below, sentences};
-use scenario::regular;
 use serde_json::{Value, json};
 
 use super::names::Names;

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
+use files::regular;
 use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
-use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
 
