@@ -41,27 +41,6 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a file that only its owner can read, in place of a file or a symbolic link of this name. The end of such a link does
-/// not change.
-///
-/// # Errors
-///
-/// It cannot be made.
-pub fn create_anew(path: &Path) -> io::Result<File> {
-    create_anew_with(path, 0o600)
-}
-
-/// Makes such a file with this mode, before the umask.
-///
-/// # Errors
-///
-/// As for [`create_anew`].
-pub fn create_anew_with(path: &Path, mode: u32) -> io::Result<File> {
-    remove(path)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode).open(path)
-}
-
 /// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.
 ///
 /// # Errors
@@ -135,20 +114,6 @@ mod tests {
             );
         }
         assert!(open(directory.path()).is_err() && open_own(directory.path()).is_err());
-    }
-
-    #[test]
-    fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let [victim, file] = ["victim", "file"].map(|name| directory.path().join(name));
-        fs::write(&victim, "kept").unwrap();
-        symlink(&victim, &file).unwrap();
-        for _ in 0..2 {
-            let created = create_anew(&file).unwrap().metadata().unwrap();
-            assert_eq!(created.permissions().mode() & 0o777, 0o600);
-        }
-        assert!(fs::symlink_metadata(&file).unwrap().is_file());
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
     }
 
     #[test]
