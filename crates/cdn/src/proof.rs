@@ -1,11 +1,10 @@
 //! The study, its policy, and the truth.
 
-use std::io::Write;
 use std::path::Path;
 
 use experiment::learn::{self, Beside};
 use experiment::{Findings, Plan};
-use files::regular;
+use files::Readers;
 use fleet::Systems;
 use fleet::study::{Lookup, Place, Recording, StudyError, observations, read};
 use units::Bytes;
@@ -105,7 +104,6 @@ pub(crate) fn policy(
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    let made = regular::create_anew(path);
-    made.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| LabError::file(path, error))
+    files::write(path, text.as_bytes(), Readers::Owner)
+        .map_err(|error| LabError::file(path, error.source))
 }

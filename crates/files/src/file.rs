@@ -124,15 +124,15 @@ impl NewFile {
     ///
     /// The name is taken ([`AlreadyExists`](io::ErrorKind::AlreadyExists)); otherwise those of [`NewFile::commit`].
     pub fn commit_new(self) -> Result<(), WriteError> {
-        self.commit_by(
-            |part, path| match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
+        self.commit_by(|part, path| {
+            match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
                 // A second name is as good, and the first one does no harm.
                 Err(error) if NO_SUCH_RENAME.contains(&error) => {
                     fs::hard_link(part, path).map(|()| drop(fs::remove_file(part)))
                 }
                 renamed => Ok(renamed?),
-            },
-        )
+            }
+        })
     }
 
     fn commit_by(

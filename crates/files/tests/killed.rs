@@ -53,7 +53,11 @@ fn child(test: &str, directory: &Path) -> Vec<OsString> {
     variable.push(directory);
     let program = std::env::current_exe().expect("a program").into();
     let options = ["--exact", "--ignored", "--nocapture"].map(OsString::from);
-    [["env".into(), variable, program, test.into()].as_slice(), &options].concat()
+    [
+        ["env".into(), variable, program, test.into()].as_slice(),
+        &options,
+    ]
+    .concat()
 }
 
 fn own_directory() -> PathBuf {

@@ -35,7 +35,11 @@ impl Captures {
         whole::make_directory("--pcap", directory)?;
         let create = |name| {
             NewFile::create(&directory.join(name), Readers::Everybody).map_err(|error| {
-                Failure::usage(format_args!("--pcap {}: {}", directory.display(), error.source))
+                Failure::usage(format_args!(
+                    "--pcap {}: {}",
+                    directory.display(),
+                    error.source
+                ))
             })
         };
         let files = [create(NAMES[0])?, create(NAMES[1])?];
@@ -53,7 +57,10 @@ impl Captures {
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, Failure> {
-        let to = self.files.each_ref().map(|file| BufWriter::new(file.file()));
+        let to = self
+            .files
+            .each_ref()
+            .map(|file| BufWriter::new(file.file()));
         let record = if self.engine == EngineKind::Linux {
             let run = Linux::new().run_captured(scenario, watch, cancel, to);
             run.map(|(record, _)| record)
