@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use files::Readers;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
