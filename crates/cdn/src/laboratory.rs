@@ -5,10 +5,10 @@ use std::path::Path;
 
 use emulator::tunnel::TunnelError;
 use files::regular;
-use fleet::steer::SteerError;
-use fleet::study::{DataError, Given, GroupError, StudyError};
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
+use rollout::steer::SteerError;
+use rollout::study::{DataError, Given, GroupError, StudyError};
 use scenario::ScenarioError;
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;

@@ -31,6 +31,7 @@ mod line;
 pub mod live;
 pub mod machine;
 mod observed;
+pub mod population;
 mod proof;
 mod redrawn;
 mod spec;

@@ -1,9 +1,9 @@
 //! The connections that a server's kernel would have reported in a simulated run.
 
 use experiment::{Key, Shares, Unit};
-use fleet::study::Given;
 use kernel::{EndedConnection, SteeredConnection, ToldObject};
 use record::{FlowSummary, Record};
+use rollout::study::Given;
 use units::{Bytes, Duration};
 
 use crate::line::Line;

@@ -6,7 +6,7 @@ use experiment::learn::{self, Beside};
 use experiment::{Findings, Plan};
 use files::Readers;
 use fleet::Systems;
-use fleet::study::{Lookup, Place, Recording, StudyError, observations, read};
+use rollout::study::{Lookup, Place, Recording, StudyError, observations, read};
 use units::Bytes;
 
 use crate::found::Found;

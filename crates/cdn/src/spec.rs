@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::population::{Access, Swing};
 use scenario::de;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, FlowSpec, ScenarioError};
 use serde::Deserialize;
-use studies::population::{Access, Swing};
 use transport::app::{Config, Connections, Poisson};
 use units::Duration;
 use units::bounds::positive;

@@ -203,10 +203,10 @@ fn is_whole() {
 
     // The study has seen each connection, with the arm that was drawn.
     assert_eq!(found.connections as usize, visits);
-    let read = fleet::study::read(
+    let read = rollout::study::read(
         &[directory.path().join(STUDY)],
         Vec::new(),
-        &mut fleet::study::Lookup::default(),
+        &mut rollout::study::Lookup::default(),
     )
     .expect("a study");
     assert_eq!(read.gathered.findings().verdict, found.verdict);

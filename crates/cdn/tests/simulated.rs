@@ -138,10 +138,10 @@ fn a_study_finds_the_truth_and_its_policy_beats_each_controller() {
     assert_eq!(found.redraws.policies, found.redraws.studies);
 
     // The recorded data are a study like any other.
-    let read = fleet::study::read(
+    let read = rollout::study::read(
         &[directory.path().join(STUDY)],
         Vec::new(),
-        &mut fleet::study::Lookup::default(),
+        &mut rollout::study::Lookup::default(),
     )
     .expect("a study");
     let findings = read.gathered.findings();

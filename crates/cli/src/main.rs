@@ -1,28 +1,30 @@
 //! The `fullpipe` command: arguments in, exit code out.
 
 mod commands;
-mod failure;
 mod files;
+mod help;
 mod options;
 mod terminal;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use signal_hook::consts::SIGXFSZ;
+use clap::{Parser, Subcommand};
+use program::failure::Failure;
 
 use commands::{
-    advise, calibrate, claims, diagnose, doctor, emulate, figures, kernel, probe, race, rates,
-    recv, run, send, shell, steer, study, sweep, trace, watch,
+    advise, diagnose, doctor, emulate, kernel, probe, race, rates, recv, run, send, shell, steer,
+    study, sweep, trace, watch,
 };
-use failure::Failure;
-use options::usage;
-use terminal::output;
+use options::option_meant::option_meant;
 
 /// BBR congestion control that can be run, measured and trusted
 #[derive(Debug, Parser)]
-#[command(name = "fullpipe", version, arg_required_else_help = true)]
+#[command(
+    name = "fullpipe",
+    version,
+    arg_required_else_help = true,
+    help_template = help::template(&Command::augment_subcommands(clap::Command::new("fullpipe")))
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -32,9 +34,6 @@ struct Arguments {
 enum Command {
     Run(run::Options),
     Sweep(sweep::Options),
-    Calibrate(calibrate::Options),
-    Figures(figures::Options),
-    Claims(claims::Options),
     Race(race::Options),
     Advise(advise::Options),
     Probe(probe::Options),
@@ -57,9 +56,6 @@ impl Command {
         let outcome = match self {
             Command::Run(options) => run::run(options),
             Command::Sweep(options) => sweep::run(options),
-            Command::Calibrate(options) => calibrate::run(options),
-            Command::Figures(options) => figures::run(options),
-            Command::Claims(options) => claims::run(options),
             Command::Race(options) => race::run(options),
             Command::Advise(options) => advise::run(options),
             Command::Probe(options) => probe::run(options),
@@ -80,35 +76,7 @@ impl Command {
     }
 }
 
-impl Arguments {
-    /// The arguments of this process. Values may be negative numbers everywhere, so `--seed -1` is refused as a wrong
-    /// seed and not as an unknown option.
-    fn read() -> Result<Arguments, clap::Error> {
-        let mut command = usage::with_negative_values(Arguments::command());
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
-    }
-}
-
 fn main() -> ExitCode {
-    // A file that outgrows the limit (`ulimit -f`) then gives an error, which is told, and does not end the process.
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    // This argument is not a subcommand. It is for this program alone, and is neither listed nor suggested.
-    let mut arguments = std::env::args_os().skip(1);
-    match arguments.next() {
-        Some(first) if first == shell::INIT => return shell::init(arguments),
-        Some(first) if first == study::UNDO => return study::undo(),
-        _ => {}
-    }
-    let outcome = match Arguments::read() {
-        Ok(arguments) => arguments.command.run(),
-        Err(error) => usage::answer(&error).map(|()| ExitCode::SUCCESS),
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(failure) => {
-            output::note(format_args!("fullpipe: {failure}"));
-            failure.code()
-        }
-    }
+    let own: [program::Own; 2] = [(shell::INIT, shell::init), (study::UNDO, |_| study::undo())];
+    program::main(&own, option_meant, |Arguments { command }| command.run())
 }

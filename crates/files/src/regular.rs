@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use text::TextError;
 
 use crate::others;
 
@@ -16,6 +17,15 @@ use crate::others;
 /// It cannot be opened, or is a directory, a pipe or a device.
 pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path, OFlags::empty())
+}
+
+/// The text of such a file, if it has at most this many bytes.
+///
+/// # Errors
+///
+/// It cannot be opened, is no regular file, is larger, or is not text in UTF-8.
+pub fn text(path: &Path, max_bytes: u64) -> Result<String, TextError> {
+    text::read(open(path)?, max_bytes)
 }
 
 /// Opens a file of our own for reading and writing, or makes one. A symbolic link is not followed: what it names would be

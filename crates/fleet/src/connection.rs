@@ -93,7 +93,7 @@ pub struct Shares {
 
 /// Payload that the other side acknowledged so far. The kernel counts the SYN of the connecting side, and a FIN, as a byte each
 /// (`tcp_snd_una_update`); they show once everything that was sent is acknowledged.
-pub(crate) fn acknowledged(info: &TcpInfo) -> Bytes {
+pub fn acknowledged(info: &TcpInfo) -> Bytes {
     let sent = info
         .bytes_sent
         .get()
@@ -103,7 +103,7 @@ pub(crate) fn acknowledged(info: &TcpInfo) -> Bytes {
 }
 
 /// Packets with data sent again so far.
-pub(crate) fn retransmitted(info: &TcpInfo) -> u64 {
+pub fn retransmitted(info: &TcpInfo) -> u64 {
     let (total, packets) = (info.total_retrans.into(), info.data_segs_out.into());
     resent_with_data(total, info.bytes_retrans.get(), packets)
 }

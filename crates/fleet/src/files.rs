@@ -17,16 +17,16 @@ use units::{Bytes, Duration};
 use crate::connection::Moment;
 
 /// So many rows are held: some tens of megabytes.
-pub(crate) const ROWS: usize = 1 << 15;
+pub const ROWS: usize = 1 << 15;
 
 /// So long a file at most.
 const FILE: Duration = Duration::from_secs(3600);
 
 /// So long rows are held before they are on the disk.
-pub(crate) const HELD: Duration = Duration::from_secs(5);
+pub const HELD: Duration = Duration::from_secs(5);
 
 /// The least to keep: a few full files.
-pub(crate) const LEAST: Bytes = Bytes::new(32_000_000);
+pub const LEAST: Bytes = Bytes::new(32_000_000);
 
 /// No later than this by the clock, in milliseconds since 1970: in the year 2264. Nearly as many names of this length come behind.
 const LATEST: u64 = 9_300_000_000_000;
@@ -65,11 +65,11 @@ pub enum RecordError {
 }
 
 /// Writes rows as a Parquet file.
-pub(crate) type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
+pub type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
 
 /// Files of rows of one kind.
 #[derive(Debug)]
-pub(crate) struct Files<R> {
+pub struct Files<R> {
     directory: PathBuf,
     /// What their names begin with.
     start: &'static str,
@@ -264,7 +264,7 @@ impl<R> Files<R> {
 }
 
 /// The files of this kind in a directory, the oldest first, with their sizes.
-pub(crate) fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
+pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<(PathBuf, u64)> = entries
         .filter_map(|entry| {

@@ -5,9 +5,6 @@
 //! minute. [`Filter`] and [`Group`] say which ones somebody wants to see, and how; [`Recorder`] writes them to files that are
 //! bounded on disk, and [`Exporter`] serves groups of them as OpenMetrics.
 //!
-//! [`study`] runs randomised experiments on the connections of a control group, and reads what they have recorded;
-//! [`steer`] has a policy in force.
-//!
 //! ```no_run
 //! use fleet::{Filter, Moment, Namespace, Watcher};
 //!
@@ -24,20 +21,15 @@
 
 pub mod column;
 pub mod connection;
-mod controllers;
 mod fields;
-mod files;
+pub mod files;
 mod filter;
 mod group;
-mod interfaces;
 mod metrics;
 mod namespace;
-mod networks;
 mod push;
 mod recorder;
 mod serve;
-pub mod steer;
-pub mod study;
 pub mod systems;
 mod table;
 mod unzipped;
@@ -58,6 +50,7 @@ pub use recorder::Recorder;
 pub use serve::Exporter;
 pub use systems::{Regions, Systems, SystemsError};
 pub use table::{MOST, Table};
+pub use unzipped::unzipped;
 pub use watcher::Watcher;
 
 #[cfg(test)]

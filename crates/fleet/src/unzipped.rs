@@ -10,7 +10,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// The content of a file, decompressed if necessary. It ends with an error behind this many bytes: a file of 1 MB can
 /// have 1 GB of content.
-pub(crate) fn unzipped<'s>(source: impl Read + 's, most: u64) -> io::Result<Box<dyn BufRead + 's>> {
+pub fn unzipped<'s>(source: impl Read + 's, most: u64) -> io::Result<Box<dyn BufRead + 's>> {
     let mut source = BufReader::new(source);
     let is_gzip = source.fill_buf()?.starts_with(GZIP);
     let plain: Box<dyn Read + 's> = if is_gzip {

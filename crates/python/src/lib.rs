@@ -4,7 +4,6 @@
 
 mod advise;
 mod arguments;
-mod claims;
 mod columns;
 mod controller;
 mod error;
@@ -29,8 +28,6 @@ mod _native {
 
     #[pymodule_export]
     use crate::advise::{Advice, advise};
-    #[pymodule_export]
-    use crate::claims::{Claims, claims};
     #[pymodule_export]
     use crate::events::{Ack, Connection};
     #[pymodule_export]

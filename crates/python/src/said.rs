@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use files::regular;
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
+use scenario::de::LARGEST;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError};
-use studies::study;
+use text::TextError;
 
 use crate::arguments::{Asked, is_mapping, no_value, text, wrong_type};
 use crate::error;
@@ -64,8 +66,11 @@ impl Reader {
         }
         let fix = "give a dict, TOML, or the path of a file";
         let file: PathBuf = said.extract().map_err(|_| wrong_type(name, said, fix))?;
-        let text = said.py().detach(|| study::read(&file));
-        let text = text.map_err(|error| error::of_file(&file, &error))?;
+        let text = said.py().detach(|| regular::text(&file, LARGEST));
+        let text = text.map_err(|error| match error {
+            TextError::Read(error) => error::of_file(&file, &error),
+            error => PyOSError::new_err(format!("{}: {error}", file.display())),
+        })?;
         let directory = file.parent().unwrap_or(Path::new("")).to_owned();
         self.file = Some(file);
         Ok(Said::Text(text, directory))

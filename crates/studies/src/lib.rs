@@ -1,11 +1,9 @@
 //! Experiments of many scenarios.
 //!
 //! A [`race`] transfers the same payload over the same path with each controller. Everything else makes [`runs`]. A
-//! [`sweep`] runs a scenario at every point of a grid. A [`study`] is many scenarios and their records: [`figures`]
-//! draws published results about BBR from them, and [`claims`] judges them. [`calibrate`] compares a set of scenarios
-//! on two engines. A [`population`] is many paths drawn from distributions. A [`probe`] repeatedly sends the same
-//! number of bytes over open connections. [`advise`] chooses a controller for a path that is known in part;
-//! [`diagnose`] takes that path from a capture.
+//! [`sweep`] runs a scenario at every point of a grid. A [`probe`] repeatedly sends the same number of bytes over open
+//! connections. [`advise`] chooses a controller for a path that is known in part; [`diagnose`] takes that path from a
+//! capture.
 //!
 //! ```no_run
 //! use lab::Cancel;
@@ -28,13 +26,8 @@
 //! ```
 
 pub mod advise;
-pub mod calibrate;
-pub mod claims;
 pub mod diagnose;
-pub mod figures;
-pub mod population;
 pub mod probe;
 pub mod race;
 pub mod runs;
-pub mod study;
 pub mod sweep;

@@ -7,9 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use experiment::policy::Policy;
-use fleet::study::GroupError;
-use fleet::{steer, who};
+use fleet::who;
 use linux::command::Init;
+use rollout::steer;
+use rollout::study::GroupError;
 
 use super::everywhere;
 use crate::laboratory::LabError;

@@ -29,10 +29,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
 use files::others;
-use fleet::steer::Steer;
-use fleet::study::{Lookup, Place, Study, StudyError, own_directory, read};
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
+use rollout::steer::Steer;
+use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
 use scenario::{FlowSpec, HostSpec, ScenarioError};
 use units::{Bytes, Duration};
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use emulator::tunnel::TunCounters;
-use fleet::steer::Steer;
-use fleet::study::Study;
 use kernel::SteeringCounts;
 use lab::Cancel;
 use linux::Network;
 use linux::command::Init;
 use linux::diag::{Diag, Filter, TcpState};
 use record::{PathSummary, Validity};
+use rollout::steer::Steer;
+use rollout::study::Study;
 use units::{Bytes, Duration};
 
 use super::background::Background;

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use files::{NewFile, Readers};
-use fleet::study::{StudyError, own_directory};
 use linux::Host;
 use linux::command::{Command, Init, Running};
+use rollout::study::{StudyError, own_directory};
 use units::Bytes;
 
 use super::group::Group;

@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use congestion::ControllerKind;
 use lab::{Cancel, EngineError, EngineKind};
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
+use program::work_bar::WorkBar;
 use scenario::ScenarioError;
 use studies::advise::{
     self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
@@ -14,15 +20,9 @@ use studies::advise::{
 use studies::runs::{self, Execution, Plan};
 use units::Duration;
 
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::path_options::{self, PathOptions};
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
-use crate::terminal::work_bar::WorkBar;
 
 /// The files in the directory of a record, and in that of a trace.
 const SCENARIO: &str = "scenario.toml";

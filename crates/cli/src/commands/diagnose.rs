@@ -7,18 +7,18 @@ use capture::Summary;
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineKind;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
 use studies::advise::{self, Goal, Question, RangedPath};
 use studies::diagnose::{Diagnosis, more, not_used};
 
 use crate::commands::advise::Work;
 use crate::commands::trace::read;
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::options::command_line;
 use crate::options::connection_option::{direction, end};
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
 
 /// The seed of every random choice, that of `advise` if nobody gives another.
 const SEED: u64 = 1;
@@ -31,9 +31,10 @@ const CANDIDATES: [ControllerKind; 4] = [
     ControllerKind::Reno,
 ];
 
-/// Say from a packet capture what limits a connection, what another controller would gain, and whom it would harm
+/// Say what limits a captured connection, and what another would gain
 #[derive(Debug, Args)]
 #[command(after_help = "\
+The answer names what limits the connection, what another controller would gain, and whom it would harm. \
 This is `trace --ranges` and `advise --from` in one command: the path of the connection with the most payload whose path is \
 known, and every candidate over such paths in the simulator. Take the capture at the sender of the data, from before the \
 connection begins, for 10 s or more: tcpdump -s 128 -w FILE host CLIENT. docs/diagnose.md says how to read the answer.")]

@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use emulator::{Relay, RelayConfig, RelayError, Sharing};
+use program::failure::Failure;
+use program::interrupt::{self, Interrupt};
+use program::output;
+use program::usage;
 
-use crate::failure::Failure;
 use crate::options::address::resolve;
 use crate::options::path_options::{self, PathOptions};
-use crate::options::usage;
-use crate::terminal::interrupt::{self, Interrupt};
-use crate::terminal::output;
 use crate::terminal::relay_report::{table, told, warning};
 use crate::terminal::relay_status::RelayStatus;
 
 /// The interval at which the status is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Put an emulated network path in front of a UDP server, until Ctrl-C
+/// Put an emulated path in front of a UDP server, until Ctrl-C
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Clients send to --listen, the server at --to receives what comes through, and its answers go back the same way.

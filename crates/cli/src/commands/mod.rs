@@ -1,13 +1,9 @@
 //! The commands. Each parses its arguments, calls the library, and prints the results.
 
 pub mod advise;
-mod agenda;
-pub mod calibrate;
-pub mod claims;
 pub mod diagnose;
 pub mod doctor;
 pub mod emulate;
-pub mod figures;
 pub mod kernel;
 pub mod probe;
 pub mod race;

@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineError;
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
 use studies::race::{Payload, Race, RaceError};
 use units::{Bytes, Duration};
 
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::path_options::{self, PathOptions};
-use crate::options::usage;
-use crate::terminal::interrupt;
 use crate::terminal::lanes::Lanes;
-use crate::terminal::output;
 
 /// The default file of the report.
 const REPORT: &str = "fullpipe-race.html";
 
-/// Compare congestion controllers: each carries the same file over the same path
+/// Race controllers: each carries the same file over the same path
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Each controller gets a path of its own, unless they --share one; all of them run at the same time, as real QUIC over \

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use lab::Cancel;
 use path::{Trace, TraceReason, assumed_unit};
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::whole;
 use report::{bits_per_sec, count, span};
 use units::Duration;
 
-use crate::failure::Failure;
-use crate::files::{stream, whole};
-use crate::terminal::interrupt;
-use crate::terminal::output;
+use crate::files::stream;
 
 /// The most bytes that are read, as of a scenario's `trace`.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Convert a recorded rate: to a table of times and rates, or to delivery opportunities for Mahimahi
+/// Convert a recorded rate to a table, or for Mahimahi
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE has any form that a scenario's trace may have: a table of times and rates, such as CSV, or delivery opportunities in \

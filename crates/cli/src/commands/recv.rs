@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::whole;
 use transfer::{Receiver, ReceiverConfig, Resumption, STATE_FOLDER};
 
-use crate::failure::Failure;
-use crate::files::whole;
 use crate::options::address::resolve;
-use crate::terminal::interrupt;
-use crate::terminal::output;
 use crate::terminal::progress::Progress;
 
 /// Receive files and directories from `fullpipe send`

@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lab::EngineError;
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
+use program::work_bar::WorkBar;
 use report::{Also, parquet};
 use scenario::{Draft, Scenario};
 use units::Duration;
 
-use crate::failure::Failure;
 use crate::files::captures::Captures;
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
 use crate::options::several;
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
-use crate::terminal::work_bar::WorkBar;
 
 /// Run a scenario
 #[derive(Debug, Args)]

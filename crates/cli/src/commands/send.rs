@@ -6,14 +6,14 @@ use std::time::SystemTime;
 
 use clap::Args;
 use congestion::ControllerKind;
+use program::failure::Failure;
+use program::interrupt;
+use program::usage;
 use quic::controller::factory;
 use transfer::{SenderConfig, Ticket};
 
-use crate::failure::Failure;
 use crate::options::stdin_file::StdinFile;
 use crate::options::ticket;
-use crate::options::usage;
-use crate::terminal::interrupt;
 use crate::terminal::progress::Progress;
 
 /// Send files and directories to a `fullpipe recv`

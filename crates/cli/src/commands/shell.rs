@@ -6,19 +6,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 use linux::command::{Init, init_main};
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::output;
+use program::usage;
+use program::whole;
 use scenario::Controller;
 use shell::{Attendant, Direction, Observed, Shell, ShellError, Signal};
 
-use crate::failure::Failure;
-use crate::files::whole;
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::path_options::{self, PathOptions};
-use crate::options::usage;
-use crate::terminal::output;
 use crate::terminal::signals::Signals;
 
-/// Run any program behind an emulated network path, and report what happened on the path
+/// Run a program behind an emulated path, and report what happened
 #[derive(Debug, Args)]
 #[command(after_help = "\
 COMMAND runs in a network of its own. Nothing is in it but the far side, beyond the path, at 10.200.1.1 and fd66:756c:6c70:1::1 \

@@ -4,23 +4,22 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::results_directory;
+use program::usage;
+use program::whole;
+use program::work_bar::WorkBar;
 use record::Summary;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
 
-use crate::failure::Failure;
-use crate::files::program;
-use crate::files::results_directory;
-use crate::files::whole;
-use crate::options::awake_option::AwakeOption;
-use crate::options::command_line;
 use crate::options::input::Input;
 use crate::options::override_option::Override;
 use crate::options::several;
-use crate::options::usage;
-use crate::terminal::interrupt;
-use crate::terminal::output;
-use crate::terminal::work_bar::WorkBar;
 
 /// The files in a sweep's directory, beside the results.
 const TABLE: &str = "sweep.parquet";

@@ -11,16 +11,18 @@ use capture::read::ReadError;
 use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
 use lab::Cancel;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
+use program::whole;
 use scenario::de::LARGEST;
 use studies::diagnose::named;
 
-use crate::failure::Failure;
-use crate::files::{stream, whole};
-use crate::options::command_line;
+use crate::files::stream;
 use crate::options::connection_option::{direction, end};
-use crate::options::{other_file, usage};
-use crate::terminal::interrupt;
-use crate::terminal::output;
+use crate::options::other_file;
 
 /// Show what limited the connections of a packet capture
 #[derive(Debug, Args)]

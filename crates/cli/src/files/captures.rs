@@ -5,11 +5,10 @@ use std::path::Path;
 
 use files::{NewFile, Readers};
 use lab::{Cancel, EngineKind, Linux, Progress, Sim};
+use program::failure::Failure;
+use program::whole;
 use record::Record;
 use scenario::Scenario;
-
-use crate::failure::Failure;
-use crate::files::whole;
 
 /// Their file names.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];

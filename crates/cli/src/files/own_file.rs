@@ -6,11 +6,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use files::parent;
+use program::failure::Failure;
+use program::whole;
 use report::{page, place};
 use studies::probe;
-
-use crate::failure::Failure;
-use crate::files::whole;
 
 /// A kind of file that Fullpipe writes to a place that the user names.
 #[derive(Debug)]

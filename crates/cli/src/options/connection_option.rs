@@ -3,10 +3,9 @@
 use std::net::SocketAddr;
 
 use capture::{Direction, FlowSummary, Summary};
+use program::failure::Failure;
 use report::count;
 use studies::diagnose::{named, untellable};
-
-use crate::failure::Failure;
 
 /// So many connections are named instead of one that is not there.
 const NAMED: usize = 5;

@@ -6,12 +6,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use program::failure::Failure;
+use program::output;
 use scenario::de::LARGEST;
 use text::TextError;
 
-use crate::failure::Failure;
 use crate::options::other_file::{self, FIRST};
-use crate::terminal::output;
 
 /// The most characters of a reason that are printed.
 const LONGEST: usize = 500;

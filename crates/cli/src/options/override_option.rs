@@ -3,10 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use program::failure::Failure;
 use scenario::tree::Node;
 use scenario::{Part, ScenarioError};
-
-use crate::failure::Failure;
 
 /// A field and its text.
 #[derive(Debug, Clone)]

@@ -1,11 +1,10 @@
 //! The options that describe a path: `[path]` of a scenario, on the command line.
 
 use clap::Args;
+use program::failure::Failure;
 use scenario::tree::Node;
 use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
 use studies::advise::{Range, RangedPath};
-
-use crate::failure::Failure;
 
 /// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. Nothing if the text has one value, or a table.
 fn range_meant(key: &str, text: &str) -> Option<String> {

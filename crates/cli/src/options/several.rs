@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use lab::EngineKind;
+use program::command_line::quote;
+use program::failure::Failure;
 use scenario::Draft;
 use studies::advise::Range;
 
-use crate::failure::Failure;
-use crate::options::command_line::quote;
 use crate::options::override_option::Override;
 
 /// A range without a number of steps gets so many.

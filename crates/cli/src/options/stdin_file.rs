@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use program::failure::Failure;
 use tempfile::TempDir;
-
-use crate::failure::Failure;
 
 /// A copy of stdin in a temporary directory, which is removed with this value. A file can be read again after an
 /// outage, and its size is known.

@@ -6,10 +6,9 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
+use program::failure::Failure;
+use program::output;
 use transfer::Ticket;
-
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// The environment variable for a ticket. Only the owner of a process can read its environment (proc(5), "environ").
 const VARIABLE: &str = "FULLPIPE_TICKET";

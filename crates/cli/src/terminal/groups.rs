@@ -2,9 +2,8 @@
 
 use fleet::column::{millis, scaled};
 use fleet::{Group, quantile};
+use program::output;
 use units::{Duration, Rate};
-
-use crate::terminal::output;
 
 /// What is shown of a group; the first heading says what it is.
 pub const HEADINGS: [&str; 9] = [

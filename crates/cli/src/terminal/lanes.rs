@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use indicatif::ProgressBar;
 use lab::Progress;
+use program::bars::Bars;
+use program::bars::lock;
+use program::human;
 use studies::race::{Payload, Race};
 use units::{Duration, Rate};
-
-use crate::terminal::bars::Bars;
-use crate::terminal::{human, lock};
 
 /// The lanes of a race. Nothing is to be seen of them before the race has started.
 pub struct Lanes<'r> {

@@ -6,16 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressState};
+use program::bars::Bars;
+use program::bars::lock;
+use program::failure::Failure;
+use program::human;
+use program::output;
 use quic::connection::Connection;
 use quic::observer::{Observer, Sample};
 use serde::Serialize;
 use transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
-use crate::failure::Failure;
-use crate::terminal::bars::Bars;
 use crate::terminal::processor::{Share, Usage};
-use crate::terminal::{human, lock, output};
 
 /// Without a bar, a line is said at each so many percent.
 const STEP_PERCENT: u64 = 10;

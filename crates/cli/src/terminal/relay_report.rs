@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use emulator::{DirectionCounters, RelayCounters};
+use program::human;
 use report::count;
 use units::Bytes;
 
-use crate::terminal::human;
 use crate::terminal::relay_status::{dropped, lost};
 
 /// All of it in one line.

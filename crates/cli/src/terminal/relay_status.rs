@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use emulator::{DirectionCounters, Queued, Relay, RelayCounters};
 use indicatif::ProgressBar;
+use program::bars::Bars;
+use program::human;
 use report::count;
 use units::{Bytes, Rate};
-
-use crate::terminal::bars::Bars;
-use crate::terminal::human;
 
 /// The present rate is that of this span.
 const SPAN: Duration = Duration::from_secs(1);

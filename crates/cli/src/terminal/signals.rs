@@ -2,13 +2,12 @@
 
 use std::fs;
 
+use program::failure::Failure;
 use shell::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
-
-use crate::failure::Failure;
 
 /// The signals that would end this process. While they are listened to, they do not.
 pub struct Signals {

@@ -16,8 +16,6 @@ fn help_lists_the_commands() {
         .and(contains("diagnose"))
         .and(contains("doctor"))
         .and(contains("probe"))
-        .and(contains("calibrate"))
-        .and(contains("claims"))
         .and(contains("run"))
         .and(contains("sweep"))
         .and(contains("shell"))
@@ -67,17 +65,6 @@ fn what_is_for_the_program_alone_is_never_offered() {
 }
 
 #[test]
-fn options_may_stand_between_names() {
-    for arguments in [
-        &["claims", "loss-sweep", "--quick", "no-such", "--list"][..],
-        &["figures", "paper-1", "--quick", "no-such", "--list"],
-        &["calibrate", "--list", "bbr1-*", "--quick", "no-such"],
-    ] {
-        refused(arguments.iter().copied(), 2, &["no-such"]);
-    }
-}
-
-#[test]
 fn a_negative_number_is_a_wrong_value() {
     let seed = "expected a whole number from 0 to 18446744073709551615";
     for arguments in [
@@ -96,16 +83,8 @@ fn a_negative_number_is_a_wrong_value() {
             &["--rounds", "expected a whole number from 1 to 100000"],
         );
     }
-    for arguments in [
-        &["sweep", "x.toml", "--jobs", "-1"][..],
-        &["calibrate", "--repeats", "-1"],
-    ] {
-        refused(
-            arguments.iter().copied(),
-            2,
-            &["'-1'", arguments[arguments.len() - 2]],
-        );
-    }
+    let arguments = ["sweep", "x.toml", "--jobs", "-1"];
+    refused(arguments, 2, &["'-1'", "--jobs"]);
 }
 
 #[test]
@@ -121,14 +100,6 @@ fn each_command_explains_its_options() {
                 "--trace",
                 "--json",
             ][..],
-        ),
-        (
-            "calibrate",
-            &["[CASE]...", "--engines", "--quick", "--reuse", "--document"],
-        ),
-        (
-            "claims",
-            &["[ID]...", "--engine", "--quick", "--list", "--document"],
         ),
         (
             "diagnose",

@@ -3,16 +3,13 @@
 mod advise;
 #[path = "../../../report/tests/browser/mod.rs"]
 mod browser;
-mod calibrate;
 mod caseless;
-mod claims;
 mod diagnose;
 mod doctor;
 mod emulate;
-mod figures;
+mod ends;
 mod help;
 mod kernel;
-mod kills;
 mod laboratory;
 mod pages;
 mod probe;
@@ -30,3 +27,6 @@ mod trace;
 mod transfer;
 mod typed;
 mod watch;
+
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fullpipe");

@@ -1,5 +1,5 @@
 //! Every kind of page, in a browser: on a phone, in the dark and on paper. A race's page is that of a run. A study's is tested
-//! where its data can be made, in `fleet`.
+//! where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
 
 use std::fs;
 use std::io::{Write, stderr};
@@ -20,12 +20,9 @@ const SWEEP: &str = "name = \"buffers\"\nrepeats = 2\n[scenario]\nname = \"buffe
     path = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n[[scenario.flow]]\ncontroller = \"bbr1\"\n\
     [axes]\n\"path.buffer\" = [\"0.5bdp\", \"1bdp\", \"2bdp\", \"4bdp\", \"8bdp\", \"16bdp\"]\n\
     \"flow.controller\" = [\"bbr1\", \"cubic\", \"bbr3\"]\n";
-const CASES: &str = "name = \"small\"\ncase = \"{flow.controller}-small\"\n[axes]\n\
-    \"flow.controller\" = [\"bbr1\", \"cubic\"]\n[scenario]\nname = \"small\"\nduration = \"2s\"\n\
-    path = { rate = \"5mbit\", rtt = \"20ms\", buffer = \"2bdp\" }\n[[scenario.flow]]\ncontroller = \"bbr1\"\n";
 
 /// The commands that make a page, each with the page's name. Each page is of another kind.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 6] = [
     (
         "run pauses.toml --out run --pcap packets --quiet",
         "run/report.html",
@@ -39,14 +36,6 @@ const PAGES: [(&str, &str); 8] = [
     (
         "advise --rate 4mbit --rtt 20ms --buffer 1bdp --paths 2 --duration 4s --quiet --report seeds.html",
         "seeds.html",
-    ),
-    (
-        "calibrate --scenarios cases --engines sim,sim --quiet --out calibration",
-        "calibration/calibration-sim-sim.html",
-    ),
-    (
-        "figures paper-4 versions-boundary --quick --quiet --out figures",
-        "figures/figures.html",
     ),
     (
         "shell --rate 20mbit --rtt 10ms --out shell --quiet -- true",
@@ -76,12 +65,10 @@ fn every_page_fits_a_phone_and_paper() {
     };
     let directory = tempfile::tempdir().expect("a directory");
     let at = directory.path();
-    fs::create_dir(at.join("cases")).expect("made");
     for (name, text) in [
         ("pauses.toml", PAUSES),
         ("crowd.toml", CROWD),
         ("sweep.toml", SWEEP),
-        ("cases/small.toml", CASES),
     ] {
         fs::write(at.join(name), text).expect("written");
     }

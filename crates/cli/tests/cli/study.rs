@@ -4,10 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use experiment::Plan;
-use fleet::study::Place;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
-use serde_json::Value;
+use rollout::study::Place;
 
 use crate::support::{fullpipe, refused};
 
@@ -268,20 +267,5 @@ fn what_is_no_study_has_no_report() {
         ["steer", "learn", name],
         2,
         &["no study here", "study.json"],
-    );
-}
-
-#[test]
-fn simulated_studies_are_counted() {
-    let output = fullpipe(["study", "simulate", "--studies", "3", "--json"]).output();
-    let output = output.expect("runs");
-    let kinds: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(kinds.as_array().map(Vec::len), Some(5));
-    assert_eq!(kinds[4]["strata"]["within"]["studies"], 3);
-    assert_eq!(kinds[1]["without_effect"]["throughput"]["studies"], 3);
-    refused(
-        ["study", "simulate", "--studies", "0"],
-        2,
-        &["--studies", "1"],
     );
 }

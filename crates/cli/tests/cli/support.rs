@@ -1,4 +1,5 @@
-//! The `fullpipe` command as a child process.
+//! The program of these tests, `crate::PROGRAM`, as a child process.
+#![allow(dead_code, reason = "no program's tests use all of it")]
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,12 +14,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::PROGRAM;
+
 /// How long anything may take before a test gives up on it. A guard against hanging, no measurement.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command with arguments, to be run to its end.
 pub fn fullpipe<'a>(arguments: impl IntoIterator<Item = &'a str>) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    let mut command = assert_cmd::Command::new(PROGRAM);
     command.args(arguments).timeout(PATIENCE);
     command
 }
@@ -31,7 +34,8 @@ pub fn refused<'a>(arguments: impl IntoIterator<Item = &'a str>, code: i32, part
     assert_eq!(output.status.code(), Some(code), "{stderr}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(stderr.starts_with("fullpipe: "), "{stderr}");
+    let name = Path::new(PROGRAM).file_name().expect("a name").display();
+    assert!(stderr.starts_with(&format!("{name}: ")), "{stderr}");
     for part in parts {
         assert!(stderr.contains(part), "{part} is not in: {stderr}");
     }
@@ -83,7 +87,7 @@ impl Running {
             let file = File::options().read(true).write(true).open(path);
             Stdio::from(file.expect("the other end"))
         };
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+        let mut command = Command::new(PROGRAM);
         command
             .args(arguments)
             .current_dir(directory)
@@ -120,7 +124,7 @@ impl Running {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
-            .arg(env!("CARGO_BIN_EXE_fullpipe"))
+            .arg(PROGRAM)
             .args(arguments)
             .current_dir(directory);
         Running::of(start(&mut command))
@@ -214,7 +218,7 @@ impl Drop for Running {
 }
 
 fn spawn<'a>(directory: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fullpipe"));
+    let mut command = Command::new(PROGRAM);
     start(command.args(arguments).current_dir(directory))
 }
 

@@ -1,10 +1,8 @@
-//! What documents say about the house is true: its rooms and arrows, the paths that they name, and what publications state.
+//! What documents say about the house is true: its rooms and arrows, and the paths that they name.
 
 mod parts;
 mod paths;
 mod rooms;
-mod sources;
-mod statements;
 
 use std::fs;
 use std::path::{Path, PathBuf};

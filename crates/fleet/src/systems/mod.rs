@@ -165,8 +165,8 @@ impl Systems {
         Systems::of(file)
     }
 
-    /// The same, from wherever.
-    pub(crate) fn of(source: impl Read) -> Result<Systems, SystemsError> {
+    /// The same, from any source.
+    pub fn of(source: impl Read) -> Result<Systems, SystemsError> {
         Systems::plain(unzipped(source, LARGEST)?)
     }
 

@@ -41,8 +41,8 @@ impl Regions {
         Regions::of(BufReader::new(file))
     }
 
-    /// The same, from wherever.
-    pub(crate) fn of(source: impl BufRead) -> Result<Regions, SystemsError> {
+    /// The same, from any source.
+    pub fn of(source: impl BufRead) -> Result<Regions, SystemsError> {
         let mut collected = Collected::default();
         let mut places: HashMap<Arc<str>, u32> = HashMap::new();
         let mut names = Vec::new();
@@ -97,7 +97,7 @@ impl Regions {
     }
 
     /// The region of a client that is recorded as an address or as a network. A pseudonym has none.
-    pub(crate) fn of_client(&self, client: &str) -> Option<&str> {
+    pub fn of_client(&self, client: &str) -> Option<&str> {
         Some(self.of_network(client.parse().ok()?)?)
     }
 

@@ -14,7 +14,6 @@ from ._errors import EngineError, ScenarioError
 from ._native import (
     Ack,
     Advice,
-    Claims,
     Column,
     Connection,
     Record,
@@ -24,7 +23,6 @@ from ._native import (
     Trace,
     __version__,
     advise,
-    claims,
     run,
     sweep,
     trace,
@@ -34,7 +32,6 @@ from ._scenario import Flow, Host, Path, Scenario
 __all__ = [
     "Ack",
     "Advice",
-    "Claims",
     "Column",
     "Connection",
     "EngineError",
@@ -50,7 +47,6 @@ __all__ = [
     "Trace",
     "__version__",
     "advise",
-    "claims",
     "run",
     "sweep",
     "trace",

@@ -9,7 +9,6 @@ from ._scenario import Path, Scenario
 __all__ = [
     "Ack",
     "Advice",
-    "Claims",
     "Column",
     "Connection",
     "Record",
@@ -22,7 +21,6 @@ __all__ = [
     "_looks",
     "_work",
     "advise",
-    "claims",
     "run",
     "sweep",
     "trace",
@@ -62,16 +60,6 @@ def advise(
     jobs: int | None = None,
     progress: _Progress | None = None,
 ) -> Advice: ...
-
-def claims(
-    ids: Sequence[str] = ...,
-    *,
-    engine: Literal["sim", "quic", "linux"] = "sim",
-    quick: bool = False,
-    scenarios: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    progress: _Progress | None = None,
-) -> Claims: ...
 
 def trace(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -141,11 +129,6 @@ class Advice:
     def page(self) -> str: ...
     @property
     def failed(self) -> list[tuple[str, str]]: ...
-
-@final
-class Claims:
-    @property
-    def summary(self) -> dict[str, Any]: ...
 
 @final
 class Trace:

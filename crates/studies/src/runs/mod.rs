@@ -19,7 +19,7 @@ mod work;
 pub use amount::{Amount, amounts};
 pub use attempt::{REPEATS, Reason};
 pub use batch::{Batch, BatchError, Finding, Findings};
-pub(crate) use distinct::distinct;
+pub use distinct::distinct;
 pub use execute::{Event, Execution, Failed, execute, jobs, missing, resume};
 pub(crate) use plan::MAX_RUNS;
 pub use plan::{Keys, Plan, Point, Run, UnreadableTrace};

@@ -228,7 +228,7 @@ pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> Scenario
 }
 
 /// The text of a value. A table is `kind=codel,target=5ms`, as in an option.
-pub(crate) fn label(value: &Node) -> String {
+pub fn label(value: &Node) -> String {
     match value {
         Node::Scalar(text) => text.clone(),
         Node::Table(entries) => {

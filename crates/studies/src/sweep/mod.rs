@@ -13,7 +13,7 @@ mod spec;
 mod table;
 
 pub use axis::Axis;
-pub(crate) use axis::label as axis_label;
+pub use axis::label as axis_label;
 pub use columns::{Flows, write_parquet};
 pub use metric::Metric;
 pub use page::page;

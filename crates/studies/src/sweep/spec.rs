@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::axis::{Axis, label, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
-use crate::study;
+use files::regular;
 use scenario::tree::{Entry, Node};
 use scenario::{Draft, ScenarioError, de};
 use serde::{Deserialize, Deserializer};
@@ -160,7 +160,7 @@ impl Sweep {
                 let name: String =
                     de::read(&name).map_err(|error| numbered(error.within("scenario")))?;
                 let file = directory.join(name);
-                let text = study::read(&file).map_err(|error| {
+                let text = regular::text(&file, de::LARGEST).map_err(|error| {
                     let reason = format!("cannot read {}: {error}", file.display());
                     SweepError::Text(numbered(ScenarioError::new("scenario", reason)))
                 })?;
@@ -202,7 +202,7 @@ impl Sweep {
     }
 
     /// A sweep of one scenario, in which nothing varies.
-    pub(crate) fn alone(base: Draft) -> Sweep {
+    pub fn alone(base: Draft) -> Sweep {
         Sweep {
             name: None,
             engine: lab::EngineKind::default(),
@@ -242,7 +242,7 @@ impl Sweep {
     /// # Errors
     ///
     /// No axis varies the field, or none of its values is left.
-    pub(crate) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
+    pub fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
         let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
         let Some(axis) = self.axes.iter_mut().find(varied) else {
             let reason = "is varied by no axis; give it one value";

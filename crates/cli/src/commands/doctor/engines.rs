@@ -39,7 +39,7 @@ fn sim() -> Finding {
     {
         Ok(_) => Finding::ok(
             name,
-            "runs scenarios in virtual time; so do sweep, advise, diagnose and claims",
+            "runs scenarios in virtual time; so do sweep, advise and diagnose",
         ),
         Err(error) => Finding::lacking(name, error.to_string(), report_it),
     }

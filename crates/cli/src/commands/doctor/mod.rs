@@ -7,13 +7,13 @@ mod network;
 mod programs;
 
 use clap::Args;
+use program::failure::Failure;
+use program::output;
 use serde_json::json;
 
-use crate::failure::Failure;
-use crate::terminal::output;
 use finding::Finding;
 
-/// Say what this machine can do with Fullpipe, and how to mend what it cannot
+/// Say what this machine can do, and how to mend what it cannot
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command tries each part, and changes nothing on the machine. `ok` works here. `lacking` does not, and the line below says what \

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use kernel::{Algorithm, Error, Keeping, Settings};
-
-use crate::failure::Failure;
-use crate::terminal::output;
+use program::failure::Failure;
+use program::output;
 
 /// Offer controllers to every program on the machine
 #[derive(Debug, Args)]

@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use kernel::{Algorithm, Error, Registered};
+use program::failure::Failure;
+use program::output;
 
-use crate::failure::Failure;
-use crate::terminal::output;
-
-/// Load Fullpipe's controllers into the kernel's TCP, for every program on the machine
+/// Load Fullpipe's controllers into the kernel's TCP
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A controller is a BPF program: no kernel is rebuilt, no machine restarted. What is loaded stays after the command, until it is \

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use kernel::{Algorithm, Registered, Users};
+use program::failure::Failure;
+use program::output;
 use serde_json::{Map, Value, json};
-
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// Print which controllers are loaded, since when, with which parameters, and who uses them
 #[derive(Debug, Args)]

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
 use studies::probe::{self, Host, Row};
 
 use super::{Probing, token};
-use crate::failure::Failure;
-use crate::terminal::interrupt;
-use crate::terminal::output;
 
 /// The most failed probes of a round whose names are printed.
 const NAMED: usize = 10;

@@ -10,17 +10,17 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use program::awake_option::AwakeOption;
+use program::failure::Failure;
+use program::output;
+use program::results_directory;
+use program::usage;
 use studies::probe::{self, Dataset, Results, Row, Spec, Target};
 use units::Duration;
 
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::files::results_directory;
 use crate::options::address::resolve;
-use crate::options::awake_option::AwakeOption;
 use crate::options::input::Input;
-use crate::options::usage;
-use crate::terminal::output;
 
 /// A greater number of rounds would be a mistake.
 const MOST: u64 = 100_000;

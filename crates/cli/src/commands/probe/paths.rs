@@ -1,13 +1,13 @@
 //! Probes paths, which an engine runs.
 
 use lab::EngineKind;
+use program::failure::Failure;
+use program::interrupt;
+use program::work_bar::WorkBar;
 use studies::probe;
 use studies::runs::{self, Execution, Plan};
 
 use super::Probing;
-use crate::failure::Failure;
-use crate::terminal::interrupt;
-use crate::terminal::work_bar::WorkBar;
 
 pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
     let (options, input, spec) = (probing.options, &probing.input, &probing.spec);

@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use program::failure::Failure;
+use program::interrupt::{self, FAREWELL, Interrupt};
+use program::output;
 use quic::endpoint::Identity;
 use quic::probe::Token;
 use studies::probe::TcpServer;
 use tokio::time::sleep;
 
 use super::{Options, token};
-use crate::failure::Failure;
-use crate::terminal::interrupt::{self, FAREWELL, Interrupt};
-use crate::terminal::output;
 
 /// Receives until Ctrl-C.
 pub fn serve(options: &Options, listen: SocketAddr) -> Result<(), Failure> {

@@ -7,11 +7,10 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use program::failure::Failure;
+use program::output;
 use quic::probe::Token;
 use studies::probe::Host;
-
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// The environment variable for a receiver's token. Only the owner of a process can read its environment (proc(5),
 /// "environ").

@@ -6,12 +6,12 @@ use clap::Args;
 use experiment::learn::{self, Beside, Nothing};
 use experiment::policy::Policy;
 use fleet::Regions;
-use fleet::study::read;
-use fleet::study::report::tables::hints;
+use program::failure::Failure;
+use program::output;
+use rollout::study::read;
+use rollout::study::report::tables::hints;
 
 use super::super::study::Names;
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// Write a policy from the results of a study, with the evidence beside each rule
 #[derive(Debug, Args)]

@@ -15,21 +15,20 @@ use clap::{Args, Subcommand};
 use experiment::policy::{MOST_NETWORKS, Policy};
 use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
+use program::failure::Failure;
+use program::output;
 
 pub use run::through;
 
-use crate::failure::Failure;
 use crate::options::other_file;
-use crate::terminal::output;
 
-/// Set the controllers of a server's connections by a policy: by client network, its retransmissions, port, interface and
-/// round-trip time
+/// Set the controllers of a server's connections by a policy
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-A policy has rules in order. The first rule that matches a connection counts, and a connection that no rule matches keeps its \
+A policy has rules in order, by client network, its retransmissions, port, interface and round-trip time. The first rule that matches a connection counts, and a connection that no rule matches keeps its \
 controller. SIGHUP reads the policy again and puts all of it in force at once; if it is invalid, the old policy stays. When the command \
 ends, new connections have the default. When it is killed, the policy stays in force until its lease is over.
 

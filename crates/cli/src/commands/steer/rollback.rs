@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::policy::Policy;
 use files::others;
-use fleet::steer;
+use program::failure::Failure;
+use program::output;
+use program::whole;
+use rollout::steer;
 
 use super::{check_length, read_bytes};
-use crate::failure::Failure;
-use crate::files::whole;
-use crate::terminal::output;
 
 /// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]

@@ -12,19 +12,19 @@ use experiment::policy::{Policy, Rule};
 use experiment::{Interface, Ports};
 use files::regular;
 use fleet::Exporter;
-use fleet::steer::{Steer, SteerError};
-use fleet::study::Step;
+use program::failure::Failure;
+use program::output;
+use program::usage;
+use program::whole;
+use rollout::steer::{Steer, SteerError};
+use rollout::study::Step;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Duration, Ratio};
 
 use super::super::{study, watch};
 use super::pace::Pace;
 use super::{read_with, tell_of_explorers};
-use crate::failure::Failure;
-use crate::files::whole;
 use crate::options::address::local_or_named;
-use crate::options::usage;
-use crate::terminal::output;
 
 /// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
 /// in between.

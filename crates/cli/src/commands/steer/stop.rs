@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use program::failure::Failure;
+use program::output;
 
 use super::super::study;
 use super::read;
-use crate::failure::Failure;
-use crate::terminal::output;
-use fleet::steer::Stopped;
+use rollout::steer::Stopped;
 
 /// Remove a policy at once that a killed `steer` has left in force until the end of its lease
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
     // A process without permission would find nothing.
     study::kernel_is_able()?;
-    match fleet::steer::stop(&policy).map_err(Failure::failed)? {
+    match rollout::steer::stop(&policy).map_err(Failure::failed)? {
         Stopped::Taken => {
             output::note("the policy was removed; new connections have the default controller")
         }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use experiment::Interface;
 use experiment::policy::{Connection, Policy, Rule};
-use fleet::steer::{self, Given};
 use kernel::{KNOWN_PACKETS, Resent};
+use program::failure::Failure;
+use program::output;
+use program::usage;
+use rollout::steer::{self, Given};
 use units::{Duration, Ratio};
 
 use super::super::study;
 use super::{read, with_networks};
-use crate::failure::Failure;
-use crate::options::usage;
-use crate::terminal::output;
 
 /// Print which controller the policy in force gives a connection, and by which rule
 #[derive(Debug, Args)]

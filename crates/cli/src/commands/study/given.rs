@@ -6,13 +6,13 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
+use program::failure::Failure;
 use scenario::ScenarioError;
 use scenario::tree::Node;
 use serde::{Serialize, Serializer};
 
 use super::super::steer::read_text;
 use super::run::unread;
-use crate::failure::Failure;
 use crate::options::other_file;
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.

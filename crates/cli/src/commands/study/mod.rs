@@ -1,26 +1,23 @@
 //! `fullpipe study`: randomised experiments on live connections.
 
 mod given;
-mod lab;
 mod names;
 mod report;
 mod run;
-mod simulate;
 mod stop;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fleet::study::LEASE;
 use linux::routing::undo_at_end;
+use program::failure::Failure;
+use program::output;
+use rollout::study::LEASE;
 
 pub use names::Names;
 pub use run::{kernel_is_able, unix_s};
 
-use crate::failure::Failure;
-use crate::terminal::output;
-
-/// Find out which controller suits a server's connections, by a randomised experiment
+/// Find by a randomised experiment which controller suits a server
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -30,8 +27,8 @@ A plan says which connections take part (the control group of a service, its por
 they get and in which shares, what is randomised, for how long, and what to stop at. The service is not touched. New connections \
 have the default again when the command ends, however it ends.
 
-It takes root and a fullpipe that was built with --features kernel; a study by route takes root alone, and `report`, `simulate` and \
-`lab` neither. docs/study.md leads from a server to a decision.
+It takes root and a fullpipe that was built with --features kernel; a study by route takes root alone, and `report` \
+neither. docs/study.md leads from a server to a decision.
 
 Examples:
   fullpipe study plan.toml --out /var/lib/fullpipe/clients
@@ -49,8 +46,6 @@ pub struct Options {
 #[derive(Debug, Subcommand)]
 enum Action {
     Report(report::Options),
-    Simulate(simulate::Options),
-    Lab(lab::Options),
     Stop(stop::Options),
 }
 
@@ -59,8 +54,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         None => run::run(&options.run),
         Some(Action::Report(options)) => report::run(options),
-        Some(Action::Simulate(options)) => simulate::run(options),
-        Some(Action::Lab(options)) => lab::run(options),
         Some(Action::Stop(options)) => stop::run(options),
     }
 }

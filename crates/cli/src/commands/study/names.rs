@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use files::regular;
-use fleet::study::Lookup;
 use fleet::{Regions, Systems, SystemsError};
-
-use crate::failure::Failure;
+use program::failure::Failure;
+use rollout::study::Lookup;
 
 #[derive(Debug, Args)]
 #[group(skip)]

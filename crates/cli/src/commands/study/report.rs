@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::{Findings, timeline};
 use files::regular;
-use fleet::study::log::Format;
-use fleet::study::report::{course, html, tables};
-use fleet::study::{LeftOut, Log, Read, read};
+use program::command_line;
+use program::failure::Failure;
+use program::output;
 use report::{below, sentences};
+use rollout::study::log::Format;
+use rollout::study::report::{course, html, tables};
+use rollout::study::{LeftOut, Log, Read, read};
 use serde_json::{Value, json};
 
 use super::names::Names;
-use crate::failure::Failure;
 use crate::files::own_file::{self, OwnFile};
-use crate::options::command_line;
-use crate::terminal::output;
 
 /// Show the results of a study: effects with their intervals, and a verdict in words
 #[derive(Debug, Args)]

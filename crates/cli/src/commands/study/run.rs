@@ -6,10 +6,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use experiment::{Plan, Prefix};
-use fleet::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
+use program::failure::Failure;
+use program::output;
 use report::count;
+use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
 use units::{Bytes, Duration};
 
 use super::super::steer::{networks, through};
@@ -17,8 +19,6 @@ use super::super::watch;
 use super::UNDO;
 use super::given::{self, Source};
 use super::names::Names;
-use crate::failure::Failure;
-use crate::terminal::output;
 
 /// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);

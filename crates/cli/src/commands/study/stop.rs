@@ -1,10 +1,9 @@
 //! `fullpipe study stop`.
 
 use clap::Args;
-use fleet::study::stop_routes;
-
-use crate::failure::Failure;
-use crate::terminal::output;
+use program::failure::Failure;
+use program::output;
+use rollout::study::stop_routes;
 
 /// Remove the rules and routes of a study by route if both its process and the process that should remove them were
 /// killed

@@ -14,19 +14,19 @@ use std::sync::{Arc, Mutex};
 use clap::{ArgGroup, Args};
 use files::regular;
 use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
+use program::failure::Failure;
+use program::output;
+use program::usage;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
 
-use crate::failure::Failure;
 use crate::options::address::local_or_named;
-use crate::options::usage;
 use crate::terminal::live;
-use crate::terminal::output;
 use crate::terminal::signals::is_ignored;
 use watching::Watching;
 pub use watching::each;
 
-/// Watch this machine's TCP connections: what limits them, and how BBR would model their paths
+/// Watch this machine's TCP connections, and what limits them
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("metrics").args(["prometheus", "otlp"]).multiple(true)))]
 #[command(after_help = "\

@@ -1,16 +1,16 @@
 //! One look, printed.
 
 use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
+use program::failure::Failure;
+use program::output;
 use report::{Table, below, count};
 use serde_json::{Map, Value, json};
 use units::{Duration, Rate};
 
 use super::Options;
 use super::watching::Watching;
-use crate::failure::Failure;
 use crate::terminal::connections::{share_remotes, some_of};
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
-use crate::terminal::output;
 
 /// The columns of a table: those that have values after one look.
 const COLUMNS: [Column; 16] = [

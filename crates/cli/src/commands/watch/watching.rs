@@ -6,11 +6,12 @@ use std::thread;
 use std::time::{Duration as StdDuration, Instant, SystemTime, UNIX_EPOCH};
 
 use fleet::{Connection, Exporter, Filter, GroupBy, Metrics, Moment, Pusher, Recorder, Watcher};
+use program::failure::Failure;
+use program::output;
 use units::Duration;
 
 use super::Options;
-use crate::failure::Failure;
-use crate::terminal::{live, output};
+use crate::terminal::live;
 
 /// The longest time until a thread notices that the command has to end.
 const NOTICE: StdDuration = StdDuration::from_millis(50);

@@ -2,6 +2,7 @@
 
 use fleet::column::{limit, millis, scaled};
 use fleet::{Connection, Past};
+use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::symbols::Marker;
@@ -10,7 +11,6 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
 use units::{Duration, Rate};
 
 use super::draw::Palette;
-use crate::terminal::output::printable;
 
 /// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
 const LOWEST: u16 = 4;

@@ -1,5 +1,6 @@
 //! Drawing: the frame around every page.
 
+use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -11,7 +12,6 @@ use super::keys::HELP;
 use super::screen::{Page, Screen};
 use super::{View, detail, list};
 use crate::terminal::connections::some_of;
-use crate::terminal::output::printable;
 
 /// Styles; without colours, they differ in weight alone.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use fleet::column::BY_IMPORTANCE;
 use fleet::{Column, Connection, GroupBy};
+use program::output::printable;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,7 +14,6 @@ use super::View;
 use super::screen::{Chosen, Screen};
 use crate::terminal::connections::share_remotes;
 use crate::terminal::groups::{HEADINGS, SPARE_HEADINGS, cells};
-use crate::terminal::output::printable;
 
 /// A sparkline that is shorter says nothing.
 const SPARK: usize = 8;

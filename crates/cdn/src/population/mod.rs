@@ -1,0 +1,39 @@
+//! A population of access networks: many paths drawn from distributions, each with the same traffic and once with each
+//! controller.
+//!
+//! A [`Spec`] is read from TOML. It has a scenario common to all members, and the access networks of several regions,
+//! whose fields are distributions. [`Spec::draw`] draws [`Member`]s with a scenario each. [`plan()`] plans a run of
+//! each with every controller; a [`Batch`](studies::runs::Batch) runs the plan.
+//!
+//! ```no_run
+//! use lab::{Cancel, EngineKind};
+//! use record::statistics::median;
+//! use cdn::population::{self, Spec};
+//! use studies::runs::Batch;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let spec = Spec::load("scenarios/population.toml".as_ref())?;
+//! let members = spec.draw(1, 2000)?;
+//! let controllers = ["bbr1".parse()?, "cubic".parse()?];
+//! let mut batch = Batch::new(EngineKind::Sim);
+//! batch.add("population.toml", population::plan(&members, &controllers))?;
+//! batch.run(2, &|_| (), &Cancel::new(), |_, findings| {
+//!     for controller in ["bbr1", "cubic"] {
+//!         let runs = findings.runs.iter().filter(|run| run.values[2] == controller);
+//!         let rtts = runs.filter_map(|run| run.record.summary.flows.first()?.rtt_ms.p50);
+//!         println!("{controller}: {:?}", median(rtts));
+//!     }
+//! });
+//! # Ok(())
+//! # }
+//! ```
+
+mod distribution;
+mod draw;
+mod plan;
+mod spec;
+
+pub use distribution::Distribution;
+pub use draw::Member;
+pub use plan::plan;
+pub use spec::{Access, Spec, Swing};

@@ -1,0 +1,167 @@
+//! That commands end when they are told to, by Ctrl-C or by the system, whatever they read or do.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::Signal;
+
+use crate::support::{Running, fullpipe};
+
+/// On an idle machine, a command ends within a second of the signal. On a busy one, this is a guard against one that does not end.
+const PROMPT: Duration = Duration::from_secs(20);
+
+/// How a command is kept busy, and how it is known to be.
+#[allow(dead_code, reason = "no program has commands of every kind")]
+pub enum Busy {
+    /// It reads a named pipe, to which nobody writes.
+    Pipe,
+    /// It is at work once it has said this on stderr.
+    Says(&'static str),
+    /// It begins at once.
+    Soon,
+    /// It refuses the named pipe, or has nothing to wait for, and ends by itself.
+    Never,
+    /// It changes the machine, and ends by itself; so it is only named here.
+    Unasked,
+}
+
+use Busy::{Never, Pipe, Says, Soon, Unasked};
+
+/// The commands that help names, and those within them. A command that has commands counts if it is one by itself, too.
+fn in_help(of: &[&str]) -> BTreeSet<String> {
+    let arguments = of.iter().copied().chain(["--help"]);
+    let output = fullpipe(arguments).output().expect("runs").stdout;
+    let text = String::from_utf8(output).expect("text");
+    // Commands come before options, and their descriptions may go on in further lines, which are indented more. Names of
+    // arguments stand in brackets.
+    let names = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .skip(1)
+        .take_while(|line| !line.starts_with("Options"))
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with(char::is_alphabetic))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    let mut found = BTreeSet::new();
+    let mut has_some = false;
+    for name in names {
+        has_some = true;
+        let inner = [of, &[name]].concat();
+        found.extend(in_help(&inner));
+    }
+    let usage = text.lines().find(|line| line.starts_with("Usage:"));
+    let is_command = !has_some || usage.is_some_and(|usage| !usage.contains("<COMMAND>"));
+    if is_command && !of.is_empty() {
+        found.insert(of.join(" "));
+    }
+    found
+}
+
+/// Each command that help names is in one of these tables, and no other.
+pub fn none_is_forgotten(commands: &[(&str, &str, Busy)], others: &[(&str, Busy)]) {
+    let named = commands.iter().map(|(name, ..)| *name);
+    let named = named.chain(others.iter().map(|(name, _)| *name));
+    let named: BTreeSet<String> = named.map(str::to_owned).collect();
+    assert_eq!(in_help(&[]), named);
+}
+
+/// What the commands read.
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    let made = mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0);
+    made.expect("a pipe");
+    let path = "path = { rate = \"100mbit\", rtt = \"20ms\", buffer = \"1bdp\" }\n";
+    let flow = "[[flow]]\ncontroller = \"bbr1\"\n";
+    let scenario = |name: &str, flows: usize| {
+        let flows = flow.repeat(flows);
+        format!("name = \"{name}\"\nduration = \"10h\"\n{path}{flows}")
+    };
+    let sweep = "scenario = \"long.toml\"\n[axes]\n\"path.loss\" = [\"0%\", \"1%\"]\n";
+    for (name, text) in [
+        ("long.toml", scenario("long", 1)),
+        ("many.toml", scenario("many", 30_000)),
+        ("sweep.toml", sweep.to_owned()),
+    ] {
+        fs::write(at(name), text).expect("written");
+    }
+    directory
+}
+
+/// Ends a command by a signal while it is busy.
+fn ended(
+    directory: &Path,
+    arguments: &[&str],
+    busy: &Busy,
+    signal: Signal,
+) -> (ExitStatus, String) {
+    let mut running = Running::start(directory, arguments.iter().copied());
+    let mut writer = None;
+    match busy {
+        Pipe => {
+            // This waits until somebody reads.
+            let opened = OpenOptions::new().write(true).open(directory.join("pipe"));
+            writer = Some(opened.expect("a pipe"));
+        }
+        Says(words) => {
+            running.stderr_line_with(words);
+        }
+        // Nothing tells when it has begun; whenever the signal comes, it must end.
+        Soon => thread::sleep(Duration::from_millis(300)),
+        Never | Unasked => {}
+    }
+    if !matches!(busy, Never | Unasked) {
+        running.signal(signal);
+    }
+    let (status, _, stderr) = running.finish_within(PROMPT);
+    drop(writer);
+    (status, stderr)
+}
+
+/// Whether whoever started this had Ctrl-C ignored, as shells have it for what they run in the background. A command that does
+/// not listen for it inherits that.
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
+}
+
+/// Each command ends soon after each signal.
+pub fn each_ends(commands: &[(&str, &str, Busy)]) {
+    let directory = directory();
+    for (command, arguments, busy) in commands {
+        if matches!(busy, Unasked) {
+            continue;
+        }
+        let words: Vec<&str> = command
+            .split(' ')
+            .chain(arguments.split_whitespace())
+            .collect();
+        for signal in [Signal::INT, Signal::TERM] {
+            if is_ignored(signal) {
+                eprintln!("SKIPPED: {command} and {signal:?}, which is ignored here");
+                continue;
+            }
+            let (status, stderr) = ended(directory.path(), &words, busy, signal);
+            let told = format!("{command} {arguments}: {status}: {stderr}");
+            if matches!(busy, Never) {
+                assert!(status.code().is_some(), "{told}");
+                continue;
+            }
+            // By the signal itself; or in order, as shells report that; or as a command that runs until it is told to end.
+            let until_told = ["emulate", "probe"].contains(command);
+            let is_sound = status.signal() == Some(signal.as_raw())
+                || status.code() == Some(130)
+                || (until_told && status.code() == Some(0));
+            assert!(is_sound, "{told}");
+        }
+    }
+}

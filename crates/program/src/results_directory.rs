@@ -1,0 +1,64 @@
+//! The directory for the results of many runs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use studies::runs::{FILE, Store};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::whole;
+
+/// The requested directory, or else a directory in the present one with the name of the file, or `usual` if the file is
+/// stdin.
+pub fn named(out: Option<&Path>, file: &Path, usual: &str) -> PathBuf {
+    let stem = file.file_stem().filter(|_| file != Path::new("-"));
+    let named = || stem.map_or_else(|| usual.into(), PathBuf::from);
+    out.map_or_else(named, Path::to_owned)
+}
+
+/// The results in the directory, which is made if necessary. A directory that is used for something else is refused.
+/// Prints how many results are not to be trusted.
+pub fn open<T: Serialize + DeserializeOwned>(directory: &Path) -> Result<Store<T>, Failure> {
+    make(directory)?;
+    let store = Store::open(directory).map_err(Failure::failed)?;
+    let (path, damaged) = (directory.join(FILE), store.damaged());
+    let (lines, runs) = match damaged {
+        0 => return Ok(store),
+        1 => ("line is", "its run is"),
+        _ => ("lines are", "their runs are"),
+    };
+    output::note(format_args!(
+        "{}: {damaged} {lines} damaged and left out; {runs} done again",
+        path.display()
+    ));
+    Ok(store)
+}
+
+fn make(directory: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        Failure::usage(format_args!(
+            "cannot use {}: {error}; name another directory with --out",
+            directory.display()
+        ))
+    };
+    match fs::read_dir(directory) {
+        Ok(mut entries) => {
+            let is_in_use = entries.next().is_some() && !directory.join(FILE).exists();
+            if is_in_use {
+                return Err(Failure::usage(format_args!(
+                    "{} has files of other runs; name another directory with --out",
+                    directory.display()
+                )));
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            whole::make_directory("--out", directory)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}

@@ -1,0 +1,93 @@
+//! The runs as rows of a table.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use serde_json::Value;
+
+use super::plan::{Calibration, Case, Kept, Side};
+use super::quantity::Quantity;
+use report::parquet::{self, Column, WriteError};
+use studies::runs::{Run, Store};
+
+/// A run of a case on one of the engines.
+struct Row<'r> {
+    case: &'r Case,
+    side: &'r Side,
+    run: &'r Run,
+    kept: &'r Kept,
+}
+
+impl Row<'_> {
+    /// The value, if the run was in real time. Runs in virtual time must give the same row on every clock and machine.
+    fn real_time<T>(&self, value: T) -> Option<T> {
+        self.side.contender.engine.is_real_time().then_some(value)
+    }
+
+    fn summary(&self) -> String {
+        let summary = &self.kept.observation.summary;
+        let mut object = serde_json::to_value(summary).expect("a summary is plain data");
+        if let Value::Object(fields) = &mut object
+            && !self.side.contender.engine.is_real_time()
+        {
+            fields.shift_remove("wall_s");
+        }
+        object.to_string()
+    }
+}
+
+/// Writes the runs in the store as a Parquet file: one row for each run, with its version, all quantities, and the
+/// summary as JSON. Rows of runs in virtual time contain neither the time of day nor the machine's load.
+///
+/// # Errors
+///
+/// Writing to `to` fails.
+pub fn write_parquet<W: Write + Send>(
+    to: W,
+    calibration: &Calibration,
+    store: &Store<Kept>,
+) -> Result<(), WriteError> {
+    let rows = calibration.sides.iter().flat_map(|side| {
+        side.plan.runs.iter().filter_map(move |run| {
+            Some(Row {
+                case: &calibration.cases[run.point],
+                side,
+                run,
+                kept: store.get(&run.key)?,
+            })
+        })
+    });
+    let mut columns: Vec<Column<'_, Row<'_>>> = vec![
+        Column::text("case", |row: &Row<'_>| Some(owned(&row.case.name))),
+        Column::text("set", |row: &Row<'_>| Some(owned(&row.case.set))),
+        Column::text("engine", |row: &Row<'_>| {
+            Some(owned(&row.side.contender.name))
+        }),
+        Column::text("version", |row: &Row<'_>| {
+            Some(owned(&row.kept.made.version))
+        }),
+        Column::text("build", |row: &Row<'_>| Some(owned(&row.kept.made.build))),
+        Column::text("at", |row: &Row<'_>| {
+            row.real_time(owned(&row.kept.made.at))
+        }),
+        Column::real("load", |row: &Row<'_>| {
+            row.real_time(row.kept.made.load).flatten()
+        }),
+        Column::whole("repeat", |row: &Row<'_>| Some(row.run.repeat)),
+        Column::whole("seed", |row: &Row<'_>| Some(row.run.scenario.seed)),
+    ];
+    columns.extend(Quantity::ALL.map(|quantity| {
+        Column::real(quantity.name, move |row: &Row<'_>| {
+            quantity.of(&row.kept.observation)
+        })
+    }));
+    columns.push(Column::text("summary", |row: &Row<'_>| {
+        Some(Cow::Owned(row.summary()))
+    }));
+    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
+    parquet::write(to, &columns, rows, &about)
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    Cow::Owned(text.to_string())
+}

@@ -1,0 +1,193 @@
+//! `fullpipe-proof cdn`: an experiment on a small CDN whose true effects are known.
+
+use std::fmt::Display;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
+use clap::Args;
+use files::regular;
+use lab::EngineKind;
+use linux::command::Init;
+use program::awake_option::AwakeOption;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::usage;
+use program::whole;
+use program::work_bar::WorkBar;
+use rollout::study::own_directory;
+use scenario::de::LARGEST;
+use studies::runs;
+
+use crate::files::document::Document;
+use crate::files::machine;
+
+/// The first argument with which this program starts itself as the first process in a namespace.
+pub const INIT: &str = "init-of-a-command";
+
+/// Study a small CDN whose true effects are known, and compare them with the results of the study
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each client network is simulated with each controller, so that the truth is known: what the other controller would have been for \
+the same clients. What the study would have recorded is in DIR/study, and `fullpipe study report DIR/study` evaluates it as any \
+study. DIR/policy.toml is what `fullpipe steer learn DIR/study` makes of it, and DIR/systems.txt has the networks of its systems.
+
+With --engine linux, nginx serves and curl fetches over emulated paths, in real time: with each controller, while a study runs, and with \
+its policy in force. If the machine does not keep up, a line says so and no number is shown. It takes root, nginx, curl, and a \
+fullpipe-proof that was built with --features kernel.
+
+Examples:
+  fullpipe-proof cdn scenarios/cdn.toml --out cdn
+  fullpipe-proof cdn scenarios/cdn-linux.toml --engine linux --out /var/lib/fullpipe/cdn")]
+pub struct Options {
+    /// File of the CDN: its networks, the objects and the controllers
+    #[arg(value_name = "CDN.toml")]
+    file: PathBuf,
+    /// Directory for the study's data and its policy; it must not contain a study yet
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Engine: sim, or linux for the kernel's own TCP in real time
+    #[arg(long, value_name = "ENGINE", default_value_t)]
+    engine: EngineKind,
+    /// Seed of every random choice, instead of the file's
+    #[arg(long, value_name = "N", value_parser = usage::whole)]
+    seed: Option<u64>,
+    /// Number of simulator runs at a time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = usage::at_least_one)]
+    jobs: Option<NonZeroUsize>,
+    /// Replace the results in this document, between `<!-- cdn: begin -->` and `<!-- cdn: end -->`; with --engine
+    /// linux, those of `cdn-linux`
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
+    #[command(flatten)]
+    awake: AwakeOption,
+    /// Print all results as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print only the result and errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs everything, and shows the results.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    if options.engine == EngineKind::Quic {
+        return Err(Failure::usage(
+            "--engine quic: studies are for TCP; give sim or linux",
+        ));
+    }
+    let name = options.file.display().to_string();
+    let wrong = |error: LabError| match error {
+        LabError::Spec(error) => Failure::usage(format_args!("{name}: {error}")),
+        LabError::Engine(error) => Failure::usage(format_args!("{name}: {error}")),
+        LabError::Batch(error) => Failure::usage(error),
+        LabError::Cancelled => Failure::interrupted("nothing is kept"),
+        error => Failure::failed(error),
+    };
+    let text = regular::text(&options.file, LARGEST)
+        .map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
+    let spec = Spec::parse(&text, options.file.parent().unwrap_or(Path::new("")));
+    let mut spec = spec.map_err(|error| wrong(error.into()))?;
+    spec.seed = options.seed.unwrap_or(spec.seed);
+    let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
+    let found = match options.engine {
+        EngineKind::Linux => in_real_time(options, &spec, &wrong)?,
+        _ => simulated(options, spec, &name, &wrong)?,
+    };
+    if let Some(document) = document {
+        let origin = format!(
+            "Made with `{}`; {}.",
+            command_line::again(),
+            machine::version(options.engine)
+        );
+        document.write(&tables::section(&found, &origin))?;
+    }
+    output::show(options.json, || &found, |width| tables::text(&found, width))?;
+    if !options.quiet {
+        output::note(format_args!(
+            "the policy is in {}",
+            options.out.join(POLICY).display()
+        ));
+    }
+    Ok(())
+}
+
+/// The directory for the results cannot be used.
+fn refused(error: &dyn Display) -> Failure {
+    Failure::usage(format_args!("--out: {error}"))
+}
+
+/// Makes the directory for the results, which has no study yet. Returns its path.
+fn make_directory(out: &Path) -> Result<PathBuf, Failure> {
+    let own = own_directory(out).map_err(|error| refused(&error))?;
+    whole::make_directory("--out", &own)?;
+    if own.join(STUDY).exists() {
+        return Err(Failure::usage(format_args!(
+            "--out {}: there is a study already; give another directory",
+            out.display()
+        )));
+    }
+    Ok(own)
+}
+
+fn simulated(
+    options: &Options,
+    spec: Spec,
+    name: &str,
+    wrong: &dyn Fn(LabError) -> Failure,
+) -> Result<Found, Failure> {
+    let laboratory = Laboratory::new(spec, name).map_err(wrong)?;
+    let out = make_directory(&options.out)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let batch = laboratory.batch();
+    let bar = WorkBar::of_runs("cdn", EngineKind::Sim, &batch.runs(), options.quiet);
+    let mut outcomes = laboratory.outcomes();
+    let jobs = runs::jobs(options.jobs, EngineKind::Sim);
+    batch.run(
+        jobs,
+        &|event| bar.show(&event),
+        &cancel,
+        |place, findings| {
+            outcomes.take(place, &findings);
+        },
+    );
+    bar.finish();
+    if cancel.is_cancelled() {
+        return Err(wrong(LabError::Cancelled));
+    }
+    outcomes
+        .finish()
+        .and_then(|worlds| worlds.prove(&out))
+        .map_err(wrong)
+}
+
+fn in_real_time(
+    options: &Options,
+    spec: &Spec,
+    wrong: &dyn Fn(LabError) -> Failure,
+) -> Result<Found, Failure> {
+    let live = Live::new(spec).map_err(wrong)?;
+    let busy = || cdn::machine::busy(cdn::machine::load());
+    if let Some(lack) = cdn::live::lacking().or_else(busy) {
+        return Err(wrong(LabError::Lacking(lack)));
+    }
+    let way = cdn::live::way(&options.out).map_err(|error| refused(&error))?;
+    let out = make_directory(&way)?;
+    let _awake = options.awake.keep();
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let mut tell = |text: &str| {
+        if !options.quiet {
+            output::note(text);
+        }
+    };
+    tell(&format!(
+        "everything is fetched {} times, for {} to {} each",
+        live.passes(),
+        spec.duration,
+        spec.duration * 2
+    ));
+    live.run(&out, &Init::subcommand(INIT), &cancel, &mut tell)
+        .map_err(wrong)
+}

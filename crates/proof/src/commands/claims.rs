@@ -1,0 +1,286 @@
+//! `fullpipe-proof claims`: measures published statements about BBR again.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use lab::EngineKind;
+use program::command_line;
+use program::failure::Failure;
+use program::interrupt;
+use program::output;
+use program::whole;
+use proof::claims::{self, Claim, Judgement, Table, Tally};
+use proof::study::{Length, Shelf};
+use record::statistics::Spread;
+use studies::runs::Findings;
+
+use crate::commands::agenda::{Agenda, Item};
+use crate::files::document::Document;
+use crate::files::machine;
+use crate::files::records::Records;
+use crate::options::engines::names;
+use crate::options::study_options::StudyOptions;
+
+/// The directory of the table and its studies in Fullpipe's scenarios.
+const SHELF: &str = "claims";
+
+/// The file of judgements in the directory for results.
+const JSON: &str = "claims.json";
+
+/// Measure published statements about BBR, and judge whether they hold
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
+claim holds, except those that are known to differ. Below the table stands the cause of each of them, or that none is established; \
+the last line counts both. In real time, a run is judged if its path was on \
+time; senders and receivers that wait for a processor are not noticed, so let the machine do nothing else. docs/claims.md says how to read it and how to add a claim; \
+docs/results/claims.md has the last results.")]
+pub struct Options {
+    /// The claims to judge [default: all]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    #[command(flatten)]
+    study: StudyOptions,
+    /// Print only the judgements on stdout, as JSON
+    #[arg(long, conflicts_with = "list")]
+    json: bool,
+    /// Write the judgements as JSON into this directory, and the record of each run, as run --out does
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an engine
+    /// in real time, between `<!-- real-time: begin -->` and `<!-- real-time: end -->`
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
+    /// Compare the results with those in the document, and do not change it; the exit code is 0 if they are the same
+    #[arg(long, requires = "document", conflicts_with = "list")]
+    check: bool,
+}
+
+/// Runs the studies of the claims, and judges the claims.
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let shelf = options.study.shelf(SHELF);
+    let table = Table::open(&shelf).map_err(Failure::usage)?;
+    let claims = table.choose(&options.ids).map_err(Failure::usage)?;
+    let engines = engines(options, &claims)?;
+    let document = {
+        let marks = claims::marks(&engines);
+        match &options.document {
+            Some(path) if options.check => Some(Document::read(path, marks)?),
+            path => Document::asked(path.as_deref(), marks)?,
+        }
+    };
+    if options.check && engines.iter().any(|engine| engine.is_real_time()) {
+        return Err(Failure::usage(
+            "--check: results in real time differ from run to run; leave out the engines linux and quic",
+        ));
+    }
+    if document.is_some() && (!options.ids.is_empty() || options.study.length() == Length::Quick) {
+        return Err(Failure::usage(
+            "--document: the section has all claims in full; leave out --quick and the names of claims",
+        ));
+    }
+    let items = items(options, &shelf, &claims)?;
+    if options.study.list {
+        return list(&claims, &engines, &items);
+    }
+    let agenda = Agenda::new(&engines, &items)?;
+    let records = match &options.out {
+        Some(directory) => {
+            whole::make_directory("--out", directory)?;
+            Some(Records::within(directory))
+        }
+        None => None,
+    };
+    let _awake = options.study.awake.prepare(&engines)?;
+    let (_runtime, cancel) = interrupt::cancel()?;
+    let began = Instant::now();
+    let mut judgements = Vec::new();
+    let mut loads: Vec<f64> = machine::load().into_iter().collect();
+    agenda.run(&options.study, &cancel, |item, findings, _| {
+        let (study, length) = (item.what, options.study.length());
+        judgements.extend(Judgement::all(&claims, study, &findings, length));
+        if let Some(records) = &records {
+            keep(records, study, &findings);
+        }
+        loads.extend(machine::load());
+    });
+    if cancel.is_cancelled() {
+        return Err(Failure::interrupted("nothing is kept"));
+    }
+    claims::sort(&mut judgements, &claims, &engines);
+    // The results are printed even if a file cannot be written.
+    let mut kept = Ok(());
+    if let Some(document) = document {
+        let origin = origin(&engines, &loads, began.elapsed());
+        let section = claims::section(&judgements, &origin);
+        kept = if options.check {
+            document.compare(&section)
+        } else {
+            document.write(&section)
+        };
+    }
+    let absent = left_out(&claims, &engines, judgements.len());
+    if options.study.length() == Length::Quick && absent > 0 {
+        output::note(format_args!(
+            "--quick leaves out {absent} of {}",
+            report::count((absent + judgements.len()) as u64, "expectation")
+        ));
+    }
+    if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
+        output::note(
+            "--quick: the causes describe full runs; their numbers may differ from those of this run",
+        );
+    }
+    if judgements.is_empty() {
+        return Err(Failure::failed(
+            "nothing was judged: none of the expectations is in this run; leave out --quick, or choose another engine",
+        ));
+    }
+    let json = claims::json(&judgements);
+    if let Some(directory) = &options.out {
+        let written = whole::write(&directory.join(JSON), json.to_string().as_bytes());
+        kept = kept.and(written);
+    }
+    let table = |width| claims::table(&judgements, width);
+    output::show(options.json, || &json, table)?;
+    let is_of_sim = |one: &&Judgement<'_>| one.engine == EngineKind::Sim;
+    let in_sim = judgements.iter().filter(is_of_sim).count();
+    let is_missing = options.study.length() == Length::Whole
+        && engines.contains(&EngineKind::Sim)
+        && left_out(&claims, &[EngineKind::Sim], in_sim) > 0;
+    let tally = Tally::of(&judgements);
+    match (tally.fails, tally.untrusted) {
+        (0, 0) if is_missing => Err(Failure::failed("not all expectations were judged")),
+        (0, 0) => records.map_or(Ok(()), |records| records.finish()).and(kept),
+        (0, untrusted) => Err(Failure::failed(format_args!(
+            "expectations that are not judged, since no run was to be trusted: {untrusted} of {}; run them again while \
+             the machine has nothing else to do",
+            judgements.len()
+        ))),
+        (fails, _) => Err(Failure::failed(format_args!(
+            "expectations that do not hold: {fails} of {}",
+            judgements.len()
+        ))),
+    }
+}
+
+/// The number of expectations of these engines that were not judged.
+fn left_out(claims: &[&Claim], engines: &[EngineKind], judged: usize) -> usize {
+    let shown = engines.iter().map(|engine| {
+        let expectations = claims.iter().map(|claim| {
+            let all = claim.expectations.iter();
+            all.filter(|of| claim.shows(of, *engine)).count()
+        });
+        expectations.sum::<usize>()
+    });
+    shown.sum::<usize>().saturating_sub(judged)
+}
+
+/// The origin of the judgements.
+fn origin(engines: &[EngineKind], loads: &[f64], wall: Duration) -> claims::Origin {
+    let versions = engines.iter();
+    let versions = versions.map(|engine| (*engine, machine::version(*engine)));
+    claims::Origin {
+        command: command_line::again(),
+        at: machine::now(),
+        versions: versions.collect(),
+        machine: machine::processor(),
+        load: Spread::of(loads.iter().copied()),
+        wall,
+    }
+}
+
+/// One row for each claim, with the time that its study takes on the engines in real time, and a row with the sum.
+fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Result<(), Failure> {
+    let is_shown = |claim: &&&Claim| engines.iter().any(|engine| claim.is_shown_on(*engine));
+    let mut real_time = engines.to_vec();
+    real_time.retain(|engine| engine.is_real_time());
+    let mut rows = Vec::new();
+    for claim in claims.iter().filter(is_shown) {
+        let mut on = real_time.clone();
+        on.retain(|engine| claim.is_shown_on(*engine));
+        let study = items.iter().find(|item| item.what == claim.study);
+        let study = study.map_or(&[][..], std::slice::from_ref);
+        let agenda = Agenda::new(&on, study)?;
+        let took: f64 = agenda
+            .batches()
+            .map(|of| of.real_time().as_secs_f64())
+            .sum();
+        let took = (took > 0.0).then(|| format!("{took:.0} s"));
+        let published = format!("{}: {}", claim.source, claim.published);
+        let (engines, took) = (names(&claim.engines), took.unwrap_or_default());
+        rows.push(vec![claim.id.clone(), engines, took, published]);
+    }
+    let table = report::Table {
+        text: vec![0, 1, 3],
+        // Nothing is measured in real time without a request.
+        absent: if real_time.is_empty() {
+            vec![2]
+        } else {
+            Vec::new()
+        },
+        ..report::Table::new(["claim", "engines", "takes", "published"], rows)
+    };
+    output::result(table.lines(output::width()).trim_end())?;
+    for batch in Agenda::new(&real_time, items)?.batches() {
+        let minutes = batch.real_time().as_secs_f64() / 60.0;
+        output::note(format_args!(
+            "engine {}: {}, {} in real time",
+            batch.engine,
+            report::count(batch.runs().len() as u64, "run"),
+            report::count(minutes.round() as u64, "minute")
+        ));
+    }
+    Ok(())
+}
+
+/// The requested engines, each once, in the order in which they run. Engines that can show none of the claims are left
+/// out.
+fn engines(options: &Options, claims: &[&Claim]) -> Result<Vec<EngineKind>, Failure> {
+    let mut engines = options.study.engines();
+    engines.retain(|engine| claims.iter().any(|claim| claim.is_shown_on(*engine)));
+    if engines.is_empty() {
+        let shown: Vec<EngineKind> = EngineKind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| claims.iter().any(|claim| claim.is_shown_on(*kind)))
+            .collect();
+        let asked = names(&options.study.engines());
+        return Err(Failure::usage(format_args!(
+            "--engine {asked}: only {} can show these claims",
+            names(&shown)
+        )));
+    }
+    Ok(engines)
+}
+
+/// The studies of the claims, each for the engines that can show any of its claims.
+fn items<'c>(
+    options: &Options,
+    shelf: &Shelf,
+    claims: &[&'c Claim],
+) -> Result<Vec<Item<&'c str>>, Failure> {
+    let studies = claims::studies(shelf, claims, options.study.length()).map_err(Failure::usage)?;
+    let items = studies.into_iter().map(|study| {
+        let mut runs = study.runs;
+        if options.out.is_some() {
+            runs.keep_samples(true);
+        }
+        Item {
+            what: study.name,
+            runs,
+            engines: study.engines,
+        }
+    });
+    Ok(items.collect())
+}
+
+/// Keeps the record of each run: `loss-0.1-sim-0`.
+fn keep(records: &Records, study: &str, findings: &Findings) {
+    for run in &findings.runs {
+        let point: String = run.values.iter().map(|value| format!("-{value}")).collect();
+        let name = format!("{study}{point}-{}-{}", findings.engine, run.repeat);
+        records.keep(&name, &run.record);
+    }
+}

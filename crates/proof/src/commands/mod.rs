@@ -1,0 +1,8 @@
+//! The commands. Each parses its arguments, calls the library, and prints the results.
+
+mod agenda;
+pub mod calibrate;
+pub mod cdn;
+pub mod claims;
+pub mod figures;
+pub mod intervals;

@@ -1,0 +1,44 @@
+//! CDN, figure 5: throughput in two networks at long RTTs.
+
+use super::seen::{self, CONTROLLER, Seen};
+use super::{After, CDN, Figure, curves, transfers};
+use draw::{Axis, Chart, Picture, Unit};
+use studies::runs::Findings;
+
+pub const FIGURE: Figure = Figure::new(
+    "cdn-5-two-networks",
+    "Throughput at long RTTs: a network with many retransmissions, and one with few",
+    After::Figure(CDN, 5),
+    draw,
+);
+
+const LOSS: &str = "path.loss";
+
+fn draw(findings: &[Findings]) -> Picture {
+    let charts = seen::values(findings, LOSS).into_iter().map(|loss| {
+        let is_of_it = |seen: &Seen<'_>| seen.value(LOSS) == loss;
+        let curves = curves::distributions(findings, CONTROLLER, |seen| {
+            let of_it = Some(seen).filter(is_of_it);
+            of_it.map_or(Vec::new(), |seen| {
+                transfers::throughputs(&seen, transfers::LARGE)
+            })
+        });
+        let resent = seen::values(findings, CONTROLLER)
+            .into_iter()
+            .map(|controller| {
+                let of_it = seen::with(findings, CONTROLLER, controller).filter(is_of_it);
+                let share = seen::median(of_it.map(|seen| seen.resent())) * 100.0;
+                format!("{controller} {share:.2} %")
+            });
+        let resent: Vec<String> = resent.collect();
+        let loss = loss.replace('%', " %");
+        let all = curves::across(&curves);
+        Chart::new(
+            Axis::from_zero("Throughput", Unit::MEGABITS_PER_SECOND, all),
+            curves::share_of("objects"),
+        )
+        .titled(format!("{loss} loss; sent again: {}", resent.join(", ")))
+        .with_all(curves)
+    });
+    Picture::of("", 2, 360.0, charts)
+}

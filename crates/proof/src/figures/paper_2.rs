@@ -1,0 +1,56 @@
+//! Figure 2: 700 ms of a BBR flow in its steady state.
+
+use super::seen::{self, Seen};
+use super::{After, Figure, PAPER, curves, series};
+use draw::{Axis, BLUE, Chart, Curve, Dash, GREEN, GREY, Look, ORANGE, Picture, Rule, Unit};
+use studies::runs::Findings;
+
+pub const FIGURE: Figure = Figure::new(
+    "paper-2-steady-state",
+    "Steady state: RTT, inflight and delivery rate over the gain cycle",
+    After::Figure(PAPER, 2),
+    draw,
+)
+.on(lab::EngineKind::ALL)
+.with_samples();
+
+/// The shown seconds from the start: long after Startup, and long before the first ProbeRTT.
+const SHOWN: (f64, f64) = (4.0, 4.7);
+
+fn draw(findings: &[Findings]) -> Picture {
+    let columns: Vec<[Chart; 3]> = findings
+        .chunks(1)
+        .flat_map(|of_engine| seen::all(of_engine).map(move |seen| (of_engine, seen)))
+        .map(|(of_engine, seen)| charts(&seen, seen::engine(findings, of_engine)))
+        .collect();
+    let count = columns.len();
+    Picture::of("", count, 195.0, series::row_by_row(columns))
+}
+
+fn charts(seen: &Seen<'_>, engine: &str) -> [Chart; 3] {
+    let (rate, rtprop) = (seen::mega(seen.rate()), seen.path().rtprop_ms);
+    let bdp_kb = rate * rtprop / 8.0;
+    let chart = |name: &str, unit, (of, least, most): (f64, f64, f64)| {
+        curves::over_time(SHOWN, Axis::linear(name, unit, of * least, of * most))
+    };
+    let curve = |name: &str, look, part| Curve::new(name, look, series::of(seen, SHOWN, part));
+    let line = |colour| Look::line(colour, Dash::Solid);
+    let dashed = |colour| Look::line(colour, Dash::Dashed);
+    let max = "BtlBw, the maximum of ten round trips";
+    [
+        chart("RTT", Unit::MILLISECONDS, (rtprop, 0.9, 1.5))
+            .titled(engine)
+            .with(Rule::horizontal(rtprop, "RTprop"))
+            .with(curve("RTT", line(BLUE), series::rtt)),
+        chart("Inflight", Unit::KILOBYTES, (bdp_kb, 0.6, 1.6))
+            .with(Rule::horizontal(bdp_kb, "BDP"))
+            .with(curve("inflight", dashed(GREEN), series::inflight)),
+        chart("Delivery rate", Unit::MEGABITS_PER_SECOND, (rate, 0.6, 1.2))
+            .with(curve(max, line(GREY).wide(5.0), series::btl_bw).stepped())
+            .with(curve(
+                "delivery rate",
+                dashed(ORANGE),
+                series::delivery_rate,
+            )),
+    ]
+}

@@ -1,0 +1,81 @@
+//! A document with a place for a result.
+
+use std::io::Read;
+use std::path::Path;
+
+use files::regular;
+use program::failure::Failure;
+use program::whole;
+use report::Marks;
+
+/// A document with a section for a result. The section's first paragraph names its origin.
+pub struct Document<'d> {
+    path: &'d Path,
+    marks: Marks,
+}
+
+impl<'d> Document<'d> {
+    /// The document, if one was requested.
+    pub fn asked(path: Option<&'d Path>, marks: Marks) -> Result<Option<Document<'d>>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        let document = Document::read(path, marks)?;
+        whole::check(path).map_err(|error| wrong(path, &error))?;
+        Ok(Some(document))
+    }
+
+    /// Checks before the work that the document has a section for the result.
+    pub fn read(path: &'d Path, marks: Marks) -> Result<Document<'d>, Failure> {
+        let document = Document { path, marks };
+        let text = document.text()?;
+        document
+            .marks
+            .section(&text)
+            .map_err(|error| wrong(path, &error))?;
+        Ok(document)
+    }
+
+    /// Reads the document again, because others may have changed it during the work.
+    fn text(&self) -> Result<String, Failure> {
+        let mut text = String::new();
+        let mut file = regular::open(self.path).map_err(|error| wrong(self.path, &error))?;
+        let read = file.read_to_string(&mut text);
+        read.map_err(|error| wrong(self.path, &error))?;
+        Ok(text)
+    }
+
+    /// Compares the section with the present one, apart from their origins.
+    pub fn compare(&self, section: &str) -> Result<(), Failure> {
+        let text = self.text()?;
+        let there = self.marks.section(&text).map_err(Failure::failed)?;
+        let (mut there, mut here) = (results(there), results(section));
+        loop {
+            match (there.next(), here.next()) {
+                (None, None) => return Ok(()),
+                (there, here) if there == here => {}
+                (there, here) => {
+                    let path = self.path.display();
+                    let [there, here] = [there, here].map(|line| line.unwrap_or("nothing more"));
+                    return Err(Failure::failed(format_args!(
+                        "--check: {path} differs from the results. It has: {there} The results have: {here}"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Replaces the section. The rest of the document stays as it is.
+    pub fn write(&self, section: &str) -> Result<(), Failure> {
+        let text = self.marks.replace(&self.text()?, section);
+        whole::write(self.path, text.map_err(Failure::failed)?.as_bytes())
+    }
+}
+
+fn wrong(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
+    Failure::usage(format_args!("--document {}: {reason}", path.display()))
+}
+
+/// The lines after the origin.
+fn results(section: &str) -> impl Iterator<Item = &str> {
+    let is_origin = section.starts_with("Made with `");
+    section.lines().skip(usize::from(is_origin))
+}

@@ -1,0 +1,51 @@
+//! The `fullpipe-proof` command: arguments in, exit code out.
+
+mod commands;
+mod files;
+mod options;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use linux::command::init_main;
+use program::failure::Failure;
+
+use commands::{calibrate, cdn, claims, figures, intervals};
+
+/// Measure again what Fullpipe says about BBR and about itself
+#[derive(Debug, Parser)]
+#[command(name = "fullpipe-proof", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Claims(claims::Options),
+    Figures(figures::Options),
+    Calibrate(calibrate::Options),
+    Cdn(cdn::Options),
+    Intervals(intervals::Options),
+}
+
+impl Command {
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Command::Claims(options) => claims::run(options),
+            Command::Figures(options) => figures::run(options),
+            Command::Calibrate(options) => calibrate::run(options),
+            Command::Cdn(options) => cdn::run(options),
+            Command::Intervals(options) => intervals::run(options),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let init: program::Own = (cdn::INIT, |arguments| ExitCode::from(init_main(arguments)));
+    program::main(
+        &[init],
+        |_, _| None,
+        |Arguments { command }| command.run().map(|()| ExitCode::SUCCESS),
+    )
+}

@@ -1,0 +1,23 @@
+//! Every command ends when it is told to, by Ctrl-C or by the system, whatever it reads or does.
+
+use crate::ends::Busy::{self, Never, Says, Soon};
+use crate::ends::{each_ends, none_is_forgotten};
+
+/// Every command, with arguments that keep it busy.
+const COMMANDS: [(&str, &str, Busy); 5] = [
+    ("claims", "--out claims", Soon),
+    ("figures", "--out figures", Soon),
+    ("calibrate", "--engines sim,sim", Says("runs to do")),
+    ("cdn", "pipe --out cdn", Never),
+    ("intervals", "--studies 1000000", Soon),
+];
+
+#[test]
+fn no_command_is_forgotten_here() {
+    none_is_forgotten(&COMMANDS, &[]);
+}
+
+#[test]
+fn every_command_ends_when_it_is_told_to() {
+    each_ends(&COMMANDS);
+}

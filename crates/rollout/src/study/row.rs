@@ -1,0 +1,371 @@
+//! What is recorded of one connection, at its end or while it is open.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::BufWriter;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use experiment::plan::Kept;
+use experiment::{Key, Prefix};
+use kernel::{EndedConnection, SteeredConnection};
+use linux::diag::{EndedSocket, SocketState, TcpInfo};
+use report::parquet::{Column, WriteError, write};
+use units::Duration;
+
+use super::place::Place;
+use fleet::connection::{acknowledged, retransmitted};
+use fleet::systems::System;
+
+/// A connection of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The sitting of the study.
+    pub sitting: u64,
+    /// The kernel's socket cookie, which is unique in the sitting.
+    pub connection: u64,
+    /// The draw of its unit of randomisation.
+    pub unit: u64,
+    /// The index of its arm in the plan.
+    pub arm: usize,
+    /// The controller of its arm.
+    pub assigned: Arc<str>,
+    /// Whether it is evaluated. It is not if it began in the washout of a slot.
+    pub is_evaluated: bool,
+    /// Whether it has ended.
+    pub has_ended: bool,
+    /// When it was set up, in seconds since 1970.
+    pub set_up_unix_s: f64,
+    /// The time of this row, in seconds since 1970.
+    pub unix_s: f64,
+    /// The local port.
+    pub port: u16,
+    /// The client, as far as the plan keeps it.
+    pub client: Option<String>,
+    /// A keyed hash of the client's address and port, if the plan keeps it.
+    pub end: Option<u64>,
+    /// The client's autonomous system.
+    pub system: Option<Arc<System>>,
+    /// The client's region, if the user has named it.
+    pub region: Option<Arc<str>>,
+    /// Its actual controller. At the end of a connection in a study by route, it is not known.
+    pub controller: Option<String>,
+    /// Payload acknowledged, in bytes.
+    pub acknowledged: u64,
+    /// Data packets sent, including retransmissions.
+    pub packets: u64,
+    /// Retransmitted packets among them.
+    pub resent: u64,
+    /// Packets considered lost. Known at the end only.
+    pub lost: Option<u64>,
+    /// The RTT of the handshake, which is over when the connection gets its arm.
+    pub handshake_rtt: Option<Duration>,
+    /// The smoothed RTT.
+    pub rtt: Option<Duration>,
+    /// The minimum RTT.
+    pub min_rtt: Option<Duration>,
+    /// The median of the RTTs of its rounds. Known at the end only.
+    pub median_rtt: Option<Duration>,
+    /// The number of its objects. Known at the end only.
+    pub objects: Option<u64>,
+    /// The best recent sample of the delivery rate, in bytes per second.
+    pub delivery_rate: Option<u64>,
+    /// How long there was data to send, or unacknowledged data.
+    pub busy: Duration,
+    /// The part of `busy` in which the peer's receive window was full.
+    pub rwnd_limited: Duration,
+    /// The part of `busy` in which the send buffer was too small.
+    pub sndbuf_limited: Duration,
+}
+
+/// What is needed to make rows, apart from the connection.
+#[derive(Debug)]
+pub(super) struct Maker {
+    pub sitting: u64,
+    pub arms: Vec<Arc<str>>,
+    pub kept: Kept,
+    pub keeps_ends: bool,
+    pub key: Key,
+}
+
+/// The present, as time since boot and by the calendar.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    pub boot: Duration,
+    pub unix_s: f64,
+}
+
+impl Now {
+    /// The calendar time of a time since boot.
+    pub fn unix_s(&self, boot: Duration) -> f64 {
+        self.unix_s - self.boot.as_secs_f64() + boot.as_secs_f64()
+    }
+}
+
+impl Maker {
+    /// For the study at this place, in its latest sitting.
+    pub fn of(place: &Place) -> Maker {
+        let plan = &place.plan;
+        Maker {
+            sitting: place.about.sittings,
+            arms: plan.controllers().into_iter().map(Arc::from).collect(),
+            kept: plan.address,
+            keeps_ends: plan.keeps_ends(),
+            key: place.key(),
+        }
+    }
+
+    /// What the plan keeps of an address.
+    pub fn client(&self, address: IpAddr) -> Option<String> {
+        match self.kept {
+            Kept::Full => Some(address.to_string()),
+            Kept::Prefix => Some(network(address).to_string()),
+            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address))),
+            Kept::None => None,
+        }
+    }
+
+    fn row(&self, of: &SteeredConnection, connection: u64, now: Now) -> Row {
+        Row {
+            sitting: self.sitting,
+            connection,
+            unit: of.unit,
+            arm: of.arm,
+            assigned: self.arms.get(of.arm).cloned().unwrap_or_default(),
+            is_evaluated: true,
+            has_ended: false,
+            set_up_unix_s: now.unix_s(of.set_up),
+            unix_s: now.unix_s,
+            port: of.ports[0],
+            client: self.client(of.client),
+            end: self
+                .keeps_ends
+                .then(|| self.key.end(of.client, of.ports[1])),
+            system: None,
+            region: None,
+            controller: None,
+            acknowledged: 0,
+            packets: 0,
+            resent: 0,
+            lost: None,
+            handshake_rtt: of.handshake_rtt,
+            rtt: None,
+            min_rtt: None,
+            median_rtt: None,
+            objects: None,
+            delivery_rate: None,
+            busy: Duration::ZERO,
+            rwnd_limited: Duration::ZERO,
+            sndbuf_limited: Duration::ZERO,
+        }
+    }
+
+    /// The row of a connection that has ended.
+    pub fn ended(&self, of: &EndedConnection, now: Now) -> Row {
+        Row {
+            has_ended: true,
+            unix_s: now.unix_s(of.ended),
+            controller: of.controller.map(|name| name.to_string()),
+            acknowledged: of.acknowledged,
+            packets: of.packets,
+            resent: of.resent,
+            lost: Some(of.lost),
+            rtt: of.rtt,
+            min_rtt: of.min_rtt,
+            median_rtt: of.median_rtt,
+            objects: Some(of.objects),
+            delivery_rate: of.delivery_rate,
+            busy: of.busy,
+            rwnd_limited: of.rwnd_limited,
+            sndbuf_limited: of.sndbuf_limited,
+            ..self.row(&of.steered, of.cookie, now)
+        }
+    }
+
+    /// The row of an open connection.
+    pub fn open(&self, of: &SteeredConnection, socket: &SocketState, now: Now) -> Row {
+        Row {
+            controller: Some(socket.controller.as_str().to_owned()),
+            ..self.seen(of, socket.cookie, &socket.info, now)
+        }
+    }
+
+    /// The row of a connection that has ended, if only the kernel's last view of it is known.
+    pub fn gone(&self, of: &SteeredConnection, socket: &EndedSocket, now: Now) -> Row {
+        Row {
+            has_ended: true,
+            ..self.seen(of, socket.cookie, &socket.info, now)
+        }
+    }
+
+    fn seen(&self, of: &SteeredConnection, connection: u64, info: &TcpInfo, now: Now) -> Row {
+        let rate = info.delivery_rate.bytes_per_sec();
+        Row {
+            acknowledged: acknowledged(info).get(),
+            packets: info.data_segs_out.into(),
+            resent: retransmitted(info),
+            rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
+            min_rtt: info.min_rtt,
+            delivery_rate: Some(rate).filter(|&rate| rate > 0),
+            busy: info.busy_time,
+            rwnd_limited: info.rwnd_limited,
+            sndbuf_limited: info.sndbuf_limited,
+            ..self.row(of, connection, now)
+        }
+    }
+}
+
+/// The network of an address, for the evaluation by groups.
+pub(super) fn network(address: IpAddr) -> Prefix {
+    Prefix::around(address, if address.is_ipv4() { 24 } else { 48 })
+}
+
+/// Draws are written as text: they use all 64 bits, and Parquet's integers are signed.
+pub(super) fn word(draw: u64) -> Cow<'static, str> {
+    Cow::Owned(format!("{draw:016x}"))
+}
+
+fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
+    let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
+    vec![
+        Column::whole("sitting", |row: &&Row| Some(row.sitting)),
+        Column::whole("connection", |row: &&Row| Some(row.connection)),
+        Column::text("unit", |row: &&Row| Some(word(row.unit))),
+        Column::whole("arm", |row: &&Row| Some(row.arm as u64)),
+        Column::text("assigned", |row: &&'r Row| {
+            Some(Cow::Borrowed(&*row.assigned))
+        }),
+        Column::whole("evaluated", |row: &&Row| Some(row.is_evaluated.into())),
+        Column::whole("ended", |row: &&Row| Some(row.has_ended.into())),
+        Column::real("set_up_unix_s", |row: &&Row| Some(row.set_up_unix_s)),
+        Column::real("unix_s", |row: &&Row| Some(row.unix_s)),
+        Column::whole("port", |row: &&Row| Some(row.port.into())),
+        Column::text("client", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.client.as_deref()?))
+        }),
+        Column::text("client_end", |row: &&Row| Some(word(row.end?))),
+        Column::whole("as_number", |row: &&Row| {
+            Some(row.system.as_ref()?.number.into())
+        }),
+        Column::text("region", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.region.as_deref()?))
+        }),
+        Column::text("controller", |row: &&'r Row| {
+            Some(Cow::Borrowed(row.controller.as_deref()?))
+        }),
+        Column::whole("acknowledged_bytes", |row: &&Row| Some(row.acknowledged)),
+        Column::whole("sent_packets", |row: &&Row| Some(row.packets)),
+        Column::whole("retransmitted_packets", |row: &&Row| Some(row.resent)),
+        Column::whole("lost_packets", |row: &&Row| row.lost),
+        Column::real("handshake_rtt_ms", move |row: &&Row| {
+            millis(row.handshake_rtt)
+        }),
+        Column::real("srtt_ms", move |row: &&Row| millis(row.rtt)),
+        Column::real("min_rtt_ms", move |row: &&Row| millis(row.min_rtt)),
+        Column::real("median_rtt_ms", move |row: &&Row| millis(row.median_rtt)),
+        Column::whole("objects", |row: &&Row| row.objects),
+        Column::whole("delivery_rate_bps", |row: &&Row| {
+            Some(row.delivery_rate?.saturating_mul(8))
+        }),
+        Column::real("busy_s", |row: &&Row| Some(row.busy.as_secs_f64())),
+        Column::real("rwnd_limited_s", |row: &&Row| {
+            Some(row.rwnd_limited.as_secs_f64())
+        }),
+        Column::real("sndbuf_limited_s", |row: &&Row| {
+            Some(row.sndbuf_limited.as_secs_f64())
+        }),
+    ]
+}
+
+pub(super) fn write_rows(to: &mut BufWriter<&File>, rows: &[Row]) -> Result<(), WriteError> {
+    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
+    write(to, &columns(), rows, &about)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    /// For a study whose first arm is bbr, a connection of it, and the beginning of time.
+    fn example() -> (Maker, SteeredConnection, Now) {
+        let maker = Maker {
+            sitting: 1,
+            arms: vec!["bbr".into()],
+            kept: Kept::None,
+            keeps_ends: false,
+            key: Key::of_seed("a"),
+        };
+        let of = SteeredConnection {
+            unit: 0,
+            rule: 0,
+            arm: 0,
+            set_up: Duration::ZERO,
+            client: [192, 0, 2, 7].into(),
+            ports: [443, 50_000],
+            handshake_rtt: None,
+        };
+        let now = Now {
+            boot: Duration::ZERO,
+            unix_s: 0.0,
+        };
+        (maker, of, now)
+    }
+
+    /// A connection of the arm bbr that has this controller.
+    pub fn row(connection: u64, controller: Option<&str>) -> Row {
+        let (maker, of, now) = example();
+        Row {
+            controller: controller.map(str::to_owned),
+            ..maker.row(&of, connection, now)
+        }
+    }
+
+    fn socket() -> SocketState {
+        let digits = include_str!("../../../fleet/src/captured.hex");
+        let digits: Vec<u8> = digits.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+        let payload: Vec<u8> = digits.chunks(2).map(byte).collect();
+        SocketState::parse(&payload).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_syn_that_was_sent_again_is_no_retransmitted_packet_of_an_open_connection() {
+        let (maker, of, now) = example();
+        let mut socket = socket();
+        (socket.info.data_segs_out, socket.info.total_retrans) = (10, 2);
+        for (bytes, resent) in [(0, 0), (2896, 2)] {
+            socket.info.bytes_retrans = Bytes::new(bytes);
+            assert_eq!(maker.open(&of, &socket, now).resent, resent);
+        }
+    }
+
+    /// The SYN of an outgoing connection counts; that of an incoming one does not, because its sequence numbers begin behind it.
+    #[test]
+    fn syn_and_fin_are_no_payload_while_open_and_when_gone() {
+        let (maker, of, now) = example();
+        let mut socket = socket();
+        for (sent, again, acked, payload) in [
+            (0, 0, 0, 0),
+            // Outgoing, and with a FIN.
+            (0, 0, 1, 0),
+            (0, 0, 2, 0),
+            (3000, 1000, 2002, 2000),
+            // Data are outstanding.
+            (3000, 1000, 1000, 1000),
+        ] {
+            let info = &mut socket.info;
+            (info.bytes_sent, info.bytes_retrans) = (Bytes::new(sent), Bytes::new(again));
+            info.bytes_acked = Bytes::new(acked);
+            let ended = EndedSocket {
+                cookie: socket.cookie,
+                local: socket.local,
+                remote: socket.remote,
+                info: socket.info,
+            };
+            let rows = [maker.open(&of, &socket, now), maker.gone(&of, &ended, now)];
+            assert_eq!(rows.map(|row| row.acknowledged), [payload; 2], "{acked}");
+        }
+    }
+}
