@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use document::DocumentError;
 use emulator::tunnel::TunnelError;
 use files::regular;
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use rollout::steer::SteerError;
 use rollout::study::{DataError, Given, GroupError, StudyError};
-use scenario::ScenarioError;
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 
@@ -25,7 +25,7 @@ pub(crate) const FRESH_DRAWS: u64 = 3;
 pub enum LabError {
     /// The text of the CDN is invalid.
     #[error(transparent)]
-    Spec(#[from] ScenarioError),
+    Spec(#[from] DocumentError),
     /// A line's scenario cannot be run.
     #[error(transparent)]
     Batch(#[from] BatchError),

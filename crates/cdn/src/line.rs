@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use document::DocumentError;
 use experiment::Prefix;
-use scenario::{FlowSpec, HostSpec, PathSpec, Scenario, ScenarioError};
+use scenario::{FlowSpec, HostSpec, PathSpec, Scenario};
 use studies::runs::derive_seed;
 use transport::app::{App, Config};
 use units::{Bytes, Duration, Time};
@@ -53,7 +54,7 @@ impl Spec {
     /// # Errors
     ///
     /// The path of a line is invalid.
-    pub fn lines(&self, when: When) -> Result<Vec<Line>, ScenarioError> {
+    pub fn lines(&self, when: When) -> Result<Vec<Line>, DocumentError> {
         let mut lines = Vec::new();
         for (index, network) in self.networks.iter().enumerate() {
             for place in 0..network.lines {
@@ -73,7 +74,7 @@ impl Spec {
         index: usize,
         place: u64,
         when: When,
-    ) -> Result<Line, ScenarioError> {
+    ) -> Result<Line, DocumentError> {
         let (drawn, when) = match when {
             When::Study => (self.seed, "study"),
             When::Fresh(draw) => (derive_seed(self.seed, &[("lines", "fresh")], draw), "fresh"),
@@ -94,7 +95,7 @@ impl Spec {
             while let Some(arrival) = app.poll_connection(Time::ZERO + self.duration) {
                 if visits.len() as u64 >= MAX_VISITS {
                     let reason = format!("more than {MAX_VISITS} objects; give longer intervals");
-                    return Err(ScenarioError::new("traffic", reason));
+                    return Err(DocumentError::new("traffic", reason));
                 }
                 visits.push(Visit {
                     at: arrival.start.since(Time::ZERO),
@@ -127,9 +128,9 @@ pub(crate) fn addresses(network: usize) -> Prefix {
 }
 
 /// The same error, with the field as a network has it. Its lines' scenarios have the background traffic as flows.
-fn of_background(error: ScenarioError) -> ScenarioError {
+fn of_background(error: DocumentError) -> DocumentError {
     match error.field.strip_prefix("flow") {
-        Some(rest) => ScenarioError {
+        Some(rest) => DocumentError {
             field: format!("background{rest}"),
             ..error
         },

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use record::Validity;
-use report::percent;
 use serde::Serialize;
+use tables::numbers::percent;
 
 /// If processors are busy for a greater share of a second, servers and clients wait for a processor. Such a wait is not
 /// a property of a path.

@@ -2,7 +2,7 @@
 
 use experiment::learn::{self, Beside};
 use experiment::{Findings, Gathered, Key, Measure, Measured, Observation};
-use record::statistics::Sorted;
+use tables::statistics::Sorted;
 
 use crate::found::{NEAR, Redraws};
 use crate::line::Line;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::population::{Access, Swing};
-use scenario::de;
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, FlowSpec, ScenarioError};
+use document::DocumentError;
+use document::de;
+use document::tree::{Entry, Node};
+use scenario::{Draft, FlowSpec};
 use serde::Deserialize;
 use transport::app::{Config, Connections, Poisson};
 use units::Duration;
@@ -117,7 +118,7 @@ impl Spec {
     /// # Errors
     ///
     /// The file cannot be read, or is invalid.
-    pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
+    pub fn load(file: &Path) -> Result<Spec, DocumentError> {
         de::load(file, Spec::parse)
     }
 
@@ -126,7 +127,7 @@ impl Spec {
     /// # Errors
     ///
     /// The text is invalid.
-    pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
+    pub fn parse(text: &str, directory: &Path) -> Result<Spec, DocumentError> {
         let entries = Node::from_toml(text)?;
         let read = de::read_entries(&entries).and_then(|said| read(said, directory));
         read.map_err(|error| error.on_line_in(&entries))
@@ -157,20 +158,20 @@ impl Spec {
     }
 }
 
-fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
+fn read(said: Said, directory: &Path) -> Result<Spec, DocumentError> {
     if said.arm.len() < 2 {
         let reason = format!(
             "give two or more [[arm]] to compare, not {}",
             said.arm.len()
         );
-        return Err(ScenarioError::new("arm", reason));
+        return Err(DocumentError::new("arm", reason));
     }
     for (index, arm) in said.arm.iter().enumerate() {
         check_arm(arm, &said.arm[..index]).map_err(|error| error.item(index).within("arm"))?;
     }
     if said.network.is_empty() || said.network.len() > MAX_NETWORKS {
         let reason = format!("{} networks; give 1 to {MAX_NETWORKS}", said.network.len());
-        return Err(ScenarioError::new("network", reason));
+        return Err(DocumentError::new("network", reason));
     }
     let mut networks: Vec<Network> = Vec::new();
     for (index, of) in said.network.into_iter().enumerate() {
@@ -187,7 +188,7 @@ fn read(said: Said, directory: &Path) -> Result<Spec, ScenarioError> {
 }
 
 /// Checks that an arm has only a controller and its settings. The traffic says what is sent when.
-fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> {
+fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), DocumentError> {
     let settings = FlowSpec {
         bbr1: arm.bbr1,
         cubic: arm.cubic,
@@ -196,7 +197,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> 
     };
     if *arm != settings {
         let reason = "an arm has only a controller and its settings";
-        return Err(ScenarioError::new("", reason));
+        return Err(DocumentError::new("", reason));
     }
     let name = arm.controller.kernel_name();
     if earlier
@@ -204,7 +205,7 @@ fn check_arm(arm: &FlowSpec, earlier: &[FlowSpec]) -> Result<(), ScenarioError> 
         .any(|other| other.controller.kernel_name() == name)
     {
         let reason = format!("the kernel's {name} already has an arm");
-        return Err(ScenarioError::new("controller", reason));
+        return Err(DocumentError::new("controller", reason));
     }
     Ok(())
 }
@@ -215,8 +216,8 @@ fn network(
     duration: Duration,
     earlier: &[Network],
     directory: &Path,
-) -> Result<Network, ScenarioError> {
-    let wrong = |field: &str, reason: String| Err(ScenarioError::new(field, reason));
+) -> Result<Network, DocumentError> {
+    let wrong = |field: &str, reason: String| Err(DocumentError::new(field, reason));
     if !(MIN_LINES..=MAX_LINES).contains(&said.lines) {
         let reason = format!("{}; give {MIN_LINES} to {MAX_LINES}", said.lines);
         return wrong("lines", reason);
@@ -265,11 +266,11 @@ fn stand_in() -> Node {
     Node::Table(vec![field("controller", "cubic"), field("bytes", "1b")])
 }
 
-fn check_traffic(of: &Poisson) -> Result<(), ScenarioError> {
+fn check_traffic(of: &Poisson) -> Result<(), DocumentError> {
     Config::Poisson(of.clone()).validate()?;
     if of.connections != Connections::New {
         let reason = "each object has a connection of its own; leave it out";
-        return Err(ScenarioError::new("connections", reason));
+        return Err(DocumentError::new("connections", reason));
     }
     Ok(())
 }

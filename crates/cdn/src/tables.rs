@@ -2,7 +2,8 @@
 
 use experiment::verdict::{change, range};
 use lab::EngineKind;
-use report::{Marks, Table, below, count, known, sentences};
+use report::{Marks, Table, below, sentences};
+use tables::numbers::{count, known};
 
 use crate::found::{Choice, Found, MEASURES, NEAR, OfNetwork, Real, Told};
 

@@ -516,7 +516,7 @@ impl Gathered {
     fn levels(&self, arm: usize) -> ArmLevels {
         let level = |measure| self.measured.level(arm, measure);
         let logs = self.large[arm].iter().map(|(_, log)| *log);
-        let slow = record::statistics::quantile(logs, SLOW);
+        let slow = tables::statistics::quantile(logs, SLOW);
         let classes = self.classes[arm];
         let with_data = classes.iter().sum::<u64>().max(1);
         let share = |count: &u64| *count as f64 / with_data as f64;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use scenario::ScenarioError;
+use document::DocumentError;
 use units::{Duration, Ratio};
 
 use crate::members::Members;
@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::policy::{Connection, Policy};
 use crate::prefix::Prefix;
 
-fn is_one_line(error: &ScenarioError) {
+fn is_one_line(error: &DocumentError) {
     let line = error.to_string();
     assert!(!line.contains(char::is_control), "{line:?}");
 }

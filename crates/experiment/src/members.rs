@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use scenario::ScenarioError;
+use document::DocumentError;
 
 use crate::assignment::Unit;
 use crate::plan::Plan;
@@ -54,7 +54,7 @@ impl Members {
     /// # Errors
     ///
     /// There are too many.
-    pub fn networks(&self, unit: Unit) -> Result<BTreeSet<Prefix>, ScenarioError> {
+    pub fn networks(&self, unit: Unit) -> Result<BTreeSet<Prefix>, DocumentError> {
         let (v4, v6) = match unit {
             Unit::Prefix { v4, v6 } | Unit::PrefixInSlot { v4, v6, .. } => (v4, v6),
             Unit::Connection | Unit::Slot(_) => (32, 128),
@@ -70,7 +70,7 @@ impl Members {
                     "has more than {MOST_ROUTES} client networks (/{v4}, /{v6}), each of which takes a route; give fewer, or larger \
                      ones by prefix_v4 and prefix_v6"
                 );
-                return Err(ScenarioError::new("connections.prefix", reason));
+                return Err(DocumentError::new("connections.prefix", reason));
             }
         }
         Ok(found)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use record::statistics::Sorted;
+use tables::statistics::Sorted;
 
 use crate::effect::Interval;
 

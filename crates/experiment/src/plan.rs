@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use scenario::ScenarioError;
-use scenario::de::{self, Wrong};
+use document::DocumentError;
+use document::de::{self, Wrong};
 use serde::Deserialize;
 use units::bounds::{positive, share};
 use units::{Duration, Ratio};
@@ -432,7 +432,7 @@ impl Plan {
     /// # Errors
     ///
     /// The plan is invalid.
-    pub fn parse(text: &str) -> Result<Plan, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Plan, DocumentError> {
         de::read_toml(text).map(|(plan, _)| plan)
     }
 
@@ -444,13 +444,13 @@ impl Plan {
     pub fn place_list<E: Display>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<Vec<Prefix>, E>,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), DocumentError> {
         let Some(file) = &self.connections.prefix_file else {
             return Ok(());
         };
         let wrong = |why: &dyn Display| {
             let reason = format!("{}: {why}", file.display());
-            ScenarioError::new("connections.prefix_file", reason)
+            DocumentError::new("connections.prefix_file", reason)
         };
         let networks = read(file).map_err(|error| wrong(&error))?;
         if networks.is_empty() {

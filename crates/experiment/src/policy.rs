@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use scenario::ScenarioError;
-use scenario::de::{self, Wrong};
+use document::DocumentError;
+use document::de::{self, Wrong};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use units::bounds::share;
@@ -321,7 +321,7 @@ impl Policy {
     /// # Errors
     ///
     /// The policy is invalid.
-    pub fn parse(text: &str) -> Result<Policy, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Policy, DocumentError> {
         let (policy, _) = de::read_toml::<Policy>(text)?;
         Ok(Policy {
             text: text.to_owned(),
@@ -356,12 +356,12 @@ impl Policy {
     pub fn place_systems(
         &mut self,
         networks: &BTreeMap<u32, Vec<Prefix>>,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), DocumentError> {
         for (index, rule) in self.rules.iter_mut().enumerate() {
             for number in &rule.systems {
                 let Some(networks) = networks.get(number).filter(|all| !all.is_empty()) else {
                     let reason = format!("AS{number} has no network in the file that --as names");
-                    return Err(ScenarioError::new(format!("rule[{index}].as"), reason));
+                    return Err(DocumentError::new(format!("rule[{index}].as"), reason));
                 };
                 rule.prefix.extend(networks);
             }
@@ -377,14 +377,14 @@ impl Policy {
     pub fn place_lists<E: Display>(
         &mut self,
         mut read: impl FnMut(&Path) -> Result<Vec<Prefix>, E>,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), DocumentError> {
         for (index, rule) in self.rules.iter_mut().enumerate() {
             let Some(file) = &rule.prefix_file else {
                 continue;
             };
             let wrong = |why: &dyn Display| {
                 let reason = format!("{}: {why}", file.display());
-                ScenarioError::new(format!("rule[{index}].prefix_file"), reason)
+                DocumentError::new(format!("rule[{index}].prefix_file"), reason)
             };
             let networks = read(file).map_err(|error| wrong(&error))?;
             if networks.is_empty() {
@@ -396,7 +396,7 @@ impl Policy {
     }
 
     /// Checks that the kernel can hold this many networks.
-    fn count(&self) -> Result<(), ScenarioError> {
+    fn count(&self) -> Result<(), DocumentError> {
         let count: usize = self.rules.iter().map(|rule| rule.prefix.len()).sum();
         if count <= MOST_NETWORKS {
             return Ok(());
@@ -404,7 +404,7 @@ impl Policy {
         let reason = format!(
             "name {count} networks altogether; give {MOST_NETWORKS} or fewer, such as larger networks in place of their parts"
         );
-        Err(ScenarioError::new("rule", reason))
+        Err(DocumentError::new("rule", reason))
     }
 
     /// All controllers of its rules.

@@ -72,7 +72,7 @@ units::named! {
         /// The other side's window.
         Receiver = "receiver",
         /// The send buffer.
-        SendBuffer = "sndbuf",
+        SendBuffer = "send_buffer",
         /// The congestion window or pacing.
         Congestion = "congestion",
     }

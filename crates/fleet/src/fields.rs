@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use kernel::Model;
 use linux::diag::TcpInfo;
-use report::parquet::{Cells, Column};
 use serde_json::{Map, Value};
+use tables::{Cells, Column};
 use units::{Bytes, Duration, Rate};
 
 use crate::connection::{Limit, Seen, Shares, Since};
@@ -104,7 +104,7 @@ fn model<'s>() -> Vec<Field<'s>> {
     let of = |seen: &Seen| seen.model();
     vec![
         Field::whole("btl_bw_bps", move |seen| bps(of(seen)?.bw)),
-        Field::real("rt_prop_ms", move |seen| {
+        Field::real("rtprop_ms", move |seen| {
             Some(of(seen)?.min_rtt?.as_millis_f64())
         }),
         Field::whole(
@@ -157,7 +157,7 @@ fn since<'s>() -> Vec<Field<'s>> {
         Field::real("limited_receiver", |seen| {
             share(seen, |shares| shares.receiver)
         }),
-        Field::real("limited_sndbuf", |seen| {
+        Field::real("limited_send_buffer", |seen| {
             share(seen, |shares| shares.send_buffer)
         }),
         Field::real("limited_congestion", |seen| {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, regular};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use report::parquet::WriteError;
+use tables::parquet::WriteError;
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;

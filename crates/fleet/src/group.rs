@@ -3,6 +3,7 @@
 use std::fmt;
 
 use hashbrown::HashMap;
+use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use crate::column::Column;
@@ -153,8 +154,8 @@ impl Group {
         match column {
             Column::Send => self.send_rate.map(bps),
             Column::Receive => self.receive_rate.map(bps),
-            Column::Rtt => quantile(&self.rtts, 0.5).map(Duration::as_millis_f64),
-            Column::Delivery => quantile(&self.delivery_rates, 0.5).map(bps),
+            Column::Rtt => nearest_rank(&self.rtts, 0.5).map(Duration::as_millis_f64),
+            Column::Delivery => nearest_rank(&self.delivery_rates, 0.5).map(bps),
             Column::Resent => self.since.resent(),
             _ => None,
         }
@@ -199,18 +200,6 @@ fn plus(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
         Rate::from_bytes_per_sec(one.bytes_per_sec().saturating_add(other.bytes_per_sec()))
     };
     one.into_iter().chain(other).reduce(sum)
-}
-
-/// The value that this share of all is not above; `values` are in order.
-pub fn quantile<T: Copy>(values: &[T], share: f64) -> Option<T> {
-    let last = values.len().checked_sub(1)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a place in the list"
-    )]
-    let place = (last as f64 * share).round() as usize;
-    values.get(place).copied()
 }
 
 #[cfg(test)]
@@ -271,12 +260,5 @@ mod tests {
         let seen = seen();
         let of = |by: &GroupBy| by.of(&seen).to_string();
         assert_eq!(GroupBy::ALL.iter().map(of).collect::<Vec<_>>(), names);
-    }
-
-    #[test]
-    fn quantiles_are_of_the_list() {
-        assert_eq!(quantile(&[1, 2, 3], 0.5), Some(2));
-        assert_eq!(quantile(&[1, 2, 3], 1.0), Some(3));
-        assert_eq!(quantile::<u8>(&[], 0.5), None);
     }
 }

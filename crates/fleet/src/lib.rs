@@ -42,7 +42,7 @@ pub use experiment::Prefix;
 pub use fields::{fields, json};
 pub use files::RecordError;
 pub use filter::{Filter, FilterError, Key};
-pub use group::{Group, GroupBy, quantile};
+pub use group::{Group, GroupBy};
 pub use metrics::{Metrics, Snapshot};
 pub use namespace::{Namespace, NamespaceError};
 pub use push::{Destination, DestinationError, Pusher};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use report::parquet::{WriteError, write};
+use tables::parquet::{WriteError, write};
 use units::Bytes;
 
 use crate::connection::{Connection, Moment, Seen};

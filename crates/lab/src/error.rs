@@ -2,7 +2,8 @@
 
 use std::io;
 
-use scenario::{Controller, ScenarioError};
+use document::DocumentError;
+use scenario::Controller;
 
 /// A reason why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +11,7 @@ use scenario::{Controller, ScenarioError};
 pub enum EngineError {
     /// The scenario is invalid.
     #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    Scenario(#[from] DocumentError),
     /// The emulated path could not be set up.
     #[error("cannot set up the path: {0}")]
     Relay(#[from] emulator::RelayError),

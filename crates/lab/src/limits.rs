@@ -1,6 +1,7 @@
 //! The limits of an engine, field by field.
 
-use scenario::{FlowSpec, HostSpec, Scenario, ScenarioError};
+use document::DocumentError;
+use scenario::{FlowSpec, HostSpec, Scenario};
 
 use crate::engine_kind::EngineKind;
 
@@ -9,7 +10,7 @@ pub(crate) struct Limits {
     pub engine: EngineKind,
     pub scenario: &'static [Limit<Scenario>],
     /// A limit whose field depends on what the scenario says: the first setting beyond it, and the reason.
-    pub changes: fn(&Scenario) -> Option<ScenarioError>,
+    pub changes: fn(&Scenario) -> Option<DocumentError>,
     /// Limits of `host` and of each group's own `host`.
     pub host: &'static [Limit<HostSpec>],
     /// Limits of each group of flows.
@@ -24,7 +25,7 @@ impl Limits {
     /// # Errors
     ///
     /// The first setting that the engine cannot follow; the error names the field to leave out.
-    pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+    pub fn check(&self, scenario: &Scenario) -> Result<(), DocumentError> {
         match self.first_beyond(scenario) {
             Some(beyond) => Err(self.refuse(scenario, beyond)),
             None => Ok(()),
@@ -32,7 +33,7 @@ impl Limits {
     }
 
     /// Completes an error about a setting that the engine cannot follow.
-    pub fn refuse(&self, scenario: &Scenario, beyond: ScenarioError) -> ScenarioError {
+    pub fn refuse(&self, scenario: &Scenario, beyond: DocumentError) -> DocumentError {
         let (engine, why) = (self.engine, &beyond.reason);
         let others = EngineKind::ALL.iter().filter(|other| {
             let limits = other.limits();
@@ -42,16 +43,16 @@ impl Limits {
         let others = others.join(" or ");
         let reason =
             format!("engine {engine} cannot do this: {why}; leave it out, or use engine {others}");
-        ScenarioError::new(beyond.field, reason)
+        DocumentError::new(beyond.field, reason)
     }
 
     /// The first setting that the engine cannot follow, and the reason.
-    fn first_beyond(&self, scenario: &Scenario) -> Option<ScenarioError> {
+    fn first_beyond(&self, scenario: &Scenario) -> Option<DocumentError> {
         if let Some((field, why)) = beyond(self.host, &scenario.host) {
-            return Some(ScenarioError::new(join("host", field), why));
+            return Some(DocumentError::new(join("host", field), why));
         }
         if let Some((field, why)) = beyond(self.scenario, scenario) {
-            return Some(ScenarioError::new(field, why));
+            return Some(DocumentError::new(field, why));
         }
         if let Some(beyond) = (self.changes)(scenario) {
             return Some(beyond);
@@ -66,7 +67,7 @@ impl Limits {
         }
         let (count, most) = (scenario.each_flow().count(), self.most_flows);
         let why = || format!("{count} flows are more than {most}");
-        (count > most).then(|| ScenarioError::new("flow.count", why()))
+        (count > most).then(|| DocumentError::new("flow.count", why()))
     }
 }
 

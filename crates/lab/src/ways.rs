@@ -6,7 +6,8 @@ use path::PathConfig;
 use transport::segment::HEADERS;
 use units::Duration;
 
-use scenario::{FlowSpec, Scenario, ScenarioError};
+use document::DocumentError;
+use scenario::{FlowSpec, Scenario};
 
 /// The links of all hops, and the ways over them.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl Ways {
     /// # Errors
     ///
     /// A trace cannot be read, or the scenario asks for something impossible.
-    pub fn of(scenario: &Scenario) -> Result<Ways, ScenarioError> {
+    pub fn of(scenario: &Scenario) -> Result<Ways, DocumentError> {
         let delays = scenario.link_delays();
         let hops = scenario.hops().zip(&delays).enumerate();
         let hops = hops.map(|(place, (hop, delay))| hop.with_link_delay(*delay).config_at(place));

@@ -377,7 +377,7 @@ fn the_queue_moves_to_the_link_that_becomes_the_slowest() {
         let window = Duration::from_secs(from)..Duration::from_secs(to);
         let samples = record.paths[link].samples.iter();
         let waits = samples.filter(|sample| window.contains(&sample.at));
-        record::statistics::median(waits.map(|sample| sample.queue.get() as f64)).unwrap()
+        tables::statistics::median(waits.map(|sample| sample.queue.get() as f64)).unwrap()
     };
     let packet = 1_514.0;
     assert!(median_queue(0, 3, 10) <= packet);

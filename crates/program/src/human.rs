@@ -1,15 +1,16 @@
 //! Quantities as people read them while something goes on.
 
+use tables::numbers;
 use units::{Duration, Rate};
 
 /// `18.6 Mbit/s`.
 pub fn rate(rate: Rate) -> String {
-    report::bits_per_sec(rate.bits_per_sec() as f64)
+    numbers::bits_per_sec(rate.bits_per_sec() as f64)
 }
 
 /// `41.2 ms`, `3.62 s`.
 pub fn duration(span: Duration) -> String {
-    report::span(span.as_millis_f64())
+    numbers::span(span.as_millis_f64())
 }
 
 /// `9 s`, `2:05`, `1:02:05`: whole seconds, for a time that is only estimated.

@@ -7,6 +7,7 @@ use indicatif::ProgressBar;
 use lab::{Advance, EngineKind, Progress};
 use scenario::Scenario;
 use studies::runs::{Event, Run, Work};
+use tables::numbers;
 use units::Duration;
 
 use crate::bars::{Bars, FULL, lock};
@@ -137,7 +138,7 @@ impl WorkBar<ManyRuns> {
         let repeated = lock(&self.course).repeated;
         drop(self);
         if repeated > 0 {
-            let runs = report::count(repeated as u64, "run");
+            let runs = numbers::count(repeated as u64, "run");
             output::note(format_args!(
                 "{runs} not to be trusted, since the machine was late: not judged, and run again"
             ));
@@ -160,7 +161,7 @@ impl Course for ManyRuns {
 
     /// `12 of 60 runs`, `2 repeated since the machine was late`, `1:05 left`.
     fn parts(&self, _seconds: f64, left: Option<String>) -> Vec<String> {
-        let runs = report::count(self.all as u64, "run");
+        let runs = numbers::count(self.all as u64, "run");
         let done = format!("{} of {runs}", self.ended);
         let repeated = (self.repeated > 0)
             .then(|| format!("{} repeated since the machine was late", self.repeated));

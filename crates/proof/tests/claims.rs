@@ -8,8 +8,8 @@ use lab::Cancel;
 use proof::claims::{self, Claim, Judgement, Table, Tally, Verdict};
 use proof::study::{Length, Shelf};
 use record::measure::{Measure, Select, Subject};
-use record::statistics::Spread;
 use studies::runs::{Batch, Findings, Reason};
+use tables::statistics::Spread;
 
 /// The ids of the required claims, from the publications that define the system.
 const IDS: [&str; 58] = [

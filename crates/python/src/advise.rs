@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use congestion::ControllerKind;
+use document::tree::Entry;
 use lab::{Cancel, EngineKind};
 use pyo3::prelude::*;
 use report::Origin;
-use scenario::tree::Entry;
 use studies::advise::{Gathering, Goal, Json, Outcomes, Question, RangedPath, Sampling};
 use studies::runs::{self, Execution};
 use units::Duration;
@@ -213,7 +213,7 @@ fn known(said: &Bound<'_, PyAny>, set: Asked<'_, '_>) -> PyResult<RangedPath> {
 }
 
 /// The path of a dict: a scenario's, or a dict of only its fields.
-fn of_entries(entries: &[Entry]) -> Result<RangedPath, scenario::ScenarioError> {
+fn of_entries(entries: &[Entry]) -> Result<RangedPath, document::DocumentError> {
     let mut path = RangedPath::unknown();
     let is_scenario = entries
         .iter()

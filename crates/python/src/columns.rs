@@ -6,7 +6,7 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::ArrowError;
-use report::parquet::{Cells, Column};
+use tables::{Cells, Column};
 
 /// The rows as a record batch. Text is dictionary-encoded, since it repeats.
 ///

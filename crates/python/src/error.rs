@@ -16,7 +16,7 @@ mod raised {
 }
 
 /// The exception for an invalid scenario: `fullpipe.ScenarioError`.
-pub fn of_scenario(error: &scenario::ScenarioError) -> PyErr {
+pub fn of_scenario(error: &document::DocumentError) -> PyErr {
     of_field(&error.to_string(), &error.field, error.line)
 }
 

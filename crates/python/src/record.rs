@@ -8,8 +8,9 @@ use arrow_schema::ArrowError;
 use lab::Cancel;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use report::{Also, Origin, parquet};
+use report::{Also, Origin, columns};
 use scenario::Scenario;
+use tables::numbers;
 use units::Duration;
 
 use crate::arguments::{self, Asked};
@@ -79,10 +80,10 @@ impl Record {
             duration: Some(self.record.summary.end()),
             ..self.record.scenario.clone()
         };
-        match parquet::grid_rows(&ended, step) {
-            Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(wrong(format!(
+        match columns::grid_rows(&ended, step) {
+            Some(rows) if rows > columns::MAX_GRID_ROWS => Err(wrong(format!(
                 "{step} are {rows} rows, more than {}; give a longer step",
-                parquet::MAX_GRID_ROWS
+                columns::MAX_GRID_ROWS
             ))),
             _ => Ok(step),
         }
@@ -119,28 +120,28 @@ impl Record {
     /// (bytes), state and further values of an ACK, at the time ``at_s`` (s).
     #[getter]
     fn samples(&self, py: Python<'_>) -> PyResult<Table> {
-        table(py, &self.samples, || batch(parquet::samples(&self.record)))
+        table(py, &self.samples, || batch(columns::samples(&self.record)))
     }
 
     /// One row for each flow and second, flow by flow: the bytes of payload that arrived.
     #[getter]
     fn throughput(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.throughput, || {
-            batch(parquet::throughput(&self.record))
+            batch(columns::throughput(&self.record))
         })
     }
 
     /// One row for each sample of a bottleneck, bottleneck by bottleneck: the queue in bytes and ms.
     #[getter]
     fn queue(&self, py: Python<'_>) -> PyResult<Table> {
-        table(py, &self.queue, || batch(parquet::queue(&self.record)))
+        table(py, &self.queue, || batch(columns::queue(&self.record)))
     }
 
     /// One row for each transfer of an application: its size (bytes), start (s), and duration (ms).
     #[getter]
     fn transfers(&self, py: Python<'_>) -> PyResult<Table> {
         table(py, &self.transfers, || {
-            batch(parquet::transfers(&self.record))
+            batch(columns::transfers(&self.record))
         })
     }
 
@@ -198,7 +199,7 @@ impl Record {
             summary.scenario,
             summary.engine,
             summary.duration_s,
-            report::count(summary.flows.len() as u64, "flow")
+            numbers::count(summary.flows.len() as u64, "flow")
         )
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use congestion::AnyController;
+use document::DocumentError;
 use lab::{Cancel, EngineKind, MakeController, Sim};
 use pyo3::prelude::*;
-use scenario::{Scenario, ScenarioError};
+use scenario::Scenario;
 
 use crate::arguments::{self, Asked, named};
 use crate::controller::{EitherController, PythonController, Raised};
@@ -52,7 +53,7 @@ pub fn run(
     }
     let classes = Arc::new(std::mem::take(&mut reader.classes));
     // A field replaced by `set` does not come from the file.
-    let wrong = |error: &ScenarioError| match draft.culprit(error) {
+    let wrong = |error: &DocumentError| match draft.culprit(error) {
         Some(_) => error::of_scenario(error),
         None => reader.wrong(error),
     };
@@ -99,7 +100,7 @@ fn either(
     group: usize,
     classes: &Classes,
     raised: &Raised,
-) -> Result<MakeController<EitherController>, ScenarioError> {
+) -> Result<MakeController<EitherController>, DocumentError> {
     let controller = scenario.flows[group].controller;
     let (classes, raised) = (Arc::clone(classes), raised.clone());
     if classes.contains_key(controller.name()) {

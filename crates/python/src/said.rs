@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use document::DocumentError;
+use document::de::LARGEST;
+use document::tree::{Entry, Node};
 use files::regular;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
-use scenario::de::LARGEST;
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, ScenarioError};
+use scenario::Draft;
 use text::TextError;
 
 use crate::arguments::{Asked, is_mapping, no_value, text, wrong_type};
@@ -91,7 +92,7 @@ impl Reader {
     }
 
     /// The exception for an invalid scenario, with the name of its file if it has one: `ScenarioError`.
-    pub fn wrong(&self, error: &ScenarioError) -> PyErr {
+    pub fn wrong(&self, error: &DocumentError) -> PyErr {
         match &self.file {
             Some(file) => {
                 let message = format!("{}: {error}", file.display());

@@ -4,9 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use capture::read::Opened;
-use capture::read::ReadError;
-use capture::{Direction, Summary, Timeline};
+use ::trace::{Direction, Opened, ReadError, Summary, Timeline};
 use files::regular;
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
@@ -45,7 +43,7 @@ impl Trace {
     }
 
     /// One row for each direction of a connection with data, as in ``connections.parquet``: its RTprop
-    /// (``rt_prop_ms``), BtlBw (``btl_bw_bps``), losses (packets), limits (shares of its time), and the probable
+    /// (``rtprop_ms``), BtlBw (``btl_bw_bps``), losses (packets), limits (shares of its time), and the probable
     /// ``controller``.
     #[getter]
     fn connections(&self, py: Python<'_>) -> PyResult<Table> {
@@ -128,7 +126,7 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     }
     let cancel = Cancel::new();
     let read = interruptible(py, &cancel, || {
-        let mut trace = capture::Trace::new();
+        let mut trace = ::trace::Trace::new();
         let goes_on = || !cancel.is_cancelled();
         let open = |place: usize| -> io::Result<Opened<'_>> {
             Ok(Opened {

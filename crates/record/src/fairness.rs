@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Rate};
 
 use super::flow::FlowRecord;
 use super::millionths::optional_millionths;
-use super::statistics::{Sorted, mean};
+use tables::statistics::{Sorted, mean};
 
 /// The evenness of flows that share a path.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

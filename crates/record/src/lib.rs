@@ -6,7 +6,7 @@
 //! scenario's warmup; samples and transfers keep it.
 //!
 //! A [`Measure`] is a named number of a run. Everything in Fullpipe that compares runs uses the same list; see also
-//! [`statistics`].
+//! [`tables::statistics`].
 //!
 //! The input of recorders determines their output. From an engine in virtual time, the same scenario and seed
 //! therefore give the same record, except for [`Summary::wall_s`].
@@ -34,7 +34,6 @@ mod millionths;
 mod path;
 mod record;
 mod series;
-pub mod statistics;
 mod summary;
 mod throughput;
 mod together;

@@ -3,8 +3,8 @@
 use path::{Aggregation, Discipline, Distribution, Loss, LossAt};
 use units::{Duration, Rate, Ratio};
 
-use super::text::{bits_per_sec, bytes, count, millis, percent, spaced};
 use scenario::{BufferSpec, ChangeSpec, LinkSpec, PathSpec, Scenario};
+use tables::numbers::{bits_per_sec, bytes, count, millis, percent, spaced};
 
 /// So many changes are told one by one.
 const CHANGES: usize = 3;

@@ -6,13 +6,14 @@ use std::path::Path;
 use serde_json::json;
 use units::Duration;
 
+use super::columns;
 use super::html::html;
 use super::json::pretty;
 use super::page::Origin;
-use super::parquet::{self, Column};
 use super::place::{self, DirectoryError, REPORT, write_table, write_text};
 use super::qlog::qlog;
 use record::Record;
+use tables::Column;
 
 /// The files of a record's directory.
 pub const FILES: [&str; 7] = [
@@ -130,12 +131,12 @@ fn write_files(
         about: &about,
         goes_on,
     };
-    table.write("samples.parquet", parquet::samples(record))?;
-    table.write("throughput.parquet", parquet::throughput(record))?;
-    table.write("queue.parquet", parquet::queue(record))?;
-    table.write("transfers.parquet", parquet::transfers(record))?;
+    table.write("samples.parquet", columns::samples(record))?;
+    table.write("throughput.parquet", columns::throughput(record))?;
+    table.write("queue.parquet", columns::queue(record))?;
+    table.write("transfers.parquet", columns::transfers(record))?;
     if let Some(step) = also.grid {
-        table.write(GRID, parquet::grid(record, step))?;
+        table.write(GRID, columns::grid(record, step))?;
     }
     for flow in &also.qlog {
         if let Some(log) = qlog(record, *flow) {

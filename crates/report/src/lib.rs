@@ -18,6 +18,7 @@
 //! }
 //! ```
 
+pub mod columns;
 mod describe;
 mod directory;
 mod html;
@@ -25,7 +26,6 @@ mod json;
 mod lanes;
 mod overview;
 pub mod page;
-pub mod parquet;
 pub mod place;
 mod places;
 mod plot;
@@ -48,7 +48,4 @@ pub use places::places;
 pub use qlog::qlog;
 pub use section::{Marks, NoMarks};
 pub use table::Table;
-pub use text::{
-    below, bits_per_sec, bytes, count, explained, known, percent, resent, sentences, size, span,
-    utc, without_middle, wrapped,
-};
+pub use text::{below, explained, sentences, without_middle, wrapped};

@@ -6,11 +6,12 @@ use units::{Bytes, Rate};
 
 use super::lanes::{Group, Lane, groups, lanes};
 use super::table::Table;
-use super::text::{below, bits_per_sec, bytes, count, known, percent, resent, span};
-use record::statistics::quantile;
+use super::text::below;
 use record::{
     Completions, FlowRecord, FlowSummary, LimitShares, PathSummary, Record, Together, Validity,
 };
+use tables::numbers::{bits_per_sec, bytes, count, known, percent, resent, span};
+use tables::statistics::quantile;
 
 /// The column that says what limited a flow.
 const LIMIT: &str = "limited by";

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::page;
-use super::parquet::{self, Column, WriteError};
 use files::{NewDirectory, WriteError as FileError, parent};
+use tables::Column;
+use tables::parquet::{self, WriteError};
 
 /// How far into a file its mark is looked for.
 const HEAD_BYTES: u64 = 4096;

@@ -1,12 +1,11 @@
 //! What a flow sends, and when: `app`.
 
+use document::de::wrong;
+use document::ser::tagged;
 use serde::{Deserialize, Deserializer, Serializer};
 use transport::app::{Config, Poisson, RateLimited, Requests, Video};
 use units::bounds::positive;
 use units::{Duration, Rate};
-
-use super::de::wrong;
-use super::ser::tagged;
 
 /// Half a second of frames may wait, so that what is late is skipped and not added to what is later.
 const BACKLOG: Duration = Duration::from_millis(500);

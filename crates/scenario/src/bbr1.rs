@@ -1,11 +1,10 @@
 //! A group's own settings of BBR, for where that is its controller: `bbr1`.
 
 use congestion::bbr1::Config;
+use document::{DocumentError, Reason};
 use serde::{Deserialize, Deserializer, Serialize};
 use units::bounds::{count_as_text, gain, positive, whole};
 use units::{Duration, Ratio};
-
-use super::error::{Reason, ScenarioError};
 
 /// How the group's BBR is different from that of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -152,14 +151,14 @@ fn opposite(gain: Ratio) -> Ratio {
 
 impl Bbr1Spec {
     /// Whether the fields make sense together.
-    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self) -> Result<(), DocumentError> {
         let config = self.config();
         if let Some(peak) = self.peak_gain
             && config.trough_gain < LEAST_GAIN
         {
             let fix = "; give at most 1.99, or a trough_gain";
             let reason = Reason::of(peak.as_f64()).words(format!(" {TOO_LARGE_A_PEAK}{fix}"));
-            return Err(ScenarioError::new("peak_gain", reason));
+            return Err(DocumentError::new("peak_gain", reason));
         }
         let (window, probe) = (config.rt_prop_window, config.probe_rtt_duration);
         if window >= LEAST_RT_PROP_WINDOW && window > probe {
@@ -170,12 +169,12 @@ impl Bbr1Spec {
                 let reason = format!(
                     " is too short; give at least {LEAST_RT_PROP_WINDOW}, and more than probe_rtt_duration, which is {probe}"
                 );
-                ScenarioError::new("rt_prop_window", Reason::of(window).words(reason))
+                DocumentError::new("rt_prop_window", Reason::of(window).words(reason))
             }
             None => {
                 let reason =
                     format!(" is too long; give less than rt_prop_window, which is {window}");
-                ScenarioError::new("probe_rtt_duration", Reason::of(probe).words(reason))
+                DocumentError::new("probe_rtt_duration", Reason::of(probe).words(reason))
             }
         })
     }
@@ -217,7 +216,7 @@ mod tests {
     use super::*;
     use crate::Scenario;
 
-    fn scenario(controller: &str, bbr1: &str) -> Result<Scenario, ScenarioError> {
+    fn scenario(controller: &str, bbr1: &str) -> Result<Scenario, DocumentError> {
         let flow = format!("[[flow]]\ncontroller = \"{controller}\"\nbbr1 = {bbr1}\n");
         format!("name = \"x\"\nduration = \"1s\"\n{flow}").parse()
     }

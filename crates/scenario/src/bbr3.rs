@@ -45,9 +45,11 @@ impl Bbr3Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scenario, ScenarioError};
+    use document::DocumentError;
 
-    fn scenario(bbr3: &str) -> Result<Scenario, ScenarioError> {
+    use crate::Scenario;
+
+    fn scenario(bbr3: &str) -> Result<Scenario, DocumentError> {
         let flow = format!("[[flow]]\ncontroller = \"bbr3\"\nbbr3 = {bbr3}\n");
         format!("name = \"x\"\nduration = \"1s\"\n{flow}").parse()
     }

@@ -1,11 +1,11 @@
 //! Whether what a scenario says makes sense together.
 
+use document::{DocumentError, Reason};
 use transport::app::Config;
 use transport::segment::HEADERS;
 use units::{Bytes, Duration};
 
 use super::app;
-use super::error::{Reason, ScenarioError};
 use super::flow::FlowSpec;
 use super::link_spec::LinkSpec;
 use super::scenario::{Scenario, hop_name};
@@ -25,7 +25,7 @@ impl Scenario {
     /// # Errors
     ///
     /// They do not; the error's field is the one to mend.
-    pub fn check(&self) -> Result<(), ScenarioError> {
+    pub fn check(&self) -> Result<(), DocumentError> {
         for (place, hop) in self.hops().enumerate() {
             let name = hop_name(place);
             hop.check_fields(&name)
@@ -33,7 +33,7 @@ impl Scenario {
         }
         if self.next.len() >= MAX_HOPS {
             let reason = format!("more than {MAX_HOPS} hops in all");
-            return Err(ScenarioError::new("path.next", reason));
+            return Err(DocumentError::new("path.next", reason));
         }
         self.check_flows()?;
         self.check_delays()?;
@@ -42,30 +42,30 @@ impl Scenario {
             Some(duration) => self.check_times(duration),
             None if self.flows.iter().any(FlowSpec::is_endless) => {
                 let reason = "is missing; give one, or every flow its bytes";
-                Err(ScenarioError::new("duration", reason))
+                Err(DocumentError::new("duration", reason))
             }
             None => Ok(()),
         }
     }
 
     /// Whether there are flows, not too many of them, and each has one thing to send and settings that make sense.
-    fn check_flows(&self) -> Result<(), ScenarioError> {
+    fn check_flows(&self) -> Result<(), DocumentError> {
         if self.flows.is_empty() {
             let reason = "nobody sends; add [[flow]] with controller = \"bbr1\"";
-            return Err(ScenarioError::new("flow", reason));
+            return Err(DocumentError::new("flow", reason));
         }
         let counts = self.flows.iter().map(|flow| flow.count);
         let count = counts.fold(0, u64::saturating_add);
         if count > MAX_FLOWS {
             let reason = Reason::of(count).words(format!(" flows are more than {MAX_FLOWS}"));
-            return Err(ScenarioError::new("flow.count", reason));
+            return Err(DocumentError::new("flow.count", reason));
         }
         for (index, flow) in self.flows.iter().enumerate() {
             if flow.bytes.is_some() && flow.app != Config::Bulk {
                 let reason = "an application has sizes of its own; give one of bytes and app";
                 return Err(self.flow_error(index, "bytes", reason));
             }
-            let app = flow.app.validate().map_err(ScenarioError::from);
+            let app = flow.app.validate().map_err(DocumentError::from);
             app.map_err(|error| self.of_flow(index, error.within("app")))?;
             let bbr1 = flow.bbr1.map_or(Ok(()), |bbr1| bbr1.check());
             bbr1.map_err(|error| self.of_flow(index, error.within("bbr1")))?;
@@ -74,11 +74,11 @@ impl Scenario {
     }
 
     /// Whether all that is to happen begins within the run.
-    fn check_times(&self, duration: Duration) -> Result<(), ScenarioError> {
+    fn check_times(&self, duration: Duration) -> Result<(), DocumentError> {
         if self.warmup >= duration {
             let reason = format!(" leaves nothing of a run of {duration}");
             let reason = Reason::of(self.warmup).words(reason);
-            return Err(ScenarioError::new("warmup", reason));
+            return Err(DocumentError::new("warmup", reason));
         }
         for (index, flow) in self.flows.iter().enumerate() {
             if flow.start >= duration {
@@ -109,7 +109,7 @@ impl Scenario {
     }
 
     /// Whether flows cross hops that there are, and paths change their RTprop by no more than links have.
-    fn check_delays(&self) -> Result<(), ScenarioError> {
+    fn check_delays(&self) -> Result<(), DocumentError> {
         let last = self.next.len();
         for (index, flow) in self.flows.iter().enumerate() {
             if let Some(hops) = flow.hops
@@ -128,7 +128,7 @@ impl Scenario {
                         "shortens the way by more than the {delay} that all flows share; give a longer one, or flows \
                          longer RTTs"
                     );
-                    return Err(ScenarioError::new(field, reason).within(&hop_name(place)));
+                    return Err(DocumentError::new(field, reason).within(&hop_name(place)));
                 }
             }
         }
@@ -136,11 +136,11 @@ impl Scenario {
     }
 
     /// Whether packets fit where they have to go, and timeouts are in order.
-    fn check_hosts(&self) -> Result<(), ScenarioError> {
+    fn check_hosts(&self) -> Result<(), DocumentError> {
         for (index, flow) in self.flows.iter().enumerate() {
             let host = flow.host.over(&self.host);
             let wrong = |is_own: bool, field: &str, reason: Reason| {
-                let error = ScenarioError::new(field, reason).within("host");
+                let error = DocumentError::new(field, reason).within("host");
                 if is_own {
                     self.of_flow(index, error)
                 } else {

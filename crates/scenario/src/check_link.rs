@@ -1,23 +1,23 @@
 //! Whether what is said of a link makes sense together.
 
+use document::tree::{self, Node};
+use document::{DocumentError, Reason};
 use path::{Capacity, Discipline, MTU};
 use units::Duration;
 
 use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
-use super::error::{Reason, ScenarioError};
 use super::link_spec::LinkSpec;
-use super::tree::{self, Node};
 
 impl LinkSpec {
     /// Whether these keys, all that are given of a link, make sense together whatever their values: with a `loss` of 0 %,
     /// which may be one of several that are tried, `loss_at` is no mistake.
     pub(crate) fn check_given<'k>(
         mut keys: impl Iterator<Item = &'k str> + Clone,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), DocumentError> {
         let has_place = keys.clone().any(|key| key == "loss_at");
         if has_place && !keys.any(|key| key == "loss") {
-            Err(ScenarioError::new(
+            Err(DocumentError::new(
                 "loss_at",
                 "has no effect without loss; give a loss such as 1%",
             ))
@@ -27,7 +27,7 @@ impl LinkSpec {
     }
 
     /// As [`LinkSpec::check_given`], of every table in the value.
-    pub(crate) fn check_places(value: &Node) -> Result<(), ScenarioError> {
+    pub(crate) fn check_places(value: &Node) -> Result<(), DocumentError> {
         match value {
             Node::Scalar(_) => Ok(()),
             Node::List(items) => tree::items(items, LinkSpec::check_places).map(drop),
@@ -41,11 +41,11 @@ impl LinkSpec {
     }
 
     /// Whether the fields make sense together, on a path with this RTprop; `name` is what `rate` is called in errors.
-    pub(crate) fn check(&self, rtt: Duration, name: &str) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, rtt: Duration, name: &str) -> Result<(), DocumentError> {
         self.effects.validate()?;
         if self.rate.is_some() && self.trace.is_some() {
             let reason = "the path has a rate already; give one of the two";
-            return Err(ScenarioError::new("trace", reason));
+            return Err(DocumentError::new("trace", reason));
         }
         self.check_demand(name)?;
         self.check_changes(name)?;
@@ -57,7 +57,7 @@ impl LinkSpec {
     }
 
     /// Whether there is a rate for the cell to grant.
-    fn check_demand(&self, name: &str) -> Result<(), ScenarioError> {
+    fn check_demand(&self, name: &str) -> Result<(), DocumentError> {
         let Some(demand) = self.effects.demand else {
             return Ok(());
         };
@@ -78,30 +78,30 @@ impl LinkSpec {
                 ("demand", reason.words(fix))
             }
         };
-        Err(ScenarioError::new(field, reason))
+        Err(DocumentError::new(field, reason))
     }
 
     /// Whether each change changes something that there is.
-    fn check_changes(&self, name: &str) -> Result<(), ScenarioError> {
+    fn check_changes(&self, name: &str) -> Result<(), DocumentError> {
         let place = |is: fn(&ChangeSpec) -> bool| self.changes.iter().position(is);
         let is_none = |change: &ChangeSpec| {
             change.rate.is_none() && change.rtt.is_none() && change.mtu.is_none()
         };
         if let Some(index) = place(is_none) {
             let reason = "changes nothing; give rate, rtt or mtu";
-            return Err(ScenarioError::new(format!("change[{index}]"), reason));
+            return Err(DocumentError::new(format!("change[{index}]"), reason));
         }
         let is_rate_changed = place(|change| change.rate.is_some());
         if let (None, Some(index)) = (self.rate, is_rate_changed) {
             let reason = Reason::from("there is no ").field(name);
             let reason = reason.words(" to change; give one");
-            return Err(ScenarioError::new(format!("change[{index}].rate"), reason));
+            return Err(DocumentError::new(format!("change[{index}].rate"), reason));
         }
         Ok(())
     }
 
     /// Whether there is a bottleneck for what needs one.
-    fn check_effect(&self, name: &str) -> Result<(), ScenarioError> {
+    fn check_effect(&self, name: &str) -> Result<(), DocumentError> {
         if self.has_bottleneck() {
             return Ok(());
         }
@@ -113,11 +113,11 @@ impl LinkSpec {
         };
         let reason = Reason::of(value).words(" has no effect without ");
         let fix = " or a trace; give one of the two";
-        Err(ScenarioError::new(field, reason.field(name).words(fix)))
+        Err(DocumentError::new(field, reason.field(name).words(fix)))
     }
 
     /// Whether the queue begins within the buffer.
-    fn check_queue(&self, rtt: Duration) -> Result<(), ScenarioError> {
+    fn check_queue(&self, rtt: Duration) -> Result<(), DocumentError> {
         let queue = self.effects.queue;
         match (queue, self.buffer_bytes(rtt)) {
             (Discipline::Red(red), Some(buffer)) if red.min > buffer => {
@@ -126,14 +126,14 @@ impl LinkSpec {
                     red.min
                 );
                 let reason = Reason::of(queue.name()).words(reason);
-                Err(ScenarioError::new("queue", reason))
+                Err(DocumentError::new("queue", reason))
             }
             _ => Ok(()),
         }
     }
 
     /// Whether the buffer has a size, and room for a packet.
-    fn check_buffer(&self, rtt: Duration, name: &str) -> Result<(), ScenarioError> {
+    fn check_buffer(&self, rtt: Duration, name: &str) -> Result<(), DocumentError> {
         let Some(buffer) = self.buffer else {
             return Ok(());
         };
@@ -159,6 +159,6 @@ impl LinkSpec {
             }
             Some(_) => return Ok(()),
         };
-        Err(ScenarioError::new("buffer", reason))
+        Err(DocumentError::new("buffer", reason))
     }
 }

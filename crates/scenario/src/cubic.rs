@@ -99,9 +99,11 @@ impl CubicSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Scenario, ScenarioError};
+    use document::DocumentError;
 
-    fn scenario(cubic: &str) -> Result<Scenario, ScenarioError> {
+    use crate::Scenario;
+
+    fn scenario(cubic: &str) -> Result<Scenario, DocumentError> {
         let flow = format!("[[flow]]\ncontroller = \"cubic\"\ncubic = {cubic}\n");
         format!("name = \"x\"\nduration = \"1s\"\n{flow}").parse()
     }

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::de;
-use super::error::{ScenarioError, key_meant, unknown_for};
+use document::de;
+use document::tree::{self, Entry, Node};
+use document::{DocumentError, key_meant, unknown_for};
+
 use super::flow::FlowSpec;
 use super::host::HostSpec;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
 use super::scenario::Scenario;
-use super::tree::{self, Entry, Node};
 
 /// No field has so many parts, and each part takes a call on the stack.
 const DEEPEST: usize = 64;
@@ -32,7 +33,7 @@ impl Draft {
     /// # Errors
     ///
     /// The file cannot be read or is no TOML.
-    pub fn load(file: &Path) -> Result<Draft, ScenarioError> {
+    pub fn load(file: &Path) -> Result<Draft, DocumentError> {
         de::load(file, Draft::parse)
     }
 
@@ -41,7 +42,7 @@ impl Draft {
     /// # Errors
     ///
     /// The text is no TOML.
-    pub fn parse(text: &str, directory: &Path) -> Result<Draft, ScenarioError> {
+    pub fn parse(text: &str, directory: &Path) -> Result<Draft, DocumentError> {
         Ok(Draft::new(Node::from_toml(text)?, directory))
     }
 
@@ -60,18 +61,18 @@ impl Draft {
     /// # Errors
     ///
     /// There cannot be such a field: what it is said to be in is no table, or a list without this item.
-    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         self.replace(field, &Node::from_option(text))
     }
 
     /// As [`Draft::set`], with a value.
-    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
-        let wrong = |reason: String| ScenarioError::new(field, reason);
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), DocumentError> {
+        let wrong = |reason: String| DocumentError::new(field, reason);
         let parts = field.split('.').count();
         if parts > DEEPEST {
             // Its name would fill the screen.
             let reason = format!("a field of {parts} parts: no field has more than a few");
-            return Err(ScenarioError::new("", reason));
+            return Err(DocumentError::new("", reason));
         }
         if field.split('.').any(|key| key.trim().is_empty()) {
             return Err(wrong(
@@ -98,7 +99,7 @@ impl Draft {
     ///
     /// What it says makes no sense. The error has a line if it is about the text, and none if it is about what was
     /// replaced.
-    pub fn read(&self) -> Result<Scenario, ScenarioError> {
+    pub fn read(&self) -> Result<Scenario, DocumentError> {
         let scenario = read(&self.entries);
         let mut scenario = scenario.map_err(|error| self.located(error))?;
         for hop in std::iter::once(&mut scenario.path).chain(&mut scenario.next) {
@@ -112,16 +113,16 @@ impl Draft {
 
     /// An error of the scenario that was read, with the line that it is about; with none if it is about what was
     /// replaced.
-    pub fn located(&self, error: ScenarioError) -> ScenarioError {
+    pub fn located(&self, error: DocumentError) -> DocumentError {
         let line = match self.culprit(&error) {
             None => tree::line_of(&self.entries, &error.field),
             Some(_) => None,
         };
-        ScenarioError { line, ..error }
+        DocumentError { line, ..error }
     }
 
     /// The replaced field that an error of [`Draft::read`] is about, if it is about one.
-    pub fn culprit(&self, error: &ScenarioError) -> Option<&str> {
+    pub fn culprit(&self, error: &DocumentError) -> Option<&str> {
         let wrong = keys(&error.field);
         let is_culprit = |field: &&String| {
             let replaced = keys(field);
@@ -132,13 +133,13 @@ impl Draft {
     }
 }
 
-fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
+fn read(entries: &[Entry]) -> Result<Scenario, DocumentError> {
     if let Some(path) = entries.iter().find(|entry| entry.key == "path") {
         LinkSpec::check_places(&path.value).map_err(|error| error.within("path"))?;
     }
     let scenario: Scenario = de::read_entries(entries).map_err(placed)?;
     if scenario.name.is_empty() {
-        return Err(ScenarioError::new(
+        return Err(DocumentError::new(
             "name",
             "is missing; give the scenario one",
         ));
@@ -148,14 +149,14 @@ fn read(entries: &[Entry]) -> Result<Scenario, ScenarioError> {
 }
 
 /// The error of a scenario. A key that belongs into one of its tables, and is not in it, is told with the table.
-fn placed(error: ScenarioError) -> ScenarioError {
+fn placed(error: DocumentError) -> DocumentError {
     let key = error.field.as_str();
     let known = de::keys_of::<Scenario>();
     if key.contains(['.', '[']) || known.contains(&key) || key_meant(key, &known).is_some() {
         return error;
     }
     match in_a_table(key) {
-        Some(meant) => ScenarioError::new(key, unknown_for(meant)),
+        Some(meant) => DocumentError::new(key, unknown_for(meant)),
         None => error,
     }
 }
@@ -190,7 +191,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The file cannot be read, or what it says makes no sense.
-    pub fn load(file: &Path) -> Result<Scenario, ScenarioError> {
+    pub fn load(file: &Path) -> Result<Scenario, DocumentError> {
         Draft::load(file)?.read()
     }
 
@@ -200,14 +201,14 @@ impl Scenario {
     /// # Errors
     ///
     /// There is no such field, or with this value the scenario makes no sense. It has not changed then.
-    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         let overridden = || {
             let mut draft = Draft::parse(&self.to_string(), Path::new(""))?;
             draft.set(field, text)?;
             draft.read()
         };
         // A line would be one of a text that nobody has seen.
-        *self = overridden().map_err(|error| ScenarioError {
+        *self = overridden().map_err(|error| DocumentError {
             line: None,
             ..error
         })?;
@@ -216,9 +217,9 @@ impl Scenario {
 }
 
 impl FromStr for Scenario {
-    type Err = ScenarioError;
+    type Err = DocumentError;
 
-    fn from_str(text: &str) -> Result<Scenario, ScenarioError> {
+    fn from_str(text: &str) -> Result<Scenario, DocumentError> {
         Draft::parse(text, Path::new(""))?.read()
     }
 }
@@ -324,7 +325,7 @@ mod tests {
     const TEXT: &str = "name = \"x\"\nduration = \"9s\"\n[path]\nrate = \"8mbit\"\nloss = \"1%\"\n\
                         [[flow]]\ncontroller = \"bbr1\"\n[[flow]]\ncontroller = \"reno\"\n";
 
-    fn draft(overrides: &[(&str, &str)]) -> Result<Draft, ScenarioError> {
+    fn draft(overrides: &[(&str, &str)]) -> Result<Draft, DocumentError> {
         let mut draft = Draft::parse(TEXT, Path::new("somewhere"))?;
         for (field, text) in overrides {
             draft.set(field, text)?;

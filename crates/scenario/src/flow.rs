@@ -1,6 +1,7 @@
 //! Who sends: `[[flow]]`.
 
 use congestion::{ControllerKind, Settings};
+use document::ser::is_default;
 use serde::{Deserialize, Deserializer, Serialize};
 use transport::app::{self, Connections};
 use units::bounds::{positive, short, whole};
@@ -12,7 +13,6 @@ use super::controller::Controller;
 use super::cubic::{self, CubicSpec};
 use super::hops::Hops;
 use super::host::HostSpec;
-use super::ser::is_default;
 
 /// A group of flows that differ in nothing but their start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct FlowSpec {
     #[serde(
         default = "one",
         deserialize_with = "some",
-        serialize_with = "super::ser::whole",
+        serialize_with = "document::ser::whole",
         skip_serializing_if = "is_one"
     )]
     pub count: u64,

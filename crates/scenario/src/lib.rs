@@ -2,7 +2,7 @@
 //!
 //! A scenario is read from TOML ([`Scenario::from_str`](std::str::FromStr::from_str), [`Scenario::load`]), with overrides such as `path.loss=2%`
 //! ([`Draft`]), or built field by field. Whatever the way, a value is read by the same code and answered with the
-//! same [`ScenarioError`].
+//! same [`DocumentError`](document::DocumentError).
 //!
 //! ```
 //! use scenario::{Draft, Scenario};
@@ -34,9 +34,7 @@ mod check_link;
 mod controller;
 mod course;
 mod cubic;
-pub mod de;
 mod draft;
-mod error;
 mod flow;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
@@ -48,9 +46,7 @@ mod path_spec;
 mod propagation;
 mod scenario;
 mod segment;
-mod ser;
 mod to_path;
-pub mod tree;
 
 pub use bbr1::{Bbr1Spec, Variant as Bbr1Variant};
 pub use bbr3::{Bbr3Spec, Marks};
@@ -60,7 +56,6 @@ pub use controller::{Controller, ControllerError, KernelController, PythonContro
 pub use course::Course;
 pub use cubic::{CubicSpec, HyStart, Variant as CubicVariant};
 pub use draft::{Draft, field_meant};
-pub use error::{Part, Reason, ScenarioError};
 pub use flow::FlowSpec;
 pub use hops::Hops;
 pub use host::HostSpec;

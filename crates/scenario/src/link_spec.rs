@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use path::{Effects, MTU};
-use serde::{Deserialize, Deserializer, Serialize};
+use document::ser::{self, with_kind};
+use path::{Effects, LossAt, MTU};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use toml::Table;
 use units::bounds::positive;
 use units::{Bytes, Duration, Rate, Ratio};
 
 use super::buffer::BufferSpec;
 use super::change::ChangeSpec;
-use super::ser;
 
 /// One direction of a hop, as `[path]` describes that of data and `[path.uplink]` that of ACKs. The default does nothing to
 /// packets.
@@ -29,7 +31,7 @@ pub struct LinkSpec {
     /// `buffer`: the bottleneck's buffer; unlimited if not given. A BDP is this rate × the path's `rtt`.
     pub buffer: Option<BufferSpec>,
     /// `loss`, `queue`, `jitter` and so on: what else happens to packets.
-    #[serde(rename = "*", serialize_with = "ser::effects")]
+    #[serde(rename = "*", serialize_with = "effects")]
     pub effects: Effects,
     /// `change`: what changes, and when; of an uplink its rate and its MTU, since the path has one `rtt`.
     #[serde(
@@ -54,6 +56,20 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ChangeS
         Form::One(change) => vec![change],
         Form::Many(changes) => changes,
     })
+}
+
+/// Writes the effects that are not as usual.
+fn effects<S: Serializer>(effects: &Effects, serializer: S) -> Result<S::Ok, S::Error> {
+    let table = |effects| Table::try_from(effects).map_err(S::Error::custom);
+    let usual = Effects::default();
+    let usual = table(&usual)?;
+    let mut written = table(effects)?;
+    // A loss of nothing is said only of a place.
+    let has_place = effects.loss_at != LossAt::default();
+    written.retain(|key, value| usual.get(key) != Some(value) || (key == "loss" && has_place));
+    let fields = written.into_iter();
+    let table: Table = fields.map(|(key, value)| (key, with_kind(value))).collect();
+    table.serialize(serializer)
 }
 
 impl LinkSpec {

@@ -1,16 +1,16 @@
 //! What the path is: `[path]`, and the path options of commands.
 
+use document::de;
+use document::ser::{self, is_default};
+use document::tree::{Entry, Node};
+use document::{DocumentError, Reason};
 use path::{Aggregation, Loss};
 use serde::{Deserialize, Serialize};
 use units::bounds::lost_share;
 use units::{Bytes, Duration, Ratio};
 
 use super::change::ChangeSpec;
-use super::de;
-use super::error::{Reason, ScenarioError};
 use super::link_spec::LinkSpec;
-use super::ser::{self, is_default};
-use super::tree::{Entry, Node};
 
 /// A path as people describe it: one bottleneck for data, its RTprop, and what else happens to
 /// packets, in both directions.
@@ -52,7 +52,7 @@ impl PathSpec {
     /// # Errors
     ///
     /// The key is unknown, or the text is not a sensible value for it. The error's field is `path.` and the key.
-    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, key: &str, text: &str) -> Result<(), DocumentError> {
         self.set_to(key, Node::from_option(text))
     }
 
@@ -61,7 +61,7 @@ impl PathSpec {
     /// # Errors
     ///
     /// Those of [`PathSpec::set`].
-    pub fn set_to(&mut self, key: &str, given: Node) -> Result<(), ScenarioError> {
+    pub fn set_to(&mut self, key: &str, given: Node) -> Result<(), DocumentError> {
         let overridden = || {
             LinkSpec::check_places(&given).map_err(|error| error.within(key))?;
             let mut entries = Node::from_toml(&ser::table(self).unwrap_or_default().to_string())?;
@@ -83,7 +83,7 @@ impl PathSpec {
     /// # Errors
     ///
     /// One has no effect without another; the error's field is `path.` and its key.
-    pub fn check_given(keys: &[&str]) -> Result<(), ScenarioError> {
+    pub fn check_given(keys: &[&str]) -> Result<(), DocumentError> {
         LinkSpec::check_given(keys.iter().copied()).map_err(|error| error.within("path"))
     }
 
@@ -92,19 +92,19 @@ impl PathSpec {
     /// # Errors
     ///
     /// They do not, or one has no effect without another; the error's field is the one to mend.
-    pub fn check(&self) -> Result<(), ScenarioError> {
+    pub fn check(&self) -> Result<(), DocumentError> {
         self.check_fields("path")
             .map_err(|error| error.within("path"))
     }
 
     /// As [`PathSpec::check`]; the error's field is relative to the path, and `name` is what the path is called.
-    pub(crate) fn check_fields(&self, name: &str) -> Result<(), ScenarioError> {
-        let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+    pub(crate) fn check_fields(&self, name: &str) -> Result<(), DocumentError> {
+        let wrong = |field: &str, reason: &str| Err(DocumentError::new(field, reason));
         if let Some(forward) = self.forward_delay.filter(|forward| *forward > self.rtt) {
             let reason = Reason::of(forward).words(" is more than the whole of ");
             let reason = reason.field(format!("{name}.rtt"));
             let reason = reason.words(format!(", which is {}; give a part of it", self.rtt));
-            return Err(ScenarioError::new("forward_delay", reason));
+            return Err(DocumentError::new("forward_delay", reason));
         }
         self.data.check(self.rtt, &format!("{name}.rate"))?;
         let uplink = self.uplink.check(self.rtt, &format!("{name}.uplink.rate"));
@@ -126,7 +126,7 @@ impl PathSpec {
             let reason = Reason::from("the RTprop is the whole path's; give ");
             let reason = reason.field(format!("{name}.change")).words(" this rtt");
             let field = format!("uplink.change[{index}].rtt");
-            return Err(ScenarioError::new(field, reason));
+            return Err(DocumentError::new(field, reason));
         }
         if self.data.effects.aggregation.is_some() {
             return wrong("aggregation", "is of ACKs; there is none of data");
@@ -139,7 +139,7 @@ impl PathSpec {
     /// # Errors
     ///
     /// All is lost at random or corrupted; the error's field is the loss or the corruption.
-    pub fn check_open(&self) -> Result<(), ScenarioError> {
+    pub fn check_open(&self) -> Result<(), DocumentError> {
         let [data, acks] = [&self.data, &self.uplink].map(|link| &link.effects);
         let losses = [
             ("path.loss", data.loss),
@@ -151,7 +151,7 @@ impl PathSpec {
         match losses.iter().find(|(_, loss)| loss.mean() >= 1.0) {
             Some((field, _)) => {
                 let reason = "at a share of 100% nothing arrives; give less, such as 1%";
-                Err(ScenarioError::new(*field, reason))
+                Err(DocumentError::new(*field, reason))
             }
             None => Ok(()),
         }

@@ -3,16 +3,16 @@
 use std::fmt;
 
 use congestion::{ControllerKind, Settings};
+use document::ser::{self, is_default};
+use document::{DocumentError, Reason};
 use serde::{Deserialize, Serialize};
 use units::Duration;
 use units::bounds::positive;
 
 use super::controller::Controller;
-use super::error::{Reason, ScenarioError};
 use super::flow::FlowSpec;
 use super::host::HostSpec;
 use super::path_spec::PathSpec;
-use super::ser::{self, is_default};
 
 /// What the path is and who sends over it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl Scenario {
     /// # Errors
     ///
     /// A group has one that only a kernel has, or only Python.
-    pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, ScenarioError> {
+    pub fn our_controllers(&self, engine: &str) -> Result<Vec<Settings>, DocumentError> {
         let groups = 0..self.flows.len();
         groups
             .map(|group| self.our_controller(group, engine))
@@ -85,7 +85,7 @@ impl Scenario {
     /// # Errors
     ///
     /// See [`Scenario::our_controllers`].
-    pub fn our_controller(&self, group: usize, engine: &str) -> Result<Settings, ScenarioError> {
+    pub fn our_controller(&self, group: usize, engine: &str) -> Result<Settings, DocumentError> {
         let flow = &self.flows[group];
         let reason = match flow.controller {
             Controller::Ours(kind) => return Ok(flow.settings(kind)),
@@ -106,7 +106,7 @@ impl Scenario {
     }
 
     /// What the scenario says without effect, a line each: settings of controllers that nobody has.
-    pub fn idle(&self) -> impl Iterator<Item = ScenarioError> {
+    pub fn idle(&self) -> impl Iterator<Item = DocumentError> {
         self.flows.iter().enumerate().flat_map(move |(index, flow)| {
             let own = flow.controller;
             flow.idle_settings().map(move |kind| {
@@ -124,12 +124,12 @@ impl Scenario {
         index: usize,
         field: &str,
         reason: impl Into<Reason>,
-    ) -> ScenarioError {
-        self.of_flow(index, ScenarioError::new(field, reason))
+    ) -> DocumentError {
+        self.of_flow(index, DocumentError::new(field, reason))
     }
 
     /// The error, seen from the scenario in which this group of flows makes it.
-    pub fn of_flow(&self, index: usize, error: ScenarioError) -> ScenarioError {
+    pub fn of_flow(&self, index: usize, error: DocumentError) -> DocumentError {
         match self.flows.len() {
             1 => error.within("flow"),
             _ => error.item(index).within("flow"),

@@ -4,11 +4,11 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
+use document::DocumentError;
 use path::{Buffer, Capacity, Change, LinkConfig, PathConfig, Trace};
 use units::{Bytes, Duration, Time};
 
 use super::buffer::BufferSpec;
-use super::error::ScenarioError;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
 use super::scenario::hop_name;
@@ -24,17 +24,17 @@ impl PathSpec {
     /// # Errors
     ///
     /// The fields make no sense together, or the trace cannot be read.
-    pub fn config(&self) -> Result<PathConfig, ScenarioError> {
+    pub fn config(&self) -> Result<PathConfig, DocumentError> {
         self.config_at(0)
     }
 
     /// As [`PathSpec::config`], of the hop at this place of a chain.
-    pub fn config_at(&self, place: usize) -> Result<PathConfig, ScenarioError> {
+    pub fn config_at(&self, place: usize) -> Result<PathConfig, DocumentError> {
         let name = hop_name(place);
         self.config_of(&name).map_err(|error| error.within(&name))
     }
 
-    fn config_of(&self, name: &str) -> Result<PathConfig, ScenarioError> {
+    fn config_of(&self, name: &str) -> Result<PathConfig, DocumentError> {
         self.check_fields(name)?;
         let data = self.data.config(self.rtt, |rtt| self.forward(rtt))?;
         let back = |rtt: Duration| rtt.saturating_sub(self.forward(rtt));
@@ -72,7 +72,7 @@ impl LinkSpec {
         &self,
         rtt: Duration,
         part: impl Fn(Duration) -> Duration,
-    ) -> Result<LinkConfig, ScenarioError> {
+    ) -> Result<LinkConfig, DocumentError> {
         let capacity = match (&self.trace, self.rate) {
             (Some(file), _) => Capacity::Trace(read_trace(file)?),
             (None, Some(rate)) => Capacity::Rate(rate),
@@ -87,7 +87,7 @@ impl LinkSpec {
         rtt: Duration,
         part: impl Fn(Duration) -> Duration,
         capacity: Capacity,
-    ) -> Result<LinkConfig, ScenarioError> {
+    ) -> Result<LinkConfig, DocumentError> {
         let mut changes = self.changes.clone();
         changes.sort_by_key(|change| change.at);
         let changes = changes.iter().map(|change| Change {
@@ -112,9 +112,9 @@ impl LinkSpec {
     }
 }
 
-fn read_trace(file: &Path) -> Result<Trace, ScenarioError> {
+fn read_trace(file: &Path) -> Result<Trace, DocumentError> {
     let wrong = |reason: &dyn fmt::Display| {
-        ScenarioError::new("trace", format!("{}: {reason}", file.display()))
+        DocumentError::new("trace", format!("{}: {reason}", file.display()))
     };
     let mut text = String::new();
     let opened = regular::open(file).map_err(|error| wrong(&error))?;

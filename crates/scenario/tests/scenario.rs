@@ -1,11 +1,12 @@
 //! Scenarios as people write them, rightly and wrongly.
 
 use congestion::ControllerKind;
+use document::Part;
 use path::{
     Aggregation, Buffer, Capacity, CoDel, Demand, Discipline, GilbertElliott, Jitter, Loss, LossAt,
     Mtu, Policer, Reorder,
 };
-use scenario::{BufferSpec, Part, PathSpec, Scenario};
+use scenario::{BufferSpec, PathSpec, Scenario};
 use units::{Bytes, Duration, Rate, Ratio, Time};
 
 const MINIMAL: &str = "name = \"x\"\nduration = \"10s\"\n[[flow]]\ncontroller = \"cubic\"\n";

@@ -3,7 +3,8 @@
 use emulator::tunnel::Way;
 use path::{LinkConfig, PathConfig};
 
-use scenario::{LinkSpec, PathSpec, ScenarioError};
+use document::DocumentError;
+use scenario::{LinkSpec, PathSpec};
 
 units::named! {
     /// The direction of the bottleneck, as the command sees it.
@@ -25,9 +26,9 @@ impl Direction {
     /// # Errors
     ///
     /// With both directions equal, the path must not have properties of one direction.
-    pub fn check(self, path: &PathSpec) -> Result<(), ScenarioError> {
+    pub fn check(self, path: &PathSpec) -> Result<(), DocumentError> {
         if self == Direction::Both && path.acks() != LinkSpec::default() {
-            return Err(ScenarioError::new(
+            return Err(DocumentError::new(
                 "path.uplink",
                 "there is no way of ACKs where both have the bottleneck; leave out what that way has of its own, \
                  or name the direction down or up",

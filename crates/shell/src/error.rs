@@ -2,7 +2,7 @@
 
 use std::io;
 
-use scenario::ScenarioError;
+use document::DocumentError;
 
 /// The reasons for which a command was not run, or its end is unknown.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ use scenario::ScenarioError;
 pub enum ShellError {
     /// The path is invalid.
     #[error(transparent)]
-    Path(#[from] ScenarioError),
+    Path(#[from] DocumentError),
     /// The kernel refused something, or a privilege is missing.
     #[error(transparent)]
     Linux(#[from] linux::Error),

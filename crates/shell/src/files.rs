@@ -8,9 +8,9 @@ use units::{Bytes, Duration};
 use super::page::page;
 use super::watch::WaySample;
 use super::{Observed, text};
-use report::parquet::Column;
 use report::place::{self, REPORT, write_table, write_text};
 use report::{DirectoryError, Origin};
+use tables::Column;
 
 /// The files of the directory.
 pub const FILES: [&str; 4] = ["summary.json", "summary.txt", "ways.parquet", REPORT];

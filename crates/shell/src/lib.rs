@@ -73,11 +73,12 @@ pub use summary::{CommandSummary, ConnectionSummary, WaySummary};
 pub use text::table;
 pub use watch::WaySample;
 
+use document::DocumentError;
 use flows::FlowWatch;
 use listening::is_listening;
 use record::Validity;
 use report::describe;
-use scenario::{Controller, PathSpec, ScenarioError};
+use scenario::{Controller, PathSpec};
 use watch::{Seen, Watch};
 
 /// The polling interval for events without notification.
@@ -146,11 +147,11 @@ impl Shell {
     /// # Errors
     ///
     /// The path is invalid.
-    pub fn check(&self) -> Result<(), ScenarioError> {
+    pub fn check(&self) -> Result<(), DocumentError> {
         self.config().map(drop)
     }
 
-    fn config(&self) -> Result<PathConfig, ScenarioError> {
+    fn config(&self) -> Result<PathConfig, DocumentError> {
         self.direction.check(&self.path)?;
         self.path.config()
     }

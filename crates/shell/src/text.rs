@@ -2,7 +2,8 @@
 
 use super::summary::{CommandSummary, ConnectionSummary, WaySummary};
 use record::Validity;
-use report::{Table, bits_per_sec, bytes, known, percent, resent, span};
+use report::Table;
+use tables::numbers::{bits_per_sec, bytes, known, percent, resent, span};
 use units::Bytes;
 
 /// The most connections in the table.

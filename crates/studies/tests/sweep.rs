@@ -14,12 +14,12 @@ use record::{
     FlowRecorder, FlowSpan, FlowTotals, PathRecorder, PathTotals, Record, Recorded, RunFacts,
     Summary, TransferRecorder,
 };
-use report::parquet::{Cells, Column};
 use scenario::Scenario;
 use studies::runs::{
     Event, Execution, FILE, Failed, Plan, Store, Work, derive_seed, execute, missing, resume,
 };
 use studies::sweep::{Flows, Metric, ROWS, Results, Sweep, table, write_parquet};
+use tables::{Cells, Column};
 use units::Duration;
 
 const SCENARIO: &str = "[scenario]\nname = \"x\"\nduration = \"1s\"\n\

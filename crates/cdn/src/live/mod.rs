@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use document::DocumentError;
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
 use files::others;
@@ -33,7 +34,7 @@ use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use rollout::steer::Steer;
 use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
-use scenario::{FlowSpec, HostSpec, ScenarioError};
+use scenario::{FlowSpec, HostSpec};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};
@@ -120,7 +121,7 @@ impl<'s> Live<'s> {
     pub fn new(spec: &'s Spec) -> Result<Live<'s>, LabError> {
         let cannot = |field: &str, reason: &str| {
             let reason = format!("engine linux cannot: {reason}");
-            ScenarioError::new(field, reason)
+            DocumentError::new(field, reason)
         };
         if spec.networks.len() > paths::MAX_NETWORKS {
             let reason = format!("it has room for {} networks", paths::MAX_NETWORKS);
@@ -128,7 +129,7 @@ impl<'s> Live<'s> {
         }
         let lines = spec.lines(When::Study)?;
         for line in &lines {
-            let of_network = |error: ScenarioError| error.item(line.network).within("network");
+            let of_network = |error: DocumentError| error.item(line.network).within("network");
             if *line.host() != HostSpec::default() {
                 let reason = "its hosts run on the kernel; leave it out";
                 return Err(of_network(cannot("host", reason)).into());

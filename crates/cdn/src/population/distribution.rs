@@ -2,10 +2,10 @@
 //!
 //! Draws are the same on every machine: uniform numbers come from a hash, logarithms and exponentials from `libm`.
 
+use document::DocumentError;
+use document::de;
+use document::tree::Node;
 use record::Dimension;
-use scenario::ScenarioError;
-use scenario::de;
-use scenario::tree::Node;
 use serde::{Deserialize, Deserializer};
 use studies::runs::{Amount, derive_seed};
 use units::bounds::refused;
@@ -86,10 +86,10 @@ impl Distribution {
     }
 
     /// Reads a value, a list of values, or a table.
-    pub(super) fn read(value: &Node) -> Result<Distribution, ScenarioError> {
+    pub(super) fn read(value: &Node) -> Result<Distribution, DocumentError> {
         match value {
             Node::Scalar(_) => de::read(value).map(Distribution::Fixed),
-            Node::List(values) if values.is_empty() => Err(ScenarioError::new(
+            Node::List(values) if values.is_empty() => Err(DocumentError::new(
                 "",
                 "has no values to choose from; give it one or more",
             )),
@@ -152,7 +152,7 @@ struct LogUniform {
     to: String,
 }
 
-fn log_normal(value: &Node) -> Result<Distribution, ScenarioError> {
+fn log_normal(value: &Node) -> Result<Distribution, DocumentError> {
     let LogNormal {
         median,
         sigma,
@@ -163,7 +163,7 @@ fn log_normal(value: &Node) -> Result<Distribution, ScenarioError> {
     let min = min.map_or(Ok(0.0), |min| of_unit("min", &min, unit))?;
     let max = max.map_or(Ok(f64::MAX), |max| of_unit("max", &max, unit))?;
     if min > max {
-        return Err(ScenarioError::new("max", "is below min"));
+        return Err(DocumentError::new("max", "is below min"));
     }
     Ok(Distribution::LogNormal {
         unit,
@@ -174,12 +174,12 @@ fn log_normal(value: &Node) -> Result<Distribution, ScenarioError> {
     })
 }
 
-fn log_uniform(value: &Node) -> Result<Distribution, ScenarioError> {
+fn log_uniform(value: &Node) -> Result<Distribution, DocumentError> {
     let LogUniform { from, to } = de::read(value)?;
     let (unit, from) = (from.unit(), from.value());
     let to = of_unit("to", &to, unit)?;
     if to < from {
-        Err(ScenarioError::new("to", "is below from"))
+        Err(DocumentError::new("to", "is below from"))
     } else {
         Ok(Distribution::LogUniform { unit, from, to })
     }
@@ -206,12 +206,12 @@ fn sigma<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
 }
 
 /// Reads a number of the same unit.
-fn of_unit(field: &str, text: &str, unit: Dimension) -> Result<f64, ScenarioError> {
+fn of_unit(field: &str, text: &str, unit: Dimension) -> Result<f64, DocumentError> {
     match Amount::parse(text) {
         Some(amount) if amount.unit() == unit => Ok(amount.value()),
         _ => {
             let reason = format!("{text} is not of the same kind as the rest of the distribution");
-            Err(ScenarioError::new(field, reason))
+            Err(DocumentError::new(field, reason))
         }
     }
 }

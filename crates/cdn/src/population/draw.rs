@@ -4,8 +4,9 @@ use units::Duration;
 
 use super::distribution::Draws;
 use super::spec::{Access, Spec, Swing};
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, Scenario, ScenarioError};
+use document::DocumentError;
+use document::tree::{Entry, Node};
+use scenario::{Draft, Scenario};
 use studies::runs::derive_seed;
 
 /// The most members of a population, which take a few minutes.
@@ -37,10 +38,10 @@ impl Spec {
     /// # Errors
     ///
     /// A member's scenario is invalid, or there are more than 100,000 members.
-    pub fn draw(&self, seed: u64, count: usize) -> Result<Vec<Member>, ScenarioError> {
+    pub fn draw(&self, seed: u64, count: usize) -> Result<Vec<Member>, DocumentError> {
         if count > MAX_MEMBERS {
             let reason = format!("{count} members are more than {MAX_MEMBERS}");
-            return Err(ScenarioError::new("", reason));
+            return Err(DocumentError::new("", reason));
         }
         let mut members = Vec::new();
         for (access, count) in self.accesses.iter().zip(self.quotas(count)) {
@@ -48,7 +49,7 @@ impl Spec {
                 let member = self.member(access, seed, place).map_err(|error| {
                     let (region, name) = (&access.region, &access.name);
                     let reason = format!("member {place} of {region}, {name}: {error}");
-                    let mut error = ScenarioError::new("access", reason);
+                    let mut error = DocumentError::new("access", reason);
                     error.line = access.line;
                     error
                 })?;
@@ -83,7 +84,7 @@ impl Spec {
         quotas
     }
 
-    fn member(&self, access: &Access, seed: u64, place: u64) -> Result<Member, ScenarioError> {
+    fn member(&self, access: &Access, seed: u64, place: u64) -> Result<Member, DocumentError> {
         Ok(Member {
             region: access.region.clone(),
             access: access.name.clone(),
@@ -98,7 +99,7 @@ impl Access {
     /// # Errors
     ///
     /// The scenario is invalid.
-    pub fn scenario(&self, base: &Draft, seed: u64, place: u64) -> Result<Scenario, ScenarioError> {
+    pub fn scenario(&self, base: &Draft, seed: u64, place: u64) -> Result<Scenario, DocumentError> {
         let draws = Draws {
             seed,
             region: &self.region,
@@ -111,7 +112,7 @@ impl Access {
             let text = distribution.draw(&draws, field);
             if field == "path.rate" {
                 rate = Some(text.parse().map_err(|reason| {
-                    ScenarioError::new(field, format!("\"{text}\": {reason}"))
+                    DocumentError::new(field, format!("\"{text}\": {reason}"))
                 })?);
             }
             draft.replace(field, &Node::Scalar(text))?;
@@ -137,15 +138,15 @@ fn swing_rate(
     swing: Swing,
     rate: units::Rate,
     draws: &Draws<'_>,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let Some(duration) = draft.read()?.duration else {
         let reason = "needs a scenario.duration, until which the rate varies";
-        return Err(ScenarioError::new("swing", reason));
+        return Err(DocumentError::new("swing", reason));
     };
     let count = duration.as_nanos() / swing.every.as_nanos().max(1);
     if count > MAX_CHANGES {
         let reason = format!("{count} changes are more than {MAX_CHANGES}; give a longer time");
-        return Err(ScenarioError::new("swing.every", reason));
+        return Err(DocumentError::new("swing.every", reason));
     }
     let change = |index: u64| {
         let normal = draws.normal(&format!("swing {index}"));

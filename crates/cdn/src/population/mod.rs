@@ -7,7 +7,7 @@
 //!
 //! ```no_run
 //! use lab::{Cancel, EngineKind};
-//! use record::statistics::median;
+//! use tables::statistics::median;
 //! use cdn::population::{self, Spec};
 //! use studies::runs::Batch;
 //!

@@ -6,9 +6,10 @@ use units::bounds::{positive, refused, share};
 use units::{Duration, Ratio};
 
 use super::distribution::Distribution;
-use scenario::de::{self, Wrong};
-use scenario::tree::{self, Entry, Node};
-use scenario::{Draft, ScenarioError};
+use document::DocumentError;
+use document::de::{self, Wrong};
+use document::tree::{self, Entry, Node};
+use scenario::Draft;
 use serde::{Deserialize, Deserializer};
 
 /// The access networks of a population.
@@ -61,7 +62,7 @@ impl Access {
     /// # Errors
     ///
     /// The path is invalid.
-    pub fn alone(name: &str, path: Node, swing: Option<Swing>) -> Result<Access, ScenarioError> {
+    pub fn alone(name: &str, path: Node, swing: Option<Swing>) -> Result<Access, DocumentError> {
         let raw = RawAccess {
             region: String::new(),
             name: name.to_owned(),
@@ -69,7 +70,7 @@ impl Access {
             path,
             swing,
         };
-        Access::try_from(raw).map_err(|wrong| ScenarioError::new(wrong.field, wrong.reason))
+        Access::try_from(raw).map_err(|wrong| DocumentError::new(wrong.field, wrong.reason))
     }
 }
 
@@ -79,7 +80,7 @@ impl Spec {
     /// # Errors
     ///
     /// The file cannot be read, or is invalid.
-    pub fn load(file: &Path) -> Result<Spec, ScenarioError> {
+    pub fn load(file: &Path) -> Result<Spec, DocumentError> {
         de::load(file, Spec::parse)
     }
 
@@ -88,7 +89,7 @@ impl Spec {
     /// # Errors
     ///
     /// The text is invalid. Members are checked when they are drawn.
-    pub fn parse(text: &str, directory: &Path) -> Result<Spec, ScenarioError> {
+    pub fn parse(text: &str, directory: &Path) -> Result<Spec, DocumentError> {
         let entries = Node::from_toml(text)?;
         let read = de::read_entries(&entries).and_then(|raw| read(raw, &entries, directory));
         read.map_err(|error| error.on_line_in(&entries))
@@ -104,19 +105,19 @@ struct Raw {
     access: Option<Vec<Access>>,
 }
 
-fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioError> {
-    let missing = |key: &str, fix: &str| ScenarioError::new(key, format!("is missing; {fix}"));
+fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, DocumentError> {
+    let missing = |key: &str, fix: &str| DocumentError::new(key, format!("is missing; {fix}"));
     let name = raw.name;
     let name = name.ok_or_else(|| missing("name", "give the population one"))?;
     let common = raw.scenario;
     let common = common.ok_or_else(|| missing("scenario", "say in [scenario] what all do"))?;
     let Node::Table(common) = common else {
         let reason = "is a table; write [scenario]";
-        return Err(ScenarioError::new("scenario", reason));
+        return Err(DocumentError::new("scenario", reason));
     };
     if common.iter().any(|entry| entry.key == "path") {
         let reason = "is drawn for each member; give it to each access as [access.path]";
-        return Err(ScenarioError::new("scenario.path", reason));
+        return Err(DocumentError::new("scenario.path", reason));
     }
     let accesses = raw.access;
     let mut accesses = accesses.ok_or_else(|| missing("access", "give one or more [[access]]"))?;
@@ -128,7 +129,7 @@ fn read(raw: Raw, entries: &[Entry], directory: &Path) -> Result<Spec, ScenarioE
             |other: &&Access| (&other.region, &other.name) == (&access.region, &access.name);
         if accesses.iter().take(place).any(|other| is_same(&other)) {
             let reason = format!("there is a {} in {} already", access.name, access.region);
-            return Err(ScenarioError::new("name", reason)
+            return Err(DocumentError::new("name", reason)
                 .item(place)
                 .within("access"));
         }
@@ -198,7 +199,7 @@ fn read_fields(
     found: &mut Vec<(String, Distribution)>,
     prefix: &str,
     entries: &[Entry],
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     for entry in entries {
         let field = format!("{prefix}.{}", entry.key);
         let read = match &entry.value {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use congestion::ControllerKind;
+use document::DocumentError;
 use lab::{Cancel, EngineError, EngineKind};
 use program::command_line;
 use program::failure::Failure;
@@ -12,12 +13,12 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::work_bar::WorkBar;
-use scenario::ScenarioError;
 use studies::advise::{
     self, Advice, Case, Gathering, Goal, Json, MOST_PATHS, Outcomes, Question, Range, RangedPath,
     Sampling,
 };
 use studies::runs::{self, Execution, Plan};
+use tables::numbers;
 use units::Duration;
 
 use crate::files::own_file::{self, OwnFile};
@@ -83,7 +84,7 @@ pub struct Options {
 /// Runs the candidates and recommends one.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let (question, origin) = question(options)?;
-    let wrong = |error: ScenarioError| origin.blame(&options.path, &error);
+    let wrong = |error: DocumentError| origin.blame(&options.path, &error);
     let report = OwnFile::asked(options.report.as_deref(), &own_file::REPORT)?;
     let sampling = question.sampling().map_err(wrong)?;
     let cases = sampling.cases(&question.controllers);
@@ -168,7 +169,7 @@ impl Work<'_> {
             0 => Ok(Ok(())),
             failed => Err(Failure::failed(format_args!(
                 "{} failed, so their paths are missing",
-                report::count(failed as u64, "run")
+                numbers::count(failed as u64, "run")
             ))),
         }
     }
@@ -253,7 +254,7 @@ struct Origin {
 
 impl Origin {
     /// The failure for an invalid field of the path. It names the source of the field.
-    fn blame(&self, given: &PathOptions, error: &ScenarioError) -> Failure {
+    fn blame(&self, given: &PathOptions, error: &DocumentError) -> Failure {
         match &self.file {
             _ if self.own_buffer.is_some() && error.field == "path.buffer" => {
                 path_options::in_options(error, "the default of ")
@@ -284,7 +285,7 @@ fn known(from: &Path) -> Result<(RangedPath, Input), Failure> {
     let text = input.text.trim_start();
     let path = if text.is_empty() {
         let reason = "is empty; give a scenario, or the summary of a run or of captures";
-        Err(ScenarioError::new("", reason))
+        Err(DocumentError::new("", reason))
     } else if text.starts_with('{') {
         RangedPath::of_json(text)
     } else {

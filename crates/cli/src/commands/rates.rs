@@ -9,7 +9,7 @@ use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use program::whole;
-use report::{bits_per_sec, count, span};
+use tables::numbers::{bits_per_sec, count, span};
 use units::Duration;
 
 use crate::files::stream;

@@ -11,7 +11,7 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::work_bar::WorkBar;
-use report::{Also, parquet};
+use report::{Also, columns};
 use scenario::{Draft, Scenario};
 use units::Duration;
 
@@ -138,10 +138,10 @@ fn check_grid(options: &Options, scenario: &Scenario) -> Result<(), Failure> {
             "--grid 0s: the step must be above zero; give one such as 10ms",
         ));
     }
-    match parquet::grid_rows(scenario, step) {
-        Some(rows) if rows > parquet::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
+    match columns::grid_rows(scenario, step) {
+        Some(rows) if rows > columns::MAX_GRID_ROWS => Err(Failure::usage(format_args!(
             "--grid {step}: that is {rows} rows, more than {}; give a longer step",
-            parquet::MAX_GRID_ROWS
+            columns::MAX_GRID_ROWS
         ))),
         _ => Ok(()),
     }

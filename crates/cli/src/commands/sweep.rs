@@ -16,6 +16,7 @@ use program::work_bar::WorkBar;
 use record::Summary;
 use studies::runs::{self, Execution, Plan, Store};
 use studies::sweep::{self, Metric, Results, Sweep, SweepError};
+use tables::numbers;
 
 use crate::options::input::Input;
 use crate::options::override_option::Override;
@@ -103,7 +104,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let done = plan.runs.len() - left;
         return Err(Failure::interrupted(&format!(
             "{done} of {} done; repeat the command to continue",
-            report::count(plan.runs.len() as u64, "run")
+            numbers::count(plan.runs.len() as u64, "run")
         )));
     }
     let results = Results::new(&plan, sweep.engine, &store);
@@ -118,7 +119,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
             "{count} of {} failed; repeat the command to try again",
-            report::count(plan.runs.len() as u64, "run")
+            numbers::count(plan.runs.len() as u64, "run")
         ))),
     }
 }
@@ -155,7 +156,7 @@ fn blame(error: &SweepError, options: &Options, input: &Input) -> Failure {
 }
 
 fn announcement(plan: &Plan, sweep: &Sweep, missing: usize, directory: &Path) -> String {
-    let points = report::count(plan.points.len() as u64, "point");
+    let points = numbers::count(plan.points.len() as u64, "point");
     let repeats = match sweep.repeats {
         1 => String::new(),
         repeats => format!(" × {repeats} repeats"),

@@ -6,10 +6,8 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use capture::quic::KeyLogError;
-use capture::read::ReadError;
-use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
+use document::de::LARGEST;
 use lab::Cancel;
 use program::command_line;
 use program::failure::Failure;
@@ -17,8 +15,8 @@ use program::interrupt;
 use program::output;
 use program::usage;
 use program::whole;
-use scenario::de::LARGEST;
 use studies::diagnose::named;
+use trace::{Direction, KeyLogError, ReadError, Summary, Trace};
 
 use crate::files::stream;
 use crate::options::connection_option::{direction, end};

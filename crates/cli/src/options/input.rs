@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use document::de::LARGEST;
 use program::failure::Failure;
 use program::output;
-use scenario::de::LARGEST;
 use text::TextError;
 
 use crate::options::other_file::{self, FIRST};

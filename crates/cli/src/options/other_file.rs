@@ -1,6 +1,6 @@
 //! Files that belong to another command. Those in TOML are told by their keys, and captures by their first bytes.
 
-use scenario::tree::Node;
+use document::tree::Node;
 
 /// So many bytes tell what a file is.
 pub const FIRST: usize = 4;

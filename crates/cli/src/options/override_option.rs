@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use document::tree::Node;
+use document::{DocumentError, Part};
 use program::failure::Failure;
-use scenario::tree::Node;
-use scenario::{Part, ScenarioError};
 
 /// A field and its text.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl Override {
     /// Replaces the field with `set`.
     pub fn apply(
         &self,
-        set: impl FnOnce(&str, &str) -> Result<(), ScenarioError>,
+        set: impl FnOnce(&str, &str) -> Result<(), DocumentError>,
     ) -> Result<(), Failure> {
         set(&self.field, &self.text).map_err(|error| self.wrong(&error))
     }
@@ -61,7 +61,7 @@ impl Override {
     }
 
     /// The failure for an invalid override. A field that was probably meant is told as it is typed: `path.loss=2%`.
-    pub fn wrong(&self, error: &ScenarioError) -> Failure {
+    pub fn wrong(&self, error: &DocumentError) -> Failure {
         let reason = error.reason.told(|part| match part {
             Part::Meant(meant) => self.meant(&error.field, meant),
             Part::Table(table) => Node::from_option(table).to_option(),

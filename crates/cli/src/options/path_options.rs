@@ -1,9 +1,10 @@
 //! The options that describe a path: `[path]` of a scenario, on the command line.
 
 use clap::Args;
+use document::tree::Node;
+use document::{DocumentError, Part};
 use program::failure::Failure;
-use scenario::tree::Node;
-use scenario::{LinkSpec, Part, PathSpec, ScenarioError};
+use scenario::{LinkSpec, PathSpec};
 use studies::advise::{Range, RangedPath};
 
 /// The range of several values: `10mbit..20mbit` for `10mbit,20mbit`. Nothing if the text has one value, or a table.
@@ -219,12 +220,12 @@ impl PathOptions {
 }
 
 /// The error in terms of options: `path.ack_loss` becomes `--ack-loss`, and a table becomes `rate=10mbit,burst=100kb`.
-pub fn usage(error: ScenarioError) -> Failure {
+pub fn usage(error: DocumentError) -> Failure {
     in_options(&error, "")
 }
 
 /// As [`usage`], with a prefix before the value.
-pub fn in_options(error: &ScenarioError, before_value: &str) -> Failure {
+pub fn in_options(error: &DocumentError, before_value: &str) -> Failure {
     let reason = error.reason.told(|part| match part {
         Part::Value(value) => format!("{before_value}{value}"),
         Part::Field(field) => option(field).unwrap_or_else(|| field.clone()),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use fleet::Connection;
-use report::count;
+use tables::numbers::count;
 
 /// Whether several of these connections lead to the same port of the same host. Then only this side tells which is which.
 pub fn share_remotes(all: &[&Connection]) -> bool {

@@ -1,8 +1,9 @@
 //! Groups of connections as rows of text.
 
+use fleet::Group;
 use fleet::column::{millis, scaled};
-use fleet::{Group, quantile};
 use program::output;
+use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 /// What is shown of a group; the first heading says what it is.
@@ -24,10 +25,10 @@ pub fn cells(group: &Group) -> Vec<String> {
         group.connections.to_string(),
         rate(group.send_rate),
         rate(group.receive_rate),
-        time(quantile(&group.rtts, 0.5)),
-        time(quantile(&group.rtts, 0.95)),
+        time(nearest_rank(&group.rtts, 0.5)),
+        time(nearest_rank(&group.rtts, 0.95)),
         time(group.min_rtt),
-        rate(quantile(&group.delivery_rates, 0.5)),
+        rate(nearest_rank(&group.delivery_rates, 0.5)),
         group
             .since
             .resent()

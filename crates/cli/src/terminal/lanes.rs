@@ -8,6 +8,7 @@ use program::bars::Bars;
 use program::bars::lock;
 use program::human;
 use studies::race::{Payload, Race};
+use tables::numbers;
 use units::{Duration, Rate};
 
 /// The lanes of a race. Nothing is to be seen of them before the race has started.
@@ -39,7 +40,7 @@ impl Lanes<'_> {
     fn start(&self) -> Vec<Lane> {
         let race = self.race;
         let what = match &race.payload {
-            Payload::Noise(bytes) => report::bytes(*bytes),
+            Payload::Noise(bytes) => numbers::bytes(*bytes),
             Payload::File(file) => file.display().to_string(),
             Payload::Endless => "as much as fits".to_owned(),
         };

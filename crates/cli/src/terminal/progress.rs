@@ -14,6 +14,7 @@ use program::output;
 use quic::connection::Connection;
 use quic::observer::{Observer, Sample};
 use serde::Serialize;
+use tables::numbers;
 use transfer::{Event, Status, Transferred};
 use units::{Bytes, Duration, Rate};
 
@@ -221,7 +222,7 @@ impl Progress {
             Bytes::ZERO => format!("0 B in {}", human::duration(span)),
             bytes => format!(
                 "{} in {}: {}",
-                report::bytes(bytes),
+                numbers::bytes(bytes),
                 human::duration(span),
                 human::rate(rate),
             ),
@@ -230,8 +231,8 @@ impl Progress {
         if let Some(share) = busiest.filter(Share::is_full) {
             self.say(format_args!(
                 "limited by the processor: the busiest thread ran for {} of the time, and waited for a processor for {}",
-                report::percent(share.ran),
-                report::percent(share.waited)
+                numbers::percent(share.ran),
+                numbers::percent(share.waited)
             ));
         }
         if !self.is_json {
@@ -258,8 +259,8 @@ impl Progress {
     fn name(&self, verb: &str, files: &[Transferred]) {
         if files.len() > FILES_NAMED {
             let bytes = Bytes::new(total(files));
-            let count = report::count(files.len() as u64, "file");
-            return self.say(format_args!("{verb} {count}: {}", report::bytes(bytes)));
+            let count = numbers::count(files.len() as u64, "file");
+            return self.say(format_args!("{verb} {count}: {}", numbers::bytes(bytes)));
         }
         for file in files {
             let path = shown(&file.path);
@@ -280,7 +281,7 @@ impl Progress {
         let (total, resumed) = (status.data, status.verified);
         let name = match &status.name {
             Some(name) => name.clone(),
-            None => report::count(status.files - status.directories, "file"),
+            None => numbers::count(status.files - status.directories, "file"),
         };
         let size = sizes(status.size, total);
         match resumed {
@@ -349,11 +350,11 @@ fn total(files: &[Transferred]) -> u64 {
 
 /// `1.10 TB`, or with holes `1.10 TB, 31.0 MB of it data`.
 fn sizes(size: u64, data: u64) -> String {
-    let all = report::bytes(Bytes::new(size));
+    let all = numbers::bytes(Bytes::new(size));
     if size == data {
         return all;
     }
-    format!("{all}, {} of it data", report::bytes(Bytes::new(data)))
+    format!("{all}, {} of it data", numbers::bytes(Bytes::new(data)))
 }
 
 /// `part` of `total` in percent, rounded down; nothing is complete.

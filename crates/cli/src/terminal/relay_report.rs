@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use emulator::{DirectionCounters, RelayCounters};
 use program::human;
-use report::count;
+use tables::numbers;
+use tables::numbers::count;
 use units::Bytes;
 
 use crate::terminal::relay_status::{dropped, lost};
@@ -15,7 +16,7 @@ pub fn told(counters: &RelayCounters, span: Duration) -> String {
         let packets = count(one.delivered_packets, "packet");
         format!(
             "{packets} ({})",
-            report::bytes(Bytes::new(one.delivered_bytes))
+            numbers::bytes(Bytes::new(one.delivered_bytes))
         )
     };
     format!(

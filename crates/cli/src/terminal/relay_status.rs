@@ -7,7 +7,8 @@ use emulator::{DirectionCounters, Queued, Relay, RelayCounters};
 use indicatif::ProgressBar;
 use program::bars::Bars;
 use program::human;
-use report::count;
+use tables::numbers;
+use tables::numbers::count;
 use units::{Bytes, Rate};
 
 /// The present rate is that of this span.
@@ -69,7 +70,7 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
         let (packets, bytes) = (one.delivered_packets, Bytes::new(one.delivered_bytes));
         format!(
             "{name:<8}{packets} packets  {}  {}",
-            report::bytes(bytes),
+            numbers::bytes(bytes),
             human::rate(rate)
         )
     };
@@ -79,7 +80,7 @@ fn lines(counters: &RelayCounters, queued: Queued, rates: [Rate; 2]) -> [String;
         format!(
             "{}  queue {}, {}",
             direction("forward", forward, rates[0]),
-            report::bytes(queued.bytes),
+            numbers::bytes(queued.bytes),
             human::duration(queued.delay)
         ),
         format!(

@@ -1,6 +1,8 @@
 //! What is measured of groups: once, for every format.
 
-use crate::group::{Group, quantile};
+use tables::statistics::nearest_rank;
+
+use crate::group::Group;
 
 /// The shares of connections below a quantile, and what they are called.
 pub const QUANTILES: [(f64, &str); 3] = [(0.5, "0.5"), (0.95, "0.95"), (1.0, "1")];
@@ -45,9 +47,11 @@ impl Row {
         self.receiver_s += since.receiver.as_secs_f64();
         self.send_buffer_s += since.send_buffer.as_secs_f64();
         self.connections = group.connections;
-        self.rtts_s = QUANTILES.map(|(share, _)| Some(quantile(&group.rtts, share)?.as_secs_f64()));
-        self.delivery_rates = QUANTILES
-            .map(|(share, _)| Some(quantile(&group.delivery_rates, share)?.bytes_per_sec() as f64));
+        self.rtts_s =
+            QUANTILES.map(|(share, _)| Some(nearest_rank(&group.rtts, share)?.as_secs_f64()));
+        self.delivery_rates = QUANTILES.map(|(share, _)| {
+            Some(nearest_rank(&group.delivery_rates, share)?.bytes_per_sec() as f64)
+        });
         self.min_rtt_s = group.min_rtt.map(|least| least.as_secs_f64());
     }
 

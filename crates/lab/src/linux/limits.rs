@@ -1,7 +1,8 @@
 //! The settings that this engine cannot follow: its hosts are the kernel's, all are alike, and TCP itself paces.
 
 use congestion::ControllerKind;
-use scenario::{Controller, HostSpec, Scenario, ScenarioError};
+use document::DocumentError;
+use scenario::{Controller, HostSpec, Scenario};
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
 use units::Duration;
@@ -130,7 +131,7 @@ fn text<T: ToString>(value: Option<T>) -> Option<String> {
 /// # Errors
 ///
 /// The first setting that the engine cannot follow; the error names the field to leave out.
-pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), DocumentError> {
     LIMITS.check(scenario)?;
     for (index, group) in scenario.flows.iter().enumerate() {
         let host = group.host.over(&scenario.host);
@@ -146,7 +147,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let groups = network::AddressGroups::of(scenario)?.count();
     if groups > MAX_GROUPS {
         let why = format!("{groups} distinct ways through the network are more than {MAX_GROUPS}");
-        return Err(LIMITS.refuse(scenario, ScenarioError::new("flow.rtt", why)));
+        return Err(LIMITS.refuse(scenario, DocumentError::new("flow.rtt", why)));
     }
     Ok(())
 }
@@ -157,7 +158,7 @@ mod tests {
 
     const FLOW: &str = "[[flow]]\ncontroller = \"cubic\"\n";
 
-    fn refusal(text: &str) -> Option<ScenarioError> {
+    fn refusal(text: &str) -> Option<DocumentError> {
         let text = format!(
             "name = \"x\"\nduration = \"1s\"\n[path]\nrate = \"1mbit\"\nrtt = \"9ms\"\n{text}"
         );

@@ -6,7 +6,8 @@ use emulator::tunnel::{Route, Way};
 use path::LinkConfig;
 use units::Duration;
 
-use scenario::{Scenario, ScenarioError};
+use document::DocumentError;
+use scenario::Scenario;
 
 use crate::ways::{self, Ways};
 
@@ -25,7 +26,7 @@ impl AddressGroups {
     /// # Errors
     ///
     /// A trace cannot be read, or the scenario asks for something impossible.
-    pub fn of(scenario: &Scenario) -> Result<AddressGroups, ScenarioError> {
+    pub fn of(scenario: &Scenario) -> Result<AddressGroups, DocumentError> {
         let ways = Ways::of(scenario)?;
         let mut distinct: Vec<ways::Way> = Vec::new();
         for way in &ways.groups {

@@ -2,8 +2,9 @@
 //! one direction.
 
 use congestion::Settings;
+use document::DocumentError;
 use path::Mtu;
-use scenario::{HostSpec, Marks, Scenario, ScenarioError};
+use scenario::{HostSpec, Marks, Scenario};
 use transport::app;
 use transport::scheduler::Pacing;
 use transport::sender::FastOpen;
@@ -77,7 +78,7 @@ fn is_too_small(mtu: Option<Mtu>) -> bool {
 }
 
 /// The first change to an MTU that QUIC cannot use.
-fn too_small_later(scenario: &Scenario) -> Option<ScenarioError> {
+fn too_small_later(scenario: &Scenario) -> Option<DocumentError> {
     let links = [
         ("path", &scenario.path.data),
         ("path.uplink", &scenario.path.uplink),
@@ -86,7 +87,7 @@ fn too_small_later(scenario: &Scenario) -> Option<ScenarioError> {
         let mut changes = link.changes.iter();
         let index = changes.position(|change| is_too_small(change.mtu))?;
         let field = format!("{name}.change[{index}].mtu");
-        Some(ScenarioError::new(field, TOO_SMALL))
+        Some(DocumentError::new(field, TOO_SMALL))
     })
 }
 
@@ -95,7 +96,7 @@ fn too_small_later(scenario: &Scenario) -> Option<ScenarioError> {
 /// # Errors
 ///
 /// This engine lacks a controller.
-pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, ScenarioError> {
+pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, DocumentError> {
     let groups = scenario.our_controllers(LIMITS.engine.name())?;
     let each = scenario.flows.iter().zip(groups);
     Ok(each
@@ -106,7 +107,7 @@ pub(super) fn controllers(scenario: &Scenario) -> Result<Vec<Settings>, Scenario
 /// # Errors
 ///
 /// The first setting that the engine cannot follow; the error names the field to leave out.
-pub(super) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), DocumentError> {
     LIMITS.check(scenario)?;
     scenario.our_controllers(LIMITS.engine.name())?;
     Ok(())

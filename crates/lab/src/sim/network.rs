@@ -8,7 +8,8 @@ use units::{Bytes, ConfigError, Time};
 
 use crate::engine_kind::EngineKind;
 use crate::ways::Ways;
-use scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, ScenarioError};
+use document::DocumentError;
+use scenario::{FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
 
 /// The index of the link that carries data over this hop.
 pub(super) const fn data_link(hop: usize) -> usize {
@@ -16,13 +17,13 @@ pub(super) const fn data_link(hop: usize) -> usize {
 }
 
 /// Makes the controllers of a group of flows, given its index.
-pub type MakeControllers<'m, C> = &'m dyn Fn(usize) -> Result<MakeController<C>, ScenarioError>;
+pub type MakeControllers<'m, C> = &'m dyn Fn(usize) -> Result<MakeController<C>, DocumentError>;
 
 /// The controllers of the scenario that are our own, in their variant for hosts like Linux.
 pub(super) fn ours(
     scenario: &Scenario,
     group: usize,
-) -> Result<MakeController<AnyController>, ScenarioError> {
+) -> Result<MakeController<AnyController>, DocumentError> {
     let settings = scenario.our_controller(group, EngineKind::Sim.name())?;
     Ok(MakeController::new(move |connection| {
         AnyController::on_host(settings, connection)
@@ -38,7 +39,7 @@ pub(super) fn ours(
 pub(super) fn config<C>(
     scenario: &Scenario,
     controllers: MakeControllers<'_, C>,
-) -> Result<Config<C>, ScenarioError> {
+) -> Result<Config<C>, DocumentError> {
     let Ways { hops, groups } = Ways::of(scenario)?;
     let shared = host(&scenario.host);
     let mut hosts = vec![shared.clone(), shared];
@@ -80,13 +81,13 @@ pub(super) fn config<C>(
 }
 
 /// Checks that packets take time on their way.
-fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), ScenarioError> {
+fn check_time(scenario: &Scenario, group: &FlowSpec) -> Result<(), DocumentError> {
     let is_paced = |link: &LinkSpec| link.rate.is_some() || link.trace.is_some();
     let takes_time = |hop: &PathSpec| is_paced(&hop.data) || is_paced(&hop.uplink);
     let mut crossed = scenario.crossed(group);
     if scenario.rtprop(group).is_zero() && !crossed.any(|(_, hop)| takes_time(hop)) {
         let reason = "packets take no time at all; give an RTprop or a rate";
-        return Err(ScenarioError::new("path.rtt", reason));
+        return Err(DocumentError::new("path.rtt", reason));
     }
     Ok(())
 }
@@ -97,7 +98,7 @@ fn check_bounded(
     index: usize,
     group: &FlowSpec,
     host: &HostSpec,
-) -> Result<(), ScenarioError> {
+) -> Result<(), DocumentError> {
     let is_limited = |hop: &PathSpec| {
         let link = if group.reverse {
             &hop.uplink
@@ -125,7 +126,7 @@ fn check_bounded(
 }
 
 /// Converts an error of the simulation about a scenario that passed its own checks.
-pub(super) fn refused(error: ConfigError) -> ScenarioError {
+pub(super) fn refused(error: ConfigError) -> DocumentError {
     error.into()
 }
 
@@ -165,7 +166,7 @@ fn receiver_config(
     scenario: &Scenario,
     index: usize,
     spec: &HostSpec,
-) -> Result<receiver::Config, ScenarioError> {
+) -> Result<receiver::Config, DocumentError> {
     let usual = receiver::Config::default();
     let max_buffer = spec.receive_buffer.unwrap_or(usual.max_buffer);
     // A small maximum applies from the start.

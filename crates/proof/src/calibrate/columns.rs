@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::plan::{Calibration, Case, Kept, Side};
 use super::quantity::Quantity;
-use report::parquet::{self, Column, WriteError};
 use studies::runs::{Run, Store};
+use tables::Column;
+use tables::parquet::{self, WriteError};
 
 /// A run of a case on one of the engines.
 struct Row<'r> {

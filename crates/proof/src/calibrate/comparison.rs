@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::observation::Observation;
 use super::plan::Case;
 use super::quantity::{Quantity, Scale};
-use record::statistics::Spread;
+use tables::statistics::Spread;
 
 /// A case on two engines.
 #[derive(Debug, Clone)]

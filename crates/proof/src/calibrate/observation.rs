@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use record::statistics::{Sorted, mean};
 use record::{FlowRecord, FlowSample, PathSample, Point, Record, Summary};
 use scenario::Scenario;
+use tables::statistics::{Sorted, mean};
 
 /// The sampling interval of the smoothed RTT, equal to that of the kernel's sockets.
 const SAMPLING_INTERVAL: Duration = Duration::from_millis(10);

@@ -8,6 +8,7 @@ use super::set::Set;
 use crate::study::{Shelf, ShelfError};
 use studies::runs::Store;
 use studies::sweep::SweepError;
+use tables::numbers;
 use units::hint;
 
 /// The reasons for which a calibration cannot be opened. Each prints as one line.
@@ -157,7 +158,7 @@ impl Calibration {
     /// The origin of the results, one line each.
     pub fn notes(&self, store: &Store<Kept>, command: &str) -> Vec<String> {
         let runs = self.sides.each_ref().map(|side| {
-            let runs = report::count(side.repeats, "run");
+            let runs = numbers::count(side.repeats, "run");
             format!("{runs} of each case on {}", side.contender.name)
         });
         let (runs, chance) = (runs.join(", "), self.exception());

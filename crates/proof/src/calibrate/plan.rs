@@ -9,11 +9,12 @@ use super::contender::{Contender, Pair, Tolerance};
 use super::observation::Observation;
 use super::quantity::Quantity;
 use super::set::{Explanation, Set};
+use document::DocumentError;
 use lab::EngineError;
-use record::statistics::Spread;
-use scenario::{Scenario, ScenarioError};
+use scenario::Scenario;
 use studies::runs::{Plan, Point, Run, Store};
 use studies::sweep::SweepError;
+use tables::statistics::Spread;
 
 /// A scenario that runs on two engines.
 #[derive(Debug, Clone)]
@@ -162,7 +163,7 @@ impl Calibration {
                 let case = Case::new(set, &plans[0], each, pair, choice);
                 if cases.iter().any(|other| other.name == case.name) {
                     let reason = format!("there are two cases {}", case.name);
-                    return Err(blame(ScenarioError::new("case", reason).into()));
+                    return Err(blame(DocumentError::new("case", reason).into()));
                 }
                 if !choice.takes(set, &case.name) {
                     continue;

@@ -7,7 +7,7 @@ use units::UnknownName;
 use super::observation::Observation;
 use record::Measure;
 use record::measure::Subject;
-use report::{bits_per_sec, percent, span};
+use tables::numbers::{bits_per_sec, percent, span};
 
 /// A number that a run yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,8 +5,8 @@ use std::path::Path;
 use wildmatch::WildMatch;
 
 use super::quantity::Quantity;
-use scenario::tree::Node;
-use scenario::{ScenarioError, de};
+use document::tree::Node;
+use document::{DocumentError, de};
 use serde::{Deserialize, Deserializer};
 use studies::sweep::{Sweep, SweepError};
 use units::bounds::given;
@@ -77,7 +77,7 @@ impl Set {
     /// The text is invalid. Points are not checked yet.
     pub fn parse(text: &str, directory: &Path) -> Result<Set, SweepError> {
         let entries = Node::from_toml(text)?;
-        let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
+        let numbered = |error: DocumentError| SweepError::Text(error.on_line_in(&entries));
         let raw: Raw = de::read_entries(&entries).map_err(numbered)?;
         let others = [
             ("engine", raw.engine.is_some()),
@@ -85,7 +85,7 @@ impl Set {
             ("plot", raw.plot.is_some()),
         ];
         if let Some((key, _)) = others.iter().find(|(_, is_given)| *is_given) {
-            let error = ScenarioError::new(*key, "a set has none; it is up to the command");
+            let error = DocumentError::new(*key, "a set has none; it is up to the command");
             return Err(numbered(error));
         }
         let shared = entries
@@ -94,7 +94,7 @@ impl Set {
         let sweep = Sweep::read(&shared.cloned().collect::<Vec<_>>(), directory)?;
         let case = raw.case.ok_or_else(|| {
             let reason = "is missing; name the points, such as \"{flow.controller}-{path.rate}\"";
-            ScenarioError::new("case", reason)
+            DocumentError::new("case", reason)
         })?;
         let case = template(case, &sweep).map_err(|error| numbered(error.within("case")))?;
         Ok(Set {
@@ -117,8 +117,8 @@ impl Set {
 }
 
 /// Checks that every field in braces is one that varies.
-fn template(text: String, sweep: &Sweep) -> Result<String, ScenarioError> {
-    let wrong = |reason: &str| ScenarioError::new("", format!("{text} {reason}"));
+fn template(text: String, sweep: &Sweep) -> Result<String, DocumentError> {
+    let wrong = |reason: &str| DocumentError::new("", format!("{text} {reason}"));
     let fields = text.split('{').skip(1).map(|part| part.split_once('}'));
     for field in fields {
         let Some((field, _)) = field else {

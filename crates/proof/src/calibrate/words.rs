@@ -2,7 +2,7 @@
 
 use super::comparison::{Comparison, Difference};
 use super::quantity::{Quantity, Scale};
-use record::statistics::Spread;
+use tables::statistics::Spread;
 
 /// The amount of detail in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::Claim;
 use super::judge::{Judgement, Tally, Verdict};
 use super::words;
-use record::statistics::Spread;
 use report::Marks;
 use studies::runs::distinct;
+use tables::statistics::Spread;
 
 /// The marks that enclose the section. Results in real time depend on the machine and have a section of their own.
 pub fn marks(engines: &[lab::EngineKind]) -> Marks {

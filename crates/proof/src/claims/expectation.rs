@@ -1,10 +1,10 @@
 //! The expected value of a measure, and its published band.
 
 use super::seen;
+use document::de::Wrong;
+use document::tree::Node;
 use record::Dimension;
 use record::measure::{Measure, Select};
-use scenario::de::Wrong;
-use scenario::tree::Node;
 use serde::Deserialize;
 use studies::runs::Amount;
 use studies::sweep::axis_label;

@@ -8,8 +8,8 @@ use super::expectation::Expectation;
 use super::seen;
 use super::spec::Claim;
 use crate::study::Length;
-use record::statistics::{Spread, median};
 use studies::runs::{Finding, Findings};
+use tables::statistics::{Spread, median};
 
 /// The judgement of an expectation on an engine.
 #[derive(Debug, Clone)]

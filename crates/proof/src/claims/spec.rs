@@ -2,10 +2,11 @@
 
 use super::expectation::Expectation;
 use crate::study::{Length, Population, Shelf, ShelfError, Source, SourceError};
+use document::{DocumentError, de};
 use record::measure::Select;
-use scenario::{ScenarioError, de};
 use serde::Deserialize;
 use studies::runs::Plan;
+use tables::numbers;
 use units::hint;
 
 /// The table of claims.
@@ -59,7 +60,7 @@ pub enum ClaimsError {
         /// The file.
         place: String,
         /// The error in the file.
-        error: ScenarioError,
+        error: DocumentError,
     },
     /// No claim has this id.
     #[error("no claim is called {id}; --list shows those that there are{hint}")]
@@ -91,7 +92,7 @@ impl Table {
         for (place, claim) in claims.filter(|(_, claim)| claim.population.is_none()) {
             shelf.get(&claim.study).map_err(|error| match error {
                 ShelfError::Unknown { .. } => {
-                    let error = ScenarioError::new("study", error.to_string()).item(place);
+                    let error = DocumentError::new("study", error.to_string()).item(place);
                     wrong(error.within("claim"))
                 }
                 other => other.into(),
@@ -105,7 +106,7 @@ impl Table {
     /// # Errors
     ///
     /// The text is invalid.
-    pub fn parse(text: &str) -> Result<Table, ScenarioError> {
+    pub fn parse(text: &str) -> Result<Table, DocumentError> {
         let (mut table, entries): (Table, _) = de::read_toml(text)?;
         let mut before: Vec<&str> = Vec::new();
         for (place, claim) in table.claims.iter().enumerate() {
@@ -115,7 +116,7 @@ impl Table {
                     .contains(|c: char| c.is_whitespace() || c.is_control())
             {
                 let reason = "is not a name; give one without spaces, such as median-rtt";
-                let error = ScenarioError::new("id", reason).item(place);
+                let error = DocumentError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
             let texts = [
@@ -129,13 +130,13 @@ impl Table {
                     |text: &&String| !text.trim().is_empty() && !text.contains(['\n', '\r']);
                 if text.is_some_and(|text| !is_line(&text)) {
                     let reason = "is not a line of text; write it in one line";
-                    let error = ScenarioError::new(field, reason).item(place);
+                    let error = DocumentError::new(field, reason).item(place);
                     return Err(error.within("claim").on_line_in(&entries));
                 }
             }
             if before.contains(&claim.id.as_str()) {
                 let reason = format!("there are two claims {}", claim.id);
-                let error = ScenarioError::new("id", reason).item(place);
+                let error = DocumentError::new("id", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
             if let Err(error) = claim.check_engines() {
@@ -143,7 +144,7 @@ impl Table {
             }
             if claim.expectations.is_empty() {
                 let reason = "is empty; a claim expects something";
-                let error = ScenarioError::new("expect", reason).item(place);
+                let error = DocumentError::new("expect", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
             before.push(&claim.id);
@@ -158,7 +159,7 @@ impl Table {
                 |other: &Claim| other.study == claim.study && other.population != claim.population;
             if table.claims.iter().any(is_other) {
                 let reason = format!("another claim has different runs named {}", claim.study);
-                let error = ScenarioError::new("study", reason).item(place);
+                let error = DocumentError::new("study", reason).item(place);
                 return Err(error.within("claim").on_line_in(&entries));
             }
         }
@@ -206,10 +207,10 @@ impl Claim {
     }
 
     /// Checks that the claim has engines, and that expectations name no others.
-    fn check_engines(&self) -> Result<(), ScenarioError> {
+    fn check_engines(&self) -> Result<(), DocumentError> {
         if self.engines.is_empty() {
             let reason = "is empty; name the engines that can show it";
-            return Err(ScenarioError::new("engines", reason));
+            return Err(DocumentError::new("engines", reason));
         }
         for (place, of) in self.expectations.iter().enumerate() {
             let Some(engines) = &of.engines else { continue };
@@ -221,7 +222,7 @@ impl Claim {
                 }
                 None => continue,
             };
-            let error = ScenarioError::new("engines", reason).item(place);
+            let error = DocumentError::new("engines", reason).item(place);
             return Err(error.within("expect"));
         }
         Ok(())
@@ -256,10 +257,10 @@ impl Claim {
     /// # Errors
     ///
     /// The runs do not vary in such a field, or have no such value.
-    pub fn check(&self, runs: &Source) -> Result<(), ScenarioError> {
+    pub fn check(&self, runs: &Source) -> Result<(), DocumentError> {
         for (place, expectation) in self.expectations.iter().enumerate() {
             let wrong = |key: &str, field: &str, reason: String| {
-                ScenarioError::new(field, reason)
+                DocumentError::new(field, reason)
                     .within(key)
                     .item(place)
                     .within("expect")
@@ -302,7 +303,7 @@ impl Claim {
     ///
     /// A window begins or ends after a run, a windowed run has no duration, or the simulator has no run with a named
     /// value.
-    pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), ScenarioError> {
+    pub fn check_windows(&self, runs: &Source, length: Length) -> Result<(), DocumentError> {
         let needs_plan = |of: &Expectation| {
             of.select.from.is_some() || of.select.to.is_some() || !of.at.is_empty()
         };
@@ -339,7 +340,7 @@ impl Claim {
                         if let Some(field) = asked.filter(|_| is_meant) {
                             let reason = "is a time of runs that end when all is transferred, and nobody knows when \
                                           that is; give the study a duration";
-                            let error = ScenarioError::new(field, reason);
+                            let error = DocumentError::new(field, reason);
                             return Err(error.item(place).within("expect"));
                         }
                         continue;
@@ -355,9 +356,9 @@ impl Claim {
                         };
                         let reason = format!(
                             "is beyond the study, which ends after {} on {engine}{hint}",
-                            report::span(end.as_millis_f64())
+                            numbers::span(end.as_millis_f64())
                         );
-                        let error = ScenarioError::new(field, reason);
+                        let error = DocumentError::new(field, reason);
                         return Err(error.item(place).within("expect"));
                     }
                 }
@@ -368,7 +369,7 @@ impl Claim {
 }
 
 /// Checks that some run has each named value of these fields.
-fn has_all(at: &[(String, Vec<String>)], plan: &Plan) -> Result<(), ScenarioError> {
+fn has_all(at: &[(String, Vec<String>)], plan: &Plan) -> Result<(), DocumentError> {
     for (field, values) in at {
         let Some(place) = plan.fields.iter().position(|known| known == field) else {
             continue;
@@ -379,7 +380,7 @@ fn has_all(at: &[(String, Vec<String>)], plan: &Plan) -> Result<(), ScenarioErro
         };
         if let Some(value) = values.iter().find(|value| !is_run(value)) {
             let reason = format!("the simulator runs no {value}");
-            return Err(ScenarioError::new(field, reason));
+            return Err(DocumentError::new(field, reason));
         }
     }
     Ok(())

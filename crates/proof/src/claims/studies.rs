@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use super::judge::Judgement;
 use super::spec::Claim;
 use crate::study::{Length, Shelf, Source, SourceError};
+use document::DocumentError;
 use lab::EngineKind;
-use scenario::ScenarioError;
 
 /// A study with claims.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum StudiesError {
         /// The claim.
         id: String,
         /// The error in the claim.
-        error: ScenarioError,
+        error: DocumentError,
     },
 }
 

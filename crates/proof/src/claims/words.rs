@@ -3,8 +3,8 @@
 use super::expectation::{Band, Expectation};
 use super::judge::{Judgement, Value, Verdict};
 use record::Dimension;
-use record::statistics::Spread;
-use report::{bits_per_sec, percent, span};
+use tables::numbers::{bits_per_sec, percent, span};
+use tables::statistics::Spread;
 
 /// The value as text with its unit.
 pub(super) fn text(unit: Dimension, value: f64) -> String {

@@ -20,6 +20,7 @@ use proof::calibrate::{
 use proof::study::Shelf;
 use record::Record;
 use studies::runs::{self, Execution, Run, Store};
+use tables::numbers;
 
 use crate::files::document::Document;
 use crate::files::machine;
@@ -151,7 +152,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if cancel.is_cancelled() && left > 0 {
         return Err(Failure::interrupted(&format!(
             "{} left; repeat the command to continue",
-            report::count(left as u64, "run")
+            numbers::count(left as u64, "run")
         )));
     }
     show(options, &calibration, &store, document, &failed)?;
@@ -213,10 +214,10 @@ fn list(calibration: &Calibration) -> Result<(), Failure> {
     let minutes = calibration.real_time_s() / 60.0;
     output::note(format_args!(
         "{}, {} each{}: {} in real time",
-        report::count(calibration.cases.len() as u64, "case"),
-        report::count(calibration.repeats, "run"),
+        numbers::count(calibration.cases.len() as u64, "case"),
+        numbers::count(calibration.repeats, "run"),
         calibration.exception(),
-        report::count(minutes.round() as u64, "minute")
+        numbers::count(minutes.round() as u64, "minute")
     ));
     Ok(())
 }
@@ -250,7 +251,7 @@ fn execute(
             output::note(format_args!(
                 "engine {name}: {} of {} to do; results in {}",
                 missing.len(),
-                report::count(all as u64, "run"),
+                numbers::count(all as u64, "run"),
                 options.out.display()
             ));
         }
@@ -358,7 +359,7 @@ fn conclude(comparisons: &[Comparison<'_>], failed: usize) -> Result<(), Failure
         ))),
         (failed, _, _) => Err(Failure::failed(format_args!(
             "{} failed; repeat the command to try again",
-            report::count(failed as u64, "run")
+            numbers::count(failed as u64, "run")
         ))),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
+use document::de::LARGEST;
 use files::regular;
 use lab::EngineKind;
 use linux::command::Init;
@@ -18,7 +19,6 @@ use program::usage;
 use program::whole;
 use program::work_bar::WorkBar;
 use rollout::study::own_directory;
-use scenario::de::LARGEST;
 use studies::runs;
 
 use crate::files::document::Document;

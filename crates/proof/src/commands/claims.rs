@@ -12,8 +12,9 @@ use program::output;
 use program::whole;
 use proof::claims::{self, Claim, Judgement, Table, Tally};
 use proof::study::{Length, Shelf};
-use record::statistics::Spread;
 use studies::runs::Findings;
+use tables::numbers;
+use tables::statistics::Spread;
 
 use crate::commands::agenda::{Agenda, Item};
 use crate::files::document::Document;
@@ -124,7 +125,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     if options.study.length() == Length::Quick && absent > 0 {
         output::note(format_args!(
             "--quick leaves out {absent} of {}",
-            report::count((absent + judgements.len()) as u64, "expectation")
+            numbers::count((absent + judgements.len()) as u64, "expectation")
         ));
     }
     if options.study.length() == Length::Quick && judgements.iter().any(|one| one.why().is_some()) {
@@ -228,8 +229,8 @@ fn list(claims: &[&Claim], engines: &[EngineKind], items: &[Item<&str>]) -> Resu
         output::note(format_args!(
             "engine {}: {}, {} in real time",
             batch.engine,
-            report::count(batch.runs().len() as u64, "run"),
-            report::count(minutes.round() as u64, "minute")
+            numbers::count(batch.runs().len() as u64, "run"),
+            numbers::count(minutes.round() as u64, "minute")
         ));
     }
     Ok(())

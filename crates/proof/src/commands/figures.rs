@@ -13,6 +13,7 @@ use program::output;
 use program::whole;
 use proof::figures::{self, Drawn, Figure, Made, SHELF};
 use studies::runs::Findings;
+use tables::numbers;
 
 use crate::commands::agenda::{Agenda, Item};
 use crate::files::machine;
@@ -92,7 +93,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         0 => Ok(()),
         failed => Err(Failure::failed(format_args!(
             "{} failed, so their points are missing",
-            report::count(failed, "run")
+            numbers::count(failed, "run")
         ))),
     }
 }

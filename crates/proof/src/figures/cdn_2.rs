@@ -3,8 +3,8 @@
 use super::seen::{self, CONTROLLER};
 use super::{After, CDN, Figure, curves, transfers};
 use draw::{Axis, Chart, Curve, Mark, Picture, Rule, Unit, cdf};
-use record::statistics::{mean, quantile};
 use studies::runs::Findings;
+use tables::statistics::{mean, quantile};
 
 pub const FIGURE: Figure = Figure::new(
     "cdn-2-bbr-turned-on",

@@ -2,8 +2,8 @@
 
 use crate::study::{Length, Population, Shelf, Source, SourceError};
 use draw::Picture;
-use report::count;
 use studies::runs::Findings;
+use tables::numbers::count;
 
 /// The part of a publication that a figure reproduces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use record::statistics;
 use record::{FlowSummary, PathSummary, Record};
 use studies::runs::{Amount, Finding, Findings, distinct};
+use tables::statistics;
 
 /// The field for whose values most figures have a curve each.
 pub const CONTROLLER: &str = "flow.controller";

@@ -3,7 +3,7 @@
 use super::seen::{self, Seen};
 use draw::{Axis, Cell, Unit};
 use record::Transfer;
-use record::statistics::{self, mean};
+use tables::statistics::{self, mean};
 
 /// The size in bytes above which objects are large to the CDN. It measures their throughput, and the time of smaller
 /// ones.

@@ -4,8 +4,8 @@ use super::seen::{self, CONTROLLER, Seen};
 use super::{After, DRAFT, Figure, curves, transfers};
 use draw::{Axis, Chart, Curve, Picture, Rule, Unit};
 use record::FlowSummary;
-use record::statistics::{mean, quantile};
 use studies::runs::Findings;
+use tables::statistics::{mean, quantile};
 
 pub const LOSS: Figure = Figure::new(
     "versions-loss",

@@ -11,6 +11,7 @@ use program::usage;
 use program::work_bar::WorkBar;
 use proof::study::{Length, Shelf};
 use studies::runs::{self, Batch, Findings};
+use tables::numbers;
 
 use crate::options::engines::Engines;
 
@@ -71,7 +72,7 @@ impl StudyOptions {
             return;
         }
         if !self.quiet {
-            let count = report::count(runs.len() as u64, "run");
+            let count = numbers::count(runs.len() as u64, "run");
             output::note(format_args!("engine {}: {count}", batch.engine));
         }
         let bar = WorkBar::of_runs(batch.engine.name(), batch.engine, &runs, self.quiet);

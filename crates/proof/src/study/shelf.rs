@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
+use document::de::LARGEST;
 use files::regular;
-use scenario::de::LARGEST;
 use text::TextError;
 use units::hint;
 

@@ -6,7 +6,8 @@ use units::bounds::whole;
 
 use super::{Length, Shelf, ShelfError, Study};
 use cdn::population::{self, Spec};
-use scenario::{Controller, ScenarioError};
+use document::DocumentError;
+use scenario::Controller;
 use studies::runs::{Batch, BatchError, Plan, distinct};
 use studies::sweep::SweepError;
 
@@ -78,7 +79,7 @@ pub enum SourceError {
         /// The file.
         place: String,
         /// The error.
-        error: ScenarioError,
+        error: DocumentError,
     },
     /// The engine cannot run it.
     #[error(transparent)]

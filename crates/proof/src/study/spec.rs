@@ -1,8 +1,9 @@
 //! The file of a study.
 
 use super::shelf::Text;
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, ScenarioError, de};
+use document::tree::{Entry, Node};
+use document::{DocumentError, de};
+use scenario::Draft;
 use studies::runs::Plan;
 use studies::sweep::{Sweep, SweepError, axis_label};
 
@@ -64,12 +65,12 @@ impl Study {
     pub fn read(text: &Text, length: Length) -> Result<Study, SweepError> {
         let entries = Node::from_toml(&text.text)?;
         let (own, rest): (Vec<Entry>, Vec<Entry>) = entries.iter().cloned().partition(is_own);
-        let numbered = |error: ScenarioError| SweepError::Text(error.on_line_in(&entries));
+        let numbered = |error: DocumentError| SweepError::Text(error.on_line_in(&entries));
         let is_sweep = rest.iter().any(|entry| entry.key == "scenario");
         let sweep = if is_sweep {
             if rest.iter().any(|entry| entry.key == "engine") {
                 let reason = "a study has none; it is up to the command";
-                return Err(numbered(ScenarioError::new("engine", reason)));
+                return Err(numbered(DocumentError::new("engine", reason)));
             }
             Sweep::read(&rest, &text.directory)?
         } else {
@@ -145,7 +146,7 @@ impl Study {
 }
 
 /// Checks that every kept value is one of its axis.
-fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
+fn check(sweep: &Sweep, fields: &Node) -> Result<(), DocumentError> {
     for field in fields.entries(EXAMPLE)? {
         if let (Node::List(kept), Some(known)) = (&field.value, sweep.values(&field.key)) {
             let unknown = kept
@@ -154,7 +155,7 @@ fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
                 .find(|kept| !known.contains(kept));
             if let Some(unknown) = unknown {
                 let reason = format!("the axis has no {unknown}, but {}", known.join(", "));
-                let mut error = ScenarioError::new(&field.key, reason);
+                let mut error = DocumentError::new(&field.key, reason);
                 error.line = field.line;
                 return Err(error);
             }
@@ -166,13 +167,13 @@ fn check(sweep: &Sweep, fields: &Node) -> Result<(), ScenarioError> {
 const EXAMPLE: &str = "a table of fields, such as duration = \"5s\"";
 
 /// Replaces fields of the scenario, and drops values of varying fields.
-fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), ScenarioError> {
+fn alter(sweep: &mut Sweep, fields: &Node) -> Result<(), DocumentError> {
     let fields = fields.entries(EXAMPLE)?;
     fields.iter().try_for_each(|field| {
         let altered = match &field.value {
             Node::List(kept) => sweep.keep(&field.key, kept),
             value if field.key == "repeats" => de::read(value).and_then(|repeats| match repeats {
-                0 => Err(ScenarioError::new(
+                0 => Err(DocumentError::new(
                     "repeats",
                     "0 repeats are too few; give 1 or more",
                 )),

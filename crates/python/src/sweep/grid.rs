@@ -6,12 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use document::tree::Node;
 use files::Readers;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use record::Summary;
-use scenario::tree::Node;
 use studies::runs::{self, Execution, Failed, Keys, Plan, Reason, Run, Store};
 use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 

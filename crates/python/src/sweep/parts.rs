@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use record::Summary;
-use report::parquet::Column;
+use tables::Column;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -58,7 +58,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     ];
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
-    report::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
+    tables::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
     files::write(&path, &file, Readers::Everybody).map_err(|error| error.source)?;
     Ok(path)
 }

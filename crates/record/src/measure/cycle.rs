@@ -6,7 +6,7 @@ use units::Duration;
 use super::{Measure, Subject};
 use crate::FlowSample;
 use crate::dimension::Dimension;
-use crate::statistics::{Sorted, median};
+use tables::statistics::{Sorted, median};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

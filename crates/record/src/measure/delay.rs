@@ -5,7 +5,7 @@ use units::Bytes;
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::{median, quantile};
+use tables::statistics::{median, quantile};
 
 /// BBR's minimum window, on the wire.
 const FOUR_PACKETS: Bytes = Bytes::new((MSS.get() + HEADERS.get()) * 4);

@@ -3,7 +3,7 @@
 use super::{Measure, Subject};
 use crate::HostSummary;
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

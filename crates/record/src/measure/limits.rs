@@ -3,7 +3,7 @@
 use super::{Measure, Subject};
 use crate::LimitShares;
 use crate::dimension::Dimension;
-use crate::statistics;
+use tables::statistics;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

@@ -5,8 +5,8 @@ use units::Duration;
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::median;
 use crate::{FlowRecord, FlowSample};
+use tables::statistics::median;
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[

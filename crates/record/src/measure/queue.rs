@@ -2,7 +2,7 @@
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::quantile;
+use tables::statistics::quantile;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

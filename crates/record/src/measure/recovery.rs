@@ -4,7 +4,7 @@ use super::rounds::rounds;
 use super::{Measure, Subject};
 use crate::FlowSample;
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 use transport::segment::MSS;
 
 pub(super) const MEASURES: &[Measure] = &[

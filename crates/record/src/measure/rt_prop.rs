@@ -2,7 +2,7 @@
 
 use super::Measure;
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

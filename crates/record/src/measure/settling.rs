@@ -5,7 +5,7 @@ use units::Duration;
 use super::delay::four_packets_ms;
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 
 /// The window of a median: several rounds even if a round takes ten seconds.
 const WINDOW: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use super::rounds::rounds;
 use super::{Measure, Subject};
 use crate::FlowSample;
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

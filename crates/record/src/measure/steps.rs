@@ -5,7 +5,7 @@ use units::Duration;
 use super::{Measure, Subject, cycle};
 use crate::FlowSample;
 use crate::dimension::Dimension;
-use crate::statistics::median;
+use tables::statistics::median;
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

@@ -2,8 +2,8 @@
 
 use super::{Measure, Subject};
 use crate::dimension::Dimension;
-use crate::statistics::{deviation, mean, median, quantile};
 use crate::transfer::{SIZE_CLASSES, Transfer};
+use tables::statistics::{deviation, mean, median, quantile};
 
 pub(super) const MEASURES: &[Measure] = &[
     Measure {

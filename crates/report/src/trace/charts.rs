@@ -1,13 +1,12 @@
 //! Pictures of connections.
 
-use capture::connection::{Limit, Sample};
-use capture::{FlowSummary, FlowTimeline, Summary};
 use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
+use trace::{FlowSummary, FlowTimeline, Limit, Sample, Summary};
 use units::{Duration, Rate, Time};
 
 use super::table::limits;
 use crate::points::is_pause;
-use crate::text::{bits_per_sec, count, known, percent, span};
+use tables::numbers::{bits_per_sec, count, known, percent, span};
 
 /// A time line has no more points.
 const POINTS: usize = 1200;
@@ -300,7 +299,7 @@ pub fn origin(firsts: impl Iterator<Item = Time>) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use capture::packet::Endpoint;
+    use trace::Endpoint;
     use units::Bytes;
 
     use super::*;

@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use capture::connection::{Limit, Sample};
-use capture::packet::Endpoint;
-use capture::{ConnectionSummary, FlowSummary, Summary, Timeline};
+use trace::{ConnectionSummary, Endpoint, FlowSummary, Limit, Sample, Summary, Timeline};
 use units::{Duration, Rate, Time};
 
-use crate::parquet::Column;
+use tables::Column;
 
 /// A flow of a connection.
 pub struct FlowRow<'s> {
@@ -60,7 +58,7 @@ pub fn connections(
         Table::whole("acks", |row| Some(row.flow.acks)),
         Table::whole("mss_bytes", |row| Some(row.flow.mss_bytes)),
         Table::whole("goodput_bps", |row| row.flow.goodput_bps),
-        Table::real("rt_prop_ms", |row| row.flow.rtprop_ms),
+        Table::real("rtprop_ms", |row| row.flow.rtprop_ms),
         Table::real("rtt_min_ms", |row| Some(row.flow.rtt_ms?.min)),
         Table::real("rtt_mean_ms", |row| Some(row.flow.rtt_ms?.mean)),
         Table::real("rtt_p50_ms", |row| Some(row.flow.rtt_ms?.p50)),
@@ -69,7 +67,7 @@ pub fn connections(
         Table::real("jitter_ms", |row| row.flow.jitter_ms),
         Table::whole("btl_bw_bps", |row| row.flow.btl_bw_bps),
         Table::whole("btl_bw_ip_bps", |row| row.flow.btl_bw_ip_bps),
-        Table::whole("pipe_filled", |row| {
+        Table::whole("is_pipe_filled", |row| {
             Some(u64::from(row.flow.is_pipe_filled))
         }),
         Table::real("inflight_p50_bytes", |row| {
@@ -169,7 +167,7 @@ pub fn samples<'s>(
         }),
         Table::whole("inflight_bytes", |row| Some(row.sample.inflight.get())),
         Table::whole("btl_bw_bps", |row| Some(row.sample.btl_bw.bits_per_sec())),
-        Table::real("rt_prop_ms", move |row| millis(row.sample.rt_prop)),
+        Table::real("rtprop_ms", move |row| millis(row.sample.rt_prop)),
         Table::whole("delivered_bytes", |row| Some(row.sample.delivered.get())),
         Table::whole("retransmitted", |row| Some(row.sample.retransmitted)),
         Table::text("limit", |row| {
@@ -209,7 +207,7 @@ mod tests {
     fn every_column_is_in_the_documentation_and_nothing_else() {
         let nothing = Summary {
             start_s: None,
-            read: capture::Counts::default(),
+            read: trace::Counts::default(),
             evicted: 0,
             connections: Vec::new(),
             quic: Vec::new(),

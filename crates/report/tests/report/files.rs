@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::record::{Field, Row};
-use report::parquet::Column;
-use report::{Also, FILES, Origin, check_dir, parquet, tidy, write_dir};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use report::{Also, FILES, Origin, check_dir, columns, tidy, write_dir};
 use serde_json::Value;
+use tables::Column;
 
 use crate::records::{crowd, record};
 
@@ -265,13 +265,13 @@ fn the_documentation_names_every_file_column_and_field() {
     let record = crowd(1);
     let mut wanted: BTreeSet<String> = FILES.map(String::from).into();
     fields(&serde_json::to_value(&record.summary).unwrap(), &mut wanted);
-    let (columns, _) = parquet::samples(&record);
+    let (columns, _) = columns::samples(&record);
     wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = parquet::throughput(&record);
+    let (columns, _) = columns::throughput(&record);
     wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = parquet::queue(&record);
+    let (columns, _) = columns::queue(&record);
     wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
-    let (columns, _) = parquet::transfers(&record);
+    let (columns, _) = columns::transfers(&record);
     wanted.extend(columns.into_iter().map(|column| column.name.into_owned()));
     let missing: Vec<&String> = wanted
         .iter()
@@ -385,7 +385,7 @@ fn lists_of_structs_are_read_back() {
     ];
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lists.parquet");
-    parquet::write(File::create(&path).unwrap(), &columns, 0..4, &[]).unwrap();
+    tables::parquet::write(File::create(&path).unwrap(), &columns, 0..4, &[]).unwrap();
     let (rows, _) = read(&path);
     let said: Vec<String> = rows
         .iter()

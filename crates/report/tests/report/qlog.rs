@@ -3,8 +3,9 @@
 use std::time::SystemTime;
 
 use record::Record;
-use report::{Origin, html, parquet, qlog};
+use report::{Origin, columns, html, qlog};
 use serde_json::Value;
+use tables::Cells;
 
 use crate::records::{crowd, record};
 
@@ -114,12 +115,12 @@ fn many_connections_have_no_state_in_common() {
     let events = texts(&record, 0);
     let states = |event: &&Value| event["name"] == "recovery:congestion_state_updated";
     assert_eq!(events.iter().filter(states).count(), 0);
-    let (columns, mut rows) = parquet::samples(&record);
+    let (columns, mut rows) = columns::samples(&record);
     let state = columns
         .iter()
         .find(|column| column.name == "state")
         .unwrap();
-    let parquet::Cells::Text(cell) = &state.cells else {
+    let Cells::Text(cell) = &state.cells else {
         panic!("a column of texts")
     };
     assert_eq!(cell(&rows.next().unwrap()), None);

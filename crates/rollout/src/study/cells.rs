@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn all_row_groups_are_read_however_many_rows_there_are() {
-        use report::parquet::{Column, write};
+        use tables::Column;
+        use tables::parquet::write;
 
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("study-1.parquet");

@@ -6,7 +6,8 @@ use std::io::BufWriter;
 use std::sync::Arc;
 
 use kernel::ToldObject;
-use report::parquet::{Column, WriteError, write};
+use tables::Column;
+use tables::parquet::{WriteError, write};
 use units::Duration;
 
 use super::row::{Maker, Now, word};

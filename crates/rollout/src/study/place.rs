@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
 use files::{Readers, others, regular};
-use report::count;
 use serde::{Deserialize, Serialize};
+use tables::numbers::count;
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};

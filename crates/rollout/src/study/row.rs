@@ -10,7 +10,8 @@ use experiment::plan::Kept;
 use experiment::{Key, Prefix};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
-use report::parquet::{Column, WriteError, write};
+use tables::Column;
+use tables::parquet::{WriteError, write};
 use units::Duration;
 
 use super::place::Place;

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
+use document::DocumentError;
 use experiment::force::{CAUSES, InForce};
 use experiment::{Measured, Observation, Plan, Scope, guard};
 use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
-use scenario::ScenarioError;
 use units::{Bytes, Duration};
 
 use super::assigner::{self, Assigner, Heard};
 use super::calendar::Calendar;
 use super::data::seen;
 use super::group::{ControlGroup, GroupError};
-use super::hold::HoldError;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
 use super::noted::Noted;
@@ -22,6 +21,7 @@ use super::object::{ObjectRow, write_objects};
 use super::place::{Missing, Place, PlaceError};
 use super::route::{self, RouteError};
 use super::row::{Maker, Now, Row, write_rows};
+use super::tended::HoldError;
 use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
@@ -64,7 +64,7 @@ pub enum StudyError {
     Place(#[from] PlaceError),
     /// An interface of the plan does not exist.
     #[error(transparent)]
-    Interface(ScenarioError),
+    Interface(DocumentError),
     /// The files cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -164,7 +164,7 @@ impl Study {
                 let named = plan.connections.interface.iter().copied().enumerate();
                 interfaces::check(named, group.path()).map_err(|(place, reason)| {
                     let field = format!("connections.interface[{place}]");
-                    StudyError::Interface(ScenarioError::new(field, reason))
+                    StudyError::Interface(DocumentError::new(field, reason))
                 })?;
                 group.claim(Claim::Alone)?;
                 kernel::check_permission()?;

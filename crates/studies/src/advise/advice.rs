@@ -1,7 +1,7 @@
 //! The choice among the candidates.
 
-use record::statistics::{Spread, mean, median};
 use serde::Serialize;
+use tables::statistics::{Spread, mean, median};
 
 use super::gain::Gain;
 use super::goal::Goal;

@@ -1,7 +1,8 @@
 //! The advantage of one candidate over another on the sampled paths, and its confidence interval.
 
-use record::statistics::{mean, median};
 use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use tables::statistics::{deviation, mean, median};
 
 use super::plan::Sampling;
 use crate::runs::Amount;
@@ -64,7 +65,7 @@ impl Gain {
     pub(super) fn of(ratios: &[(usize, f64)], rivals: usize, sampling: &Sampling) -> Option<Gain> {
         let logs: Vec<f64> = ratios.iter().map(|(_, ratio)| ratio.ln()).collect();
         let (count, centre) = (logs.len(), mean(&logs)?);
-        let half = half_width(&logs, centre, rivals);
+        let half = half_width(&logs, rivals);
         let all = || ratios.iter().map(|(_, ratio)| *ratio);
         let is_noticed = centre.exp().max((-centre).exp()) >= MIN_RATIO;
         let is_clear = is_noticed && half.is_some_and(|half| centre.abs() > half);
@@ -86,52 +87,12 @@ impl Gain {
 
 /// Half of the width of the mean's interval, by Student's t distribution. Several rivals share the error probability
 /// (Bonferroni). The paths are spread evenly over their ranges, so the true interval is no wider.
-fn half_width(logs: &[f64], centre: f64, rivals: usize) -> Option<f64> {
+fn half_width(logs: &[f64], rivals: usize) -> Option<f64> {
+    let deviation = deviation(logs)?;
     let count = logs.len() as f64;
-    if count < 2.0 {
-        return None;
-    }
-    let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
-    let deviation = (squares / (count - 1.0)).sqrt();
     let doubt = (1.0 - CONFIDENCE) / rivals.max(1) as f64;
-    Some(student(doubt, count - 1.0) * deviation / count.sqrt())
-}
-
-/// The value that |t| exceeds with this probability, for Student's t with these degrees of freedom. Closed form for one
-/// and two; otherwise the normal quantile with the first terms of its expansion (Abramowitz and Stegun, 26.7.5).
-fn student(probability: f64, freedom: f64) -> f64 {
-    if freedom < 2.0 {
-        return (std::f64::consts::FRAC_PI_2 * (1.0 - probability)).tan();
-    }
-    if freedom < 3.0 {
-        return (2.0 / (probability * (2.0 - probability)) - 2.0).sqrt();
-    }
-    let z = normal(probability);
-    let terms = [
-        (z.powi(3) + z) / 4.0,
-        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
-        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
-        (79.0 * z.powi(9) + 776.0 * z.powi(7) + 1482.0 * z.powi(5)
-            - 1920.0 * z.powi(3)
-            - 945.0 * z)
-            / 92160.0,
-    ];
-    let term = |(power, term): (i32, f64)| term / freedom.powi(power);
-    z + (1..).zip(terms).map(term).sum::<f64>()
-}
-
-/// The value that a standard normal variable's magnitude exceeds with this probability, by bisection.
-fn normal(probability: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 10.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if libm::erfc(middle / std::f64::consts::SQRT_2) > probability {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
+    let student = StudentsT::new(0.0, 1.0, count - 1.0).ok()?;
+    Some(student.inverse_cdf(1.0 - doubt / 2.0) * deviation / count.sqrt())
 }
 
 /// The range in whose lower half one candidate is better and in whose upper half the other. If there are several, the
@@ -185,17 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn students_t_as_in_tables() {
-        for (probability, freedom, t) in [
-            (0.05, 1.0, 12.706),
-            (0.01, 2.0, 9.925),
-            (0.05, 3.0, 3.182),
-            (0.05, 11.0, 2.201),
-            (0.05, 23.0, 2.069),
-            (0.01, 7.0, 3.499),
-        ] {
-            let found = student(probability, freedom);
-            assert!((found / t - 1.0).abs() < 4e-3, "{found} {t}");
+    fn the_interval_is_students_as_in_tables() {
+        for (rivals, count, t) in [(1, 2, 12.706), (5, 3, 9.925), (1, 12, 2.201), (5, 8, 3.499)] {
+            let logs: Vec<f64> = (0..count).map(f64::from).collect();
+            let found = half_width(&logs, rivals).unwrap();
+            let expected = t * deviation(&logs).unwrap() / f64::from(count).sqrt();
+            assert!((found / expected - 1.0).abs() < 1e-4, "{found} {expected}");
         }
     }
 

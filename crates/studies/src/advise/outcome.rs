@@ -1,9 +1,9 @@
 //! The results of the runs: each candidate on each sampled path.
 
 use congestion::ControllerKind;
-use record::statistics::quantile;
 use record::{Record, jain_index};
 use serde::Serialize;
+use tables::statistics::quantile;
 
 use super::plan::Case;
 

@@ -7,8 +7,9 @@ use units::{Bytes, Duration, Rate};
 use super::outcome::Company;
 use super::ranges::Range;
 use crate::runs::{Plan, derive_seed};
-use scenario::tree::Node;
-use scenario::{FlowSpec, Scenario, de};
+use document::de;
+use document::tree::Node;
+use scenario::{FlowSpec, Scenario};
 
 /// The approximate size of a packet, and of its payload, in bytes.
 pub(super) const PACKET: f64 = 1500.0;

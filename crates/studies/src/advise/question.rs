@@ -11,7 +11,8 @@ use super::horizon::horizon;
 use super::plan::{PACKET, PAYLOAD, Sampled, Sampling};
 use super::ranges::{Range, RangedPath};
 use crate::runs::derive_seed;
-use scenario::{Reason, Scenario, ScenarioError};
+use document::{DocumentError, Reason};
+use scenario::Scenario;
 
 /// A question about the best controller for a path.
 #[derive(Debug, Clone)]
@@ -78,10 +79,10 @@ impl Question {
     ///
     /// More paths are asked for than [`MOST_PATHS`], the path is invalid at one of its values, nothing passes through
     /// it, or the runs have too many packets.
-    pub fn sampling(&self) -> Result<Sampling, ScenarioError> {
+    pub fn sampling(&self) -> Result<Sampling, DocumentError> {
         if let Some(paths) = self.paths.filter(|paths| *paths > MOST_PATHS) {
             let reason = format!("{paths} are more than {MOST_PATHS}; give less");
-            return Err(ScenarioError::new("paths", reason));
+            return Err(DocumentError::new("paths", reason));
         }
         let ranges = self.path.ranges()?;
         let mut traces = Traces::default();
@@ -130,13 +131,13 @@ impl Question {
     /// # Errors
     ///
     /// The runs end before the last change of the path.
-    fn reaches(&self, change: Duration) -> Result<(), ScenarioError> {
+    fn reaches(&self, change: Duration) -> Result<(), DocumentError> {
         match self.duration {
             Some(duration) if change >= duration => {
                 let reason = Reason::of(change).words(format!(
                     " is not within runs of {duration}; give longer runs"
                 ));
-                Err(ScenarioError::new("path.change", reason))
+                Err(DocumentError::new("path.change", reason))
             }
             _ => Ok(()),
         }
@@ -145,7 +146,7 @@ impl Question {
     /// # Errors
     ///
     /// The runs have more packets than the limit.
-    fn bounded(&self, sampling: &Sampling) -> Result<(), ScenarioError> {
+    fn bounded(&self, sampling: &Sampling) -> Result<(), DocumentError> {
         let is_asked = self.paths.is_some() || self.duration.is_some();
         let most = if is_asked {
             MAX_PACKETS_ASKED
@@ -167,7 +168,7 @@ impl Question {
         } else {
             "give a lower rate or a shorter RTprop, or ask for a number of paths and a duration"
         };
-        Err(ScenarioError::new(field, format!("{why}; {fix}")))
+        Err(DocumentError::new(field, format!("{why}; {fix}")))
     }
 
     fn sampled(
@@ -175,7 +176,7 @@ impl Question {
         ranges: &[Range],
         count: usize,
         traces: &mut Traces,
-    ) -> Result<Vec<Sampled>, ScenarioError> {
+    ) -> Result<Vec<Sampled>, DocumentError> {
         let orders: Vec<Vec<usize>> = ranges
             .iter()
             .map(|range| self.order(&range.field, count))
@@ -254,7 +255,7 @@ const AVERAGING_TIME: Duration = Duration::from_secs(60);
 
 impl Traces {
     /// The highest average rate that the path carries.
-    fn rate(&mut self, scenario: &Scenario) -> Result<Rate, ScenarioError> {
+    fn rate(&mut self, scenario: &Scenario) -> Result<Rate, DocumentError> {
         let link = &scenario.path.data;
         let admitted = link.admitted(Duration::ZERO, AVERAGING_TIME);
         let admitted = admitted.map(|bytes| Rate::from_transfer(bytes, AVERAGING_TIME));

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use units::{Bytes, Duration, Rate, hint};
 
 use crate::runs::Amount;
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, Scenario, ScenarioError};
+use document::DocumentError;
+use document::tree::{Entry, Node};
+use scenario::{Draft, Scenario};
 
 /// The text between the ends of a range: `10mbit..50mbit`.
 const SEPARATOR: &str = "..";
@@ -62,16 +63,16 @@ impl RangedPath {
     /// # Errors
     ///
     /// The text is not TOML, or has a part that scenarios do not have.
-    pub fn parse(text: &str, directory: &Path) -> Result<RangedPath, ScenarioError> {
+    pub fn parse(text: &str, directory: &Path) -> Result<RangedPath, DocumentError> {
         let mut entries = Node::from_toml(text)?;
         entries.retain(|entry| !IGNORED_PARTS.contains(&entry.key.as_str()));
         let is_strange = |entry: &&Entry| !["path", "host"].contains(&entry.key.as_str());
         if let Some(strange) = entries.iter().find(is_strange) {
             let hint = hint(&strange.key, &["path", "host"]);
             let reason = format!("is not a part of a path; give [path], and [host]{hint}");
-            return Err(ScenarioError {
+            return Err(DocumentError {
                 line: strange.line,
-                ..ScenarioError::new(&strange.key, reason)
+                ..DocumentError::new(&strange.key, reason)
             });
         }
         Ok(RangedPath::of(entries, directory.to_owned()))
@@ -96,7 +97,7 @@ impl RangedPath {
     /// # Errors
     ///
     /// The field cannot exist.
-    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         self.draft.set(field, text)
     }
 
@@ -105,7 +106,7 @@ impl RangedPath {
     /// # Errors
     ///
     /// The field cannot exist.
-    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), DocumentError> {
         self.draft.replace(field, value)
     }
 
@@ -146,7 +147,7 @@ impl RangedPath {
     }
 
     /// Adds the line of the text to an error, if the field came from a text.
-    pub fn located(&self, error: ScenarioError) -> ScenarioError {
+    pub fn located(&self, error: DocumentError) -> DocumentError {
         self.draft.located(error)
     }
 
@@ -172,13 +173,13 @@ impl RangedPath {
     /// # Errors
     ///
     /// The rate or RTprop is missing, the ends of a range do not fit together, or there are too many values or ranges.
-    pub fn ranges(&self) -> Result<Vec<Range>, ScenarioError> {
+    pub fn ranges(&self) -> Result<Vec<Range>, DocumentError> {
         let texts = self.draft.texts();
         if texts.len() > MAX_VALUES {
             let reason = format!(
                 "has more than {MAX_VALUES} values; leave out those that do not describe the path"
             );
-            return Err(ScenarioError::new("path", reason));
+            return Err(DocumentError::new("path", reason));
         }
         let has = |field: &str| texts.iter().any(|(of, _)| of.starts_with(field));
         if !["path.rate", "path.trace", "path.policer"]
@@ -187,11 +188,11 @@ impl RangedPath {
         {
             let reason =
                 "is missing; give the bottleneck's rate, or a range such as 10mbit..50mbit";
-            return Err(ScenarioError::new("path.rate", reason));
+            return Err(DocumentError::new("path.rate", reason));
         }
         if !has("path.rtt") {
             let reason = "is missing; give RTprop, the two-way propagation delay, or a range such as 20ms..60ms";
-            return Err(ScenarioError::new("path.rtt", reason));
+            return Err(DocumentError::new("path.rtt", reason));
         }
         let ranges: Vec<Range> = texts
             .iter()
@@ -203,7 +204,7 @@ impl RangedPath {
         if let Some(range) = ranges.get(MAX_RANGES) {
             let reason =
                 format!("is one range more than the limit of {MAX_RANGES}; give it one value");
-            return Err(self.located(ScenarioError::new(&range.field, reason)));
+            return Err(self.located(DocumentError::new(&range.field, reason)));
         }
         Ok(ranges)
     }
@@ -213,7 +214,7 @@ impl RangedPath {
     /// # Errors
     ///
     /// The path is invalid with these values.
-    pub fn at(&self, ranges: &[Range], values: &[String]) -> Result<Scenario, ScenarioError> {
+    pub fn at(&self, ranges: &[Range], values: &[String]) -> Result<Scenario, DocumentError> {
         let mut draft = self.draft.clone();
         for (range, value) in ranges.iter().zip(values) {
             draft.replace(&range.field, &Node::Scalar(value.clone()))?;
@@ -226,7 +227,7 @@ impl RangedPath {
 
 /// Reports an invalid value between the ends of a range as an error of the range. The reason is that of an invalid end,
 /// if one is, since the user never wrote the value between.
-fn of_range(error: ScenarioError, draft: &Draft, ranges: &[Range]) -> ScenarioError {
+fn of_range(error: DocumentError, draft: &Draft, ranges: &[Range]) -> DocumentError {
     match ranges.iter().find(|range| range.field == error.field) {
         Some(range @ Range { from, to, .. }) => {
             let of_end = |end: &String| {
@@ -239,7 +240,7 @@ fn of_range(error: ScenarioError, draft: &Draft, ranges: &[Range]) -> ScenarioEr
             let reason = of_end(to).or_else(|| of_end(from));
             let reason = reason.unwrap_or_else(|| error.reason.clone());
             let reason = format!("in {from}..{to}, {reason}");
-            ScenarioError {
+            DocumentError {
                 reason: reason.into(),
                 ..error
             }
@@ -275,8 +276,8 @@ impl Range {
         })
     }
 
-    fn check(&self) -> Result<(), ScenarioError> {
-        let wrong = |reason: String| Err(ScenarioError::new(&self.field, reason));
+    fn check(&self) -> Result<(), DocumentError> {
+        let wrong = |reason: String| Err(DocumentError::new(&self.field, reason));
         let Range { from, to, .. } = self;
         let end = |text: &str| {
             // With `...`, the second end begins with a point.
@@ -285,7 +286,7 @@ impl Range {
                 let reason = format!(
                     "\"{text}\" is not an end of a range; give a number with a unit, as in 10mbit..50mbit"
                 );
-                ScenarioError::new(&self.field, reason)
+                DocumentError::new(&self.field, reason)
             })
         };
         let (one, other) = (end(from)?, end(to)?);
@@ -325,7 +326,7 @@ mod tests {
     }
 
     /// The path with the value at index `place` of `count` values of each range.
-    fn at(path: &RangedPath, place: usize, count: usize) -> Result<Scenario, ScenarioError> {
+    fn at(path: &RangedPath, place: usize, count: usize) -> Result<Scenario, DocumentError> {
         let ranges = path.ranges()?;
         let value = |range: &Range| range.values(count)[place].clone();
         let values: Vec<String> = ranges.iter().map(value).collect();

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::plan::{PACKET, PAYLOAD};
 use super::ranges::RangedPath;
+use document::{DocumentError, Reason};
 use record::Summary;
-use scenario::{Reason, ScenarioError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use tables::numbers;
 use units::Bytes;
 
 /// The half width of the 95 % interval of a counted share, in standard deviations.
@@ -56,13 +57,13 @@ impl RangedPath {
     /// # Errors
     ///
     /// The text is not such a summary, has no path, or its numbers contradict each other.
-    pub fn of_json(text: &str) -> Result<RangedPath, ScenarioError> {
-        let wrong = |error: serde_json::Error| ScenarioError::new("", error.to_string());
+    pub fn of_json(text: &str) -> Result<RangedPath, DocumentError> {
+        let wrong = |error: serde_json::Error| DocumentError::new("", error.to_string());
         let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
         let flows = kind.flows.as_ref().map_or(0, Vec::len);
         if flows > MAX_FLOWS {
             let reason = format!("has {flows} entries, more than {MAX_FLOWS}; leave some out");
-            return Err(ScenarioError::new("flows", reason));
+            return Err(DocumentError::new("flows", reason));
         }
         match kind {
             Kind {
@@ -75,13 +76,13 @@ impl RangedPath {
             } => RangedPath::of_run(&serde_json::from_str(text).map_err(wrong)?),
             _ => {
                 let reason = "is not a summary; give what `run --json` or `trace --json` prints";
-                Err(ScenarioError::new("", reason))
+                Err(DocumentError::new("", reason))
             }
         }
     }
 
     /// The path of the direction with the most payload, among directions whose path is known.
-    fn of_capture(connections: &[Connection]) -> Result<RangedPath, ScenarioError> {
+    fn of_capture(connections: &[Connection]) -> Result<RangedPath, DocumentError> {
         let flows = connections.iter().flat_map(|connection| &connection.flows);
         let known = flows.filter_map(|flow| Some((flow, flow.path.as_ref()?)));
         let known = known.filter(|(flow, _)| flow.sent_bytes > INITIAL_WINDOW);
@@ -90,24 +91,24 @@ impl RangedPath {
         let Some((flow, fields)) = most else {
             let reason = "no direction with more payload than an initial window has a path; capture where data is sent, or with \
                           timestamps";
-            return Err(ScenarioError::new("connections", reason));
+            return Err(DocumentError::new("connections", reason));
         };
         let mut path = RangedPath::unknown();
         for (field, text) in fields {
             path.set(&format!("path.{field}"), text)?;
         }
-        let payload = report::size(Bytes::new(flow.sent_bytes));
+        let payload = numbers::size(Bytes::new(flow.sent_bytes));
         path.origin = Some(format!("{} to {} ({payload})", flow.from, flow.to));
         Ok(path)
     }
 
     /// The path of a run. Its loss is a range: the confidence interval of the counted share. If the engine cannot tell
     /// random loss from drops, the range begins at zero.
-    fn of_run(summary: &Summary) -> Result<RangedPath, ScenarioError> {
+    fn of_run(summary: &Summary) -> Result<RangedPath, DocumentError> {
         possible(summary)?;
         let of = &summary.path;
         let Some(rate) = of.rate_bps.or(of.limit_bps) else {
-            return Err(ScenarioError::new(
+            return Err(DocumentError::new(
                 "path.rate_bps",
                 "is missing; give the summary of a run over a path with a rate",
             ));
@@ -127,11 +128,11 @@ impl RangedPath {
 }
 
 /// Checks that the numbers can come from one run.
-fn possible(summary: &Summary) -> Result<(), ScenarioError> {
+fn possible(summary: &Summary) -> Result<(), DocumentError> {
     let rtprop = summary.path.rtprop_ms;
     if rtprop <= 0.0 {
         let reason = Reason::of(rtprop).words(" is no RTprop, or it is missing; give it in ms");
-        return Err(ScenarioError::new("path.rtprop_ms", reason));
+        return Err(DocumentError::new("path.rtprop_ms", reason));
     }
     for (place, flow) in summary.flows.iter().enumerate() {
         let of = |field: &str| format!("flows[{place}].{field}");
@@ -153,7 +154,7 @@ fn possible(summary: &Summary) -> Result<(), ScenarioError> {
             {
                 let reason = format!(" is above the {more} of {high}; mend the summary");
                 let reason = Reason::of(low).words(reason);
-                return Err(ScenarioError::new(of(&format!("rtt_ms.{less}")), reason));
+                return Err(DocumentError::new(of(&format!("rtt_ms.{less}")), reason));
             }
         }
         if let (Some(sent), Some(again)) = (flow.sent_bytes, flow.retransmitted_bytes)
@@ -161,14 +162,14 @@ fn possible(summary: &Summary) -> Result<(), ScenarioError> {
         {
             let reason = format!(" is more than the {sent} of sent_bytes; mend the summary");
             let reason = Reason::of(again).words(reason);
-            return Err(ScenarioError::new(of("retransmitted_bytes"), reason));
+            return Err(DocumentError::new(of("retransmitted_bytes"), reason));
         }
     }
     Ok(())
 }
 
 /// The interval of the random loss, if there is any.
-fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
+fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, DocumentError> {
     let declared = summary.flows.iter().filter_map(|flow| flow.packets_lost);
     let (field, lost) = match summary.path.random_losses {
         Some(lost) => ("path.random_losses", lost),
@@ -194,7 +195,7 @@ fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
     if lost as f64 > packets {
         let fix = "mend the summary, or give the path itself, with its loss";
         let reason = format!(" packets are more than the {packets:.0} that the flows sent; {fix}");
-        return Err(ScenarioError::new(field, Reason::of(lost).words(reason)));
+        return Err(DocumentError::new(field, Reason::of(lost).words(reason)));
     }
     let share = lost as f64 / packets;
     let half = HALF_WIDTH_DEVIATIONS * (share * (1.0 - share) / packets).sqrt();
@@ -207,7 +208,7 @@ fn loss(summary: &Summary) -> Result<Option<(f64, f64)>, ScenarioError> {
 mod tests {
     use super::*;
 
-    fn path(text: &str) -> Result<RangedPath, ScenarioError> {
+    fn path(text: &str) -> Result<RangedPath, DocumentError> {
         RangedPath::of_json(text)
     }
 

@@ -4,7 +4,8 @@ use super::advice::{Advice, Choice, Rival};
 use super::goal::Goal;
 use super::outcome::Outcome;
 use super::words;
-use report::{Table, bits_per_sec, known, percent, span};
+use report::Table;
+use tables::numbers::{bits_per_sec, known, percent, span};
 
 /// The advice for this goal, for a terminal of `width` columns. Ends with a newline.
 pub fn text(advice: &Advice<'_>, goal: Goal, width: Option<usize>) -> String {

@@ -6,8 +6,9 @@ use super::outcome::Outcomes;
 use super::plan::Sampling;
 use super::ranges::short;
 use path::Loss;
-use record::statistics::Spread;
-use report::count;
+use tables::numbers;
+use tables::numbers::count;
+use tables::statistics::Spread;
 use units::Duration;
 
 /// Describes the runs.
@@ -35,7 +36,7 @@ pub fn runs(sampling: &Sampling, runs: usize) -> String {
 }
 
 fn rounded(span: Duration) -> String {
-    report::span(span.as_millis_f64())
+    numbers::span(span.as_millis_f64())
 }
 
 /// `choose bbr1 for throughput: the most goodput, …`, and the cost to a neighbour. [`harm`] has the numbers.

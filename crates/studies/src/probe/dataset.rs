@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::row::Row;
 use files::{NewFile, Readers};
-use report::{DirectoryError, parquet};
+use report::DirectoryError;
+use tables::parquet;
 
 /// A directory with a file for each round.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use super::results::Results;
 pub use draw::MARK;
 use draw::{Axis, BLACK, Chart, Curve, Dash, Look, Picture, Rule, Unit, cdf};
+use tables::numbers;
 
 /// The distributions of each controller's median goodput, and of the ratio of the first two.
 pub fn picture(results: &Results, name: &str) -> Picture {
@@ -30,7 +31,7 @@ pub fn picture(results: &Results, name: &str) -> Picture {
     let ratios = ratios.values();
     if let [first, second, ..] = controllers {
         let title = format!("{first}'s goodput over {second}'s");
-        let count = report::count(ratios.len() as u64, "destination");
+        let count = numbers::count(ratios.len() as u64, "destination");
         let look = Look::line(BLACK, Dash::Solid).wide(2.5);
         charts.push(
             Chart::new(around(&title, Unit::NONE, ratios), share())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::row::Row;
 use record::LimitShares;
-use record::statistics::{Sorted, median};
+use tables::statistics::{Sorted, median};
 
 /// The results by destination.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use record::LimitShares;
-use report::parquet::Column;
+use tables::Column;
 
 /// One probe: the transfer over one connection in one round, or the reason why it failed.
 #[derive(Debug, Clone, PartialEq, Serialize)]

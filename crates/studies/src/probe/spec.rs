@@ -9,9 +9,10 @@ use units::bounds::{given, positive, refused, whole};
 use units::{Bytes, Duration};
 
 use crate::sweep::{Sweep, SweepError};
-use scenario::de;
-use scenario::tree::{Entry, Node};
-use scenario::{Controller, ScenarioError};
+use document::DocumentError;
+use document::de;
+use document::tree::{Entry, Node};
+use scenario::Controller;
 use serde::{Deserialize, Deserializer};
 
 /// A description of probes.
@@ -117,7 +118,7 @@ impl Spec {
             varied,
         } = &self.target
         else {
-            return Err(ScenarioError::new("path", "is missing").into());
+            return Err(DocumentError::new("path", "is missing").into());
         };
         let mut scenario = base.clone();
         scenario.push(Entry::new("name", text(&self.name)));
@@ -217,7 +218,7 @@ fn engine<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<lab::Engi
     }
 }
 
-fn read(mut raw: Raw, directory: &Path) -> Result<Spec, ScenarioError> {
+fn read(mut raw: Raw, directory: &Path) -> Result<Spec, DocumentError> {
     let target = target(&mut raw, directory)?;
     let controllers = raw.controllers.unwrap_or_else(usual_controllers);
     let is_quic = |host: &Host| host.over != Over::Tcp;
@@ -235,8 +236,8 @@ fn read(mut raw: Raw, directory: &Path) -> Result<Spec, ScenarioError> {
 }
 
 /// Reads paths or hosts, with the keys that belong to them.
-fn target(raw: &mut Raw, directory: &Path) -> Result<Target, ScenarioError> {
-    let wrong = |field: &str, reason: &str| Err(ScenarioError::new(field, reason));
+fn target(raw: &mut Raw, directory: &Path) -> Result<Target, DocumentError> {
+    let wrong = |field: &str, reason: &str| Err(DocumentError::new(field, reason));
     let entries = |all: [(&str, Option<Node>); 2]| {
         let all = all.into_iter();
         all.filter_map(|(key, value)| Some(Entry::new(key, value?)))
@@ -280,8 +281,8 @@ fn usual_controllers() -> Vec<Controller> {
     vec![ControllerKind::Bbr1.into(), ControllerKind::Cubic.into()]
 }
 
-fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), ScenarioError> {
-    let wrong = |reason: &str| Err(ScenarioError::new("", reason));
+fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), DocumentError> {
+    let wrong = |reason: &str| Err(DocumentError::new("", reason));
     if controllers.is_empty() {
         return wrong("is empty; give one or more, such as [\"bbr1\", \"cubic\"]");
     }
@@ -306,7 +307,7 @@ fn check_controllers(controllers: &[Controller], over_quic: bool) -> Result<(), 
     }
 }
 
-fn read_hosts(raw: Vec<RawHost>, directory: &Path) -> Result<Vec<Host>, ScenarioError> {
+fn read_hosts(raw: Vec<RawHost>, directory: &Path) -> Result<Vec<Host>, DocumentError> {
     let mut hosts: Vec<Host> = Vec::new();
     let count = raw.len();
     for (place, raw) in raw.into_iter().enumerate() {
@@ -316,7 +317,7 @@ fn read_hosts(raw: Vec<RawHost>, directory: &Path) -> Result<Vec<Host>, Scenario
         })?;
         if hosts.iter().any(|other| other.name == host.name) {
             let reason = format!("there is a {} already", host.name);
-            return Err(ScenarioError::new("name", reason).item(place));
+            return Err(DocumentError::new("name", reason).item(place));
         }
         hosts.push(host);
     }
@@ -356,22 +357,22 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 }
 
 impl Host {
-    fn read(raw: RawHost, directory: &Path) -> Result<Host, ScenarioError> {
+    fn read(raw: RawHost, directory: &Path) -> Result<Host, DocumentError> {
         let over = match (raw.over, raw.fingerprint) {
             (Way::Tcp, None) => Over::Tcp,
             (Way::Quic, Some(fingerprint)) => Over::Quic(fingerprint),
             (Way::Quic, None) => {
                 let reason = "is missing; the receiver prints it when it starts";
-                return Err(ScenarioError::new("fingerprint", reason));
+                return Err(DocumentError::new("fingerprint", reason));
             }
             (Way::Tcp, Some(_)) => {
                 let reason = "is of a receiver over quic; tcp has none";
-                return Err(ScenarioError::new("fingerprint", reason));
+                return Err(DocumentError::new("fingerprint", reason));
             }
         };
         let token = raw.token.map(|name| {
             Token::in_file(&directory.join(&name))
-                .map_err(|error| ScenarioError::new("token", format!("{name} {error}")))
+                .map_err(|error| DocumentError::new("token", format!("{name} {error}")))
         });
         Ok(Host {
             token: token.transpose()?.unwrap_or_else(Token::none),

@@ -2,7 +2,8 @@
 
 use super::results::Results;
 use record::LimitShares;
-use report::{Table, bits_per_sec};
+use report::Table;
+use tables::numbers::bits_per_sec;
 
 /// The shares of destinations at which ratios are printed.
 const SHARES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::runs::Amount;
-use scenario::ScenarioError;
-use scenario::de;
-use scenario::tree::{self, Entry, Node};
+use document::DocumentError;
+use document::de;
+use document::tree::{self, Entry, Node};
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 
@@ -54,7 +54,7 @@ impl Axis {
     }
 
     /// Drops the rows in which the field has none of these values.
-    pub(super) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
+    pub(super) fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), DocumentError> {
         let Some(place) = self.fields.iter().position(|of| of == field) else {
             return Ok(());
         };
@@ -63,7 +63,7 @@ impl Axis {
         self.rows
             .retain(|row| row.get(place).is_some_and(is_wanted));
         if self.rows.is_empty() {
-            Err(ScenarioError::new("", "has none of these values"))
+            Err(DocumentError::new("", "has none of these values"))
         } else {
             Ok(())
         }
@@ -71,7 +71,7 @@ impl Axis {
 
     /// Reads the axes in `[axes]`: a list or a range of values for each field. A field is named by its path, in quotes
     /// or as nested tables.
-    pub(super) fn read_all(value: &Node) -> Result<Vec<Axis>, ScenarioError> {
+    pub(super) fn read_all(value: &Node) -> Result<Vec<Axis>, DocumentError> {
         let entries = value.entries("a table of lists, [axes]")?;
         let mut axes = Vec::new();
         read_into(&mut axes, "", entries)?;
@@ -80,18 +80,18 @@ impl Axis {
     }
 
     /// Reads the axes in all `[[together]]`.
-    pub(super) fn read_groups(groups: &[Node]) -> Result<Vec<Axis>, ScenarioError> {
+    pub(super) fn read_groups(groups: &[Node]) -> Result<Vec<Axis>, DocumentError> {
         tree::items(groups, Axis::read_together)
     }
 
     /// Reads the axis in one `[[together]]`: lists of equal length.
-    fn read_together(value: &Node) -> Result<Axis, ScenarioError> {
+    fn read_together(value: &Node) -> Result<Axis, DocumentError> {
         let entries = value.entries("a table of lists")?;
         let mut fields = Vec::new();
         read_into(&mut fields, "", entries)?;
         let mut fields = fields.into_iter();
         let Some(mut axis) = fields.next() else {
-            return Err(ScenarioError::new("", "varies nothing; give it two lists"));
+            return Err(DocumentError::new("", "varies nothing; give it two lists"));
         };
         for other in fields {
             if other.len() != axis.len() {
@@ -103,7 +103,7 @@ impl Axis {
                 );
                 return Err(on_line(
                     other.line,
-                    ScenarioError::new(other.fields.join("."), reason),
+                    DocumentError::new(other.fields.join("."), reason),
                 ));
             }
             axis.fields.extend(other.fields);
@@ -116,19 +116,19 @@ impl Axis {
     }
 
     /// Checks that all rows differ.
-    fn check_distinct(&self) -> Result<(), ScenarioError> {
+    fn check_distinct(&self) -> Result<(), DocumentError> {
         let mut seen = HashSet::new();
         let rows = (0..self.len()).map(|row| self.labels(row).collect::<Vec<_>>());
         let twice = rows.into_iter().find(|row| !seen.insert(row.clone()));
         twice.map_or(Ok(()), |row| {
             let reason = format!("has {} twice; give it once", row.join(" "));
-            let error = ScenarioError::new(self.fields.join(" and "), reason);
+            let error = DocumentError::new(self.fields.join(" and "), reason);
             Err(on_line(self.line, error))
         })
     }
 }
 
-fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<(), ScenarioError> {
+fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<(), DocumentError> {
     for entry in entries {
         let field = format!("{prefix}{}", entry.key);
         let is_range = |inner: &[Entry]| {
@@ -143,7 +143,7 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
                 read_into(axes, &format!("{field}."), inner)?;
                 continue;
             }
-            Node::Scalar(text) => Err(ScenarioError::new(
+            Node::Scalar(text) => Err(DocumentError::new(
                 "",
                 format!(
                     "is one value; write a list such as [\"{text}\"], or replace it in the scenario"
@@ -153,7 +153,7 @@ fn read_into(axes: &mut Vec<Axis>, prefix: &str, entries: &[Entry]) -> Result<()
         let (values, is_log) = values
             .and_then(|(values, is_log)| {
                 if values.is_empty() {
-                    Err(ScenarioError::new("", "has no values; give it one or more"))
+                    Err(DocumentError::new("", "has no values; give it one or more"))
                 } else {
                     Ok((values, is_log))
                 }
@@ -199,7 +199,7 @@ fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
 }
 
 /// `{ from = "1mbit", to = "1gbit", steps = 7, scale = "log" }`.
-fn range(value: &Node) -> Result<(Vec<Node>, bool), ScenarioError> {
+fn range(value: &Node) -> Result<(Vec<Node>, bool), DocumentError> {
     let Range {
         from,
         to,
@@ -217,12 +217,12 @@ fn range(value: &Node) -> Result<(Vec<Node>, bool), ScenarioError> {
                 "there are no values between {from} and {to}; give two numbers with the same kind of unit, or a list"
             )
         };
-        return Err(ScenarioError::new("", reason));
+        return Err(DocumentError::new("", reason));
     };
     Ok((texts.into_iter().map(Node::Scalar).collect(), is_log))
 }
 
-pub(super) fn on_line(line: Option<usize>, mut error: ScenarioError) -> ScenarioError {
+pub(super) fn on_line(line: Option<usize>, mut error: DocumentError) -> DocumentError {
     error.line = error.line.or(line);
     error
 }

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::runs::{Plan, Run, Store, amounts};
 use record::Summary;
-use report::parquet::{self, Column, WriteError};
+use tables::Column;
+use tables::parquet::{self, WriteError};
 
 /// The stored flows of a plan, as a table whose rows are indices.
 #[derive(Debug)]

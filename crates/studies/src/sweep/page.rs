@@ -12,9 +12,9 @@ use super::spec::{Scale, Sweep};
 use super::table::{headings, row};
 use crate::runs::{Point, amounts, distinct};
 use record::Dimension;
-use record::statistics::Spread;
 use report::page::Page;
 use report::{Origin, Table, describe};
+use tables::statistics::Spread;
 
 /// The part of the page between header and footer.
 #[derive(Template)]

@@ -6,7 +6,7 @@ use super::metric::Metric;
 use crate::runs::{Failed, Plan, Point, Store, distinct};
 use record::Summary;
 use record::measure::Subject;
-use record::statistics::Spread;
+use tables::statistics::Spread;
 
 /// The flows of one controller at one point, over all repeats.
 #[derive(Debug, Clone)]

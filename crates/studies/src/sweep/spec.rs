@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use super::axis::{Axis, label, on_line};
 use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
+use document::tree::{Entry, Node};
+use document::{DocumentError, de};
 use files::regular;
-use scenario::tree::{Entry, Node};
-use scenario::{Draft, ScenarioError, de};
+use scenario::Draft;
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 
@@ -74,14 +75,14 @@ units::as_text!(Scale);
 pub enum SweepError {
     /// The text of the sweep is invalid.
     #[error(transparent)]
-    Text(#[from] ScenarioError),
+    Text(#[from] DocumentError),
     /// The scenario's file is invalid.
     #[error("scenario {}: {error}", .file.display())]
     Base {
         /// The file.
         file: PathBuf,
         /// The error in it.
-        error: ScenarioError,
+        error: DocumentError,
     },
     /// A point's scenario is invalid.
     #[error("{place}{error}")]
@@ -89,7 +90,7 @@ pub enum SweepError {
         /// The line and value of the axis at fault, or the values of the point.
         place: String,
         /// The error in it.
-        error: ScenarioError,
+        error: DocumentError,
         /// The replaced field at fault, if there is one.
         culprit: Option<String>,
     },
@@ -148,12 +149,12 @@ impl Sweep {
     ///
     /// Those of [`Sweep::parse`].
     pub fn read(entries: &[Entry], directory: &Path) -> Result<Sweep, SweepError> {
-        let numbered = |error: ScenarioError| error.on_line_in(entries);
+        let numbered = |error: DocumentError| error.on_line_in(entries);
         let raw: Raw = de::read_entries(entries).map_err(numbered)?;
         let (base, base_file) = match raw.scenario {
             None => {
                 let reason = "is missing; name a scenario's file, or give it as [scenario]";
-                return Err(ScenarioError::new("scenario", reason).into());
+                return Err(DocumentError::new("scenario", reason).into());
             }
             Some(Node::Table(inner)) => (Draft::new(inner, directory), None),
             Some(name) => {
@@ -162,7 +163,7 @@ impl Sweep {
                 let file = directory.join(name);
                 let text = regular::text(&file, de::LARGEST).map_err(|error| {
                     let reason = format!("cannot read {}: {error}", file.display());
-                    SweepError::Text(numbered(ScenarioError::new("scenario", reason)))
+                    SweepError::Text(numbered(DocumentError::new("scenario", reason)))
                 })?;
                 let beside = file.parent().unwrap_or(Path::new(""));
                 let base = Draft::parse(&text, beside).map_err(|error| SweepError::Base {
@@ -190,13 +191,13 @@ impl Sweep {
         let mut paired = sweep.paired.iter();
         if let Some(none) = paired.find(|field| !sweep.fields().any(|of| of == *field)) {
             let reason = format!("{none} is not a field of an axis");
-            return Err(numbered(ScenarioError::new("paired", reason)).into());
+            return Err(numbered(DocumentError::new("paired", reason)).into());
         }
         if let Some(x) = &sweep.plot.x
             && !sweep.fields().any(|field| field == x)
         {
             let reason = format!("{x} is not a field of an axis");
-            return Err(numbered(ScenarioError::new("plot.x", reason)).into());
+            return Err(numbered(DocumentError::new("plot.x", reason)).into());
         }
         Ok(sweep)
     }
@@ -220,7 +221,7 @@ impl Sweep {
     /// # Errors
     ///
     /// The field cannot exist, or an axis varies it.
-    pub fn set(&mut self, field: &str, text: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, field: &str, text: &str) -> Result<(), DocumentError> {
         self.replace(field, &Node::from_option(text))
     }
 
@@ -229,10 +230,10 @@ impl Sweep {
     /// # Errors
     ///
     /// Those of [`Sweep::set`].
-    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), ScenarioError> {
+    pub fn replace(&mut self, field: &str, value: &Node) -> Result<(), DocumentError> {
         if let Some(axis) = self.fields().find(|axis| overlap(axis, field)) {
             let reason = format!("is varied by the axis {axis}");
-            return Err(ScenarioError::new(field, reason));
+            return Err(DocumentError::new(field, reason));
         }
         self.base.replace(field, value)
     }
@@ -242,11 +243,11 @@ impl Sweep {
     /// # Errors
     ///
     /// No axis varies the field, or none of its values is left.
-    pub fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), ScenarioError> {
+    pub fn keep(&mut self, field: &str, values: &[Node]) -> Result<(), DocumentError> {
         let varied = |axis: &&mut Axis| axis.fields.iter().any(|of| of == field);
         let Some(axis) = self.axes.iter_mut().find(varied) else {
             let reason = "is varied by no axis; give it one value";
-            return Err(ScenarioError::new(field, reason));
+            return Err(DocumentError::new(field, reason));
         };
         axis.keep(field, values)
             .map_err(|error| error.within(field))
@@ -312,7 +313,7 @@ impl Sweep {
 
     /// The error of the invalid point with these values. A value between the ends of a range was not written by the
     /// user: if an end is invalid too, the error names that end.
-    fn of_written(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
+    fn of_written(&self, draft: &Draft, values: &[String], error: DocumentError) -> SweepError {
         let culprit = draft.culprit(&error);
         let mut axes = self.axes.iter().filter(|axis| axis.is_range);
         let axis = axes.find(|axis| axis.fields.len() == 1 && culprit == Some(&*axis.fields[0]));
@@ -336,7 +337,7 @@ impl Sweep {
     }
 
     /// The error of the invalid point with these values.
-    fn wrong(&self, draft: &Draft, values: &[String], error: ScenarioError) -> SweepError {
+    fn wrong(&self, draft: &Draft, values: &[String], error: DocumentError) -> SweepError {
         let culprit = draft.culprit(&error).map(str::to_string);
         let given: Vec<(&str, &String)> = self.fields().zip(values).collect();
         let to_blame = given
@@ -375,7 +376,7 @@ impl Sweep {
     }
 
     /// Checks that there are axes, and that no two vary the same field.
-    fn check_axes(&self) -> Result<(), ScenarioError> {
+    fn check_axes(&self) -> Result<(), DocumentError> {
         let mut before: Vec<&str> = Vec::new();
         for axis in &self.axes {
             for field in &axis.fields {
@@ -385,17 +386,17 @@ impl Sweep {
                     } else {
                         format!("is varied by {other} too")
                     };
-                    return Err(on_line(axis.line, ScenarioError::new(field, reason)));
+                    return Err(on_line(axis.line, DocumentError::new(field, reason)));
                 }
                 if before.len() == MAX_FIELDS {
                     let reason = format!("vary more than {MAX_FIELDS} fields; give several sweeps");
-                    return Err(on_line(axis.line, ScenarioError::new("axes", reason)));
+                    return Err(on_line(axis.line, DocumentError::new("axes", reason)));
                 }
                 before.push(field);
             }
         }
         if before.is_empty() {
-            Err(ScenarioError::new(
+            Err(DocumentError::new(
                 "axes",
                 "nothing varies; give [axes] a field and its values, such as \"path.loss\" = [\"0%\", \"1%\"]",
             ))

@@ -2,8 +2,9 @@
 
 use super::metric::Metric;
 use super::results::{Group, Results};
-use record::statistics::Spread;
-use report::{Table, bits_per_sec, count, percent, span};
+use report::Table;
+use tables::numbers::{bits_per_sec, count, percent, span};
+use tables::statistics::Spread;
 
 /// The most rows on a terminal, about two screens. The page, the Parquet file and the JSON have all rows.
 pub const ROWS: usize = 100;

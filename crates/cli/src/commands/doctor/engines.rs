@@ -8,6 +8,7 @@ use fleet::{Moment, Namespace, Watcher};
 use lab::{Cancel, EngineKind};
 use linux::{Network, NetworkConfig};
 use scenario::Scenario;
+use tables::numbers;
 
 use super::finding::{Finding, by_root};
 
@@ -85,7 +86,7 @@ fn watch() -> Finding {
             name,
             format!(
                 "sees this machine's {}",
-                report::count(seen as u64, "TCP connection")
+                numbers::count(seen as u64, "TCP connection")
             ),
         ),
         Err(error) => Finding::lacking(name, error, by_root("modprobe tcp_diag")),

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use quic::endpoint::{SOCKET_BUFFER, most_segments};
+use tables::numbers;
 
 use super::finding::{Finding, by_root};
 
@@ -81,7 +82,7 @@ fn timers() -> Finding {
         .collect();
     late.sort_unstable();
     let most = late[WAITS * 95 / 100];
-    let shown = report::span(most.as_secs_f64() * 1e3);
+    let shown = numbers::span(most.as_secs_f64() * 1e3);
     let detail = format!("95 % of waits are at most {shown} late");
     if most <= LATE {
         return Finding::ok(name, detail);
@@ -111,7 +112,7 @@ fn pacing() -> Finding {
 fn processors() -> Finding {
     let name = "processors";
     let count = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let detail = report::count(count as u64, "processor");
+    let detail = numbers::count(count as u64, "processor");
     if count > 1 {
         return Finding::ok(name, detail);
     }

@@ -6,6 +6,7 @@ use program::failure::Failure;
 use program::interrupt;
 use program::output;
 use studies::probe::{self, Host, Row};
+use tables::numbers;
 
 use super::{Probing, token};
 
@@ -20,11 +21,11 @@ pub fn probe(probing: &Probing<'_>, hosts: &[Host]) -> Result<(), Failure> {
     let first = dataset.next_round();
     let mut results = probing.results();
     if !options.quiet {
-        let rounds = spec.rounds.map(|rounds| report::count(rounds, "round"));
+        let rounds = spec.rounds.map(|rounds| numbers::count(rounds, "round"));
         output::note(format_args!(
             "{}: {}, {} every {}, {}; rows in {}",
             spec.name,
-            report::count(hosts.len() as u64, "destination"),
+            numbers::count(hosts.len() as u64, "destination"),
             spec.bytes,
             spec.interval,
             rounds.unwrap_or_else(|| "until Ctrl-C".to_owned()),
@@ -59,7 +60,7 @@ fn report_round(rows: &[Row], said: &mut HashSet<String>) {
     let round = rows.first().map_or(0, |row| row.round);
     output::note(format_args!(
         "round {round}: {}, {} failed",
-        report::count(rows.len() as u64, "probe"),
+        numbers::count(rows.len() as u64, "probe"),
         failed.clone().count()
     ));
     let reasons = failed.map(|row| {

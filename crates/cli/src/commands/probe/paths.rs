@@ -6,6 +6,7 @@ use program::interrupt;
 use program::work_bar::WorkBar;
 use studies::probe;
 use studies::runs::{self, Execution, Plan};
+use tables::numbers;
 
 use super::Probing;
 
@@ -53,7 +54,7 @@ pub fn probe(probing: &Probing<'_>, kind: EngineKind) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::failed(format_args!(
             "{count} of {} failed",
-            report::count(plan.runs.len() as u64, "connection")
+            numbers::count(plan.runs.len() as u64, "connection")
         ))),
     }
 }

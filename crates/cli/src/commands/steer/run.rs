@@ -19,6 +19,7 @@ use program::whole;
 use rollout::steer::{Steer, SteerError};
 use rollout::study::Step;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use tables::numbers;
 use units::{Duration, Ratio};
 
 use super::super::{study, watch};
@@ -117,7 +118,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     };
     output::note(format_args!(
         "in force: {}{place}",
-        report::count(count, "rule")
+        numbers::count(count, "rule")
     ));
     let (mut over, mut pace) = (None, Pace::default());
     watch::each(STEP, &ended, || {
@@ -146,7 +147,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 
 /// What is told at the end.
 fn last_words(assigned: u64, over: Option<&str>) -> String {
-    let connections = report::count(assigned, "connection");
+    let connections = numbers::count(assigned, "connection");
     let were = if assigned == 1 { "was" } else { "were" };
     let then = over.unwrap_or("new ones have the default controller");
     format!("{connections} {were} steered; {then}")
@@ -172,7 +173,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
         Ok((count, left_out)) => {
             let mut text = format!(
                 "reloaded, and in force: {}",
-                report::count(count as u64, "rule")
+                numbers::count(count as u64, "rule")
             );
             if !left_out.is_empty() {
                 text += &format!(
@@ -220,11 +221,11 @@ fn words(policy: &Policy, rule: &Rule) -> String {
     let arms: Vec<String> = names
         .into_iter()
         .zip(shares.shares())
-        .map(|(name, share)| format!("{name} {}", report::percent(share)))
+        .map(|(name, share)| format!("{name} {}", numbers::percent(share)))
         .collect();
     let networks = match rule.prefix.len() {
         0 => "any network".to_owned(),
-        many => report::count(many as u64, "network"),
+        many => numbers::count(many as u64, "network"),
     };
     let (through, bounds) = (through(&rule.interface), bounds(rule));
     format!(

@@ -11,6 +11,7 @@ use program::failure::Failure;
 use program::output;
 use program::usage;
 use rollout::steer::{self, Given};
+use tables::numbers;
 use units::{Duration, Ratio};
 
 use super::super::study;
@@ -156,7 +157,7 @@ fn by_file(policy: &Policy, of: &Connection) -> Option<Given> {
 
 /// What the kernel remembers of a client network.
 fn remembered(of: Resent) -> String {
-    let packets = report::count(of.sent, "packet");
+    let packets = numbers::count(of.sent, "packet");
     let Some(share) = of.share else {
         return format!(
             "{} of {packets} resent; with fewer than {KNOWN_PACKETS}, the share is unknown",
@@ -196,7 +197,7 @@ fn words(policy: &Policy, given: Option<&Given>, asked: Option<&Connection>) -> 
         text += &format!(
             " says {}, and in these ten minutes this client network is among the {} that explore",
             given.own,
-            report::percent(share)
+            numbers::percent(share)
         );
     }
     let mut rules = policy.rules.iter();

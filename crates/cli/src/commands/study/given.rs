@@ -6,9 +6,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
+use document::DocumentError;
+use document::tree::Node;
 use program::failure::Failure;
-use scenario::ScenarioError;
-use scenario::tree::Node;
 use serde::{Serialize, Serializer};
 
 use super::super::steer::read_text;
@@ -226,7 +226,7 @@ impl<'o> Source<'o> {
     }
 
     /// The same error, with the line of its field.
-    pub fn lined(&self, error: ScenarioError) -> ScenarioError {
+    pub fn lined(&self, error: DocumentError) -> DocumentError {
         match Node::from_toml(&self.text) {
             Ok(entries) => error.on_line_in(&entries),
             Err(_) => error,

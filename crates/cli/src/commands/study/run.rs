@@ -10,8 +10,8 @@ use linux::command::Init;
 use linux::routing::{PRIORITY, TABLE};
 use program::failure::Failure;
 use program::output;
-use report::count;
 use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, StudyError};
+use tables::numbers::count;
 use units::{Bytes, Duration};
 
 use super::super::steer::{networks, through};

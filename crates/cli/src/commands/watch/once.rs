@@ -1,10 +1,12 @@
 //! One look, printed.
 
-use fleet::{Column, Connection, Group, GroupBy, Limit, Moment, quantile};
+use fleet::{Column, Connection, Group, GroupBy, Limit, Moment};
 use program::failure::Failure;
 use program::output;
-use report::{Table, below, count};
+use report::{Table, below};
 use serde_json::{Map, Value, json};
+use tables::numbers::count;
+use tables::statistics::nearest_rank;
 use units::{Duration, Rate};
 
 use super::Options;
@@ -153,14 +155,14 @@ fn of_group(by: GroupBy, group: &Group, when: Moment) -> Map<String, Value> {
         "connections": group.connections,
         "send_rate_bps": group.send_rate.map(Rate::bits_per_sec),
         "receive_rate_bps": group.receive_rate.map(Rate::bits_per_sec),
-        "srtt_p50_ms": time(quantile(&group.rtts, 0.5)),
-        "srtt_p95_ms": time(quantile(&group.rtts, 0.95)),
+        "srtt_p50_ms": time(nearest_rank(&group.rtts, 0.5)),
+        "srtt_p95_ms": time(nearest_rank(&group.rtts, 0.95)),
         "min_rtt_ms": time(group.min_rtt),
-        "delivery_rate_p50_bps": quantile(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
+        "delivery_rate_p50_bps": nearest_rank(&group.delivery_rates, 0.5).map(Rate::bits_per_sec),
         "resent": group.since.resent(),
         "limited_application": shares.map(|shares| shares.application),
         "limited_receiver": shares.map(|shares| shares.receiver),
-        "limited_sndbuf": shares.map(|shares| shares.send_buffer),
+        "limited_send_buffer": shares.map(|shares| shares.send_buffer),
         "limited_congestion": shares.map(|shares| shares.congestion),
         "limit": shares.map(|shares| Limit::name(shares.most().0)),
     });

@@ -8,6 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
+use tables::numbers;
 use units::{Duration, Rate};
 
 use super::draw::Palette;
@@ -46,17 +47,16 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
     let (socket, info) = (&seen.socket, &seen.socket.info);
     let dash = || "–".to_owned();
     let rate = |rate: Option<Rate>| {
-        rate.map_or_else(
-            dash,
-            |rate| report::bits_per_sec(rate.bits_per_sec() as f64),
-        )
+        rate.map_or_else(dash, |rate| {
+            numbers::bits_per_sec(rate.bits_per_sec() as f64)
+        })
     };
     let short =
         |rate: Option<Rate>| rate.map_or_else(dash, |rate| scaled(rate.bits_per_sec() as f64));
     let time = |span: Option<Duration>| {
         span.map_or_else(dash, |span| format!("{} ms", millis(span.as_millis_f64())))
     };
-    let packets = |count: u32| report::size(info.snd_mss * u64::from(count));
+    let packets = |count: u32| numbers::size(info.snd_mss * u64::from(count));
     let process = seen.process.as_ref();
     let process = process.map_or_else(dash, |process| {
         format!("{} ({})", process.name, process.pid)
@@ -112,10 +112,10 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
             "window",
             format!(
                 "in flight {}  cwnd {}  their window {}  unsent {}",
-                report::size(seen.inflight()),
+                numbers::size(seen.inflight()),
                 packets(info.snd_cwnd),
-                report::size(info.snd_wnd),
-                report::size(info.notsent_bytes),
+                numbers::size(info.snd_wnd),
+                numbers::size(info.notsent_bytes),
             ),
         ),
         line(
@@ -123,19 +123,19 @@ fn about(connection: &Connection, palette: Palette) -> Vec<Line<'static>> {
             format!(
                 "{}  so far: busy {}, rwnd {}, sndbuf {}",
                 seen.shares().map_or_else(dash, limit),
-                report::span(info.busy_time.as_millis_f64()),
-                report::span(info.rwnd_limited.as_millis_f64()),
-                report::span(info.sndbuf_limited.as_millis_f64()),
+                numbers::span(info.busy_time.as_millis_f64()),
+                numbers::span(info.rwnd_limited.as_millis_f64()),
+                numbers::span(info.sndbuf_limited.as_millis_f64()),
             ),
         ),
         line(
             "so far",
             format!(
                 "sent {}  received {}  resent {} of {}",
-                report::size(seen.acknowledged()),
-                report::size(info.bytes_received),
+                numbers::size(seen.acknowledged()),
+                numbers::size(info.bytes_received),
                 seen.retransmitted_packets(),
-                report::count(u64::from(info.data_segs_out), "packet"),
+                numbers::count(u64::from(info.data_segs_out), "packet"),
             ),
         ),
     ];

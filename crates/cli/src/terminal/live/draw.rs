@@ -6,6 +6,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use tables::numbers;
 use units::Rate;
 
 use super::keys::HELP;
@@ -117,7 +118,7 @@ fn title_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
         let rates = shown.iter().filter_map(|one| of(&one.seen));
         // The sum of no floating-point numbers is -0.0.
         let rates = rates.map(Rate::bits_per_sec);
-        report::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
+        numbers::bits_per_sec(rates.fold(0, u64::saturating_add) as f64)
     };
     let watched = view.table.all().iter();
     let all = watched.filter(|one| view.filter.passes(&one.seen)).count();
@@ -168,7 +169,7 @@ fn status_line(screen: &Screen, view: &View<'_>) -> Line<'static> {
     } else {
         format!("  filter: {filter}")
     };
-    let took = report::span(view.took.as_millis_f64());
+    let took = numbers::span(view.took.as_millis_f64());
     Line::styled(
         printable(&format!("{order}{filter}  poll {took}")),
         palette.quiet(),

@@ -5,7 +5,8 @@ use experiment::effect::DOUBT;
 use experiment::timeline::{ArmInBin, Bins};
 use experiment::verdict::range;
 use experiment::{Findings, Measure};
-use report::{Table, bits_per_sec, known, span, utc};
+use report::Table;
+use tables::numbers::{bits_per_sec, known, span, utc};
 
 use super::super::data::Read;
 use super::tables::percent;

@@ -4,7 +4,7 @@ use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit};
 use experiment::Measure;
 use experiment::carryover::{Since, ValueSince};
 use experiment::timeline::{ArmInBin, Bins};
-use report::utc;
+use tables::numbers::utc;
 
 use super::course::{SHOWN, time};
 

@@ -5,8 +5,9 @@ pub mod course;
 mod course_charts;
 pub mod tables;
 
+use ::report::Table;
 use ::report::page::{Origin, PLAIN, Page};
-use ::report::{Table, count};
+use ::tables::numbers::count;
 use askama::Template;
 use experiment::findings::Comparison;
 use experiment::{Findings, timeline};

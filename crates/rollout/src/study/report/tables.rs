@@ -5,7 +5,8 @@ use experiment::heat::{HeatRow, SHARES};
 use experiment::plan::Kept;
 use experiment::verdict::{Reach, change, probability, range};
 use experiment::{Findings, Group, Measure};
-use report::{Table, bits_per_sec, count, known, utc};
+use report::Table;
+use tables::numbers::{bits_per_sec, count, known, utc};
 
 use super::super::data::Read;
 use super::super::join::Joined;

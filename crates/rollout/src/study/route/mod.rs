@@ -18,11 +18,11 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration as StdDuration;
 
+use document::DocumentError;
 use experiment::{Members, Plan};
 use kernel::{SteeredConnection, SteeringCounts};
 use linux::command::Init;
 use linux::routing::Routing;
-use scenario::ScenarioError;
 use units::Duration;
 
 use super::assigner::{Assigner, Heard};
@@ -48,7 +48,7 @@ pub const LEASE: StdDuration = StdDuration::from_secs(60);
 pub enum RouteError {
     /// The plan's networks are not suitable.
     #[error(transparent)]
-    Networks(#[from] ScenarioError),
+    Networks(#[from] DocumentError),
     /// The kernel refused.
     #[error(transparent)]
     Linux(#[from] linux::Error),

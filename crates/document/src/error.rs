@@ -1,0 +1,249 @@
+//! What is wrong with a document, in one line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use units::{ConfigError, nearest};
+
+/// What precedes an example of a table.
+pub(crate) const TABLE: &str = "a table such as ";
+
+/// Errors show so many characters of a value, and of a key.
+const MOST_SHOWN: usize = 60;
+
+/// A document, or one of its fields, makes no sense.
+///
+/// Prints as one line: where (line of the file, if it came from one), which field, what is wrong and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentError {
+    /// The line of the document's text, counted from one.
+    pub line: Option<usize>,
+    /// The field, such as `path.rate`; empty if it is about the text as a whole.
+    pub field: String,
+    /// What is wrong with it, and the fix.
+    pub reason: Reason,
+}
+
+impl DocumentError {
+    /// What is wrong with a field.
+    pub fn new(field: impl Into<String>, reason: impl Into<Reason>) -> DocumentError {
+        DocumentError {
+            line: None,
+            field: field.into(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The field as people are shown it: in one line, and no longer than one.
+    pub fn place(&self) -> String {
+        match self.field.char_indices().nth(3 * MOST_SHOWN) {
+            Some((end, _)) => plain(self.field.get(..end).unwrap_or_default()) + "…",
+            None => plain(&self.field),
+        }
+    }
+
+    /// The same error, in item `index` of a list; [`DocumentError::within`] puts the list's name before it.
+    pub fn item(self, index: usize) -> DocumentError {
+        self.within(&format!("[{index}]"))
+    }
+
+    /// The same error, seen from the table `table` that the field is in.
+    pub fn within(mut self, table: &str) -> DocumentError {
+        self.field = below(table, &self.field);
+        for part in &mut self.reason.0 {
+            if let Part::Meant(meant) = part {
+                *meant = below(table, meant);
+            }
+        }
+        self
+    }
+}
+
+/// The field `field` of the table `table`, as people are shown it.
+fn below(table: &str, field: &str) -> String {
+    match field.chars().next() {
+        None => table.to_string(),
+        Some('[') => format!("{table}{field}"),
+        Some(_) => format!("{table}.{field}"),
+    }
+}
+
+impl From<ConfigError> for DocumentError {
+    fn from(error: ConfigError) -> DocumentError {
+        // The sentence goes on after the field without a colon: `queue.min of 90kb is …`.
+        let problem = error.problem();
+        let reason = problem.strip_prefix("of ").unwrap_or(problem);
+        DocumentError::new(error.field(), reason)
+    }
+}
+
+/// What is wrong with a field, and the fix. Its parts are typed, since an option, a file and Python's keywords write the same
+/// field in different ways.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reason(Vec<Part>);
+
+/// A part of a [`Reason`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Words.
+    Words(String),
+    /// The value that the field has.
+    Value(String),
+    /// Another field, such as `path.rate`.
+    Field(String),
+    /// The field that was probably meant. Unlike [`Part::Field`], it is relative to what the error's field is relative to.
+    Meant(String),
+    /// What would be right, as a table in TOML.
+    Table(String),
+}
+
+impl Part {
+    /// As documents have it.
+    pub fn text(&self) -> &str {
+        match self {
+            Part::Words(text)
+            | Part::Value(text)
+            | Part::Field(text)
+            | Part::Meant(text)
+            | Part::Table(text) => text,
+        }
+    }
+}
+
+impl Reason {
+    /// One that begins with the value.
+    pub fn of(value: impl fmt::Display) -> Reason {
+        Reason(vec![Part::Value(value.to_string())])
+    }
+
+    /// The same, and these words.
+    #[must_use]
+    pub fn words(self, words: impl Into<String>) -> Reason {
+        self.and(Part::Words(words.into()))
+    }
+
+    /// The same, and the name of a field.
+    #[must_use]
+    pub fn field(self, field: impl Into<String>) -> Reason {
+        self.and(Part::Field(field.into()))
+    }
+
+    /// The same, and the name of the field that was probably meant.
+    #[must_use]
+    pub fn meant(self, field: impl Into<String>) -> Reason {
+        self.and(Part::Meant(field.into()))
+    }
+
+    /// The same, and a table in TOML.
+    #[must_use]
+    pub fn table(self, table: impl Into<String>) -> Reason {
+        self.and(Part::Table(table.into()))
+    }
+
+    fn and(mut self, part: Part) -> Reason {
+        self.0.push(part);
+        self
+    }
+
+    /// Its text in one line, of parts that are told in this way.
+    pub fn told(&self, tell: impl Fn(&Part) -> String) -> String {
+        self.0.iter().map(|part| plain(&tell(part))).collect()
+    }
+}
+
+impl From<String> for Reason {
+    fn from(words: String) -> Reason {
+        Reason::default().words(words)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(words: &str) -> Reason {
+        words.to_string().into()
+    }
+}
+
+impl From<&String> for Reason {
+    fn from(words: &String) -> Reason {
+        words.as_str().into()
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(|part| match part {
+            Part::Table(table) => format!("{TABLE}{table}"),
+            part => part.text().to_string(),
+        }))
+    }
+}
+
+/// One line, whatever was in the text.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// The beginning of a text that is too long for a line that a person reads.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
+/// What other programs and papers call some keys.
+const OTHER_NAMES: [(&str, &[&str]); 7] = [
+    (
+        "rate",
+        &["bandwidth", "bw", "capacity", "speed", "throughput"],
+    ),
+    ("rtt", &["delay", "latency", "rtprop", "min_rtt", "ping"]),
+    ("buffer", &["queue_size", "queue_length", "limit"]),
+    ("loss", &["packet_loss", "plr", "drop"]),
+    ("queue", &["aqm", "qdisc", "discipline"]),
+    (
+        "controller",
+        &["congestion", "congestion_control", "algorithm", "cc", "cca"],
+    ),
+    ("duration", &["time", "length", "runtime"]),
+];
+
+/// The one of `known` that `key` was probably meant to be: one that means the same, or else one that is near.
+pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    let plain = key.to_lowercase().replace('-', "_");
+    let others = |of: &str| OTHER_NAMES.iter().find(|(name, _)| *name == of);
+    let means = |of: &&&str| others(of).is_some_and(|(_, others)| others.contains(&&*plain));
+    known
+        .iter()
+        .find(means)
+        .copied()
+        .or_else(|| nearest(key, known))
+}
+
+/// What is wrong with a key that is none of `known`.
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
+    match key_meant(key, known) {
+        Some(meant) => unknown_for(meant),
+        None => format!("unknown key; known: {}", known.join(", ")).into(),
+    }
+}
+
+/// What is wrong with a key that was probably meant to be this field.
+pub fn unknown_for(meant: impl Into<String>) -> Reason {
+    let reason = Reason::from("unknown key; did you mean `");
+    reason.meant(meant).words("`?")
+}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.place())?;
+        }
+        self.reason.fmt(f)
+    }
+}
+
+impl std::error::Error for DocumentError {}

@@ -1,0 +1,55 @@
+//! Flows at common times: samples are taken when ACKs come, which is at other times for each flow.
+
+use record::{FlowRecord, Record};
+use scenario::Scenario;
+use tables::Column;
+use units::Duration;
+
+use super::rows::{SampleRow, sample_columns};
+
+/// The most rows of a grid.
+pub const MAX_ROWS: u64 = 100_000_000;
+
+/// How many rows the grid of a run of this scenario will have; nothing if it is not known before the run how long that
+/// takes.
+pub fn rows(scenario: &Scenario, step: Duration) -> Option<u64> {
+    let flows = scenario.each_flow().count() as u64;
+    Some(flows.saturating_mul(times(scenario.duration?, step)))
+}
+
+/// How many times a grid has.
+fn times(end: Duration, step: Duration) -> u64 {
+    end.as_nanos() / step.as_nanos().max(1) + 1
+}
+
+/// `grid.parquet`: one row for each flow and each time from the start on that is a multiple of `step`, flow by flow, with
+/// the flow's latest sample. Before its first sample and after its end there is none.
+pub fn grid(
+    record: &Record,
+    step: Duration,
+) -> (
+    Vec<Column<'_, SampleRow<'_>>>,
+    impl Iterator<Item = SampleRow<'_>>,
+) {
+    let end = record.summary.end();
+    let rows = record.flows.iter().flat_map(move |flow| {
+        let mut next = 0;
+        (0..times(end, step)).map(move |index| {
+            let at = step * index;
+            while flow.samples.get(next).is_some_and(|sample| sample.at <= at) {
+                next += 1;
+            }
+            let latest = next.checked_sub(1).and_then(|last| flow.samples.get(last));
+            SampleRow {
+                flow,
+                at,
+                sample: latest.filter(|_| lives(flow, at)),
+            }
+        })
+    });
+    (sample_columns(), rows)
+}
+
+fn lives(flow: &FlowRecord, at: Duration) -> bool {
+    flow.completed.is_none_or(|completed| at <= completed)
+}

@@ -1,0 +1,9 @@
+//! The tables of a record: their rows and columns.
+//!
+//! `docs/records.md` says what is in every column, and how to read it.
+
+mod grid;
+mod rows;
+
+pub use grid::{MAX_ROWS as MAX_GRID_ROWS, grid, rows as grid_rows};
+pub use rows::{queue, samples, throughput, transfers};
