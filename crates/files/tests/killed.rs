@@ -174,7 +174,7 @@ fn a_full_disk_changes_nothing() {
         unshare.args(command).output()
     };
     if !inside(&["true".into()]).is_ok_and(|tried| tried.status.success()) {
-        eprintln!("SKIPPED: a full disk: this takes root and unshare");
+        skipping::skip!("a full disk: this takes root and unshare");
         return;
     }
     let done = inside(&child("on_a_small_disk", home.path())).expect("a child");
