@@ -6,11 +6,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 
+use files::regular;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
-use scenario::regular;
 use units::Duration;
 
 /// The most rows of a file. A study writes far fewer into one, but files may be put together. A few bytes can claim any number of
