@@ -4,9 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use capture::read::Opened;
-use capture::read::ReadError;
-use capture::{Direction, Summary, Timeline};
+use ::trace::{Direction, Opened, ReadError, Summary, Timeline};
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -128,7 +126,7 @@ pub fn trace(py: Python<'_>, files: &Bound<'_, PyAny>) -> PyResult<Trace> {
     }
     let cancel = Cancel::new();
     let read = interruptible(py, &cancel, || {
-        let mut trace = capture::Trace::new();
+        let mut trace = ::trace::Trace::new();
         let goes_on = || !cancel.is_cancelled();
         let open = |place: usize| -> io::Result<Opened<'_>> {
             Ok(Opened {

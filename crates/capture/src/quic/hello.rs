@@ -33,7 +33,7 @@ pub struct ClientHello {
     /// The offered protocols.
     pub protocols: Vec<String>,
     /// The client's parameters of ACK delays.
-    pub(super) delays: Delays,
+    pub delays: Delays,
 }
 
 impl ClientHello {

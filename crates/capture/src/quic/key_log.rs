@@ -86,12 +86,12 @@ impl KeyLog {
     }
 
     /// Whether there are no secrets.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }
 
     /// The secrets of client and server for the connection with this client random.
-    pub(super) fn of(&self, random: &[u8; 32]) -> Option<[&[u8]; 2]> {
+    pub fn of(&self, random: &[u8; 32]) -> Option<[&[u8]; 2]> {
         let [client, server] = self.secrets.get(random)?;
         Some([client.as_deref()?, server.as_deref()?])
     }

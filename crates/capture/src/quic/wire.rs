@@ -65,6 +65,7 @@ impl Id {
         Some(id)
     }
 
+    /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len()]
     }
@@ -234,16 +235,19 @@ pub struct Reader<'d> {
 }
 
 impl<'d> Reader<'d> {
+    /// Whether there are more bytes.
     pub fn has_more(&self) -> bool {
         self.at < self.data.len()
     }
 
+    /// The next byte.
     pub fn byte(&mut self) -> Option<u8> {
         let byte = *self.data.get(self.at)?;
         self.at += 1;
         Some(byte)
     }
 
+    /// The next two bytes, as a number.
     pub fn half(&mut self) -> Option<u16> {
         Some(u16::from_be_bytes([self.byte()?, self.byte()?]))
     }

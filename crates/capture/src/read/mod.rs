@@ -2,7 +2,7 @@
 //!
 //! A damaged or truncated file is read up to the damage. [`Frames::end`] tells how it ended.
 
-pub(crate) mod compression;
+mod compression;
 mod input;
 mod pcap;
 mod pcapng;
@@ -13,13 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Time;
 
-use compression::Windows;
 use input::Input;
 
 use crate::quic::KeyLog;
 
-pub use pieces::Opened;
-pub(crate) use pieces::{Pieces, Wanted};
+pub use compression::{Windows, plain};
+pub use pieces::{Opened, Pieces, Wanted};
 
 /// A captured packet.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +76,7 @@ pub struct Frames<'r> {
 }
 
 /// The secrets of key logs and captures, which all files share.
-pub(crate) type Secrets = Arc<Mutex<KeyLog>>;
+pub type Secrets = Arc<Mutex<KeyLog>>;
 
 enum Format {
     Pcap(pcap::Header),
@@ -120,12 +119,12 @@ impl<'r> Frames<'r> {
     /// The source cannot be read, or is not a capture.
     pub fn new(source: impl Read + 'r) -> Result<Frames<'r>, ReadError> {
         let windows = Windows::default();
-        let source = compression::plain(source, &windows)?;
+        let source = plain(source, &windows)?;
         Frames::of_plain(source, &windows, &Secrets::default())
     }
 
     /// Opens a capture that is not compressed. Adds the key logs in it to `secrets`, each before the packets behind it.
-    pub(crate) fn of_plain(
+    pub fn of_plain(
         source: Box<dyn Read + 'r>,
         windows: &Windows,
         secrets: &Secrets,

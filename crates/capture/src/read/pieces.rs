@@ -17,8 +17,10 @@ pub struct Opened<'s> {
 }
 
 /// A stream that ends when the caller wants no more. The reader asks for some hundred kilobytes at once.
-pub(crate) struct Wanted<'s, R> {
+pub struct Wanted<'s, R> {
+    /// The stream.
     pub source: R,
+    /// Whether the caller wants more.
     pub goes_on: &'s dyn Fn() -> bool,
 }
 
@@ -41,7 +43,7 @@ struct Waiting<'s> {
 
 /// The captures, by the numbers of their files.
 #[derive(Default)]
-pub(crate) struct Pieces<'s> {
+pub struct Pieces<'s> {
     /// The captures that are not open, the latest first.
     waiting: Vec<Waiting<'s>>,
     open: Vec<(usize, Frames<'s>)>,

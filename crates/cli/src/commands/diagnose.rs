@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use capture::Summary;
 use clap::Args;
 use congestion::ControllerKind;
 use lab::EngineKind;
@@ -14,6 +13,7 @@ use program::output;
 use program::usage;
 use studies::advise::{self, Goal, Question, RangedPath};
 use studies::diagnose::{Diagnosis, more, not_used};
+use trace::Summary;
 
 use crate::commands::advise::Work;
 use crate::commands::trace::read;

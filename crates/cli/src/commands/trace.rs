@@ -6,9 +6,6 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use capture::quic::KeyLogError;
-use capture::read::ReadError;
-use capture::{Direction, Summary, Trace};
 use clap::{ArgGroup, Args};
 use document::de::LARGEST;
 use lab::Cancel;
@@ -19,6 +16,7 @@ use program::output;
 use program::usage;
 use program::whole;
 use studies::diagnose::named;
+use trace::{Direction, KeyLogError, ReadError, Summary, Trace};
 
 use crate::files::stream;
 use crate::options::connection_option::{direction, end};

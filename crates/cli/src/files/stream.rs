@@ -6,12 +6,12 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use capture::read::Opened;
 use lab::Cancel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use trace::Opened;
 
 /// The name for stdin.
 const STDIN: &str = "-";

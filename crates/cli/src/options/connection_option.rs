@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use capture::{Direction, FlowSummary, Summary};
 use program::failure::Failure;
 use studies::diagnose::{named, untellable};
 use tables::numbers::count;
+use trace::{Direction, FlowSummary, Summary};
 
 /// So many connections are named instead of one that is not there.
 const NAMED: usize = 5;

@@ -2,7 +2,7 @@
 
 use capture::read::Frames;
 use capture::write::Writer;
-use capture::{FlowSummary, Summary};
+use trace::{FlowSummary, Summary};
 
 use crate::{captured, off, only, parts, read, run, run_two};
 

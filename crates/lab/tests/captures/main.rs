@@ -9,10 +9,10 @@ use std::io;
 
 use capture::read::{Frames, Opened};
 use capture::write::Writer;
-use capture::{FlowSummary, Summary, Trace};
 use lab::{Cancel, Sim};
 use record::{FlowSummary as Truth, Record};
 use scenario::Scenario;
+use trace::{FlowSummary, Summary, Trace};
 
 /// Runs the scenario; returns the captures of its sending and its receiving end.
 fn captured(text: &str) -> (Record, [Vec<u8>; 2]) {

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::ops::Range;
 
 use capture::read::Frames;
-use capture::{LimitedBy, Summary, Trace};
 use congestion::Phase;
 use lab::{Cancel, Sim};
 use record::Record;
 use scenario::Scenario;
+use trace::{LimitedBy, Summary, Trace};
 
 pub const SECONDS: u32 = 20;
 pub const MEGABITS: u32 = 20;

@@ -1,6 +1,6 @@
 //! Properties of the path that a flow shows.
 
-use capture::FlowSummary;
+use trace::FlowSummary;
 
 use crate::{off, only, run, run_one, run_two};
 

@@ -1,8 +1,7 @@
 //! Pictures of connections.
 
-use capture::connection::{Limit, Sample};
-use capture::{FlowSummary, FlowTimeline, Summary};
 use draw::{Axis, Chart, Curve, Dash, GREY, Look, Picture, Rule, Unit, cdf};
+use trace::{FlowSummary, FlowTimeline, Limit, Sample, Summary};
 use units::{Duration, Rate, Time};
 
 use super::table::limits;
@@ -300,7 +299,7 @@ pub fn origin(firsts: impl Iterator<Item = Time>) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use capture::packet::Endpoint;
+    use trace::Endpoint;
     use units::Bytes;
 
     use super::*;

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use capture::quic::QuicSummary;
-use capture::{ConnectionSummary, Counts, Summary, Timeline};
 use serde::Serialize;
+use trace::quic::QuicSummary;
+use trace::{ConnectionSummary, Counts, Summary, Timeline};
 
 use super::{connections, html, samples};
 use crate::page::Origin;

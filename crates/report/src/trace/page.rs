@@ -1,7 +1,7 @@
 //! Connections as a page that holds everything it needs.
 
 use askama::Template;
-use capture::{Summary, Timeline};
+use trace::{Summary, Timeline};
 
 use super::{charts, table};
 use crate::page::{self, Origin, Page};
@@ -84,12 +84,12 @@ mod tests {
     use std::net::{Ipv4Addr, SocketAddrV4};
     use std::time::SystemTime;
 
-    use capture::Trace;
     use capture::packet::Flags;
     use capture::write::{TcpPacket, Writer};
     use units::{Duration, Time};
 
     use super::*;
+    use trace::Trace;
 
     fn page(capture: &[u8]) -> String {
         let mut trace = Trace::new();
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_capture_with_only_quic_has_only_the_table_for_quic() {
-        let page = page(include_bytes!("../../../capture/data/quic.pcap"));
+        let page = page(include_bytes!("../../../trace/data/quic.pcap"));
         assert!(page.contains("1 connection of QUIC without keys"));
         assert!(!page.contains("0 connections"));
         assert_eq!(page.matches("<table").count(), 1);

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use capture::connection::{Limit, Sample};
-use capture::packet::Endpoint;
-use capture::{ConnectionSummary, FlowSummary, Summary, Timeline};
+use trace::{ConnectionSummary, Endpoint, FlowSummary, Limit, Sample, Summary, Timeline};
 use units::{Duration, Rate, Time};
 
 use tables::Column;
@@ -209,7 +207,7 @@ mod tests {
     fn every_column_is_in_the_documentation_and_nothing_else() {
         let nothing = Summary {
             start_s: None,
-            read: capture::Counts::default(),
+            read: trace::Counts::default(),
             evicted: 0,
             connections: Vec::new(),
             quic: Vec::new(),

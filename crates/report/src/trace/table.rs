@@ -2,9 +2,8 @@
 
 use std::cmp::Reverse;
 
-use capture::packet::link_name;
-use capture::quic::{QuicFlow, QuicSummary};
-use capture::{ConnectionSummary, Counts, FlowSummary, LimitedBy, Summary};
+use trace::quic::{QuicFlow, QuicSummary};
+use trace::{ConnectionSummary, Counts, FlowSummary, LimitedBy, Summary, link_name};
 use units::Bytes;
 
 use crate::table::Table;
@@ -353,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_capture_without_packets_says_so() {
-        let summary = Summary::alone(capture::Trace::new());
+        let summary = Summary::alone(trace::Trace::new());
         let text = table(&summary, 20, None);
         assert!(
             text.starts_with("no connection of TCP or QUIC in 0 packets\n"),

@@ -8,8 +8,8 @@
 mod page;
 mod words;
 
-use capture::{Direction, FlowSummary, FlowTimeline, Summary};
 use serde::Serialize;
+use trace::{Direction, FlowSummary, FlowTimeline, Summary};
 
 use crate::advise::{self, Advice, Goal};
 use report::Table;

@@ -1,7 +1,7 @@
 //! A diagnosis in sentences.
 
-use capture::{Direction, FlowSummary, Guess, LimitedBy, Summary};
 use tables::numbers::{bits_per_sec, count, percent, size, span};
+use trace::{Direction, FlowSummary, Guess, LimitedBy, Summary};
 use units::Bytes;
 
 use super::Diagnosis;
@@ -282,15 +282,15 @@ fn command(to: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capture::Trace;
+    use trace::Trace;
 
     fn captured(has_keys: bool) -> Summary {
         let mut trace = Trace::new();
         if has_keys {
-            let keys = &include_bytes!("../../../capture/data/quic.keys")[..];
+            let keys = &include_bytes!("../../../trace/data/quic.keys")[..];
             trace.read_keys(keys).expect("secrets");
         }
-        let capture = &include_bytes!("../../../capture/data/quic.pcap")[..];
+        let capture = &include_bytes!("../../../trace/data/quic.pcap")[..];
         trace.read(capture, &|| true).expect("a capture");
         Summary::alone(trace)
     }

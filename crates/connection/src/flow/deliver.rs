@@ -1,0 +1,186 @@
+//! What an acknowledgement shows of the path.
+
+use congestion::sampling::Sampler;
+use congestion::{Bytes, Duration, RateSample, Time};
+
+use super::send::begins_again;
+use super::{Flow, Totals, Vantage};
+use crate::busy::Mark;
+use crate::full::Full;
+use crate::memory::Room;
+use crate::scoreboard::{Entry, Status};
+use crate::series::Sample;
+
+/// A paced burst has the data that the pacing rate carries in this time (Linux `sk_pacing_shift`), but at least this
+/// many packets.
+const BURST: Duration = Duration::from_millis(1);
+const BURST_PACKETS: u64 = 2;
+
+/// The limit of TCP small queues: the number of bursts that wait below TCP (Linux `tcp_small_queue_check`).
+const BELOW: u64 = 2;
+
+impl Flow {
+    /// The receiver has acknowledged new data.
+    pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
+        let at = news.at;
+        let far = news.rtt;
+        if let Some(far) = far {
+            self.far = Some(self.far.map_or(far, |least| least.min(far)));
+        }
+        let rtt = match vantage {
+            Vantage::Sender => far,
+            Vantage::Elsewhere => far.zip(self.near).map(|(far, near)| far + near),
+        };
+        let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.ack_delay));
+        let least = match vantage {
+            Vantage::Sender => self.model.rt_prop(),
+            // Without timestamps, nothing tells what the sender knew.
+            Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
+        };
+        let mut sample = self.sampler.sample(at, least.unwrap_or_default());
+        if news.is_late {
+            self.unrated = sample.total_delivered;
+        }
+        if sample.prior_delivered < self.unrated {
+            sample.delivery_rate = None;
+            self.model.on_gap();
+        } else if let Some(rtt) = rtt {
+            let mark = Mark {
+                at,
+                sent: news.sent,
+                delivered: sample.total_delivered,
+            };
+            let blur = self.blur(vantage);
+            self.model.on_queue(rtt, blur, mark, self.mss());
+        }
+        let begins_round = self.model.on_sample(&sample);
+        self.extra.on_ack(at, news.bytes, self.model.btl_bw());
+        if begins_round {
+            self.plateau
+                .on_round(self.rounds.most(), self.slack(vantage));
+            self.rounds.begin(at, room);
+            self.restart.on_round();
+            if self.model.is_full() {
+                self.extra.end_round();
+            }
+        }
+        self.refresh(vantage);
+        self.judge(news, &sample, begins_round);
+        if self.series.is_due(at) && room == Room::Plenty {
+            self.series.push(Sample {
+                at,
+                rtt,
+                delivery_rate: sample.delivery_rate,
+                inflight: self.flight(vantage),
+                btl_bw: self.model.btl_bw(),
+                rt_prop: self.model.rt_prop(),
+                delivered: sample.total_delivered,
+                retransmitted: self.retransmitted(),
+                limit: self.present_limit,
+            });
+        }
+    }
+}
+
+impl Flow {
+    /// Judges the bottleneck by this acknowledgement, and decides by that what limited the departures that it acknowledges. A
+    /// round of departures ends where the next begins, or when everything has arrived.
+    fn judge(&mut self, news: &News, sample: &RateSample, begins_round: bool) {
+        let Some(since) = news.since.filter(|_| sample.delivery_rate.is_some()) else {
+            return;
+        };
+        // A few packets at once say nothing of a round.
+        let span = news.at.since(since).max(news.least / 2);
+        let is_busy = self.model.is_busy(sample, span);
+        self.decide(is_busy);
+        if begins_round || self.highest() == self.end {
+            self.limits.end_round(news.at, self.end);
+            self.model.end_round();
+            self.decide(is_busy);
+        }
+    }
+
+    fn decide(&mut self, is_busy: bool) {
+        if let Some(decided) = self.limits.decide(self.highest(), is_busy) {
+            self.series.decide(decided);
+        }
+    }
+
+    /// How much a measured RTT may exceed the path's RTT without a queue. Away from the sender, RTTs are measured by
+    /// timestamps. The sender sets a timestamp before the paced packet waits below TCP, if it waits there.
+    fn blur(&self, vantage: Vantage) -> Duration {
+        match vantage {
+            Vantage::Sender => Duration::ZERO,
+            Vantage::Elsewhere if self.limits.is_paced_within_tcp() => Duration::ZERO,
+            Vantage::Elsewhere => {
+                let fewest = Bytes::new(self.mss() * BURST_PACKETS);
+                BURST.max(self.model.btl_bw().time_for(fewest)) * BELOW
+            }
+        }
+    }
+}
+
+/// The contents of one acknowledgement.
+pub(super) struct News {
+    pub at: Time,
+    pub highest_before: u64,
+    /// What was sent before this position has no RTT.
+    pub untimed: u64,
+    /// When the newest acknowledged packet was sent.
+    pub sent: Time,
+    /// Since when data have been delivered: the last time before that, or a round trip after sending began again.
+    pub since: Option<Time>,
+    /// When the sender last began with nothing outstanding, and the bytes delivered by then, if the flow knows it.
+    pub began: Option<(Bytes, Time)>,
+    /// The least RTT.
+    pub least: Duration,
+    /// The RTT of the newest acknowledged packet that was sent only once.
+    pub rtt: Option<Duration>,
+    pub bytes: u64,
+    /// Whether some of them arrived earlier than this acknowledgement tells.
+    pub is_late: bool,
+    /// TSecr.
+    pub echo: Option<u32>,
+}
+
+impl News {
+    /// This piece is acknowledged for the first time.
+    #[inline]
+    pub fn arrived(
+        &mut self,
+        entry: &Entry,
+        full: &Full,
+        sampler: &mut Sampler,
+        totals: &mut Totals,
+        repeats_out: &mut u64,
+    ) {
+        self.bytes += entry.len();
+        if entry.is_repeat_out {
+            *repeats_out = repeats_out.saturating_sub(entry.len());
+        }
+        if entry.status == Status::Missing {
+            totals.missed += entry.len();
+            return;
+        }
+        sampler.on_packet_acked(self.at, &entry.state);
+        if entry.state.sent_time >= self.sent {
+            self.sent = entry.state.sent_time;
+            let state = &entry.state;
+            let began = self.began.filter(|began| began.0 == state.delivered);
+            self.since = Some(match began {
+                Some((_, began)) => began + self.least,
+                None if begins_again(state) => state.delivered_time + self.least,
+                None => state.delivered_time,
+            });
+        }
+        if entry.repeats == 0 {
+            if entry.seq >= self.untimed {
+                let rtt = self.at.since(entry.state.sent_time);
+                self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
+            }
+            if entry.end <= self.highest_before {
+                totals.reordered += full.packets(entry.len());
+            }
+        }
+    }
+}
