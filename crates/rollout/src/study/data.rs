@@ -9,7 +9,7 @@ use experiment::carryover::{Carryover, When};
 use experiment::plan::Kept;
 use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
-use scenario::regular;
+use files::regular;
 use tables::parquet::{ReadError, Row, each_row};
 use units::Duration;
 
