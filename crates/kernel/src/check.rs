@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::{Algorithm, Error, bpf};
+use crate::Error;
 
 /// One requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,27 +25,32 @@ impl Requirement {
     }
 }
 
-/// The requirements of loading, and whether this machine and this process meet them. Changes nothing.
+/// The requirements of loading controllers, and whether this machine and this process meet them. Changes nothing.
 pub fn check() -> Vec<Requirement> {
-    let mut all = bpf::requirements();
-    all.push(permission());
-    all
+    of_programs(
+        #[cfg(feature = "load")]
+        crate::bpf::requirements,
+    )
 }
 
-/// Checks whether the kernel accepts a controller's programs. They are loaded but not offered. A kernel may meet every
-/// requirement of [`check`], and yet allow programs less than they need.
-///
-/// # Errors
-///
-/// A requirement is not met; the kernel refuses; [`Error::NotBuilt`].
-pub fn check_controller(algorithm: Algorithm) -> Result<(), Error> {
-    bpf::accepted(algorithm)
-}
-
-/// The requirements of [attaching](crate::attach), and whether this machine and this process meet them. Changes
-/// nothing.
+/// The requirements of attaching the program that steers connections, and whether this machine and this process meet
+/// them. Changes nothing.
 pub fn check_steering() -> Vec<Requirement> {
-    let mut all = bpf::steering_requirements();
+    of_programs(
+        #[cfg(feature = "load")]
+        crate::bpf::steering_requirements,
+    )
+}
+
+/// The requirements on the kernel and on the process. A build without programs lacks them first.
+fn of_programs(#[cfg(feature = "load")] kernel: fn() -> Vec<Requirement>) -> Vec<Requirement> {
+    #[cfg(feature = "load")]
+    let mut all = kernel();
+    #[cfg(not(feature = "load"))]
+    let mut all = vec![Requirement::new(
+        "program",
+        Some(Error::NotBuilt.to_string()),
+    )];
     all.push(permission());
     all
 }

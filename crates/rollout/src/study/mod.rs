@@ -6,11 +6,11 @@
 
 mod assigner;
 mod calendar;
-mod cells;
 mod data;
 mod given;
 mod group;
 mod groups;
+#[cfg_attr(not(feature = "load"), path = "unbuilt.rs")]
 mod hold;
 mod holder;
 mod join;
@@ -25,14 +25,14 @@ pub mod report;
 mod route;
 mod row;
 mod running;
+mod tended;
 mod told;
 
 pub(crate) use calendar::Calendar;
 pub use data::{DataError, LeftOut, Log, Read, read};
 pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
-pub(crate) use hold::Hold;
-pub use hold::HoldError;
+pub(crate) use hold::{Hold, in_force, release, sweep};
 pub use holder::{Holder, Steerer};
 pub use join::Joined;
 pub(crate) use lock::Claim;
@@ -44,4 +44,5 @@ pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;
 pub(crate) use running::booted;
 pub use running::{Finished, Step, Study, StudyError};
+pub use tended::HoldError;
 pub(crate) use told::Told;

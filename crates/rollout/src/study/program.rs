@@ -4,7 +4,7 @@ use std::path::Path;
 
 use experiment::Unit;
 use experiment::plan::Connections;
-use kernel::{Attached, DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
+use kernel::{DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
 use linux::diag::{Diag, Filter};
 use units::Duration;
 
@@ -89,9 +89,7 @@ impl Program {
 
     /// Lets sock_diag report the connections for which the program stores data.
     fn follow(&mut self) -> Result<(), StudyError> {
-        let attached = self.hold.attached();
-        let maps = attached.map(Attached::connections).transpose()?;
-        self.diag = match maps {
+        self.diag = match self.hold.connections()? {
             Some(map) => Some(Diag::open_here()?.with_storage(vec![map])),
             None => None,
         };
@@ -152,7 +150,7 @@ impl Assigner for Program {
     /// Detaches the program.
     fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut heard = Heard::default();
-        if self.hold.attached().is_some() {
+        if self.hold.is_attached() {
             heard = self.tend(maker, now);
         }
         self.hold.release();
