@@ -6,7 +6,6 @@
 
 mod assigner;
 mod calendar;
-mod cells;
 mod data;
 mod error;
 mod given;
