@@ -6,6 +6,8 @@
 //! clients. [`Worlds::prove`] draws an arm for each line, records the connections as a study does, evaluates them with the
 //! study's own code, and makes a policy. Then it compares both with the truth.
 //!
+//! The paths of client networks vary as those of a [`population`]: many access networks, drawn from distributions.
+//!
 //! [`Live`] does the same on the kernel's TCP in real time. There, independent clients measure the truth.
 //!
 //! ```no_run
@@ -25,6 +27,7 @@
 //! # }
 //! ```
 
+mod beside;
 pub mod found;
 mod laboratory;
 mod line;
@@ -43,6 +46,5 @@ pub use laboratory::{LabError, Laboratory, Outcomes, Worlds};
 pub use line::{Line, Visit, When};
 pub use live::Live;
 pub use machine::Machine;
-pub use observed::PORT;
 pub use proof::{POLICY, STUDY, SYSTEMS};
-pub use spec::{Kind, Network, Spec};
+pub use spec::{Kind, Network, PORT, Spec};

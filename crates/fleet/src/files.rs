@@ -5,14 +5,12 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use report::{PART, beside, left_behind};
-use scenario::regular;
-use tables::parquet::WriteError;
+use files::{NewFile, Readers, regular};
+use tables::parquet::{WriteError, row_count};
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;
@@ -66,7 +64,7 @@ pub enum RecordError {
 }
 
 /// Writes rows as a Parquet file.
-pub type Write<R> = fn(&mut BufWriter<File>, &[R]) -> Result<(), WriteError>;
+pub type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
 
 /// Files of rows of one kind.
 #[derive(Debug)]
@@ -111,15 +109,10 @@ impl<R> Files<R> {
         let mut make = fs::DirBuilder::new();
         make.recursive(true).mode(0o700);
         make.create(directory).map_err(place)?;
-        let probe = beside(&directory.join(start), PART);
-        regular::create_anew(&probe)
-            .and_then(|_| fs::remove_file(&probe))
-            .map_err(place)?;
+        let tried = NewFile::create(&directory.join(start), Readers::Owner);
+        tried.map_err(|error| place(error.source))?;
         let is_ours = |name: &OsStr| name.to_str().and_then(|name| millis(start, name)).is_some();
-        for left in left_behind(directory, is_ours) {
-            // One that cannot be removed does no harm.
-            let _ = fs::remove_file(&left.path);
-        }
+        files::sweep(directory, is_ours);
         Ok(Files {
             directory: directory.to_owned(),
             start,
@@ -233,29 +226,23 @@ impl<R> Files<R> {
         if self.rows.len() == self.safe {
             return Ok(());
         }
-        let part = beside(&self.file, PART);
-        let written = self
-            .write(&part)
-            .and_then(|()| fs::rename(&part, &self.file).map_err(|error| error.to_string()));
-        written.map_err(|why| {
-            // If there is nothing to remove, nothing was left behind.
-            let _ = fs::remove_file(&part);
-            RecordError::Write {
-                path: self.file.clone(),
-                why,
-            }
+        self.write().map_err(|why| RecordError::Write {
+            path: self.file.clone(),
+            why,
         })?;
         self.safe = self.rows.len();
         self.tidy();
         Ok(())
     }
 
-    fn write(&self, part: &Path) -> Result<(), String> {
-        let text = |error: io::Error| error.to_string();
-        let mut to = BufWriter::new(regular::create_anew(part).map_err(text)?);
-        (self.write)(&mut to, &self.rows).map_err(|error: WriteError| error.to_string())?;
-        let file = to.into_inner().map_err(|error| text(error.into_error()))?;
-        file.sync_data().map_err(text)
+    fn write(&self) -> Result<(), String> {
+        let text = |error: files::WriteError| error.source.to_string();
+        let new = NewFile::create(&self.file, Readers::Owner).map_err(text)?;
+        let mut to = BufWriter::new(new.file());
+        (self.write)(&mut to, &self.rows).map_err(|error| error.to_string())?;
+        to.flush().map_err(|error| error.to_string())?;
+        drop(to);
+        new.commit().map_err(text)
     }
 
     /// Removes the oldest files until the rest is no more than is to be kept.
@@ -291,12 +278,8 @@ pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
 
 /// How many rows a file has; of one that is damaged, none can be read.
 fn rows(path: &Path) -> u64 {
-    let reader = regular::open(path).map(SerializedFileReader::new);
-    let rows = reader.ok().and_then(Result::ok).map(|reader| {
-        let about = reader.metadata().file_metadata().num_rows();
-        u64::try_from(about).unwrap_or(0)
-    });
-    rows.unwrap_or(0)
+    let file = regular::open(path).ok();
+    file.and_then(row_count).unwrap_or(0)
 }
 
 /// What a name says that is ours: `watch-1700000000000.parquet`.
@@ -309,8 +292,6 @@ fn millis(start: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
-
-    use parquet::errors::ParquetError;
 
     use super::*;
 
@@ -351,7 +332,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let write: Write<u64> = |_, rows| match rows.len() {
             1 => Ok(()),
-            _ => Err(ParquetError::General("full".to_owned()).into()),
+            _ => Err(io::Error::from(io::ErrorKind::StorageFull).into()),
         };
         let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
         files.add(Moment::default(), [7]).unwrap();

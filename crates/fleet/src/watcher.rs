@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use kernel::Algorithm;
 use linux::Error;
 use linux::diag::{Diag, Filter as KernelFilter};
 
@@ -55,7 +54,7 @@ impl Watcher {
             Ok(Place {
                 name: namespace.name().into(),
                 // Without the right to see the state of Fullpipe's controllers, everything else is seen.
-                diag: namespace.diag()?.with_storage(maps()),
+                diag: namespace.diag()?.with_storage(kernel::visible_flows()),
             })
         };
         Ok(Watcher {
@@ -159,12 +158,4 @@ impl Watcher {
     pub fn table(&self) -> &Table {
         &self.table
     }
-}
-
-/// The maps of what Fullpipe's controllers keep with connections, where this process may see them.
-fn maps() -> Vec<std::os::fd::OwnedFd> {
-    let found = Algorithm::ALL
-        .iter()
-        .map(|algorithm| kernel::flows(*algorithm));
-    found.filter_map(|map| map.ok().flatten()).collect()
 }

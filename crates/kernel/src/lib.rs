@@ -5,65 +5,58 @@
 //! the same events to both twins. After each event, the observable states are equal to the last bit. `bpf/kernel` turns
 //! the algorithm into a congestion controller of the kernel.
 //!
-//! [`check`] says what a kernel lacks. [`keep`] offers controllers to every program on the machine. [`load`] does so
-//! while its caller runs. [`Registered`] is a controller that is kept. Without the cargo feature `load`, no program is
-//! compiled for the kernel, and functions that need one return [`Error::NotBuilt`].
+//! [`check`] says what a kernel lacks. The rest takes the cargo feature `load`, with which the programs are compiled:
 //!
-//! [`attach`] sets the controllers of a control group's connections by rules, which may give each controller a share.
-//! It works while its caller renews the lease. The program is in `bpf/steer`.
-//!
-//! ```no_run
-//! use kernel::{Algorithm, Keeping, Registered, Settings};
-//!
-//! kernel::keep(&[Settings::new(Algorithm::Bbr1)], "1.0", Keeping::of_this_kernel()?)?;
-//! // Now any connection can use it, by `TCP_CONGESTION` or `sysctl`.
-//! let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
-//! println!("loaded {} s ago", registered.age.as_secs_f64());
-//! kernel::unload(&[Algorithm::Bbr1])?;
-//! # Ok::<(), kernel::Error>(())
-//! ```
+//! - `keep` offers controllers to every program on the machine, and `load` does so while its caller runs. `Registered` is
+//!   a controller that is kept.
+//! - `attach` sets the controllers of a control group's connections by rules, which may give each controller a share. It
+//!   works while its caller renews the lease. The program is in `bpf/steer`.
 
 mod algorithm;
 mod check;
 mod clock;
 mod default;
+mod drawn_unit;
 mod error;
-mod keeping;
 mod model;
 mod pacing;
 mod parameters;
-mod registered;
+mod permission;
+mod requirement;
 mod resent;
+mod settings;
 mod snapshot;
 mod steering;
 mod told;
 mod users;
+mod visible;
 
 #[cfg(feature = "load")]
 mod bpf;
-#[cfg(not(feature = "load"))]
-#[path = "without/mod.rs"]
-mod bpf;
 
 pub use algorithm::Algorithm;
+#[cfg(feature = "load")]
 pub use bpf::{
-    Attached, Loaded, Memory, attach, attach_with, flows, in_force, is_kept, keep, load, memory,
-    release, sweep, unload,
+    Attached, Keeping, Loaded, Memory, Registered, attach, attach_with, check_controller, flows,
+    in_force, is_kept, keep, load, memory, release, sweep, unload,
 };
-pub use check::{Requirement, check, check_controller, check_permission, check_steering};
+pub use check::{check, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
+pub use drawn_unit::DrawnUnit;
 pub use error::Error;
-pub use keeping::Keeping;
 pub use model::{Model, state_of_window};
 pub use pacing::pacing;
-pub use parameters::{Parameter, ParameterError, Settings, Value};
-pub use registered::Registered;
+pub use parameters::{Parameter, Value};
+pub use permission::check_permission;
+pub use requirement::Requirement;
 pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
+pub use settings::{ParameterError, Settings};
 pub use snapshot::Snapshot;
 pub use steering::{
-    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection,
-    Steering, SteeringCounts, SteeringRule, mapped,
+    InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection, Steering,
+    SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};
+pub use visible::visible_flows;

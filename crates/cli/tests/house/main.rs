@@ -1,8 +1,11 @@
 //! What documents say about the house is true: its rooms and arrows, and the paths that they name.
 
+mod circles;
+mod modules;
 mod parts;
 mod paths;
 mod rooms;
+mod skips;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,11 +5,49 @@ use libbpf_rs::Object;
 use super::features::Features;
 use super::load::{Loaded, load, operations, register};
 use super::{bpffs, registered};
-use crate::{Error, Keeping, Settings};
+use crate::{Error, Settings};
+
+/// The kernel object that a file holds, so that a controller stays that no process holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// A link. The controller goes with the last of its files and processes.
+    ByLink,
+    /// The map of its operations, as before Linux 6.4. The controller goes when the map's entry is deleted.
+    ByOperations,
+}
+
+impl Keeping {
+    /// Both ways.
+    pub const ALL: [Keeping; 2] = [Keeping::ByLink, Keeping::ByOperations];
+
+    /// The way that suits the running kernel.
+    ///
+    /// # Errors
+    ///
+    /// The machine lacks something.
+    pub fn of_this_kernel() -> Result<Keeping, Error> {
+        Ok(if Features::of_able()?.has_links {
+            Keeping::ByLink
+        } else {
+            Keeping::ByOperations
+        })
+    }
+}
 
 /// Offers controllers to every program on the machine, under their kernel names, until they are
 /// [unloaded](crate::unload) or the machine restarts. It offers all of them or none. `version` is the version of the
 /// loading program, for [`Registered`](crate::Registered).
+///
+/// ```no_run
+/// use kernel::{Algorithm, Keeping, Registered, Settings};
+///
+/// kernel::keep(&[Settings::new(Algorithm::Bbr1)], "1.0", Keeping::of_this_kernel()?)?;
+/// // Now any connection can use it, by `TCP_CONGESTION` or `sysctl`.
+/// let registered = Registered::find(Algorithm::Bbr1)?.expect("it was loaded");
+/// println!("loaded {} s ago", registered.age.as_secs_f64());
+/// kernel::unload(&[Algorithm::Bbr1])?;
+/// # Ok::<(), kernel::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -30,15 +68,6 @@ pub fn keep(all: &[Settings], version: &str, keeping: Keeping) -> Result<(), Err
         bpffs::tidy();
     }
     done
-}
-
-/// See [`Keeping::of_this_kernel`].
-pub(crate) fn keeping() -> Result<Keeping, Error> {
-    Ok(if Features::of_able()?.has_links {
-        Keeping::ByLink
-    } else {
-        Keeping::ByOperations
-    })
 }
 
 fn keep_operations(all: &[Settings], version: &str, features: Features) -> Result<(), Error> {
@@ -82,7 +111,7 @@ mod tests {
     #[test]
     fn what_a_killed_loader_has_left_is_tidied() {
         if let Some(lack) = check().into_iter().find_map(|required| required.lack) {
-            eprintln!("SKIPPED: what a killed loader has left: {lack}");
+            skipping::skip!("what a killed loader has left: {lack}");
             return;
         }
         let test = || {

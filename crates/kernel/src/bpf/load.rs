@@ -108,8 +108,13 @@ fn verified(
     opened.load()
 }
 
-/// See [`check_controller`](crate::check_controller).
-pub(crate) fn accepted(algorithm: Algorithm) -> Result<(), Error> {
+/// Checks whether the kernel accepts a controller's programs. They are loaded but not offered. A kernel may meet every
+/// requirement of [`check`](crate::check), and yet allow programs less than they need.
+///
+/// # Errors
+///
+/// A requirement is not met; the kernel refuses.
+pub fn check_controller(algorithm: Algorithm) -> Result<(), Error> {
     let features = Features::of_able()?;
     let listener = log::listen();
     match verified(&Settings::new(algorithm), "", &features) {

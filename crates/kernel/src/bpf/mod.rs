@@ -10,19 +10,16 @@ mod registered;
 mod signals;
 mod steer;
 
-pub use keep::keep;
-pub use load::{Loaded, load};
+pub use keep::{Keeping, keep};
+pub use load::{Loaded, check_controller, load};
 pub use memory::Memory;
-pub(crate) use registered::find;
-pub use registered::{flows, unload};
+pub use registered::{Registered, flows, unload};
 pub use steer::{Attached, attach, attach_with, in_force, is_kept, memory, release, sweep};
 
 use libbpf_rs::Error as BpfError;
 
 use crate::Error;
 pub(crate) use features::requirements;
-pub(crate) use keep::keeping;
-pub(crate) use load::accepted;
 pub(crate) use steer::requirements as steering_requirements;
 
 /// Data that the loader passes to a program, or reads from it later: `struct load` in `bpf/kernel/program.h`.

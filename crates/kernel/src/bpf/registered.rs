@@ -7,13 +7,13 @@ use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use libbpf_rs::query::{LinkInfo, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 
 use super::{CONFIG, LOAD, VERSION, bpffs, failed};
-use crate::{Algorithm, Error, Registered, Settings, since_boot, users};
+use crate::{Algorithm, Error, Settings, since_boot, users};
 
 const LOOK: &str = "cannot look at a controller in the kernel, which takes root";
 
@@ -27,37 +27,59 @@ pub(super) fn is_kept(algorithm: Algorithm) -> Result<bool, Error> {
     Ok(bpffs::is_there()? && path.try_exists().map_err(cannot)?)
 }
 
-/// See [`Registered::find`].
-pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
-    if !is_kept(algorithm)? {
-        return Ok(None);
+/// A controller that was loaded and [kept](crate::keep).
+#[derive(Debug)]
+pub struct Registered {
+    /// The time since it was loaded.
+    pub age: units::Duration,
+    /// The version of the program that loaded it.
+    pub version: String,
+    /// The settings with which it was loaded.
+    pub settings: Settings,
+}
+
+impl Registered {
+    /// Looks for the controller.
+    ///
+    /// # Errors
+    ///
+    /// The controller is there, but this process may not look at it (CAP_SYS_ADMIN).
+    pub fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
+        if !is_kept(algorithm)? {
+            return Ok(None);
+        }
+        super::log::silence();
+        let path = bpffs::pin(algorithm);
+        let cannot = || failed(format!("cannot look at {}", path.display()));
+        let kept = Kept::open(&path)?;
+        // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose controller
+        // is gone.
+        let name = algorithm.kernel_name();
+        if !linux::controllers_here()?.iter().any(|here| here == name) {
+            return Ok(None);
+        }
+        let Some(program) = program(&kept.operations()?)? else {
+            return Ok(None);
+        };
+        let constants = |name: &str| constants(&program, name).map_err(cannot());
+        let words: Vec<u64> = constants(CONFIG)?
+            .chunks_exact(8)
+            .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+            .collect();
+        let load = constants(LOAD)?;
+        let version = load.get(VERSION).unwrap_or_default();
+        let version = version.split(|&byte| byte == 0).next().unwrap_or_default();
+        Ok(Some(Registered {
+            age: since_boot()?.saturating_sub(program.load_time.into()),
+            version: String::from_utf8_lossy(version).into_owned(),
+            settings: Settings::of_words(algorithm, &words),
+        }))
     }
-    super::log::silence();
-    let path = bpffs::pin(algorithm);
-    let cannot = || failed(format!("cannot look at {}", path.display()));
-    let kept = Kept::open(&path)?;
-    // A killed loader may leave a file whose controller was never offered, and a killed unloader one whose controller
-    // is gone.
-    let name = algorithm.kernel_name();
-    if !linux::controllers_here()?.iter().any(|here| here == name) {
-        return Ok(None);
+
+    /// When it was loaded.
+    pub fn since(&self) -> SystemTime {
+        SystemTime::now() - self.age.into()
     }
-    let Some(program) = program(&kept.operations()?)? else {
-        return Ok(None);
-    };
-    let constants = |name: &str| constants(&program, name).map_err(cannot());
-    let words: Vec<u64> = constants(CONFIG)?
-        .chunks_exact(8)
-        .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
-        .collect();
-    let load = constants(LOAD)?;
-    let version = load.get(VERSION).unwrap_or_default();
-    let version = version.split(|&byte| byte == 0).next().unwrap_or_default();
-    Ok(Some(Registered {
-        age: since_boot()?.saturating_sub(program.load_time.into()),
-        version: String::from_utf8_lossy(version).into_owned(),
-        settings: Settings::of_words(algorithm, &words),
-    }))
 }
 
 /// Removes controllers, all or none, so that no new connection can request them. Connections that have one keep it
@@ -65,7 +87,7 @@ pub(crate) fn find(algorithm: Algorithm) -> Result<Option<Registered>, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::NotBuilt`]; a controller is not [kept](crate::keep); a namespace has it as its default; or its file cannot
+/// A controller is not [kept](crate::keep); a namespace has it as its default; or its file cannot
 /// be removed.
 pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
     let _lock = bpffs::lock()?;
@@ -93,7 +115,7 @@ pub fn unload(all: &[Algorithm]) -> Result<(), Error> {
 /// Checks that it is kept here and that no namespace has it as its default.
 fn is_free(algorithm: Algorithm) -> Result<(), Error> {
     let name = algorithm.kernel_name();
-    if find(algorithm)?.is_none() {
+    if Registered::find(algorithm)?.is_none() {
         let is_offered = linux::controllers_here()?.iter().any(|here| here == name);
         return Err(if is_offered {
             Error::Elsewhere(name)
@@ -131,7 +153,7 @@ pub(super) fn remove(algorithm: Algorithm) -> Result<(), Error> {
 
 /// Removes the file of a loader that was killed before its controller was offered.
 pub(super) fn tidy(algorithm: Algorithm) -> Result<(), Error> {
-    if is_kept(algorithm)? && find(algorithm)?.is_none() {
+    if is_kept(algorithm)? && Registered::find(algorithm)?.is_none() {
         remove(algorithm)?;
     }
     Ok(())

@@ -14,6 +14,7 @@ mod connection;
 mod ends;
 mod limits;
 mod network;
+#[cfg_attr(not(feature = "load"), path = "unbuilt.rs")]
 mod ours;
 mod poller;
 mod settings;

@@ -1,12 +1,11 @@
 //! The runs of a sweep and their results.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use document::tree::Node;
+use files::Readers;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -17,7 +16,7 @@ use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 use super::Swept;
 use super::parts;
 use super::place;
-use super::task::{Order, Report, Task};
+use super::task::{Order, Report, Task, build};
 use crate::arguments::Asked;
 use crate::columns::batch;
 use crate::error;
@@ -232,7 +231,8 @@ impl Grid {
         sweep::write_parquet(&mut table, &self.plan, &self.store, &self.text)
             .map_err(|error| error::of_files(&error))?;
         let path = directory.join(TABLE);
-        place::write(&path, &table).map_err(|error| error::of_file(&path, &error))
+        let written = files::write(&path, &table, Readers::Everybody);
+        written.map_err(|error| error::of_file(&error.path, &error.source))
     }
 }
 
@@ -312,23 +312,4 @@ fn wrong(error: &SweepError) -> PyErr {
         }
         error => error::of_field(&error.to_string(), "axes", None),
     }
-}
-
-/// An identifier of this build of the package. Results of another build are not the same.
-pub fn build(py: Python<'_>) -> PyResult<String> {
-    static BUILD: OnceLock<String> = OnceLock::new();
-    if let Some(build) = BUILD.get() {
-        return Ok(build.clone());
-    }
-    let module: PathBuf = py
-        .import("fullpipe._native")?
-        .getattr("__file__")?
-        .extract()?;
-    let hash = py.detach(|| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(File::open(&module)?)?;
-        Ok(hasher.finalize().to_hex().to_string())
-    });
-    let hash = hash.map_err(|error: io::Error| error::of_file(&module, &error))?;
-    Ok(BUILD.get_or_init(|| hash).clone())
 }

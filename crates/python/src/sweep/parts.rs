@@ -5,15 +5,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
+use files::{Readers, regular};
 use record::Summary;
-use report::left_behind;
-use scenario::regular;
 use tables::Column;
-
-use super::place::write;
+use tables::parquet::each_row;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -62,7 +57,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
     tables::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
-    write(&path, &file)?;
+    files::write(&path, &file, Readers::Everybody).map_err(|error| error.source)?;
     Ok(path)
 }
 
@@ -77,10 +72,7 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
         let reason = "is a symbolic link; what it leads to is left alone";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    for left in left_behind(directory, |name| is_ours(Path::new(name))) {
-        // A file that cannot be removed does no harm.
-        let _ = fs::remove_file(&left.path);
-    }
+    files::sweep(directory, |name| is_ours(Path::new(name)));
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         entries => entries?,
@@ -118,26 +110,18 @@ fn is_ours(path: &Path) -> bool {
 
 /// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
-    let rows = || -> Result<Vec<Row>, ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
-        let rows = reader.get_row_iter(None)?;
-        rows.map(|row| {
-            let row = row?;
-            let [key, run, summary, check] = [0, 1, 2, 3].map(|place| row.get_string(place));
-            let read = Row {
-                key: key?.clone(),
-                run: run?.clone(),
-                summary: summary?.clone(),
-            };
-            if *check? == read.check() {
-                Ok(read)
-            } else {
-                Err(ParquetError::General("a checksum is wrong".into()))
-            }
-        })
-        .collect()
-    };
-    let rows = rows().ok()?.into_iter();
-    rows.map(|row| Some((row.key, serde_json::from_str(&row.summary).ok()?)))
-        .collect()
+    let mut rows = Vec::new();
+    let read = each_row(file, |cells| {
+        let text = |name| cells.text(name).map(str::to_owned);
+        let row = Row {
+            key: text("key")?,
+            run: text("run")?,
+            summary: text("summary")?,
+        };
+        let is_whole = cells.text("check")? == row.check();
+        let summary = serde_json::from_str(&row.summary).ok();
+        rows.push((row.key, summary.filter(|_| is_whole)?));
+        Some(())
+    });
+    read.ok().map(|()| rows)
 }

@@ -8,7 +8,7 @@ use kernel::{DrawnUnit, NewConnection, Resent, SteeringRule, millionths, since_b
 use units::Duration;
 
 use super::{SteerError, steering};
-use crate::study::{ControlGroup, HoldError, Steerer};
+use crate::study::{self, ControlGroup, HoldError, Steerer};
 
 /// What is in force in a control group for one connection.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ impl Given {
 /// The control group does not exist, or this process may not ask.
 pub fn in_force(policy: &Policy, of: &Connection) -> Result<Option<InForce>, SteerError> {
     let opened = ControlGroup::at(&policy.cgroup)?.open()?;
-    let found = kernel::in_force(&opened.name(), of.client).map_err(HoldError::from)?;
+    let found = study::in_force(&opened.name(), of.client).map_err(HoldError::from)?;
     let Some(found) = found else {
         return Ok(None);
     };

@@ -24,6 +24,7 @@ use crate::interfaces;
 use crate::networks::table;
 use crate::study::{
     Calendar, Claim, ControlGroup, GroupError, Hold, HoldError, Step, Told, booted, drawn_unit,
+    release, sweep,
 };
 use journal::Journal;
 use metrics::Metrics;
@@ -364,13 +365,13 @@ pub enum Stopped {
 ///
 /// The control group does not exist, or the policy cannot be removed.
 pub fn stop(policy: &Policy) -> Result<Stopped, SteerError> {
-    let swept = kernel::sweep().map_err(HoldError::from)?;
+    let swept = sweep().map_err(HoldError::from)?;
     let group = ControlGroup::at(&policy.cgroup)?;
     let opened = match group.open() {
         Err(_) if swept > 0 => return Ok(Stopped::Gone),
         opened => opened?,
     };
-    let was_there = kernel::release(&opened.name()).map_err(HoldError::from)?;
+    let was_there = release(&opened.name()).map_err(HoldError::from)?;
     Ok(match (was_there, opened.is_held()) {
         (true, false) => Stopped::Taken,
         (true, true) => Stopped::TakenFromProcess,

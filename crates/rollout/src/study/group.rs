@@ -1,6 +1,6 @@
 //! The control group whose connections take part.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rustix::process::geteuid;
 
+use super::hold::is_kept;
 use super::holder::{Holder, Steerer};
 use super::lock::{Claim, Held, Refused, steers};
 use fleet::who;
@@ -78,6 +79,10 @@ fn is_harmless(error: &io::Error, is_root: bool) -> bool {
 /// An open control group.
 #[derive(Debug)]
 pub(crate) struct Opened {
+    #[cfg_attr(
+        not(feature = "load"),
+        expect(dead_code, reason = "nothing is attached")
+    )]
     pub directory: File,
     inode: u64,
     /// The lock, if this process has it.
@@ -167,7 +172,7 @@ impl ControlGroup {
             Err(Refused::System(path, error)) => return Err(GroupError::Lock { path, error }),
         };
         // If the kernel does not tell, nothing counts as kept.
-        if claim == Claim::Alone && kernel::is_kept(&opened.name()).unwrap_or(false) {
+        if claim == Claim::Alone && is_kept(&opened.name()).unwrap_or(false) {
             return Err(GroupError::Left {
                 path: self.path.clone(),
             });
@@ -175,6 +180,17 @@ impl ControlGroup {
         Ok(opened)
     }
 
+    fn missing(&self, error: &io::Error) -> GroupError {
+        GroupError::Missing {
+            path: self.path.clone(),
+            why: error.to_string(),
+        }
+    }
+}
+
+/// For a program that stays attached.
+#[cfg(feature = "load")]
+impl ControlGroup {
     /// Duplicates the open group. The lock stays until both are closed.
     pub(super) fn again(&self, opened: &Opened) -> Result<Opened, GroupError> {
         let directory = opened.directory.try_clone();
@@ -185,16 +201,9 @@ impl ControlGroup {
         })
     }
 
-    fn missing(&self, error: &io::Error) -> GroupError {
-        GroupError::Missing {
-            path: self.path.clone(),
-            why: error.to_string(),
-        }
-    }
-
     /// Whether the path still leads to the open group.
     pub(super) fn is(&self, opened: &Opened) -> bool {
-        fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
+        std::fs::metadata(&self.path).is_ok_and(|about| about.ino() == opened.inode)
     }
 }
 
@@ -205,7 +214,7 @@ mod tests {
     #[test]
     fn a_path_is_read_as_the_kernel_shows_it() {
         let Some(root) = who::root() else {
-            eprintln!("SKIPPED: there is no file system of control groups");
+            skipping::skip!("there is no file system of control groups");
             return;
         };
         let path = |text: &str| ControlGroup::at(Path::new(text)).unwrap().path;

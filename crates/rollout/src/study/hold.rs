@@ -1,24 +1,14 @@
 //! Keeps the program attached to a control group.
 
-use kernel::{
-    Attached, EndedConnection, Error, Kept, Memory, Steering, SteeringCounts, ToldObject,
-};
+use std::os::fd::OwnedFd;
+
+use kernel::{Attached, Error, Kept, Memory, Steering, SteeringCounts};
+pub(crate) use kernel::{in_force, is_kept, release, sweep};
 use units::Duration;
 
-use super::group::{ControlGroup, GroupError, Opened};
+use super::group::{ControlGroup, Opened};
 use super::lock::Claim;
-use super::place::Missing;
-
-/// Why the program cannot be attached.
-#[derive(Debug, thiserror::Error)]
-pub enum HoldError {
-    /// The kernel refused.
-    #[error(transparent)]
-    Kernel(#[from] Error),
-    /// The control group cannot be used.
-    #[error(transparent)]
-    Group(#[from] GroupError),
-}
+use super::tended::{HoldError, Tended};
 
 /// The program on a control group. A service manager may remove the group and make it anew; then the program is
 /// attached again.
@@ -54,56 +44,6 @@ enum Standing {
     Unkept,
     /// Another process has the control group now.
     Superseded,
-}
-
-/// The result of tending.
-#[derive(Debug, Default)]
-pub(crate) struct Tended {
-    /// The connections that have ended.
-    pub ended: Vec<EndedConnection>,
-    /// The objects that are complete, or were cut short.
-    pub objects: Vec<ToldObject>,
-    /// The connections and objects that could not be read.
-    pub missing: Missing,
-    /// Whether the program was attached again.
-    pub is_anew: bool,
-    /// Whether the control group is there again, after a time without it.
-    pub is_back: bool,
-    /// Whether another process has the control group now. Then nothing is left to tend.
-    pub is_superseded: bool,
-    /// What is wrong, or was wrong.
-    pub troubles: Vec<String>,
-}
-
-impl Tended {
-    /// Notes what the program has counted since the last look.
-    fn note(&mut self, before: SteeringCounts, now: SteeringCounts) {
-        let more = |of: fn(SteeringCounts) -> u64| of(now).saturating_sub(of(before));
-        self.missing.unread_connections = more(|of| of.untold);
-        self.missing.unread_objects = more(|of| of.untold_objects);
-        let troubles = [
-            (
-                more(|of| of.refused),
-                "the kernel refuses a controller for a connection: the connection keeps the default; was the controller unloaded?",
-            ),
-            (
-                more(|of| of.unremembered),
-                "the kernel has no memory for what is stored with a connection: the connection keeps the default; is the sysctl \
-                 net.core.optmem_max too small?",
-            ),
-            (
-                self.missing.unread_connections,
-                "connections ended faster than they could be read: some are missing",
-            ),
-            (
-                self.missing.unread_objects,
-                "objects were over faster than they could be read: some are missing",
-            ),
-        ];
-        let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
-        self.troubles
-            .extend(troubles.map(|(_, text)| text.to_owned()));
-    }
 }
 
 impl Hold {
@@ -171,9 +111,17 @@ impl Hold {
         self.took_over
     }
 
-    /// The attached program, if there is one.
-    pub fn attached(&self) -> Option<&Attached> {
-        self.attached.as_ref().map(|(attached, _)| attached)
+    /// Whether a program is attached.
+    pub fn is_attached(&self) -> bool {
+        self.attached.is_some()
+    }
+
+    /// The map of the data that the attached program stores with connections.
+    pub fn connections(&self) -> Result<Option<OwnedFd>, Error> {
+        let attached = self.attached.as_ref();
+        attached
+            .map(|(attached, _)| attached.connections())
+            .transpose()
     }
 
     /// What the programs have counted since the beginning, also before the program was attached again.
@@ -295,39 +243,9 @@ impl Hold {
         };
         if self.is_kept && matches!(attached.kept(&opened.name()), Ok(Kept::Own)) {
             // A program that cannot be removed ends with its lease.
-            let _ = kernel::release(&opened.name());
+            let _ = release(&opened.name());
         }
         self.memory = attached.memory().ok().flatten();
         attached.detach();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_that_the_program_counts_is_told_once() {
-        let before = SteeringCounts {
-            assigned: 1,
-            refused: 2,
-            unremembered: 3,
-            untold: 4,
-            untold_objects: 5,
-        };
-        let now = SteeringCounts {
-            unremembered: 4,
-            untold: 6,
-            ..before
-        };
-        let mut tended = Tended::default();
-        tended.note(before, now);
-        assert_eq!(tended.troubles.len(), 2, "{:?}", tended.troubles);
-        assert!(tended.troubles[0].contains("net.core.optmem_max"));
-        assert_eq!(tended.missing.unread_connections, 2);
-        let mut tended = Tended::default();
-        tended.note(now, now);
-        assert!(tended.troubles.is_empty());
-        assert_eq!(tended.missing, Missing::default());
     }
 }

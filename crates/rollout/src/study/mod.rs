@@ -6,11 +6,12 @@
 
 mod assigner;
 mod calendar;
-mod cells;
 mod data;
+mod error;
 mod given;
 mod group;
 mod groups;
+#[cfg_attr(not(feature = "load"), path = "unbuilt.rs")]
 mod hold;
 mod holder;
 mod join;
@@ -25,14 +26,15 @@ pub mod report;
 mod route;
 mod row;
 mod running;
+mod tended;
 mod told;
 
 pub(crate) use calendar::Calendar;
 pub use data::{DataError, LeftOut, Log, Read, read};
+pub use error::StudyError;
 pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
-pub(crate) use hold::Hold;
-pub use hold::HoldError;
+pub(crate) use hold::{Hold, in_force, release, sweep};
 pub use holder::{Holder, Steerer};
 pub use join::Joined;
 pub(crate) use lock::Claim;
@@ -43,5 +45,6 @@ pub(crate) use program::drawn_unit;
 pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;
 pub(crate) use running::booted;
-pub use running::{Finished, Step, Study, StudyError};
+pub use running::{Finished, Step, Study};
+pub use tended::HoldError;
 pub(crate) use told::Told;

@@ -110,7 +110,7 @@ fn columns<'r>() -> Vec<Column<'r, &'r ObjectRow>> {
 }
 
 pub(super) fn write_objects(
-    to: &mut BufWriter<File>,
+    to: &mut BufWriter<&File>,
     rows: &[ObjectRow],
 ) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];

@@ -7,15 +7,19 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
-use report::{PART, beside};
-use scenario::{others, regular};
+use files::{Readers, others, regular};
 use serde::{Deserialize, Serialize};
 use tables::numbers::count;
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::running::{OBJECTS, START};
 use fleet::files::files;
+
+/// The beginning of the names of connection files.
+pub(super) const START: &str = "study-";
+
+/// The beginning of the names of object files.
+pub(super) const OBJECTS: &str = "objects-";
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";
@@ -472,20 +476,10 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
     }
 }
 
-/// Writes a file atomically, readable by its owner only.
+/// Writes a file as a whole. Only its owner can read a new one.
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
-    let part = beside(path, PART);
-    let written = || {
-        let mut file = regular::create_anew(&part)?;
-        io::Write::write_all(&mut file, contents)?;
-        file.sync_data()?;
-        fs::rename(&part, path)
-    };
-    written().map_err(|error| {
-        // If there is nothing to remove, nothing was left behind.
-        let _ = fs::remove_file(&part);
-        system(path, error)
-    })
+    let written = files::write(path, contents, Readers::Owner);
+    written.map_err(|error| system(path, error.source))
 }
 
 /// A random seed.
@@ -605,7 +599,7 @@ mod tests {
             )
             .unwrap();
         } else {
-            eprintln!("SKIPPED: a directory of another user: this takes root");
+            skipping::skip!("a directory of another user: this takes root");
         }
         Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
     }

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use experiment::Unit;
 use experiment::plan::Connections;
-use kernel::{Attached, DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
+use kernel::{DrawnUnit, SteeredConnection, Steering, SteeringCounts, SteeringRule};
 use linux::diag::{Diag, Filter};
 use units::Duration;
 
 use super::assigner::{Assigner, Heard};
+use super::error::StudyError;
 use super::group::ControlGroup;
 use super::hold::Hold;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::StudyError;
 use crate::networks::table;
 
 /// How long the program works on without a renewal. If the study's process is stopped, the default is back after this
@@ -89,9 +89,7 @@ impl Program {
 
     /// Lets sock_diag report the connections for which the program stores data.
     fn follow(&mut self) -> Result<(), StudyError> {
-        let attached = self.hold.attached();
-        let maps = attached.map(Attached::connections).transpose()?;
-        self.diag = match maps {
+        self.diag = match self.hold.connections()? {
             Some(map) => Some(Diag::open_here()?.with_storage(vec![map])),
             None => None,
         };
@@ -152,7 +150,7 @@ impl Assigner for Program {
     /// Detaches the program.
     fn end(&mut self, maker: &Maker, now: Now) -> Heard {
         let mut heard = Heard::default();
-        if self.hold.attached().is_some() {
+        if self.hold.is_attached() {
             heard = self.tend(maker, now);
         }
         self.hold.release();

@@ -278,7 +278,7 @@ fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
     ]
 }
 
-pub(super) fn write_rows(to: &mut BufWriter<File>, rows: &[Row]) -> Result<(), WriteError> {
+pub(super) fn write_rows(to: &mut BufWriter<&File>, rows: &[Row]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     write(to, &columns(), rows, &about)
 }

@@ -1,9 +1,8 @@
-//! `fullpipe kernel load`.
+//! The options of `fullpipe kernel load`.
 
 use clap::Args;
-use kernel::{Algorithm, Error, Keeping, Settings};
+use kernel::{Algorithm, Settings};
 use program::failure::Failure;
-use program::output;
 
 /// Offer controllers to every program on the machine
 #[derive(Debug, Args)]
@@ -16,33 +15,24 @@ pub struct Options {
     set: Vec<String>,
     /// If the kernel refuses a controller, print the whole log of the verifier
     #[arg(long)]
-    log: bool,
+    pub log: bool,
 }
 
-/// Loads all of them, or none.
-pub fn run(options: &Options) -> Result<(), Failure> {
-    let mut all: Vec<Settings> = Vec::new();
-    for &controller in &options.controllers {
-        if !all.iter().any(|known| known.algorithm() == controller) {
-            all.push(Settings::new(controller));
+impl Options {
+    /// The controllers to load, with their parameters.
+    pub fn settings(&self) -> Result<Vec<Settings>, Failure> {
+        let mut all: Vec<Settings> = Vec::new();
+        for &controller in &self.controllers {
+            if !all.iter().any(|known| known.algorithm() == controller) {
+                all.push(Settings::new(controller));
+            }
         }
-    }
-    for text in &options.set {
-        set(&mut all, text)
-            .map_err(|reason| Failure::usage(format_args!("--set {text}: {reason}")))?;
-    }
-    let keeping = Keeping::of_this_kernel().map_err(Failure::failed)?;
-    kernel::keep(&all, env!("CARGO_PKG_VERSION"), keeping).map_err(|error| {
-        if let (Error::Refused { log, .. }, true) = (&error, options.log) {
-            output::note(log);
+        for text in &self.set {
+            set(&mut all, text)
+                .map_err(|reason| Failure::usage(format_args!("--set {text}: {reason}")))?;
         }
-        Failure::failed(error)
-    })?;
-    for settings in &all {
-        let name = settings.algorithm().kernel_name();
-        output::note(format_args!("{name} is loaded"));
+        Ok(all)
     }
-    Ok(())
 }
 
 fn set(all: &mut [Settings], text: &str) -> Result<(), String> {

@@ -1,12 +1,13 @@
 //! `fullpipe kernel`: Fullpipe's controllers in the kernel's own TCP.
 
 mod load;
+#[cfg_attr(not(feature = "kernel"), path = "unbuilt.rs")]
+mod programs;
+#[cfg(feature = "kernel")]
 mod status;
 
-use std::collections::BTreeSet;
-
 use clap::{Args, Subcommand};
-use kernel::{Algorithm, Error, Registered};
+use kernel::{Algorithm, Error};
 use program::failure::Failure;
 use program::output;
 
@@ -39,7 +40,12 @@ enum Action {
         #[arg(value_name = "CONTROLLER")]
         controllers: Vec<Algorithm>,
     },
-    Status(status::Options),
+    /// Print which controllers are loaded, since when, with which parameters, and who uses them
+    Status {
+        /// Print the status as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make a controller the default of this network namespace: bbr1, bbr3, or another one by the kernel's name
     Default {
         /// Its name; without a name, print the present default
@@ -52,9 +58,9 @@ enum Action {
 pub fn run(options: &Options) -> Result<(), Failure> {
     match &options.action {
         Action::Check => check(),
-        Action::Load(options) => load::run(options),
-        Action::Unload { controllers } => unload(controllers),
-        Action::Status(options) => status::run(options),
+        Action::Load(options) => programs::load(options),
+        Action::Unload { controllers } => programs::unload(controllers),
+        Action::Status { json } => programs::status(*json),
         Action::Default { name: None } => {
             output::result(kernel::default().map_err(Failure::failed)?)
         }
@@ -68,13 +74,7 @@ fn check() -> Result<(), Failure> {
         .map(|requirement| (requirement.what, requirement.lack))
         .collect();
     if found.iter().all(|(_, lack)| lack.is_none()) {
-        found.extend(Algorithm::ALL.iter().map(|&algorithm| {
-            let refused = kernel::check_controller(algorithm).err();
-            (
-                algorithm.kernel_name(),
-                refused.map(|error| error.to_string()),
-            )
-        }));
+        found.extend(programs::check());
     }
     let mut lacks = 0;
     for (what, lack) in found {
@@ -98,40 +98,6 @@ fn check() -> Result<(), Failure> {
             "a controller cannot be loaded: {more} requirements are not met"
         ))),
     }
-}
-
-fn unload(asked: &[Algorithm]) -> Result<(), Failure> {
-    let mut all = BTreeSet::from_iter(asked.iter().copied());
-    for &algorithm in Algorithm::ALL.iter().filter(|_| asked.is_empty()) {
-        if Registered::find(algorithm)
-            .map_err(Failure::failed)?
-            .is_some()
-        {
-            all.insert(algorithm);
-        }
-    }
-    if all.is_empty() {
-        return Err(Failure::failed("no controller is loaded"));
-    }
-    let all = Vec::from_iter(all);
-    kernel::unload(&all).map_err(Failure::failed)?;
-    all.into_iter().try_for_each(tell_users)
-}
-
-/// Prints that it is unloaded, and which connections still have it.
-fn tell_users(algorithm: Algorithm) -> Result<(), Failure> {
-    let name = algorithm.kernel_name();
-    let users = kernel::users(name).map_err(Failure::failed)?;
-    match users.iter().map(|user| user.connections).sum() {
-        0 => output::note(format_args!("{name} is unloaded")),
-        1 => output::note(format_args!(
-            "{name} is unloaded; one connection keeps it until it ends"
-        )),
-        more => output::note(format_args!(
-            "{name} is unloaded; {more} connections keep it until they end"
-        )),
-    }
-    Ok(())
 }
 
 fn set_default(name: &str) -> Result<(), Failure> {

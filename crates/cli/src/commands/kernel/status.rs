@@ -2,26 +2,17 @@
 
 use std::time::Duration;
 
-use clap::Args;
 use kernel::{Algorithm, Registered, Users};
 use program::failure::Failure;
 use program::output;
 use serde_json::{Map, Value, json};
 
-/// Print which controllers are loaded, since when, with which parameters, and who uses them
-#[derive(Debug, Args)]
-pub struct Options {
-    /// Print the status as JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// Prints the status.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(json: bool) -> Result<(), Failure> {
     let all: Result<Vec<Status>, kernel::Error> =
         Algorithm::ALL.iter().map(|&one| Status::of(one)).collect();
     let all = all.map_err(Failure::failed)?;
-    if options.json {
+    if json {
         return output::json(&all.iter().map(Status::json).collect::<Vec<_>>());
     }
     all.iter()

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
+use files::others;
 use program::failure::Failure;
 use program::output;
 use program::whole;
 use rollout::steer;
-use scenario::others;
 
-use super::{check_length, read_bytes};
+use crate::options::plan_file::{check_length, read_bytes};
 
 /// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]

@@ -3,13 +3,14 @@
 mod charts;
 pub mod course;
 mod course_charts;
+mod share;
 pub mod tables;
 
 use ::report::Table;
 use ::report::page::{Origin, PLAIN, Page};
 use ::tables::numbers::count;
 use askama::Template;
-use experiment::findings::Comparison;
+use experiment::comparison::Comparison;
 use experiment::{Findings, timeline};
 
 use super::data::Read;
