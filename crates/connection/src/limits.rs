@@ -27,16 +27,16 @@ use crate::account::{Account, Shares};
 use crate::cues::{Built, Cue};
 
 /// The bursts that wait below TCP after it has sent all that it may.
-const BELOW: usize = 3;
+const BURSTS_BELOW_TCP: usize = 3;
 
 /// So many bursts must tell when they were built.
-const ENOUGH_BUILT: u64 = 30;
+const MIN_BUILT_BURSTS: u64 = 30;
 
 /// Without a scheduler, fewer than one burst in so many seems to be built early, because clocks are coarse.
-const FEW_BEFORE: u64 = 50;
+const MIN_BURSTS_PER_EARLY: u64 = 50;
 
 /// Departures no further apart than this are one burst.
-const BURST: Duration = Duration::from_micros(100);
+const MAX_BURST_GAP: Duration = Duration::from_micros(100);
 
 named! {
     /// What limits a flow.
@@ -115,7 +115,7 @@ pub struct Limits {
     built_before: u64,
     /// The latest bursts that may have waited below TCP, oldest first: how long each took, and the limit if it did not
     /// wait.
-    below: [(Limit, Duration); BELOW],
+    below: [(Limit, Duration); BURSTS_BELOW_TCP],
     /// The length of the present train of packets, each as soon after the other as the path allows. Used where the events
     /// that triggered departures are unknown.
     train: Duration,
@@ -178,7 +178,7 @@ impl Limits {
             burst: 0,
             built_after: 0,
             built_before: 0,
-            below: [(Limit::SlowStart, Duration::ZERO); BELOW],
+            below: [(Limit::SlowStart, Duration::ZERO); BURSTS_BELOW_TCP],
             train: Duration::ZERO,
             is_long: false,
         }
@@ -226,7 +226,7 @@ impl Limits {
             Cue::Unknown => self.add_of_train(by, span, thresholds),
             Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue, built),
         }
-        if span > BURST {
+        if span > MAX_BURST_GAP {
             self.burst = 0;
         }
         self.burst += departure.bytes;
@@ -287,7 +287,7 @@ impl Limits {
 
     fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue, built: Built) {
         let is_held = matches!(by, Limit::Application | Limit::Receiver);
-        if span > BURST && !is_held {
+        if span > MAX_BURST_GAP && !is_held {
             self.built_after += u64::from(built == Built::After);
             self.built_before += u64::from(built == Built::Before);
         }
@@ -295,11 +295,11 @@ impl Limits {
             self.settle(Some(by));
         } else if cue == Cue::Answer {
             self.settle(None);
-        } else if span > BURST {
+        } else if span > MAX_BURST_GAP {
             let (oldest, took) = self.below[0];
             self.add(oldest, took);
             self.below.rotate_left(1);
-            self.below[BELOW - 1] = (by, span);
+            self.below[BURSTS_BELOW_TCP - 1] = (by, span);
             return;
         }
         self.add(by, span);
@@ -312,7 +312,8 @@ impl Limits {
 
     /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
     pub fn is_paced_within_tcp(&self) -> bool {
-        self.built_after >= ENOUGH_BUILT && self.built_before * FEW_BEFORE < self.built_after
+        self.built_after >= MIN_BUILT_BURSTS
+            && self.built_before * MIN_BURSTS_PER_EARLY < self.built_after
     }
 
     /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.

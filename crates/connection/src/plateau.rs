@@ -8,7 +8,7 @@ use congestion::Bytes;
 
 /// The rounds of a plateau for each packet of slack. Reno's window grows by half a packet a round if every second packet is
 /// acknowledged.
-const ROUNDS: u64 = 4;
+const ROUNDS_PER_PACKET: u64 = 4;
 
 /// The plateau of the data in flight.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,7 +68,7 @@ impl Plateau {
     }
 
     fn is_found(&self, slack: Slack) -> bool {
-        self.rounds >= slack.packets * ROUNDS
+        self.rounds >= slack.packets * ROUNDS_PER_PACKET
     }
 }
 

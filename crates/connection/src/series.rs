@@ -7,13 +7,13 @@ use crate::limits::{Decided, Limit};
 use crate::memory::reserve;
 
 /// The first step.
-const STEP: Duration = Duration::from_millis(1);
+const FIRST_STEP: Duration = Duration::from_millis(1);
 
 /// The most samples that a flow keeps.
-const MOST: usize = 4096;
+const MAX_SAMPLES: usize = 4096;
 
 /// The number of samples that stay when memory is short.
-const LEAST: usize = 4;
+const MIN_SAMPLES: usize = 4;
 
 /// A flow at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ impl Series {
     pub fn new() -> Series {
         Series {
             samples: Vec::new(),
-            step: STEP,
+            step: FIRST_STEP,
             next: Time::ZERO,
         }
     }
@@ -64,7 +64,7 @@ impl Series {
         self.next = sample.at + self.step;
         reserve(&mut self.samples);
         self.samples.push(sample);
-        if self.samples.len() >= MOST {
+        if self.samples.len() >= MAX_SAMPLES {
             self.halve();
         }
     }
@@ -101,7 +101,7 @@ impl Series {
 
     /// Keeps half of them. Returns whether that freed any.
     pub fn thin(&mut self) -> bool {
-        let is_more = self.samples.len() > LEAST;
+        let is_more = self.samples.len() > MIN_SAMPLES;
         if is_more {
             self.halve();
         }

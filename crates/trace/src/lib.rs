@@ -43,5 +43,5 @@ pub use summary::{
     Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary,
     Spread, Summary, Timeline,
 };
-pub use table::MOST as MOST_CONNECTIONS;
+pub use table::MAX_CONNECTIONS;
 pub use trace::{Counts, Trace};

@@ -17,7 +17,7 @@ use crate::quic::{self, QuicConnection};
 use crate::table::Table;
 
 /// So often connections are dropped at once if they hold too much memory.
-const MOST_DROPS: usize = 4;
+const MAX_DROPS: usize = 4;
 
 /// Counts of what was read.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -262,7 +262,7 @@ impl Trace {
         let mut all: Vec<&mut dyn Holder> = tcp.chain(quic).collect();
         self.memory.thin(&mut all);
         if self.memory.is_overfull() {
-            for _ in 0..MOST_DROPS {
+            for _ in 0..MAX_DROPS {
                 if self.memory.room() == Room::Little {
                     self.table.make_room(&mut self.memory);
                 }

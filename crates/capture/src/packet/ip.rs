@@ -115,14 +115,17 @@ fn extent(walk: &Walk<'_>, data: &[u8]) -> Option<(usize, u32)> {
 }
 
 /// The longest packet that a kernel builds before it splits it (Linux `GSO_MAX_SIZE`).
-const LONGEST: u32 = 8 * u16::MAX as u32;
+const MAX_PACKET_BYTES: u32 = 8 * u16::MAX as u32;
 
 /// The length of a packet whose header has none: a kernel that splits the packet later leaves the field empty (RFC 2675,
 /// "Big TCP").
 fn whole(walk: &Walk<'_>, data: &[u8]) -> u32 {
     let before = walk.frame.data.len().saturating_sub(data.len());
     let before = u32::try_from(before).unwrap_or(u32::MAX);
-    walk.frame.wire_len.saturating_sub(before).min(LONGEST)
+    walk.frame
+        .wire_len
+        .saturating_sub(before)
+        .min(MAX_PACKET_BYTES)
 }
 
 fn v4<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {

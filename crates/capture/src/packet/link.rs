@@ -68,13 +68,13 @@ pub mod ether_type {
 }
 
 /// The most tags and labels on a packet.
-const MOST_TAGS: usize = 16;
+const MAX_TAGS: usize = 16;
 
 /// LLC and SNAP before an EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 
 /// The deepest nesting of packets.
-const DEEPEST: u8 = 4;
+const MAX_NESTED_PACKETS: u8 = 4;
 
 pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
     let walk = Walk {
@@ -102,7 +102,7 @@ impl<'f> Walk<'f> {
         tunnel: Option<Tunnel>,
         inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
     ) -> Seen<'f> {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_NESTED_PACKETS {
             return Seen::Other(Unread::TooDeep);
         }
         self.depth += 1;
@@ -182,7 +182,7 @@ impl<'f> Walk<'f> {
         let (Some(mut kind), mut data) = (kind, data) else {
             return Seen::Short;
         };
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAGS {
             // The offset of the next EtherType; data follow it.
             let next = match kind {
                 IPV4 | IPV6 => return self.ip(data),
@@ -285,7 +285,7 @@ impl<'f> Walk<'f> {
     /// 4448). Without one, the first nibble of a MAC address may be 4 or 6, as that of IP is (RFC 8469, section 3).
     pub fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
         const BOTTOM: u32 = 1 << 8;
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAGS {
             let Some(label) = word(data, 0) else {
                 return Seen::Short;
             };

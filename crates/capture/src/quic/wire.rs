@@ -5,7 +5,7 @@ use std::fmt;
 use crate::packet::word;
 
 /// The longest connection ID (RFC 9000, section 17.2).
-const LONGEST_ID: usize = 20;
+const MAX_ID_BYTES: usize = 20;
 
 /// The fixed bit. All QUIC packets have it, unless the ends agree to grease it. Then the bit is random (RFC 9287).
 const FIXED: u8 = 0x40;
@@ -50,7 +50,7 @@ impl fmt::Display for Version {
 /// A connection ID.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Id {
-    bytes: [u8; LONGEST_ID],
+    bytes: [u8; MAX_ID_BYTES],
     len: u8,
 }
 

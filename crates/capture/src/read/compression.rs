@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
 use std::rc::Rc;
 
-use super::input::LONGEST_BUFFER;
+use super::input::MAX_BUFFER_BYTES;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
@@ -23,11 +23,11 @@ fn is_skippable(start: &[u8]) -> bool {
 const CHUNK: usize = 1 << 16;
 
 /// The largest window of a file: that of `zstd --long=27`.
-const LARGEST_WINDOW: u64 = 128 << 20;
+const MAX_WINDOW_BYTES: u64 = 128 << 20;
 
 /// The most memory for the windows of all files that are open at once, and for their long records. One file has room for
 /// both.
-const MOST: u64 = LARGEST_WINDOW + LONGEST_BUFFER as u64;
+const MAX_OPEN_BYTES: u64 = MAX_WINDOW_BYTES + MAX_BUFFER_BYTES as u64;
 
 /// The memory for the windows and the long records of the open files.
 #[derive(Debug, Clone, Default)]
@@ -57,8 +57,8 @@ impl Window {
         let all = self.all.0.get() - self.own + own;
         self.all.0.set(all);
         self.own = own;
-        if all > MOST {
-            let [own, most] = [own, MOST].map(|bytes| bytes.div_ceil(1 << 20));
+        if all > MAX_OPEN_BYTES {
+            let [own, most] = [own, MAX_OPEN_BYTES].map(|bytes| bytes.div_ceil(1 << 20));
             let name = self.name;
             return Err(io::Error::other(format!(
                 "its {name} takes {own} MiB or more, and those of all files of the same time more than {most} MiB; give fewer \
@@ -274,8 +274,8 @@ impl<R: Read> Read for Blocks<R> {
 /// The memory that a window of this size takes: the decoder doubles its buffer.
 fn fitting(window: u64) -> io::Result<u64> {
     let memory = window.max(1).checked_next_power_of_two();
-    memory.filter(|memory| *memory <= LARGEST_WINDOW).ok_or_else(|| {
-        let most = LARGEST_WINDOW >> 20;
+    memory.filter(|memory| *memory <= MAX_WINDOW_BYTES).ok_or_else(|| {
+        let most = MAX_WINDOW_BYTES >> 20;
         io::Error::other(format!(
             "its zstd window takes more than {most} MiB; decompress it: zstd -dc --long=31 FILE | fullpipe trace -"
         ))
@@ -349,7 +349,7 @@ mod tests {
         // Without `--long=31`: 128 MiB.
         let (whole, taken) = read(&frame(0, &[17 << 3], 2_000));
         assert_eq!(whole.expect("it fits"), 2_000 << 17);
-        assert!(taken < MOST * 2, "{taken}");
+        assert!(taken < MAX_OPEN_BYTES * 2, "{taken}");
     }
 
     #[test]

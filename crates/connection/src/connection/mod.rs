@@ -16,13 +16,13 @@ use early::Early;
 pub use next::Turn;
 
 /// The capture is at an end if less than one part in this many of the round trip is on that end's side.
-const NEAR: u64 = 10;
+const NEAR_END_DIVISOR: u64 = 10;
 
 /// The sequence numbers of a sender's RST and FIN are within this many bytes of those that it has sent.
-const FAR: u32 = 1 << 24;
+const MAX_CLOSE_DISTANCE: u32 = 1 << 24;
 
 /// The sequence numbers of its other segments are within this many bytes of those that are outstanding.
-const WINDOW: u32 = 1 << 20;
+const MAX_DISTANCE: u32 = 1 << 20;
 
 /// One end of a connection, as a sender.
 #[derive(Debug, Clone, Default)]
@@ -158,7 +158,7 @@ impl Connection {
         self.last = at;
         self.segments += 1;
         let side = &self.sides[from];
-        let is_near = side.after.is_none() || side.is_near(segment.seq, FAR);
+        let is_near = side.after.is_none() || side.is_near(segment.seq, MAX_CLOSE_DISTANCE);
         if segment.flags.has(Flags::RST) {
             self.is_reset |= is_near;
             return;
@@ -206,7 +206,7 @@ impl Connection {
                 has_moved |= flow.on_data(passage, segment, ip, self.ecn);
             }
         } else if let Some(flow) = &mut self.sides[from].flow
-            && (self.is_quic || flow.is_near(segment.seq, WINDOW.into()))
+            && (self.is_quic || flow.is_near(segment.seq, MAX_DISTANCE.into()))
         {
             flow.on_no_data(packet.id);
         }
@@ -364,7 +364,7 @@ impl Connection {
     fn vantage(&self, side: usize) -> Vantage {
         let (near, far) = self.halves(side);
         match near.zip(far) {
-            Some((near, far)) if near * NEAR <= near + far => Vantage::Sender,
+            Some((near, far)) if near * NEAR_END_DIVISOR <= near + far => Vantage::Sender,
             _ => Vantage::Elsewhere,
         }
     }
@@ -385,7 +385,8 @@ impl Connection {
         let near = least(least(handshake[side], self.measured[side]), near);
         // An upper bound says where the capture was taken only if it is short.
         let bound = flow.and_then(Flow::nearest_bound);
-        let bound = bound.filter(|near| far.is_some_and(|far| *near * NEAR <= *near + far));
+        let bound =
+            bound.filter(|near| far.is_some_and(|far| *near * NEAR_END_DIVISOR <= *near + far));
         (least(near, bound), far)
     }
 

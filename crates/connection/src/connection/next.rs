@@ -5,11 +5,11 @@
 use capture::packet::{Flags, Packet, Segment};
 use units::Duration;
 
-use super::{Connection, WINDOW};
+use super::{Connection, MAX_DISTANCE};
 use crate::memory::Room;
 
 /// A SYN is forgotten this long after it was last sent. Linux sends it again after 32 s at most (`tcp_syn_retries`).
-const PATIENCE: Duration = Duration::from_secs(60);
+const SYN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The connection that a segment belongs to.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Connection {
     #[cold]
     fn turn_at_syn(&mut self, packet: &Packet<'_>, segment: &Segment) -> Turn {
         let next = self.next.take();
-        if let Some(mut next) = next.filter(|next| packet.at.since(next.last) < PATIENCE) {
+        if let Some(mut next) = next.filter(|next| packet.at.since(next.last) < SYN_TIMEOUT) {
             if next.has_syn(packet, segment) {
                 next.on_packet(packet, segment, Room::Little);
                 self.next = Some(next);
@@ -51,7 +51,7 @@ impl Connection {
         if !self.is_over_at(packet, segment) {
             return Turn::Same;
         }
-        let was_attempt = self.is_young() && packet.at.since(self.last) >= PATIENCE;
+        let was_attempt = self.is_young() && packet.at.since(self.last) >= SYN_TIMEOUT;
         if self.is_closed() || was_attempt {
             self.next = None;
             return Turn::New;
@@ -91,7 +91,7 @@ impl Connection {
         let of = &self.sides[side];
         let is_behind = |after: u32| number.wrapping_sub(after.wrapping_add(1)).cast_signed() > 0;
         let is_over = self.has_closed(side) && of.after.is_some_and(is_behind);
-        of.is_near(number, WINDOW) && !is_over
+        of.is_near(number, MAX_DISTANCE) && !is_over
     }
 
     /// Whether a segment of the handshake may acknowledge the other side's SYN. QUIC's handshake has no numbers.
@@ -108,5 +108,5 @@ impl Connection {
 
 /// Whether a number is soon after the first one of a connection.
 fn follows(number: u32, start: u32) -> bool {
-    number.wrapping_sub(start) < WINDOW
+    number.wrapping_sub(start) < MAX_DISTANCE
 }

@@ -40,7 +40,7 @@ use stream::Stream;
 pub use recovery::Recovery;
 
 /// Nothing tells copies from retransmissions. If one packet in this many is either, the capture may be of both ends.
-const UNTOLD: u64 = 5;
+const MIN_PACKETS_PER_UNTOLD: u64 = 5;
 
 /// Where the capture was taken, as far as that is known while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,7 +235,7 @@ impl Flow {
     pub fn tells_copies(&self, has_timestamps: bool) -> bool {
         let either = self.totals.copies + self.recovery.repeats.packets;
         let all = self.totals.packets + self.totals.copies;
-        has_timestamps || self.ids.are_used || either * UNTOLD < all
+        has_timestamps || self.ids.are_used || either * MIN_PACKETS_PER_UNTOLD < all
     }
 
     /// The payload of a full packet.
@@ -274,7 +274,7 @@ impl Flow {
                 break;
             }
         }
-        self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
+        self.shorten(scoreboard::MAX_PIECES_WHEN_SHORT.max(most / size_of::<Entry>()));
         self.outstanding.thin();
         self.sender.echoes.thin();
         self.acks.copies.thin();

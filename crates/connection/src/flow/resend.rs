@@ -10,7 +10,7 @@ use super::recovery::Recovery;
 use super::sender::Sender;
 use super::{Flow, Passage, Totals, Vantage};
 use crate::losses::Loss;
-use crate::numbers::LATE;
+use crate::numbers::MAX_OVERTAKING;
 use crate::repeats::Again;
 use crate::scoreboard::{Entry, Mark, Status};
 use crate::unseen::Unseen;
@@ -278,7 +278,7 @@ impl Resent<'_> {
         let age = self.passage.at.since(hole.state.sent_time);
         let is_soon = self.rt_prop.is_some_and(|rtt| age < rtt * 3 / 4);
         let order = self.mark.id.wrapping_sub(hole.mark.id).cast_signed();
-        if self.are_counted && hole.mark.id != 0 && order.unsigned_abs() <= LATE {
+        if self.are_counted && hole.mark.id != 0 && order.unsigned_abs() <= MAX_OVERTAKING {
             return order < 0;
         }
         match self.mark.value.zip(hole.repeat_value) {

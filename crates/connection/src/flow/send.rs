@@ -301,8 +301,8 @@ impl Flow {
     /// Follows new data up to `end`.
     fn push(&mut self, passage: Passage, end: u64, mark: Mark) {
         let most = match passage.room {
-            Room::Plenty => scoreboard::MOST,
-            Room::Little => scoreboard::FEW,
+            Room::Plenty => scoreboard::MAX_PIECES,
+            Room::Little => scoreboard::MAX_PIECES_WHEN_SHORT,
         };
         self.shorten(most - 1);
         let out = if self.stream.unacked() == 0 {

@@ -20,13 +20,13 @@ use super::loss_bits::LossBits;
 use super::spin::Spin;
 
 /// The time over which a peak rate is measured.
-const PEAK: Duration = Duration::from_millis(100);
+const PEAK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The most Initial packets of a client that are decrypted.
-const MOST_INITIALS: u8 = 16;
+const MAX_INITIALS: u8 = 16;
 
 /// When a client's Initial packet comes this long after the first one, it is a retransmission.
-const PATIENCE: Duration = Duration::from_millis(100);
+const RETRANSMISSION_TIME: Duration = Duration::from_millis(100);
 
 /// One direction.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +57,7 @@ pub struct Way {
 
 impl Way {
     fn on_datagram(&mut self, packet: &Packet<'_>, len: u32, is_one: bool) {
-        if packet.at.since(self.since) >= PEAK {
+        if packet.at.since(self.since) >= PEAK_INTERVAL {
             self.since = packet.at;
             self.present = 0;
         }
@@ -317,7 +317,7 @@ impl QuicConnection {
             is_one,
             room,
         } = *one;
-        let is_copy = if data.len() < copies::LEAST {
+        let is_copy = if data.len() < copies::MIN_PACKET_BYTES {
             is_before_copy
         } else {
             self.copies.is_one(packet.id, data, room)
@@ -362,7 +362,7 @@ impl QuicConnection {
             self.is_retried = true;
             self.opening = Opening::Hello(None);
         }
-        let is_before = packet.at.since(self.first) < PATIENCE;
+        let is_before = packet.at.since(self.first) < RETRANSMISSION_TIME;
         let flags = match (side, long.kind) {
             (0, Kind::Initial) if is_first => Some(Flags::SYN),
             // Another part of the ClientHello, or a retransmission.
@@ -399,7 +399,7 @@ impl QuicConnection {
             return;
         };
         self.initials += 1;
-        if self.initials > MOST_INITIALS || !long.is_whole {
+        if self.initials > MAX_INITIALS || !long.is_whole {
             self.opening = Opening::Closed;
             return;
         }

@@ -12,16 +12,16 @@ use crate::guess::Guess;
 use crate::signs::Signs;
 
 /// The fastest rate of a link, in bit/s. A faster one is an error of clocks, or forged.
-pub const FASTEST: u64 = 10_000_000_000_000;
+pub const MAX_RATE_BPS: u64 = 10_000_000_000_000;
 
 /// The shortest RTprop. A capture's clock cannot tell a shorter one from 0.
-const SHORTEST: Duration = Duration::from_micros(1);
+const MIN_RTPROP: Duration = Duration::from_micros(1);
 
 /// The smallest BDP of a path, in bytes. A smaller one comes from accidental rates and times.
-const SMALLEST_BDP: u64 = 10;
+const MIN_BDP_BYTES: u64 = 10;
 
 /// The smallest buffer of a path, in bytes: two of the longest packets that the Internet carries everywhere.
-const SMALLEST_BUFFER: f64 = 3_000.0;
+const MIN_BUFFER_BYTES: f64 = 3_000.0;
 
 /// The data of one direction.
 #[derive(Debug, Clone, Serialize)]
@@ -179,7 +179,8 @@ impl FlowSummary {
             (least, _) => least,
         };
         let btl_bw = Some(flow.model.btl_bw_max());
-        let btl_bw = btl_bw.filter(|rate| !rate.is_zero() && with_headers(*rate, flow) <= FASTEST);
+        let btl_bw =
+            btl_bw.filter(|rate| !rate.is_zero() && with_headers(*rate, flow) <= MAX_RATE_BPS);
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
@@ -201,7 +202,7 @@ impl FlowSummary {
             delivered_bytes: totals.delivered,
             goodput_bps: (is_heard && !life.is_zero())
                 .then(|| rate(totals.delivered, life).bits_per_sec())
-                .filter(|rate| *rate <= FASTEST),
+                .filter(|rate| *rate <= MAX_RATE_BPS),
             rtprop_ms: millis(rtprop),
             rtt_ms: rtts(flow),
             jitter_ms: millis(flow.model.jitter()),
@@ -234,7 +235,7 @@ impl FlowSummary {
                 .and_then(|shares| LimitedBy::of(&shares)),
             policer_bps: policed
                 .map(Rate::bits_per_sec)
-                .filter(|rate| *rate <= FASTEST),
+                .filter(|rate| *rate <= MAX_RATE_BPS),
             ack_aggregation_bytes: flow.aggregation(),
             controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
             path: None,
@@ -264,7 +265,7 @@ impl FlowSummary {
     }
 
     fn known_path(&self, flow: &Flow, is_policed: bool) -> Option<KnownPath> {
-        let shortest = SHORTEST.as_millis_f64();
+        let shortest = MIN_RTPROP.as_millis_f64();
         let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop >= shortest)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
         let packet = flow.model.btl_bw_max().time_for(Bytes::new(flow.mss()));
@@ -284,8 +285,8 @@ impl FlowSummary {
         let queue = causes.full.map_or(longest, Duration::as_millis_f64);
         let own = rate(self.btl_bw_ip_bps?);
         let rtt = Duration::from_micros(rounded((rtprop * 1e3) as u64));
-        let bdp = Some(own.bytes_in(rtt).get()).filter(|bdp| *bdp >= SMALLEST_BDP)?;
-        let smallest = SMALLEST_BUFFER / bdp as f64;
+        let bdp = Some(own.bytes_in(rtt).get()).filter(|bdp| *bdp >= MIN_BDP_BYTES)?;
+        let smallest = MIN_BUFFER_BYTES / bdp as f64;
         Some(KnownPath {
             rate: own,
             rate_of_all: own,

@@ -16,10 +16,10 @@ use crate::quic::{QuicConnection, QuicSummary};
 use crate::trace::{Counts, Trace};
 
 pub use causes::Causes;
-pub(crate) use flow::FASTEST;
+pub(crate) use flow::MAX_RATE_BPS;
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
-pub(crate) use known::BURST;
 pub use known::KnownPath;
+pub(crate) use known::POLICER_BURST;
 pub use place::Place;
 pub use timeline::{FlowTimeline, Timeline};
 

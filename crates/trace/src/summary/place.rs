@@ -4,10 +4,10 @@ use connection::Connection;
 use units::{Duration, named};
 
 /// An end is near if at most one part in this many of the round trip is on its side …
-const SHARE: u64 = 10;
+const NEAR_END_DIVISOR: u64 = 10;
 
 /// … and the round trip is not shorter than this, because the parts could not be told.
-const SHORTEST: Duration = Duration::from_micros(100);
+const MIN_ROUND_TRIP: Duration = Duration::from_micros(100);
 
 named! {
     /// Where a capture was taken relative to a flow's sender and receiver.
@@ -29,9 +29,9 @@ impl Place {
     pub fn of(connection: &Connection, side: usize) -> Place {
         let (near, far) = connection.halves(side);
         match near.zip(far) {
-            Some((near, far)) if near + far < SHORTEST => Place::Unknown,
-            Some((near, far)) if near * SHARE <= near + far => Place::Sender,
-            Some((near, far)) if far * SHARE <= near + far => Place::Receiver,
+            Some((near, far)) if near + far < MIN_ROUND_TRIP => Place::Unknown,
+            Some((near, far)) if near * NEAR_END_DIVISOR <= near + far => Place::Sender,
+            Some((near, far)) if far * NEAR_END_DIVISOR <= near + far => Place::Receiver,
             Some(_) => Place::Middle,
             None => Place::Unknown,
         }

@@ -694,7 +694,7 @@ fn connections_are_bounded_and_the_small_ones_go() {
             .expect("a vector takes everything");
     }
     let summary = summary(&writer.finish().expect("a vector takes everything"));
-    assert!(summary.connections.len() <= crate::MOST_CONNECTIONS);
+    assert!(summary.connections.len() <= crate::MAX_CONNECTIONS);
     assert_eq!(summary.connections.len() as u64 + summary.evicted, 120_000);
     let with_data = summary
         .connections
