@@ -24,7 +24,7 @@ pub struct AckCopies {
 }
 
 impl AckCopies {
-    /// Whether this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
+    /// True if this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
     /// twice. Timestamps alone do not tell acknowledgements of the same millisecond apart, so they count only then.
     #[inline]
     pub fn is_copy(&mut self, id: u16, segment: &Segment, room: Room, has_copies: bool) -> bool {

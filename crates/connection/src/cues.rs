@@ -86,7 +86,7 @@ impl Cues {
         self.heard = Some(value);
     }
 
-    /// What triggered new data, at the sender, and when they were built. `since_ack` is the time since the last
+    /// The event that triggered new data, at the sender, and when they were built. `since_ack` is the time since the last
     /// acknowledgement.
     #[inline]
     pub fn at_sender(&mut self, since_ack: Duration, stamps: Option<(u32, u32)>) -> (Cue, Built) {

@@ -31,7 +31,7 @@ pub struct Full {
     size: u64,
     /// The size that the handshake allows; 0 if it was not captured.
     told: u64,
-    /// Whether the size is known, from the handshake or from a segment without PSH.
+    /// True if the size is known, from the handshake or from a segment without PSH.
     is_known: bool,
     /// The number of recent segments that agreed.
     votes: u8,

@@ -64,12 +64,12 @@ impl Handshake {
         }
     }
 
-    /// Whether the server has answered.
+    /// True if the server has answered.
     pub fn is_answered(&self) -> bool {
         self.syn_ack.is_some()
     }
 
-    /// Whether the handshake is complete.
+    /// True if the handshake is complete.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }

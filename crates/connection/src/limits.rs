@@ -1,4 +1,4 @@
-//! What limited a sender, and for how long.
+//! The limits of a sender, and for how long each held.
 //!
 //! The time between two departures of new data has one limit, decided by the state after the first departure. The
 //! application limits if it wrote no more: the segment was short and had PSH, or everything was acknowledged and nothing
@@ -39,7 +39,7 @@ const MIN_BURSTS_PER_EARLY: u64 = 50;
 const MAX_BURST_GAP: Duration = Duration::from_micros(100);
 
 named! {
-    /// What limits a flow.
+    /// The limit of a flow.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Limit, "limit" {
         /// The application, or a send buffer that is too small.
@@ -74,13 +74,13 @@ pub struct Departure {
     pub at: Time,
     /// Payload.
     pub bytes: u64,
-    /// Whether the application had written no more.
+    /// True if the application had written no more.
     pub ends_write: bool,
-    /// Whether the receive window had no room for another segment.
+    /// True if the receive window had no room for another segment.
     pub is_window_full: bool,
-    /// Whether the data in flight are on a plateau, as with a send buffer that is too small.
+    /// True if the data in flight are on a plateau, as with a send buffer that is too small.
     pub is_steady: bool,
-    /// Whether a loss-based controller would still be in slow start after idle.
+    /// True if a loss-based controller would still be in slow start after idle.
     pub may_regrow: bool,
     /// The limit if none of these applies, and the bottleneck is busy.
     pub else_by: Limit,
@@ -97,16 +97,16 @@ pub struct Limits {
     ended: Option<Ended>,
     /// When the present round began.
     began: Time,
-    /// Whether the bottleneck was busy in the latest decided round.
+    /// True if the bottleneck was busy in the latest decided round.
     is_busy: bool,
     last: Departure,
     /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
     /// When a full window had room again.
     opened: Option<Time>,
-    /// Whether the sender has closed.
+    /// True if the sender has closed.
     is_closed: bool,
-    /// Whether data were sent again since the last departure of new data.
+    /// True if data were sent again since the last departure of new data.
     is_repairing: bool,
     /// The payload of the latest burst.
     burst: u64,
@@ -119,7 +119,7 @@ pub struct Limits {
     /// The length of the present train of packets, each as soon after the other as the path allows. Used where the events
     /// that triggered departures are unknown.
     train: Duration,
-    /// Whether it is longer than what is sent at once.
+    /// True if it is longer than what is sent at once.
     is_long: bool,
 }
 
@@ -136,7 +136,7 @@ struct Ended {
 pub struct Decided {
     /// When it began and when it ended.
     pub times: (Time, Time),
-    /// Whether the bottleneck was busy.
+    /// True if the bottleneck was busy.
     pub is_busy: bool,
 }
 
@@ -184,7 +184,7 @@ impl Limits {
         }
     }
 
-    /// What has limited the flow since the last departure, as far as it is known at `now`.
+    /// The limit of the flow since the last departure, as far as it is known at `now`.
     fn present(&self, now: Time, cue: Cue, thresholds: &Thresholds) -> Limit {
         // A sender that may not send is not idle.
         let idle_since = match (self.idle_since, self.opened) {
@@ -206,7 +206,7 @@ impl Limits {
         }
     }
 
-    /// Whether a pacer delayed this departure. A full send buffer gets room only when an acknowledgement arrives, and a
+    /// True if a pacer delayed this departure. A full send buffer gets room only when an acknowledgement arrives, and a
     /// pacer is not much slower than the flow's average rate.
     fn is_paced(&self, now: Time, cue: Cue, pace: Rate) -> bool {
         let longest = pace.time_for(Bytes::new(self.burst)) * 2;
@@ -310,7 +310,7 @@ impl Limits {
         self.within_tcp.add(by, span);
     }
 
-    /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
+    /// True if nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
     pub fn is_paced_within_tcp(&self) -> bool {
         self.built_after >= MIN_BUILT_BURSTS
             && self.built_before * MIN_BURSTS_PER_EARLY < self.built_after
@@ -376,7 +376,7 @@ impl Limits {
         }
     }
 
-    /// Whether the last departure ended a write.
+    /// True if the last departure ended a write.
     pub fn has_ended_write(&self) -> bool {
         self.last.ends_write
     }

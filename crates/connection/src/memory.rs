@@ -97,13 +97,13 @@ impl Memory {
         self.held -= counted;
     }
 
-    /// Whether connections hold too much.
+    /// True if connections hold too much.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.held > self.thin_at
     }
 
-    /// Whether connections hold too much although they were thinned out.
+    /// True if connections hold too much although they were thinned out.
     pub fn is_overfull(&self) -> bool {
         self.held > self.most + self.most / EXCESS_DIVISOR
     }

@@ -40,7 +40,7 @@ pub struct Model {
     /// The peaks of the delivery rate.
     peaks: Peaks,
     busy: Busy,
-    /// Whether every RTT of the present round had a queue, if there was any RTT.
+    /// True if every RTT of the present round had a queue, if there was any RTT.
     has_stood: Option<bool>,
     /// The delivery rates while the bottleneck was busy.
     bottleneck: Rates,
@@ -51,7 +51,7 @@ pub struct Model {
     /// The least and the greatest RTT of the whole connection.
     pub rtt_min: Option<Duration>,
     pub rtt_max: Option<Duration>,
-    /// Whether a packet was lost. That ends the initial growth, too.
+    /// True if a packet was lost. That ends the initial growth, too.
     has_lost: bool,
     /// The means of the RTTs, and of the differences between consecutive RTTs.
     rtts: Mean,
@@ -146,12 +146,12 @@ impl Model {
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
-    /// Whether the bottleneck was busy for a while at any time.
+    /// True if the bottleneck was busy for a while at any time.
     pub fn is_filled(&self) -> bool {
         self.is_filled
     }
 
-    /// Whether the flow has met a limit of the path: a loss, or a busy bottleneck.
+    /// True if the flow has met a limit of the path: a loss, or a busy bottleneck.
     #[inline]
     pub fn has_shown_path(&self) -> bool {
         self.has_lost || self.is_filled
@@ -172,12 +172,12 @@ impl Model {
         self.bdp
     }
 
-    /// Whether the delivery rate has stopped growing.
+    /// True if the delivery rate has stopped growing.
     pub fn is_full(&self) -> bool {
         self.full.rounds >= FULL_PIPE_ROUNDS
     }
 
-    /// Whether the initial growth is over: the delivery rate has stopped growing, or a packet was lost.
+    /// True if the initial growth is over: the delivery rate has stopped growing, or a packet was lost.
     pub fn is_grown(&self) -> bool {
         self.is_full() || self.has_lost
     }
@@ -187,7 +187,7 @@ impl Model {
         self.has_lost = true;
     }
 
-    /// Whether the present queue is at least three quarters of the longest.
+    /// True if the present queue is at least three quarters of the longest.
     pub fn is_queue_long(&self) -> bool {
         let (Some(least), Some(most), Some(last)) = (self.rtt_min, self.rtt_max, self.last_rtt)
         else {
@@ -261,7 +261,7 @@ impl Model {
         self.busy.cut();
     }
 
-    /// Whether the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
+    /// True if the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
     /// went away. `span` is the time that the delivery took. Without more than the BDP in flight, only the receiver delays
     /// acknowledgements so long.
     pub fn is_busy(&self, sample: &RateSample, span: Duration) -> bool {

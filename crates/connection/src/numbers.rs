@@ -17,7 +17,7 @@ pub const MAX_OVERTAKING: u16 = 64;
 /// after these (Linux `tcp_retries2` allows 15, of which a minute has 8).
 const MAX_LOST_TAIL: u64 = 8;
 
-/// What a gap in the numbers is.
+/// The kind of a gap in the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Lost packets: data are missing.
@@ -76,7 +76,7 @@ impl Numbers {
         }
     }
 
-    /// Whether the number is one of the next that its sender gives.
+    /// True if the number is one of the next that its sender gives.
     pub fn continue_with(&self, number: u16) -> bool {
         self.next.is_some() && (0..=MAX_OVERTAKING.cast_signed()).contains(&self.step(number))
     }

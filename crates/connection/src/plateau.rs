@@ -15,7 +15,7 @@ const ROUNDS_PER_PACKET: u64 = 4;
 pub struct Plateau {
     at: Bytes,
     rounds: u64,
-    /// Whether a write began in the present round of its own accord.
+    /// True if a write began in the present round of its own accord.
     has_write: bool,
 }
 
@@ -60,7 +60,7 @@ impl Plateau {
         self.at
     }
 
-    /// Whether the flow is on a plateau, and `flight` is near it. A sender that waits until a third of its send buffer is
+    /// True if the flow is on a plateau, and `flight` is near it. A sender that waits until a third of its send buffer is
     /// free has less in flight in between (Linux `sk_stream_is_writeable`).
     #[inline]
     pub fn has(&self, flight: Bytes, slack: Slack) -> bool {

@@ -112,7 +112,7 @@ impl Recoveries {
         }
     }
 
-    /// Whether a recovery is in progress.
+    /// True if a recovery is in progress.
     pub fn is_going_on(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }

@@ -19,7 +19,7 @@ pub struct Round {
     most: u32,
     /// The number of retransmissions, and of reductions of the window because of ECN marks.
     pub repeats: u16,
-    /// Whether the application or the receiver limited the flow.
+    /// True if the application or the receiver limited the flow.
     pub is_held: bool,
 }
 

@@ -44,9 +44,9 @@ pub struct Entry {
     pub next_rtt: u32,
     /// The number of retransmissions.
     pub repeats: u8,
-    /// Whether its retransmission counts as in flight although it is below the highest acknowledged byte.
+    /// True if its retransmission counts as in flight although it is below the highest acknowledged byte.
     pub is_repeat_out: bool,
-    /// Whether it was captured.
+    /// True if it was captured.
     pub is_captured: bool,
     /// Its state.
     pub status: Status,
@@ -92,7 +92,7 @@ impl Entry {
         self.len().div_ceil(full).max(1)
     }
 
-    /// Whether `next` can be joined to this piece: they differ in nothing that is asked for later.
+    /// True if `next` can be joined to this piece: they differ in nothing that is asked for later.
     #[inline]
     fn is_one_with(&self, next: &Entry, full: u64) -> bool {
         let (own, other) = (&self.state, &next.state);
@@ -138,7 +138,7 @@ impl Entry {
 pub struct Mark {
     /// The IP identification.
     pub id: u16,
-    /// Whether it counts packets. If not, it is 0.
+    /// True if it counts packets. If not, it is 0.
     pub is_numbered: bool,
     /// TSval.
     pub value: Option<u32>,
@@ -335,7 +335,7 @@ impl Scoreboard {
         }
     }
 
-    /// Whether it is cheap to insert or remove a piece at this index.
+    /// True if it is cheap to insert or remove a piece at this index.
     fn is_near(&self, place: usize) -> bool {
         place.min(self.entries.len() - place) <= MAX_MOVED_PIECES
     }

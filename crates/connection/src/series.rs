@@ -54,7 +54,7 @@ impl Series {
         }
     }
 
-    /// Whether a sample is due.
+    /// True if a sample is due.
     #[inline]
     pub fn is_due(&self, at: Time) -> bool {
         at >= self.next
@@ -69,7 +69,7 @@ impl Series {
         }
     }
 
-    /// What limited the flow in this round is decided.
+    /// The limit of the flow in this round is decided.
     pub fn decide(&mut self, decided: Decided) {
         let (began, ended) = decided.times;
         let latest = self.samples.iter_mut().rev();

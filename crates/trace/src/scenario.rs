@@ -2,7 +2,7 @@
 
 use crate::summary::{FlowSummary, KnownPath, POLICER_BURST, Summary};
 
-/// What a sender may send before the path has answered, in bytes (RFC 6928). A direction with no more payload shows nothing
+/// The bytes that a sender may send before the path has answered (RFC 6928). A direction with no more payload shows nothing
 /// of the path's rate.
 const INITIAL_WINDOW_BYTES: u64 = 14_600;
 
@@ -17,12 +17,12 @@ pub struct Direction<'s> {
 }
 
 impl FlowSummary {
-    /// Whether it has no more payload than a sender sends before the path has answered: it shows nothing of the path's rate.
+    /// True if it has no more payload than a sender sends before the path has answered: it shows nothing of the path's rate.
     pub fn is_brief(&self) -> bool {
         self.sent_bytes <= INITIAL_WINDOW_BYTES
     }
 
-    /// What is unknown, so that its path is; nothing if all of it is known.
+    /// The unknown part of the path, so that all of it is unknown; `None` if all parts are known.
     pub fn lacks(&self) -> Option<&'static str> {
         match self {
             _ if self.rtprop_ms.is_none() => Some("RTprop"),

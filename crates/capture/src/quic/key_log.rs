@@ -85,7 +85,7 @@ impl KeyLog {
         has_room.then(|| &mut self.secrets.entry(secret.random).or_default()[secret.side])
     }
 
-    /// Whether there are no secrets.
+    /// True if there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }

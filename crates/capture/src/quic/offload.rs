@@ -53,7 +53,7 @@ pub struct Joined<'d> {
     pub id_len: Option<usize>,
 }
 
-/// What a datagram of the same connection begins with.
+/// The first bytes of a datagram of the same connection.
 #[derive(Debug, Clone, Copy)]
 struct Start<'d> {
     version: Option<Version>,
@@ -150,7 +150,7 @@ pub struct Lengths {
     longest: u32,
     /// The latest length of a truncated packet that is a little longer than joined datagrams.
     odd: Option<u32>,
-    /// Whether connection IDs have shown a length, although their own is unknown.
+    /// True if connection IDs have shown a length, although their own is unknown.
     has_ids: bool,
     /// The packets for which keys showed no length, and those of them that are no longer than other datagrams.
     failures: u8,
@@ -357,7 +357,7 @@ mod tests {
             }
         }
 
-        /// What is found of these datagrams if at most `captured` bytes of them are captured. With `keys`, they open.
+        /// The division that is found of these datagrams if at most `captured` bytes of them are captured. With `keys`, they open.
         fn sends(&mut self, lengths: &[usize], captured: usize, has_keys: bool) -> Division {
             self.seed += 1;
             let data = joined(self.id, lengths, self.seed);

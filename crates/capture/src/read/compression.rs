@@ -14,7 +14,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether this is the start of a skippable frame (RFC 8878, section 3.1.2).
+/// True if this is the start of a skippable frame (RFC 8878, section 3.1.2).
 fn is_skippable(start: &[u8]) -> bool {
     matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
@@ -102,7 +102,7 @@ pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Bo
 /// A file of consecutive Zstandard frames.
 struct Zstd<R: Read> {
     frame: Option<StreamingDecoder<Blocks<R>, FrameDecoder>>,
-    /// What was read of the frame, and the size of its window.
+    /// The part of the frame that was read, and the size of its window.
     read: u64,
     size: u64,
     window: Window,
@@ -146,7 +146,7 @@ struct Blocks<R> {
     source: R,
     /// The bytes that can be read.
     ready: Cursor<Vec<u8>>,
-    /// Whether the frame's checksum follows its blocks.
+    /// True if the frame's checksum follows its blocks.
     has_checksum: bool,
     is_last: bool,
     is_cut: bool,

@@ -25,7 +25,7 @@ pub struct Input<'r> {
     end: usize,
     /// The number of bytes that were consumed.
     taken: u64,
-    /// Whether the compressed stream ended early.
+    /// True if the compressed stream ended early.
     is_cut: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'r> Input<'r> {
         Ok(())
     }
 
-    /// Whether the compressed stream ended early, as when the compressing program was killed.
+    /// True if the compressed stream ended early, as when the compressing program was killed.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -36,7 +36,7 @@ struct Held {
 #[derive(Debug, Clone, Default)]
 pub struct Early {
     held: VecDeque<Held>,
-    /// What the first one still lacks, in sequence numbers.
+    /// The number of sequence numbers that the first one still lacks.
     lacking: u32,
     /// For each sender, the latest acknowledgement that waited in vain. Neither it nor an earlier one waits again.
     in_vain: [Option<u32>; 2],

@@ -69,7 +69,7 @@ pub struct IpPacket {
     pub headers: u64,
     /// The IP identification.
     pub id: u16,
-    /// Whether the network has marked it "congestion experienced".
+    /// True if the network has marked it "congestion experienced".
     pub is_marked: bool,
 }
 
@@ -230,7 +230,7 @@ impl Flow {
         self.round_trips.nearest_bound()
     }
 
-    /// Whether copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
+    /// True if copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
     /// few of either.
     pub fn tells_copies(&self, has_timestamps: bool) -> bool {
         let either = self.totals.copies + self.recovery.repeats.packets;
@@ -248,7 +248,7 @@ impl Flow {
         self.full.packets(len).max(1)
     }
 
-    /// Whether a sequence number is within so many bytes of what is outstanding.
+    /// True if a sequence number is within so many bytes of what is outstanding.
     pub(crate) fn is_near(&self, number: u32, bytes: u64) -> bool {
         self.stream.is_near(number, bytes)
     }
@@ -315,7 +315,7 @@ impl Flow {
         self.outstanding.highest(self.stream.una)
     }
 
-    /// Whether data below the highest acknowledged byte are not acknowledged.
+    /// True if data below the highest acknowledged byte are not acknowledged.
     fn has_hole(&self) -> bool {
         self.highest() > self.stream.una
     }

@@ -97,7 +97,7 @@ struct Datagram<'d> {
     packet: Packet<'d>,
     len: u32,
     data: &'d [u8],
-    /// Whether it certainly is one alone.
+    /// True if it certainly is one alone.
     is_one: bool,
     room: Room,
 }
@@ -169,7 +169,7 @@ pub struct QuicConnection {
     pub last: Time,
     /// Its handshake.
     pub handshake: Handshake,
-    /// Whether the server sent a Retry.
+    /// True if the server sent a Retry.
     pub is_retried: bool,
     /// Packets with 0-RTT data.
     pub zero_rtt: u64,
@@ -226,7 +226,7 @@ impl QuicConnection {
         self.ways.iter().map(|way| way.bytes).sum()
     }
 
-    /// Whether this packet begins another connection between the same ends: a client chooses one ID for all its packets with
+    /// True if this packet begins another connection between the same ends: a client chooses one ID for all its packets with
     /// long headers (RFC 9000, section 7.2). Clients without IDs have one connection at a time.
     pub fn is_another(&self, packet: &Packet<'_>, long: &Long<'_>) -> bool {
         let is_of_client = long.kind == Kind::Initial && packet.from == self.present[0];

@@ -28,7 +28,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Whether this datagram, in an IP packet with this identification, is a copy.
+    /// True if this datagram, in an IP packet with this identification, is a copy.
     #[inline]
     pub fn is_one(&mut self, id: u16, data: &[u8], room: Room) -> bool {
         let mut hasher = self.hash.build_hasher();

@@ -50,7 +50,7 @@ const HEADER_BYTES: u32 = 28;
 /// The shortest text that says something: an event, or the header of a sequence.
 const MIN_TEXT_BYTES: usize = r#"{"name":"","time":0}"#.len();
 
-/// Whether a file with these first bytes may be a log. One in UTF-16 is told when it is read.
+/// True if a file with these first bytes may be a log. One in UTF-16 is told when it is read.
 pub fn is_one(start: &[u8]) -> bool {
     let text = start.strip_prefix(text::MARK).unwrap_or(start);
     text::is_utf_16(start)
@@ -126,7 +126,7 @@ fn value(text: &str) -> Value {
 /// A log while it is read.
 #[derive(Default)]
 struct Log {
-    /// Whether the server wrote it. Without a vantage point, the first packet decides: a client sends it.
+    /// True if the server wrote it. Without a vantage point, the first packet decides: a client sends it.
     is_server: Option<bool>,
     is_delta: bool,
     origin_ms: f64,

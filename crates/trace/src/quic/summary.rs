@@ -32,7 +32,7 @@ pub struct QuicSummary {
     pub server_id: Option<String>,
     /// How often the client's address has changed.
     pub migrations: u64,
-    /// Whether the server sent a Retry.
+    /// True if the server sent a Retry.
     pub is_retried: bool,
     /// Packets with 0-RTT data.
     pub zero_rtt_packets: u64,

@@ -4,9 +4,9 @@ use connection::{Connection, Flow, Limit, Sample, Shares};
 use serde::Serialize;
 use units::{Bytes, Duration, Rate};
 
+use super::capture_point::CapturePoint;
 use super::causes::{Causes, Counted};
 use super::known::{KnownPath, rounded};
-use super::place::Place;
 use super::policer::policer;
 use crate::guess::Guess;
 use crate::signs::Signs;
@@ -61,7 +61,7 @@ pub struct FlowSummary {
     pub btl_bw_bps: Option<u64>,
     /// The same as a rate of IP packets.
     pub btl_bw_ip_bps: Option<u64>,
-    /// Whether the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
+    /// True if the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
     pub is_pipe_filled: bool,
     /// The data in flight, over the samples.
     pub inflight_bytes: Option<Spread>,
@@ -93,7 +93,7 @@ pub struct FlowSummary {
     pub recoveries: u64,
     /// Recoveries that began with a timeout.
     pub timeouts: u64,
-    /// What limited the flow, as shares of the time.
+    /// The limits of the flow, as shares of the time.
     pub limited_by: Option<LimitedBy>,
     /// The rate of a policer, if there is a sign of one.
     pub policer_bps: Option<u64>,
@@ -131,7 +131,7 @@ pub struct RttSummary {
     pub max: f64,
 }
 
-/// What limited a flow, as shares of the time from the end of its handshake to its last packet.
+/// The limits of a flow, as shares of the time from the end of its handshake to its last packet.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LimitedBy {
     /// The application, or its send buffer.
@@ -154,7 +154,7 @@ pub struct LimitedBy {
 impl FlowSummary {
     /// Where the capture was taken, in words.
     pub fn captured(&self) -> &'static str {
-        self.place.parse().unwrap_or(Place::Unknown).words()
+        self.place.parse().unwrap_or(CapturePoint::Unknown).words()
     }
 
     /// The summary of this side's data, if it had any.
@@ -162,13 +162,13 @@ impl FlowSummary {
         let flow = connection.sides[side].flow.as_deref()?;
         let totals = &flow.totals;
         let (near, far) = connection.halves(side);
-        let place = Place::of(connection, side);
+        let place = CapturePoint::of(connection, side);
         let life = connection.last.since(connection.first);
         let samples = flow.samples();
         let rtprop = match (flow.model.rtt_min, flow.far()) {
             // For QUIC, the place of the capture becomes known late: at first, the ends' computing time in the handshake
             // hides it.
-            (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
+            (Some(least), Some(far)) if connection.is_quic && place == CapturePoint::Sender => {
                 Some(least.min(far))
             }
             // An acknowledgement is seen at one end and its data at the other, if both ends were captured.
@@ -184,7 +184,7 @@ impl FlowSummary {
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
-        let is_known = place != Place::Unknown && is_heard;
+        let is_known = place != CapturePoint::Unknown && is_heard;
         let course = (samples, flow.rounds.done());
         let policed = rtprop
             .and_then(|least| policer(flow.recovery.losses.kept(), course, least, flow.mss()));
@@ -237,10 +237,10 @@ impl FlowSummary {
                 .map(Rate::bits_per_sec)
                 .filter(|rate| *rate <= MAX_RATE_BPS),
             ack_aggregation_bytes: flow.aggregation(),
-            controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
+            controller: Guess::of(&Signs::of(flow, place == CapturePoint::Sender)),
             path: None,
         };
-        if connection.is_blind(side, place == Place::Sender) {
+        if connection.is_blind(side, place == CapturePoint::Sender) {
             summary.hide(connection);
         }
         summary.path = summary.known_path(flow, policed.is_some());

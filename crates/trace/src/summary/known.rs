@@ -36,7 +36,7 @@ pub struct KnownPath {
     pub smallest: f64,
     /// The causes of losses.
     pub causes: Causes,
-    /// Whether the flow filled the pipe. If not, the bottleneck may be faster.
+    /// True if the flow filled the pipe. If not, the bottleneck may be faster.
     pub is_pipe_filled: bool,
     /// The rate of a policer, if there is a sign of one.
     pub policed: Option<Rate>,
@@ -48,7 +48,7 @@ impl KnownPath {
         self.causes.random[1]
     }
 
-    /// Whether a full buffer dropped packets, which shows its size.
+    /// True if a full buffer dropped packets, which shows its size.
     pub fn is_buffer_known(&self) -> bool {
         self.causes.full.is_some()
     }

@@ -123,7 +123,7 @@ fn held(rounds: &[Round], from: Time, to: Time) -> Duration {
     })
 }
 
-/// Whether the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
+/// True if the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
 fn was_faster(samples: &[Sample], rate: f64, span: Duration, until: Time) -> bool {
     let mut first = 0;
     let samples = samples

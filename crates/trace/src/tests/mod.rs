@@ -181,7 +181,7 @@ fn over_ip(protocol: u8, head: &[u8]) -> Vec<u8> {
     [&ip[..], head].concat()
 }
 
-/// What is before IPv4, with the link type, in the formats of tunnels, switches, wireless networks and capturing programs.
+/// The headers before IPv4, with the link type, in the formats of tunnels, switches, wireless networks and capturing programs.
 fn wrappings() -> Vec<(u32, Vec<u8>)> {
     let addresses = [2_u8; 12];
     let ethernet = [&addresses[..], &[8, 0]].concat();
@@ -636,7 +636,7 @@ fn what_is_no_capture_is_answered_in_a_line() {
     }
 }
 
-/// What is damaged below is read as it is.
+/// The captures that are damaged below are readable undamaged.
 #[test]
 fn seeds_are_read() {
     let logged = summary(&sequence());
