@@ -2,16 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::compression::{Window, Windows};
-
-/// The bytes that are read at once.
-const CHUNK_BYTES: usize = 1 << 18;
-
-/// The longest record.
-pub const MAX_RECORD_BYTES: usize = 1 << 24;
-
-/// The longest buffer: a record, and what was read with its end.
-pub const MAX_BUFFER_BYTES: usize = MAX_RECORD_BYTES + CHUNK_BYTES;
+use super::windows::{CHUNK_BYTES, MAX_RECORD_BYTES, Window, Windows};
 
 /// A buffer that is longer than this is for a long record. It counts with those of the other files, and does not stay.
 const MAX_KEPT_BUFFER_BYTES: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::input::MAX_RECORD_BYTES;
+use super::windows::MAX_RECORD_BYTES;
 use super::{Found, ReadError, Step};
 use crate::packet::word;
 

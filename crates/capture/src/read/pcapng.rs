@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::input::MAX_RECORD_BYTES;
+use super::windows::MAX_RECORD_BYTES;
 use super::{Found, Step};
 
 /// The block type of a section header, the same in both byte orders.

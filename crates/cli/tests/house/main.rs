@@ -1,5 +1,8 @@
 //! What documents say about the house is true: its rooms and arrows, and the paths that they name.
 
+mod circles;
+mod floors;
+mod modules;
 mod parts;
 mod paths;
 mod rooms;
