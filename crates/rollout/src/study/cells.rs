@@ -1,7 +1,8 @@
 //! Reads rows of Parquet files.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
@@ -9,77 +10,16 @@ use std::sync::Once;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
 use scenario::regular;
-use units::Duration;
+
+use super::columns::Recorded;
 
 /// The most rows of a file. A study writes far fewer into one, but files may be put together. A few bytes can claim any number of
 /// rows.
 const MOST_ROWS: i64 = 1 << 24;
 
-/// A row's cells by the names of their columns.
-pub(super) struct Cells<'r>(HashMap<&'r str, &'r Field>);
-
-impl<'r> Cells<'r> {
-    fn of(row: &'r Row) -> Cells<'r> {
-        let named = row.get_column_iter();
-        Cells(named.map(|(name, field)| (name.as_str(), field)).collect())
-    }
-
-    /// A whole number; nothing if the cell has none.
-    pub fn whole(&self, name: &str) -> Option<u64> {
-        match self.0.get(name)? {
-            Field::Long(value) => Some(value.cast_unsigned()),
-            Field::ULong(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// A number.
-    pub fn real(&self, name: &str) -> Option<f64> {
-        match self.0.get(name)? {
-            Field::Double(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    /// A duration in seconds.
-    pub fn seconds(&self, name: &str) -> Option<Duration> {
-        Some(span(self.real(name)?))
-    }
-
-    /// A duration in milliseconds.
-    pub fn millis(&self, name: &str) -> Option<Duration> {
-        Some(span(self.real(name)? / 1000.0))
-    }
-
-    /// Text.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(name)? {
-            Field::Str(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// A word in hexadecimal.
-    pub fn word(&self, name: &str) -> Option<u64> {
-        u64::from_str_radix(self.text(name)?, 16).ok()
-    }
-}
-
-/// A duration; zero if the number is not a valid duration.
-pub(super) fn span(seconds: f64) -> Duration {
-    std::time::Duration::try_from_secs_f64(seconds)
-        .unwrap_or_default()
-        .into()
-}
-
-/// Gives each row of a file to `take`, which returns nothing if the row lacks a column. If the file cannot be read to
-/// its end, `take` gets no rows.
-pub(super) fn each_row(
-    path: &Path,
-    mut take: impl FnMut(&Cells<'_>) -> Option<()>,
-) -> Result<(), ParquetError> {
+/// The rows of a file, all or none.
+pub(super) fn rows<R: Recorded>(path: &Path) -> Result<Vec<R>, ParquetError> {
     let reader = SerializedFileReader::new(regular::open(path)?)?;
     if reader.metadata().file_metadata().num_rows() > MOST_ROWS {
         let many = format!("has more than {MOST_ROWS} rows");
@@ -97,21 +37,44 @@ pub(super) fn each_row(
     if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
         return Err(ParquetError::General("is damaged".to_owned()));
     }
-    // The file is read twice, and not kept in memory: the rows of a small file may be large.
-    let end_to_end = || {
-        for row in reader.get_row_iter(None)? {
-            row?;
-        }
-        Ok(())
-    };
     // The library panics on some damaged files.
-    let read = quietly(end_to_end);
-    read.unwrap_or_else(|| Err(ParquetError::General("is damaged".to_owned())))?;
-    for row in reader.get_row_iter(None)? {
-        take(&Cells::of(&row?))
-            .ok_or_else(|| ParquetError::General("has other columns than a study's".to_owned()))?;
+    let read = quietly(|| read(&reader));
+    read.unwrap_or_else(|| Err(ParquetError::General("is damaged".to_owned())))
+}
+
+/// The rows of an open file.
+fn read<R: Recorded>(reader: &SerializedFileReader<File>) -> Result<Vec<R>, ParquetError> {
+    let schema = reader.metadata().file_metadata().schema();
+    let place = |name: &str| R::COLUMNS.iter().position(|column| column.name == name);
+    // For each column of the file: which one of ours it is.
+    let places: Vec<Option<usize>> = schema
+        .get_fields()
+        .iter()
+        .map(|field| place(field.name()))
+        .collect();
+    let bit = |place: usize| 1_u64 << place;
+    let needed = (0..R::COLUMNS.len())
+        .filter(|&place| R::COLUMNS[place].is_needed)
+        .fold(0, |all, place| all | bit(place));
+    let mut texts = HashSet::new();
+    let mut rows = Vec::new();
+    for cells in reader.get_row_iter(None)? {
+        let cells = cells?;
+        let (mut row, mut found) = (R::default(), 0);
+        for (place, (_, cell)) in places.iter().zip(cells.get_column_iter()) {
+            if let Some(place) = *place
+                && R::COLUMNS[place].read(&mut row, cell, &mut texts)
+            {
+                found |= bit(place);
+            }
+        }
+        if found & needed != needed {
+            let other = "has other columns than a study's";
+            return Err(ParquetError::General(other.to_owned()));
+        }
+        rows.push(row);
     }
-    Ok(())
+    Ok(rows)
 }
 
 thread_local! {
@@ -138,29 +101,75 @@ fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufWriter;
     use std::process::Command;
 
+    use units::Duration;
+
     use super::*;
+    use crate::study::columns::write;
+    use crate::study::{ObjectRow, Row};
 
     #[test]
     fn all_row_groups_are_read_however_many_rows_there_are() {
-        use tables::Column;
-        use tables::parquet::write;
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("objects-1.parquet");
+        let numbered = (0..100_000).map(|object| ObjectRow {
+            object,
+            ..ObjectRow::default()
+        });
+        let written: Vec<ObjectRow> = numbered.collect();
+        let mut file = BufWriter::new(File::create(&path).expect("a file"));
+        write(&mut file, &written).expect("room");
+        drop(file);
+        assert!(rows::<ObjectRow>(&path).expect("a file of rows") == written);
+    }
 
+    #[test]
+    fn a_row_is_read_back_as_it_was_written() {
+        let millis = |count| Some(Duration::from_millis(count));
+        let written = [
+            Row::default(),
+            Row {
+                sitting: 1,
+                connection: 2,
+                unit: u64::MAX,
+                arm: 1,
+                assigned: "bbr".into(),
+                is_evaluated: true,
+                has_ended: true,
+                set_up_unix_s: 1.25,
+                unix_s: 2.5,
+                port: 443,
+                client: Some("192.0.2.0/24".into()),
+                end: Some(3),
+                system: Some(64500),
+                region: Some("north".into()),
+                controller: Some("cubic".into()),
+                acknowledged: 4,
+                packets: 5,
+                resent: 6,
+                lost: Some(7),
+                handshake_rtt: millis(8),
+                rtt: millis(9),
+                min_rtt: millis(10),
+                median_rtt: millis(11),
+                objects: Some(12),
+                delivery_rate_bps: Some(13),
+                busy: Duration::from_secs(14),
+                rwnd_limited: Duration::from_secs(15),
+                sndbuf_limited: Duration::from_secs(16),
+            },
+        ];
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("study-1.parquet");
-        let rows: Vec<u64> = (0..100_000).collect();
-        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
-        let columns = vec![Column::whole("number", |row: &&u64| Some(**row))];
-        write(&mut file, &columns, &rows, &[]).expect("room");
+        let mut file = BufWriter::new(File::create(&path).expect("a file"));
+        write(&mut file, &written).expect("room");
         drop(file);
-        let mut sum = 0;
-        let read = each_row(&path, |cells| {
-            sum += cells.whole("number")?;
-            Some(())
-        });
-        read.expect("a file of rows");
-        assert_eq!(sum, 99_999 * 100_000 / 2);
+        assert_eq!(rows::<Row>(&path).expect("a file of rows"), written);
+        // Objects need columns that a connection does not have.
+        let error = rows::<ObjectRow>(&path).expect_err("no objects");
+        assert!(error.to_string().contains("other columns"), "{error}");
     }
 
     #[test]
@@ -169,7 +178,7 @@ mod tests {
         let pipe = directory.path().join("study-1.parquet");
         let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
         assert!(made.success());
-        let error = each_row(&pipe, |_| Some(())).expect_err("no file");
+        let error = rows::<Row>(&pipe).expect_err("no file");
         assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 }

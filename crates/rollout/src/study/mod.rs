@@ -7,6 +7,7 @@
 mod assigner;
 mod calendar;
 mod cells;
+mod columns;
 mod data;
 mod given;
 mod group;

@@ -14,7 +14,9 @@ use tables::numbers::count;
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::running::{OBJECTS, START};
+use super::columns::Recorded;
+use super::object::ObjectRow;
+use super::row::Row;
 use fleet::files::files;
 
 /// The file with what is known of the study.
@@ -374,7 +376,7 @@ impl Place {
 
     /// Whether the study has ever run.
     fn has_data(&self) -> bool {
-        let mut kinds = [START, OBJECTS].into_iter();
+        let mut kinds = [Row::START, ObjectRow::START].into_iter();
         self.about.ran_s > 0.0 || kinds.any(|kind| !files(&self.directory, kind).is_empty())
     }
 
@@ -547,7 +549,7 @@ mod tests {
         assert_eq!(Place::find(place.directory()).unwrap().text, other);
         let data = place
             .directory()
-            .join(format!("{START}1700000000000.parquet"));
+            .join(format!("{}1700000000000.parquet", Row::START));
         fs::write(&data, "").unwrap();
         assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
         fs::remove_file(data).unwrap();
