@@ -12,9 +12,9 @@ use scenario::{others, regular};
 use serde::{Deserialize, Serialize};
 use tables::numbers::count;
 
+use super::columns::Recorded;
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::columns::Recorded;
 use super::object::ObjectRow;
 use super::row::Row;
 use fleet::files::files;
