@@ -76,7 +76,7 @@ fn main() {
                     continue;
                 }
                 if let ("tunnel", Err(error)) = (kind, &can_tunnel) {
-                    println!("{name:<28} SKIPPED: {error}");
+                    skipping::skip!("{name}: {error}");
                     continue;
                 }
                 let rate: Rate = rate.parse().unwrap();

@@ -6,9 +6,7 @@ use std::mem;
 use std::net::SocketAddr;
 
 use places::Host;
-use units::Time;
-
-use crate::clients::IDLE;
+use units::{Duration, Time};
 
 /// The most clients of one host who begin with the same datagram, byte for byte, and get no answer. Two relays that forward to
 /// each other are clients of each other: a datagram comes back from a socket that the other relay has opened for it, once a
@@ -16,7 +14,7 @@ use crate::clients::IDLE;
 /// routers, for which IP has its time to live: 64 by default (RFC 1700).
 pub(crate) const MAX_ALIKE: u32 = 64;
 
-/// The most beginnings that are remembered of one period of [`IDLE`]: more than one host can get places for in that time, as
+/// The most beginnings that are remembered of one period: more than one host can get places for in that time, as
 /// each of 512 places is its own for a second at least. Both periods take a few megabytes.
 const MAX_BEGINNINGS: usize = 1 << 16;
 
@@ -25,10 +23,12 @@ const MAX_BEGINNINGS: usize = 1 << 16;
 pub(crate) struct Beginning(u64);
 
 /// How often clients have begun alike and got no answer, whether they still have a place or not. This is forgotten when nobody
-/// has begun so for one to two periods of [`IDLE`].
+/// has begun so for one to two periods.
 pub(crate) struct Alike {
     /// With a key of its own: nobody can make datagrams that look alike.
     hashes: RandomState,
+    /// How long a period is.
+    period: Duration,
     /// When the present period began.
     since: Time,
     recent: Period,
@@ -46,9 +46,10 @@ struct Period {
 
 impl Alike {
     /// Nobody has begun yet.
-    pub(crate) fn new() -> Alike {
+    pub(crate) fn new(period: Duration) -> Alike {
         Alike {
             hashes: RandomState::new(),
+            period,
             since: Time::ZERO,
             recent: Period::default(),
             former: Period::default(),
@@ -97,11 +98,11 @@ impl Alike {
     /// Begins a new period if the present one is over or full.
     fn forget(&mut self, now: Time) {
         let age = now.since(self.since);
-        if age <= IDLE && self.recent.counts.len() < MAX_BEGINNINGS {
+        if age <= self.period && self.recent.counts.len() < MAX_BEGINNINGS {
             return;
         }
         self.former = mem::take(&mut self.recent);
-        if age > IDLE * 2 {
+        if age > self.period * 2 {
             self.former = Period::default();
         }
         self.since = now;
@@ -110,9 +111,8 @@ impl Alike {
 
 #[cfg(test)]
 mod tests {
-    use units::Duration;
-
     use super::*;
+    use crate::clients::IDLE;
 
     fn at(secs: u64) -> Time {
         Time::ZERO + Duration::from_secs(secs)
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn full(now: Time) -> Alike {
-        let mut alike = Alike::new();
+        let mut alike = Alike::new(IDLE);
         for _ in 0..MAX_ALIKE {
             assert!(says(&mut alike, 1, b"round", now));
         }
@@ -151,7 +151,7 @@ mod tests {
     /// Each turn of a slow loop keeps the count.
     #[test]
     fn a_slow_loop_ends() {
-        let mut alike = Alike::new();
+        let mut alike = Alike::new(IDLE);
         let turns = (0..).take_while(|turn| says(&mut alike, 1, b"round", at(turn * 119)));
         assert_eq!(turns.take(1_000).count(), MAX_ALIKE as usize);
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn memory_has_a_bound() {
-        let mut alike = Alike::new();
+        let mut alike = Alike::new(IDLE);
         for number in 0..3 * MAX_BEGINNINGS {
             assert!(says(&mut alike, 1, &number.to_be_bytes(), at(1)));
         }

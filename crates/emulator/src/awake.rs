@@ -167,8 +167,8 @@ mod tests {
         };
         let count = awake.threads.len();
         if count == 0 {
-            eprintln!(
-                "SKIPPED: threads that keep processors awake: this process has a quota of processor time"
+            skipping::skip!(
+                "threads that keep processors awake: this process has a quota of processor time"
             );
             return;
         }

@@ -70,7 +70,7 @@ impl Clients {
         Clients {
             places: Places::new(limit),
             seen: 0,
-            alike: Alike::new(),
+            alike: Alike::new(IDLE),
         }
     }
 

@@ -4,14 +4,11 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::measure::Kind;
-use crate::strata::Cells;
+use crate::strata::{Cells, LEAST_UNITS};
 use crate::tally::{Level, Tally};
 
 /// One less the confidence level of an interval.
 pub const DOUBT: f64 = 0.05;
-
-/// The fewest units in each arm for an interval. With fewer, the distribution of their means is uncertain.
-pub const LEAST_UNITS: usize = 20;
 
 /// The anytime-valid interval is narrowest at this standard error of a mean logarithm, at which the interval for one look
 /// reaches about 20 %. The value must not depend on the data.
@@ -110,7 +107,7 @@ impl Difference {
         arms: [usize; 2],
         kind: Kind,
     ) -> Option<(Difference, usize)> {
-        let strata = cells.strata(tally, arms);
+        let strata = cells.strata(arms.map(|arm| tally.cells(arm)));
         match tally.levels(arms, &strata) {
             Some(levels) => Some((Difference::between(levels, kind)?, strata.count())),
             None => Some((Difference::of(tally, arms, kind)?, 1)),

@@ -25,6 +25,7 @@
 pub mod assignment;
 pub mod balance;
 pub mod carryover;
+pub mod comparison;
 pub mod effect;
 pub mod findings;
 pub mod force;
@@ -32,6 +33,7 @@ pub mod force;
 pub mod fuzz;
 pub mod group;
 pub mod guard;
+mod harm;
 pub mod heat;
 mod histogram;
 mod interface;

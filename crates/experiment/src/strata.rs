@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::effect::LEAST_UNITS;
-use crate::tally::Tally;
-
 /// The cell of observations without groups.
 pub(crate) const NO_CELL: u32 = 0;
+
+/// The fewest units in each arm for an interval. With fewer, the distribution of their means is uncertain.
+pub const LEAST_UNITS: usize = 20;
 
 /// The most cells. A client whose combination of groups would be one more counts as one without groups.
 const MOST_CELLS: usize = 4096;
@@ -55,12 +55,12 @@ impl Cells {
         number
     }
 
-    /// The strata for the comparison of two arms in a measure.
+    /// The strata for the comparison of two arms in a measure, given the cells of each unit of both arms.
     ///
     /// Each cell belongs to the smallest of its groups that has [`LEAST_UNITS`] units of both arms, without the units that
     /// already belong to a smaller group. The cells without such a group are one stratum. If this one is too small, it
     /// joins the smallest of the others. So the numbers of units decide, and no result.
-    pub(crate) fn strata(&self, tally: &Tally, arms: [usize; 2]) -> Strata {
+    pub(crate) fn strata(&self, arms: [impl Iterator<Item = (u32, u32)> + Clone; 2]) -> Strata {
         let mut of = vec![None; self.groups.len()];
         let mut sizes = Vec::new();
         let deepest = self.groups.iter().map(Vec::len).max().unwrap_or(0);
@@ -70,7 +70,7 @@ impl Cells {
                 let is_free = of.get(cell).is_some_and(Option::is_none);
                 is_free.then(|| self.groups[cell].get(depth).copied())?
             };
-            let counts = arms.map(|arm| units(tally.cells(arm), group));
+            let counts = arms.each_ref().map(|cells| units(cells.clone(), group));
             let mut numbers = BTreeMap::new();
             for (group, count) in &counts[0] {
                 let both = [*count, counts[1].get(group).copied().unwrap_or(0)];
@@ -92,7 +92,7 @@ impl Cells {
                 .is_some_and(Option::is_none)
                 .then_some(0)
         };
-        let rest = arms.map(|arm| units(tally.cells(arm), rest).get(&0).copied().unwrap_or(0));
+        let rest = arms.map(|cells| units(cells, rest).get(&0).copied().unwrap_or(0));
         let is_small = rest.iter().any(|units| *units < LEAST_UNITS);
         let smallest = (0..sizes.len()).min_by_key(|stratum| sizes[*stratum]);
         let place = match smallest {

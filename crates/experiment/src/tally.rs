@@ -119,7 +119,7 @@ impl Tally {
     }
 
     /// The cells of each unit of an arm, in the order of units.
-    pub(crate) fn cells(&self, arm: usize) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn cells(&self, arm: usize) -> impl Iterator<Item = (u32, u32)> + Clone {
         self.arms
             .get(arm)
             .into_iter()

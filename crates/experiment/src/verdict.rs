@@ -10,8 +10,8 @@ use std::fmt::{self, Write};
 use serde::Serialize;
 
 use crate::balance::Balance;
+use crate::comparison::{Comparison, Row};
 use crate::effect::{DOUBT, Effect};
-use crate::findings::{Comparison, Row};
 use crate::force::{CAUSES, InForce};
 use crate::measure::Measure;
 use groups::Groups;

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .into_iter()
         .find_map(|required| required.lack);
     if let Some(lack) = lack {
-        eprintln!("SKIPPED: processor time in the kernel: {lack}");
+        skipping::skip!("processor time in the kernel: {lack}");
         return Ok(());
     }
     let numbers: Vec<u64> = env::args().filter_map(|text| text.parse().ok()).collect();

@@ -16,11 +16,13 @@ mod algorithm;
 mod check;
 mod clock;
 mod default;
+mod drawn_unit;
 mod error;
 mod model;
 mod pacing;
 mod parameters;
 mod resent;
+mod settings;
 mod snapshot;
 mod steering;
 mod told;
@@ -38,15 +40,17 @@ pub use bpf::{
 pub use check::{Requirement, check, check_permission, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
+pub use drawn_unit::DrawnUnit;
 pub use error::Error;
 pub use model::{Model, state_of_window};
 pub use pacing::pacing;
-pub use parameters::{Parameter, ParameterError, Settings, Value};
+pub use parameters::{Parameter, Value};
 pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
+pub use settings::{ParameterError, Settings};
 pub use snapshot::{Snapshot, visible_flows};
 pub use steering::{
-    DrawnUnit, InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection,
-    Steering, SteeringCounts, SteeringRule, mapped,
+    InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection, Steering,
+    SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};

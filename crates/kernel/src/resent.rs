@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use units::Ratio;
 
-use crate::DrawnUnit;
-use crate::steering::halves;
+use crate::drawn_unit::{DrawnUnit, halves};
 
 /// The most client networks that are remembered. The kernel takes up to 100 bytes for each.
 pub const MOST_REMEMBERED: u32 = 1 << 16;

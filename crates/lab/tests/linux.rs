@@ -1,6 +1,5 @@
 //! Engine `linux`, where this machine supports it. It runs in real time, so the expectations are loose.
 
-use std::io::{Write, stderr};
 use std::thread;
 use std::time::{Duration as RealTime, Instant};
 
@@ -16,12 +15,7 @@ fn scenario(text: &str) -> Scenario {
 fn is_possible() -> bool {
     let made = linux::Network::create(&linux::NetworkConfig::default());
     if let Err(error) = &made {
-        let test = thread::current();
-        let _ = writeln!(
-            stderr(),
-            "SKIPPED linux::{}: {error}",
-            test.name().unwrap_or_default()
-        );
+        skipping::skip!("{error}");
     }
     made.is_ok()
 }
@@ -43,7 +37,7 @@ fn has_ours() -> bool {
         .into_iter()
         .find_map(|required| required.lack);
     if let Some(lack) = &lack {
-        let _ = writeln!(stderr(), "SKIPPED linux: controllers in the kernel: {lack}");
+        skipping::skip!("controllers in the kernel: {lack}");
     }
     lack.is_none()
 }

@@ -4,7 +4,8 @@ use units::{Bytes, Duration, Time};
 
 use crate::capacity::Capacity;
 use crate::pace::Pace;
-use crate::trace::{Trace, TraceReason};
+use crate::trace::Trace;
+use crate::trace_error::TraceReason;
 
 /// A trace is read or refused, with the line at fault; time in one that is read never runs backwards, and goes on.
 pub fn traces(bytes: &[u8]) {

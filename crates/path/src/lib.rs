@@ -63,6 +63,7 @@ mod reorder;
 mod seed;
 mod store;
 mod trace;
+mod trace_error;
 mod trace_text;
 
 pub use agenda::Agenda;
@@ -84,5 +85,6 @@ pub use policer::Policer;
 pub use queue::{Buffer, CoDel, Discipline, FqCoDel, Red};
 pub use reorder::Reorder;
 pub use seed::{link_seed, part_seed};
-pub use trace::{OPPORTUNITY, Trace, TraceError, TraceReason, assumed_unit};
+pub use trace::{OPPORTUNITY, Trace, assumed_unit};
+pub use trace_error::{TraceError, TraceReason};
 pub use trace_text::TooLong;

@@ -7,7 +7,7 @@ use text::date;
 use units::{Duration, Rate};
 
 use crate::rates::{Rates, Step};
-use crate::trace::{TraceError, TraceReason};
+use crate::trace_error::{TraceError, TraceReason};
 
 /// A trace of one row repeats after a second.
 const ALONE: Duration = Duration::from_secs(1);

@@ -345,7 +345,7 @@ mod tests {
         fs::write(&file, "old").expect("written");
         fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
         if chown(&file, Some(65_534), Some(65_533)).is_err() {
-            eprintln!("SKIPPED: a file of another user: this takes root");
+            skipping::skip!("a file of another user: this takes root");
             return;
         }
         let kept = keep_beside(&file, b"old").expect("kept");

@@ -1,11 +1,23 @@
 """What the tests have in common."""
 
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
+
+
+def pytest_runtest_logreport(report):
+    """Skipped tests are told at the end of .ci/run, as those of the crates (crates/skipping)."""
+    if isinstance(report.longrepr, tuple) and (file := os.environ.get("FULLPIPE_SKIPPED")):
+        reason = " ".join(report.longrepr[2].removeprefix("Skipped: ").split())
+        with Path(file).open("a") as lines:
+            lines.write(f"SKIPPED fullpipe-python {report.nodeid}: {reason}\n")
+
+
+pytest_collectreport = pytest_runtest_logreport
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ LITTLE = {"paths": 4, "duration": "6s", "controllers": ["bbr1", "cubic"]}
 
 def test_the_advice_is_what_the_program_prints():
     if program() is None:
-        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+        pytest.skip("the command fullpipe is not built; cargo build, or name it in FULLPIPE")
     options = [word for key, value in PATH.items() for word in (f"--{key}", value)]
     command = [program(), "advise", "--json", "--quiet", "--goal", "fair", "--paths", "4", "--duration", "6s"]
     command += ["--controllers", "bbr1,cubic", *options]

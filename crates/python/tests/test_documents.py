@@ -26,7 +26,7 @@ def test_the_page_about_python_runs_from_its_first_line_to_its_last(tmp_path, mo
     for snippet in found:
         for package in NEEDS:
             if package in snippet:
-                pytest.importorskip(package, reason=f"SKIPPED: {package} is not installed")
+                pytest.importorskip(package, reason=f"{package} is not installed")
         exec(compile(snippet, snippet, "exec"), names)
     matplotlib.pyplot.close("all")
     if "ray" in names:

@@ -27,7 +27,7 @@ def small_disk(tmp_path):
     try:
         disk = SmallDisk(path)
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("SKIPPED: a small file system takes root, to mount it")
+        pytest.skip("a small file system takes root, to mount it")
     yield disk
     subprocess.run(["umount", "--lazy", path], check=True)
 

@@ -14,7 +14,7 @@ from test_full_disk import small_disk  # noqa: F401
 from test_sweep import GRID, columns
 from test_waiting import pressed
 
-ray = pytest.importorskip("ray", reason="SKIPPED: Ray is not installed; in a clone, pip install '.[ray]'")
+ray = pytest.importorskip("ray", reason="Ray is not installed; in a clone, pip install '.[ray]'")
 
 # What every worker does when it starts: it writes down which tasks it begins and ends.
 NOTES = """\

@@ -47,7 +47,7 @@ def test_every_way_to_say_a_scenario_gives_the_same_record(scenario, tmp_path):
 
 def test_the_summary_is_what_the_program_prints(tmp_path):
     if program() is None:
-        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+        pytest.skip("the command fullpipe is not built; cargo build, or name it in FULLPIPE")
     file = tmp_path / "light-loss.toml"
     file.write_text(TOML)
     command = [program(), "run", file, "--json", "--quiet", "--seed", "7", "--set", "path.loss=2%"]

@@ -58,7 +58,7 @@ def test_every_point_is_run_as_often_as_it_is_repeated():
 
 def test_medians_are_those_that_the_program_prints(tmp_path):
     if program() is None:
-        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+        pytest.skip("the command fullpipe is not built; cargo build, or name it in FULLPIPE")
     file = tmp_path / "loss.toml"
     file.write_text(TOML)
     command = [program(), "sweep", file, "--json", "--quiet", "--out", tmp_path / "out"]

@@ -11,7 +11,7 @@ from test_run import program, subprocess
 def capture(tmp_path_factory):
     """What the sender of a flow of BBR saw."""
     if program() is None:
-        pytest.skip("SKIPPED: the command fullpipe is not built; cargo build, or name it in FULLPIPE")
+        pytest.skip("the command fullpipe is not built; cargo build, or name it in FULLPIPE")
     directory = tmp_path_factory.mktemp("capture")
     scenario = directory / "one.toml"
     scenario.write_text(

@@ -10,6 +10,7 @@ pub mod connection;
 pub mod controller;
 mod driver;
 pub mod endpoint;
+mod lock;
 pub mod observer;
 pub mod probe;
 pub mod server;

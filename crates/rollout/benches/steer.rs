@@ -76,7 +76,7 @@ fn main() -> Outcome<()> {
         .into_iter()
         .find_map(|required| required.lack);
     if let Some(lack) = lack {
-        eprintln!("SKIPPED: what steering costs: {lack}");
+        skipping::skip!("what steering costs: {lack}");
         return Ok(());
     }
     let numbers: Vec<usize> = std::env::args()
@@ -85,7 +85,7 @@ fn main() -> Outcome<()> {
     let connections = numbers.first().copied().unwrap_or(20_000).max(1);
     let networks = numbers.get(1).copied().unwrap_or(1_000_000).max(1);
     let Some(group) = Group::make() else {
-        eprintln!("SKIPPED: what steering costs: no control group of version 2 can be made");
+        skipping::skip!("what steering costs: no control group of version 2 can be made");
         return Ok(());
     };
     let document = std::env::args()
@@ -110,7 +110,7 @@ fn main() -> Outcome<()> {
         if has_tools == [true; 2] {
             requests = http::rows(&group, directory.path())?;
         } else {
-            eprintln!("SKIPPED: what steering costs an HTTP server: nginx or wrk is not installed");
+            skipping::skip!("what steering costs an HTTP server: nginx or wrk is not installed");
         }
         let arrangements = set_up(&group, connections, networks)?;
         rows.extend(churn(&group, policy)?);

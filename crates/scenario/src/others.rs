@@ -173,7 +173,7 @@ mod tests {
         }
         set(path, 0o700);
         if chown(path, Some(65_534), None).is_err() {
-            eprintln!("SKIPPED: a directory of another user: this takes root");
+            skipping::skip!("a directory of another user: this takes root");
             return;
         }
         assert_eq!(why(), "belongs to another user (65534)");
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn root_s_directory_is_below_none_that_others_can_change() {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED: directories above root's: this takes root");
+            skipping::skip!("directories above root's: this takes root");
             return;
         }
         let directory = tempfile::tempdir().unwrap();

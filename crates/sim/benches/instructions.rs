@@ -125,7 +125,7 @@ fn main() {
         .filter(|arg| !arg.starts_with("--"))
         .collect();
     if Command::new("valgrind").arg("--version").output().is_err() {
-        return println!("SKIPPED: instructions are counted by valgrind, which is not installed");
+        return skipping::skip!("instructions are counted by valgrind, which is not installed");
     }
     println!("instructions, last time, change");
     for (case, (name, _)) in CASES.iter().enumerate() {
@@ -133,7 +133,7 @@ fn main() {
             continue;
         }
         let Some(count) = measured(case) else {
-            println!("{name:<36} SKIPPED: valgrind does not run here");
+            skipping::skip!("{name}: valgrind does not run here");
             continue;
         };
         let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name.replace([' ', ','], "_"));

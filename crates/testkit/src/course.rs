@@ -1,47 +1,17 @@
 //! The courses. Each has a path, an application and the rules that are judged.
 
-use congestion::{Bytes, ControllerKind, Duration, Rate, Ratio, Time};
+use congestion::{ControllerKind, Duration, Rate, Ratio, Time};
 use path::{Aggregation, Buffer, Capacity, Effects, LinkConfig, Loss, PathConfig, Reorder};
 
 use crate::report::{Fault, Report};
 use crate::rules::Judge;
+use crate::setting::{
+    BURST_OF_LOSSES, CHANGE_INTERVAL, MAX_ACK_HOLD, NARROW_WINDOW_PACKETS, PACE, QUANTUM_PACKETS,
+    RATE, RTPROP, SECOND, SHORT_SILENCE, SLOW_PACE, WIDE_WINDOW_PACKETS,
+};
 use crate::transport::{Knows, Transport};
 use crate::witness::{Conduct, Probe, Rates};
 use crate::world::{Wire, World};
-
-/// The path of every course.
-const RATE: Rate = Rate::from_bits_per_sec(20_000_000);
-pub(crate) const RTPROP: Duration = Duration::from_millis(40);
-/// The pacing rate of the fixed controller: half of the path's.
-pub(crate) const PACE: Rate = Rate::from_bits_per_sec(10_000_000);
-/// The lower rate of a controller whose rate changes, and the time between changes. This time is no multiple of a second or of a
-/// tenth of one, so that a transport which reads the rate at such intervals is found.
-const SLOW_PACE: Rate = Rate::from_bits_per_sec(5_000_000);
-const CHANGE_INTERVAL: Duration = Duration::from_millis(730);
-/// ACKs are held back for at most this time, which is less than a round trip.
-const MAX_ACK_HOLD: Duration = Duration::from_millis(35);
-const SECOND: Duration = Duration::from_secs(1);
-/// Bursts of the fixed controller, in packets.
-pub(crate) const QUANTUM_PACKETS: u64 = 2;
-/// Longer than a probe timeout on this path (RFC 9002: about two round trips and the receiver's delay of 25 ms), and shorter
-/// than the least retransmission timeout in use (200 ms and a round trip) or two probe timeouts.
-const SHORT_SILENCE: Duration = Duration::from_millis(150);
-/// A window that pacing never fills.
-const WIDE_WINDOW_PACKETS: u64 = 400;
-/// A window that pacing would exceed at once.
-pub(crate) const NARROW_WINDOW_PACKETS: u64 = 20;
-/// More than the burst that is always allowed, and much less than the inflight of a paced course.
-const BURST_OF_LOSSES: u32 = 25;
-
-/// The window in packets. With small packets, the pacing rate needs more of them.
-pub(crate) fn packets(window: u64, mss: Bytes) -> u64 {
-    match window {
-        WIDE_WINDOW_PACKETS => {
-            WIDE_WINDOW_PACKETS.max(WIDE_WINDOW_PACKETS * 1_200 / mss.get().max(1))
-        }
-        narrow => narrow,
-    }
-}
 
 const PACED: Conduct = Conduct::Fixed {
     cwnd_packets: WIDE_WINDOW_PACKETS,

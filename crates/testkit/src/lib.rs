@@ -18,6 +18,7 @@
 mod course;
 mod report;
 mod rules;
+mod setting;
 mod transport;
 mod witness;
 mod world;

@@ -8,8 +8,8 @@ mod usage;
 
 use congestion::{Ack, Bytes, Duration, Lost, Rate, Recovery, Sent, Time};
 
-use crate::course::{NARROW_WINDOW_PACKETS, RTPROP};
 use crate::report::{Fault, Finding, Report};
+use crate::setting::{NARROW_WINDOW_PACKETS, RTPROP};
 use crate::witness::Told;
 use crate::world::Departure;
 

@@ -7,7 +7,7 @@ use congestion::{
     Recovery, Sent, Snapshot, State, Time,
 };
 
-use crate::course;
+use crate::setting;
 
 /// An event that a controller received.
 #[derive(Debug, Clone, Copy)]
@@ -128,10 +128,10 @@ impl Probe {
                 quantum_packets,
                 recovery_packets,
             } => Inner::Fixed {
-                cwnd_packets: course::packets(cwnd_packets, connection.mss),
+                cwnd_packets: setting::packets(cwnd_packets, connection.mss),
                 rate,
                 quantum_packets,
-                recovery_packets: course::packets(recovery_packets, connection.mss),
+                recovery_packets: setting::packets(recovery_packets, connection.mss),
                 is_recovering: false,
                 mss: connection.mss,
             },

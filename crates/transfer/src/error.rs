@@ -8,8 +8,8 @@ use noq_proto::{ClosedStream, ConnectionError, VarInt};
 use quic::connection::{ReadError, ReadExactError, ReadToEndError, WriteError};
 
 use crate::code;
-use crate::event::Skipped;
 use crate::refusal::Refusal;
+use crate::skipped::Skipped;
 use crate::ticket::TicketError;
 use crate::wire_error::WireError;
 use quic::endpoint::EndpointError;

@@ -1,6 +1,5 @@
 //! What is told of a transfer.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use quic::connection::Connection;
 
 use crate::error::Error;
 use crate::message::{Offered, Progress};
-use crate::name::NameProblem;
+use crate::skipped::Skipped;
 
 /// Is told what happens, for progress bars and logs. Called from the task that runs the transfer: must be quick.
 pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
@@ -67,40 +66,6 @@ pub enum Event<'a> {
     },
     /// Receiver only: the sender is gone, or its files were refused. The receiver waits for it to come back.
     Interrupted(&'a Error),
-}
-
-/// Why something is not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Skipped {
-    /// It is a symbolic link.
-    #[error("it is a symbolic link")]
-    Link,
-    /// It is a device, a socket or a named pipe.
-    #[error("it is neither a file nor a directory")]
-    Special,
-    /// It belongs to an unfinished transfer.
-    #[error("it is the state of an unfinished transfer")]
-    State,
-    /// Its name is one that no receiver takes.
-    #[error("its name {0}")]
-    Name(NameProblem),
-    /// Its name is no Unicode text.
-    #[error("its name is not valid UTF-8")]
-    NotUnicode,
-    /// It cannot be read.
-    #[error("{0}")]
-    Unreadable(ErrorKind),
-    /// Reading gives more or less than its size, as for many files of `/proc` and `/sys`.
-    #[error("its size is not what reading it gives; send its content with `-`, from stdin")]
-    Size,
-}
-
-impl Skipped {
-    /// Whether it is left out of every transfer, and no loss that a user has to be asked about.
-    pub(crate) fn is_usual(self) -> bool {
-        matches!(self, Skipped::Link | Skipped::Special | Skipped::State)
-    }
 }
 
 /// A transfer at its beginning.

@@ -83,6 +83,7 @@ mod receiver;
 mod refusal;
 mod seal;
 mod sender;
+mod skipped;
 mod sparse;
 mod stop;
 #[cfg(test)]
@@ -94,9 +95,10 @@ mod wire;
 mod wire_error;
 
 pub use error::Error;
-pub use event::{Event, Skipped, Status, Transferred, Watch};
+pub use event::{Event, Status, Transferred, Watch};
 pub use name::{NameProblem, STATE_FOLDER, check as check_name};
 pub use receiver::{Receiver, ReceiverConfig, Resumption};
 pub use refusal::Refusal;
 pub use sender::{SenderConfig, send};
+pub use skipped::Skipped;
 pub use ticket::{Ticket, TicketError};

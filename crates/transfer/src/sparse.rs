@@ -120,7 +120,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn has_holes(found: &Holes) -> bool {
         if !found.any {
-            eprintln!("SKIPPED: this file system does not tell of holes");
+            skipping::skip!("this file system does not tell of holes");
         }
         found.any
     }

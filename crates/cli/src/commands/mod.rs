@@ -5,6 +5,7 @@ pub mod diagnose;
 pub mod doctor;
 pub mod emulate;
 pub mod kernel;
+mod live_controllers;
 pub mod probe;
 pub mod race;
 pub mod rates;

@@ -2,7 +2,7 @@
 //! and are over.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write, stderr};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -34,7 +34,7 @@ impl Mounted {
             output.is_ok_and(|output| output.status.success())
         };
         let Some(python) = PYTHONS.into_iter().find(has_fuse) else {
-            skipped("no Python has fusepy (python3-fusepy and fuse3 on Debian)");
+            skipping::skip!("no Python has fusepy (python3-fusepy and fuse3 on Debian)");
             return None;
         };
         let directory = tempfile::tempdir().expect("a directory");
@@ -51,7 +51,7 @@ impl Mounted {
         BufReader::new(stdout).read_line(&mut line).expect("read");
         if line.trim() != "Ready" {
             let output = process.wait_with_output().expect("ended");
-            skipped(String::from_utf8_lossy(&output.stderr).trim());
+            skipping::skip!("{}", String::from_utf8_lossy(&output.stderr));
             return None;
         }
         Some(Mounted {
@@ -88,10 +88,6 @@ impl Drop for Mounted {
         }
         let _ = self.process.wait();
     }
-}
-
-fn skipped(why: &str) {
-    let _ = writeln!(stderr(), "SKIPPED caseless: {why}");
 }
 
 /// Sends `names` from `from` to a receiver with these options at `out`: the sender's exit code, and what both sides say.

@@ -147,7 +147,7 @@ pub fn each_ends(commands: &[(&str, &str, Busy)]) {
             .collect();
         for signal in [Signal::INT, Signal::TERM] {
             if is_ignored(signal) {
-                eprintln!("SKIPPED: {command} and {signal:?}, which is ignored here");
+                skipping::skip!("{command} and {signal:?}, which is ignored here");
                 continue;
             }
             let (status, stderr) = ended(directory.path(), &words, busy, signal);

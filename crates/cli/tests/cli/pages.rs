@@ -2,7 +2,6 @@
 //! where its data can be made, in `rollout`; those of figures and calibrations in `proof`.
 
 use std::fs;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
 use crate::browser::Browser;
@@ -47,21 +46,17 @@ const PAGES: [(&str, &str); 6] = [
 fn make(directory: &Path, command: &str, page: &str) -> Option<PathBuf> {
     let (status, _, stderr) = Running::start(directory, command.split(' ')).finish();
     if command.starts_with("shell") && status.code() == Some(125) {
-        skipped(&format!("{page}: {}", stderr.trim()));
+        skipping::skip!("{page}: {stderr}");
         return None;
     }
     assert!(status.success(), "{command}: {stderr}");
     Some(directory.join(page))
 }
 
-fn skipped(what: &str) {
-    let _ = writeln!(stderr(), "SKIPPED pages::{what}");
-}
-
 #[test]
 fn every_page_fits_a_phone_and_paper() {
     let Some(mut browser) = Browser::start() else {
-        return skipped("every_page_fits_a_phone_and_paper: Chromium is not installed");
+        return skipping::skip!("Chromium is not installed");
     };
     let directory = tempfile::tempdir().expect("a directory");
     let at = directory.path();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write, stderr};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,14 +34,10 @@ fn shell(options: &[&str], command: &[&str]) -> Ended {
 }
 
 /// Whether commands can be run behind a path here. If not, it is said where nobody captures it.
-fn is_possible(test: &str) -> bool {
+fn is_possible() -> bool {
     let tried = shell(&["--quiet"], &["true"]);
     if tried.code == 125 {
-        let _ = writeln!(
-            stderr(),
-            "SKIPPED shell::{test}: no command can run behind a path here: {}",
-            tried.stderr.trim()
-        );
+        skipping::skip!("no command can run behind a path here: {}", tried.stderr);
     }
     tried.code != 125
 }
@@ -58,7 +54,7 @@ fn summary(options: &[&str], command: &[&str]) -> (Ended, Value) {
 
 #[test]
 fn exit_codes_are_the_commands() {
-    if !is_possible("exit_codes_are_the_commands") {
+    if !is_possible() {
         return;
     }
     for (command, code) in [
@@ -75,7 +71,7 @@ fn exit_codes_are_the_commands() {
 
 #[test]
 fn stdout_and_arguments_are_the_commands() {
-    if !is_possible("stdout_and_arguments_are_the_commands") {
+    if !is_possible() {
         return;
     }
     let options = ["--rate", "10mbit", "--serve", "echo served; exec sleep 60"];
@@ -97,7 +93,7 @@ fn stdout_and_arguments_are_the_commands() {
 
 #[test]
 fn a_command_finds_the_far_side_and_nothing_else() {
-    if !is_possible("a_command_finds_the_far_side_and_nothing_else") {
+    if !is_possible() {
         return;
     }
     let script = "echo $FULLPIPE_FAR $FULLPIPE_NEAR; cat /proc/net/dev";
@@ -122,7 +118,7 @@ const TEN_DATAGRAMS: [&str; 3] = [
 
 #[test]
 fn what_the_path_takes_is_counted() {
-    if !is_possible("what_the_path_takes_is_counted") {
+    if !is_possible() {
         return;
     }
     for (direction, options, [up, down]) in [
@@ -148,7 +144,7 @@ fn what_the_path_takes_is_counted() {
 /// The far side would answer what it takes for whole, also where its kernel relies on the checksums of an offloading card.
 #[test]
 fn the_far_side_discards_what_is_damaged() {
-    if !is_possible("the_far_side_discards_what_is_damaged") {
+    if !is_possible() {
         return;
     }
     let options = ["--direction", "up", "--corruption", "100%"];
@@ -164,7 +160,7 @@ fn the_far_side_discards_what_is_damaged() {
 
 #[test]
 fn a_rate_holds_up_a_burst() {
-    if !is_possible("a_rate_holds_up_a_burst") {
+    if !is_possible() {
         return;
     }
     // At 100 kbit/s a packet of 1028 bytes takes 82 ms: the last of ten waits for the nine before it.
@@ -181,7 +177,7 @@ fn a_rate_holds_up_a_burst() {
 
 #[test]
 fn reports_are_whole() {
-    if !is_possible("reports_are_whole") {
+    if !is_possible() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
@@ -204,7 +200,7 @@ fn reports_are_whole() {
 
 #[test]
 fn signals_reach_the_command_and_it_is_reported() {
-    if !is_possible("signals_reach_the_command_and_it_is_reported") {
+    if !is_possible() {
         return;
     }
     let script = "trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.05; done";
@@ -244,7 +240,7 @@ fn traces(mark: &str) -> BTreeSet<String> {
 
 #[test]
 fn nothing_is_left_behind_however_it_ends() {
-    if !is_possible("nothing_is_left_behind_however_it_ends") {
+    if !is_possible() {
         return;
     }
     let mark = format!("9{}.25", std::process::id());
@@ -289,7 +285,7 @@ fn nothing_is_left_behind_however_it_ends() {
 
 #[test]
 fn under_nohup_a_hang_up_reaches_nobody() {
-    if !is_possible("under_nohup_a_hang_up_reaches_nobody") {
+    if !is_possible() {
         return;
     }
     let program = env!("CARGO_BIN_EXE_fullpipe");
@@ -318,7 +314,7 @@ fn under_nohup_a_hang_up_reaches_nobody() {
 
 #[test]
 fn places_that_cannot_be_written_are_known_before_the_command_runs() {
-    if !is_possible("places_that_cannot_be_written_are_known_before_the_command_runs") {
+    if !is_possible() {
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");
@@ -349,7 +345,7 @@ fn places_that_cannot_be_written_are_known_before_the_command_runs() {
 
 #[test]
 fn a_command_sees_its_own_devices_in_sys() {
-    if !is_possible("a_command_sees_its_own_devices_in_sys") {
+    if !is_possible() {
         return;
     }
     let script = "ls /sys/class/net; cat /proc/net/dev";
@@ -358,11 +354,7 @@ fn a_command_sees_its_own_devices_in_sys() {
         .stderr
         .contains("/sys shows the network devices outside")
     {
-        let _ = writeln!(
-            stderr(),
-            "SKIPPED shell::a_command_sees_its_own_devices_in_sys: {}",
-            ended.stderr.trim()
-        );
+        skipping::skip!("{}", ended.stderr);
         return;
     }
     let (in_sys, in_proc): (Vec<&str>, Vec<&str>) = ended
@@ -408,7 +400,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn a_server_that_fails_is_named() {
-    if !is_possible("a_server_that_fails_is_named") {
+    if !is_possible() {
         return;
     }
     let served = shell(&["--quiet", "--serve", "exit 7"], &["echo", "never"]);

@@ -18,7 +18,7 @@ use crate::support::{Running, fullpipe, refused};
 fn pair() -> Option<(TcpStream, TcpStream)> {
     let asked = Diag::open_here().and_then(|mut diag| diag.sockets(&Filter::default(), |_| {}));
     if let Err(error) = asked {
-        eprintln!("SKIPPED: {error}");
+        skipping::skip!("{error}");
         return None;
     }
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");

@@ -3,6 +3,7 @@
 mod parts;
 mod paths;
 mod rooms;
+mod skips;
 
 use std::fs;
 use std::path::{Path, PathBuf};

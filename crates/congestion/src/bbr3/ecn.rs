@@ -9,8 +9,7 @@
 
 use units::{Bytes, Duration};
 
-use super::Bbr3;
-use super::long_term::BETA;
+use super::{BETA, Bbr3};
 use crate::controller::Ack;
 
 /// The fixed-point one of shares (Linux `BBR_UNIT`).

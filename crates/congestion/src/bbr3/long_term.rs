@@ -5,15 +5,13 @@ use units::{Bytes, Ratio, Time};
 
 use super::probe_bw::AckPhase;
 use super::undo::Return;
-use super::{Bbr3, State};
+use super::{BETA, Bbr3, State};
 use crate::controller::{Ack, Lost};
 
 /// The share of losses in a round above which they are too many (`BBR.LossThresh`).
 const LOSS_THRESHOLD: Ratio = Ratio::new(2, 100);
 /// The inverse of the share that remains at the threshold.
 const PER_KEPT: Ratio = Ratio::new(100, 98);
-/// The least share of what is in flight that is kept after too much loss (`BBR.Beta`): no less than CUBIC keeps.
-pub const BETA: Ratio = Ratio::new(7, 10);
 /// The share of the bound that is left to others (`BBR.Headroom`).
 const HEADROOM: Ratio = Ratio::new(15, 100);
 

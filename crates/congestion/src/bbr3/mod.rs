@@ -85,6 +85,9 @@ use undo::Undo;
 /// The share of the estimated bandwidth by which pacing stays below it (`BBR.PacingMarginPercent`).
 const PACING_MARGIN: Ratio = Ratio::new(1, 100);
 
+/// The least share of what is in flight that is kept after too much loss (`BBR.Beta`): no less than CUBIC keeps.
+const BETA: Ratio = Ratio::new(7, 10);
+
 /// The packets of the smallest burst ("Send Quantum"; Linux `sysctl_tcp_min_tso_segs`).
 const MIN_BURST_PACKETS: u8 = 2;
 

@@ -10,8 +10,7 @@
 
 use units::{Bytes, Rate};
 
-use super::long_term::BETA;
-use super::{Bbr3, State};
+use super::{BETA, Bbr3, State};
 use crate::controller::Ack;
 use crate::sampling::RateSample;
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::assignment::{Key, Shares};
+use crate::effect::Interval;
 use crate::simulated::{Model, Units};
 
 #[test]

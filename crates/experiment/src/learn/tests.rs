@@ -1,6 +1,7 @@
 use std::cell::Cell;
 
 use super::*;
+use crate::effect::DOUBT;
 use crate::findings::Gathered;
 use crate::observation::Observation;
 use crate::simulated::{Model, Units};

@@ -1,5 +1,6 @@
 use super::*;
 use crate::measure::Sample;
+use crate::tally::Tally;
 
 fn one(value: f64) -> Sample {
     Sample { value, weight: 1.0 }
@@ -23,7 +24,7 @@ fn tally(of: &[(&[&str], [u64; 2])]) -> (Cells, Tally) {
 
 fn strata(of: &[(&[&str], [u64; 2])]) -> (Vec<usize>, usize) {
     let (cells, tally) = tally(of);
-    let strata = cells.strata(&tally, [0, 1]);
+    let strata = cells.strata([0, 1].map(|arm| tally.cells(arm)));
     // The first cell is that without groups.
     let each = (1..=of.len() as u32).map(|cell| strata.of(cell));
     (each.collect(), strata.count())
@@ -66,7 +67,7 @@ fn a_slot_is_one_unit_of_a_group_in_however_many_of_its_networks_it_is() {
         }
     }
     // Ten slots of each arm are too few for a stratum of their own, so there is only the rest.
-    assert_eq!(cells.strata(&tally, [0, 1]).count(), 1);
+    assert_eq!(cells.strata([0, 1].map(|arm| tally.cells(arm))).count(), 1);
     assert_eq!(tally.units(0), 10);
 }
 
@@ -96,7 +97,7 @@ fn differences_between_groups_are_no_differences_between_arms() {
             }
         }
     }
-    let strata = cells.strata(&tally, [0, 1]);
+    let strata = cells.strata([0, 1].map(|arm| tally.cells(arm)));
     let [first, this] = tally.levels([0, 1], &strata).unwrap();
     assert!((this.mean - first.mean - 0.02).abs() < 1e-12);
     assert!(first.error < 0.001 && this.error < 0.001);

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::words::{SHOWN, change, joined};
+use crate::comparison::{GroupRow, Rival, WORTH};
 use crate::effect::DOUBT;
-use crate::findings::{GroupRow, Rival, WORTH};
 use crate::group::Group;
-use crate::learn::Harm;
+use crate::harm::Harm;
 
 /// The most groups of each kind that the verdict names.
 const NAMED: usize = 5;

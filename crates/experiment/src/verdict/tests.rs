@@ -1,6 +1,6 @@
 use super::*;
+use crate::comparison::{GroupRow, Percentile, Rival};
 use crate::effect::Interval;
-use crate::findings::{GroupRow, Percentile, Rival};
 
 #[test]
 fn numbers_as_people_read_them() {

@@ -39,7 +39,7 @@ fn alone(test: impl FnOnce(&Network) + Send) {
         .into_iter()
         .find_map(|required| required.lack)
     {
-        eprintln!("SKIPPED: controllers in the kernel: {lack}");
+        skipping::skip!("controllers in the kernel: {lack}");
         return;
     }
     let lock = File::create(env::temp_dir().join("fullpipe-kernel-test")).expect("a file");

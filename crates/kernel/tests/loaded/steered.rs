@@ -24,14 +24,12 @@ impl Group {
     pub fn make(what: &str) -> Option<Group> {
         let mut lacks = kernel::check_steering().into_iter();
         if let Some(lack) = lacks.find_map(|required| required.lack) {
-            eprintln!("SKIPPED: steering of connections: {lack}");
+            skipping::skip!("steering of connections: {lack}");
             return None;
         }
         let made = Group::make_at(what);
         if made.is_none() {
-            eprintln!(
-                "SKIPPED: steering of connections: no control group of version 2 can be made"
-            );
+            skipping::skip!("steering of connections: no control group of version 2 can be made");
         }
         made
     }

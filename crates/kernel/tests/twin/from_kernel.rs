@@ -218,7 +218,7 @@ pub fn compare(name: &str, twins: &Twins) {
         .into_iter()
         .find_map(|required| required.lack);
     if let Some(lack) = lack {
-        eprintln!("SKIPPED: events of a kernel for {name}: {lack}");
+        skipping::skip!("events of a kernel for {name}: {lack}");
         return;
     }
     let recorder = Recorder::offer(name, twins);

@@ -1,7 +1,6 @@
 //! Every kind of page, in a browser: on a phone, in the dark and on paper.
 
 use std::fs;
-use std::io::{Write, stderr};
 
 use crate::browser::Browser;
 use crate::calibrate::SET;
@@ -22,11 +21,7 @@ const PAGES: [(&str, &str); 2] = [
 #[test]
 fn every_page_fits_a_phone_and_paper() {
     let Some(mut browser) = Browser::start() else {
-        let _ = writeln!(
-            stderr(),
-            "SKIPPED pages::every_page_fits_a_phone_and_paper: Chromium is not installed"
-        );
-        return;
+        return skipping::skip!("Chromium is not installed");
     };
     let directory = tempfile::tempdir().expect("a directory");
     let at = directory.path();

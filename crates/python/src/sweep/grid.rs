@@ -1,10 +1,8 @@
 //! The runs of a sweep and their results.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use document::tree::Node;
 use lab::{Cancel, EngineError, EngineKind};
@@ -17,7 +15,7 @@ use studies::sweep::{self, Flows, Results, Sweep, SweepError};
 use super::Swept;
 use super::parts;
 use super::place;
-use super::task::{Order, Report, Task};
+use super::task::{Order, Report, Task, build};
 use crate::arguments::Asked;
 use crate::columns::batch;
 use crate::error;
@@ -312,23 +310,4 @@ fn wrong(error: &SweepError) -> PyErr {
         }
         error => error::of_field(&error.to_string(), "axes", None),
     }
-}
-
-/// An identifier of this build of the package. Results of another build are not the same.
-pub fn build(py: Python<'_>) -> PyResult<String> {
-    static BUILD: OnceLock<String> = OnceLock::new();
-    if let Some(build) = BUILD.get() {
-        return Ok(build.clone());
-    }
-    let module: PathBuf = py
-        .import("fullpipe._native")?
-        .getattr("__file__")?
-        .extract()?;
-    let hash = py.detach(|| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(File::open(&module)?)?;
-        Ok(hasher.finalize().to_hex().to_string())
-    });
-    let hash = hash.map_err(|error: io::Error| error::of_file(&module, &error))?;
-    Ok(BUILD.get_or_init(|| hash).clone())
 }

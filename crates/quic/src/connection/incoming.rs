@@ -2,14 +2,15 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noq_proto::{ConnectionError, EndpointConfig, ServerConfig, VarInt};
-use tokio::sync::{Mutex, Notify, mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::waiting::{Ear, Waiting};
-use super::{Connection, wait};
-use crate::driver::{Crowd, Door, Driver, HostId, Line, Verdict};
+use super::Connection;
+use super::ear::Ear;
+use super::hall::{Coming, Hall, Place};
+use super::waiting::Waiting;
+use crate::driver::{Crowd, Door, Driver, HostId, Verdict};
 use crate::endpoint::EndpointError;
 
 /// A socket that others connect to. Dropped, it lets nobody else come.
@@ -20,13 +21,6 @@ pub struct Listener {
     address: SocketAddr,
     hall: Arc<Hall>,
     guests: Mutex<mpsc::UnboundedReceiver<noq_proto::Incoming>>,
-}
-
-/// The connections that are not over.
-#[derive(Debug, Default)]
-struct Hall {
-    count: AtomicUsize,
-    left: Notify,
 }
 
 /// Keeps those who come until it is decided what becomes of them: as many as [`ServerConfig::max_incoming`] says, since noq turns
@@ -90,8 +84,7 @@ impl Listener {
 
     /// Waits until the peers of all its connections know of their end, or nothing can be said to them any more.
     pub async fn all_draining(&self) {
-        let ask = || (self.hall.count.load(Ordering::Acquire) == 0).then_some(());
-        wait(&self.hall.left, ask).await;
+        self.hall.empty().await;
     }
 }
 
@@ -164,12 +157,8 @@ impl Incoming {
             driver: self.driver.clone(),
             told,
         });
-        let place = Place {
-            coming,
-            hall: self.hall.clone(),
-        };
+        let place = Place::new(self.hall.clone(), coming);
         let ear = Ear::at(waiting, place);
-        self.hall.count.fetch_add(1, Ordering::AcqRel);
         self.decide(Verdict::Accept(Box::new(ear)));
         // Its first packet makes no sense, or the driver has ended.
         let connection = come.await.map_err(|_| ConnectionError::Reset)?;
@@ -181,41 +170,5 @@ impl Incoming {
 impl Drop for Incoming {
     fn drop(&mut self) {
         self.decide(Verdict::Refuse);
-    }
-}
-
-/// A connection's place among those that are not over.
-pub(super) struct Place {
-    coming: Option<Coming>,
-    hall: Arc<Hall>,
-}
-
-/// Whoever waits for a connection that is being let in.
-struct Coming {
-    waiting: Arc<Waiting>,
-    remote: SocketAddr,
-    driver: Arc<Driver>,
-    told: oneshot::Sender<Connection>,
-}
-
-impl Place {
-    /// The connection is there. If nobody waits for it any more, it is closed.
-    pub(super) fn come(&mut self, line: Line) {
-        if let Some(coming) = self.coming.take() {
-            let Coming {
-                waiting,
-                remote,
-                driver,
-                told,
-            } = coming;
-            let _ = told.send(Connection::new(line, waiting, remote, driver));
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.hall.count.fetch_sub(1, Ordering::AcqRel);
-        self.hall.left.notify_waiters();
     }
 }

@@ -4,6 +4,8 @@
 //! A task and the driver's thread take turns at a connection. A task holds it no longer than it takes to move pieces that are
 //! there: it copies nothing meanwhile, and never waits.
 
+mod ear;
+mod hall;
 mod incoming;
 mod recv;
 mod send;
@@ -26,7 +28,8 @@ use tokio::sync::Notify;
 
 use crate::driver::{Driver, Flow, Line};
 use crate::endpoint::EndpointError;
-use waiting::{Ear, Waiting};
+use ear::Ear;
+use waiting::Waiting;
 
 /// A connection. Its clones and its streams are the same one, which is closed with code 0 when the last of them is dropped.
 #[derive(Debug, Clone)]

@@ -1,17 +1,15 @@
 //! What tasks wait for, and what wakes them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
-use std::time::Instant;
 
-use noq_proto::{Connection, ConnectionError, Event, StreamEvent, StreamId};
+use noq_proto::{Connection, ConnectionError, StreamId};
 use tokio::sync::Notify;
 
-use super::incoming::Place;
 use super::recv::Gathering;
 use super::send::Writing;
-use crate::driver::{Application, Line};
+use crate::lock::lock;
 
 /// What the tasks of one connection wait for.
 #[derive(Debug, Default)]
@@ -42,7 +40,7 @@ pub(super) struct State {
 impl Waiting {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // Nothing that holds the lock can leave it half-changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Takes what has come of a stream, and what comes of it.
@@ -53,7 +51,7 @@ impl Waiting {
         self.state().gathering.insert(stream, (nobody, gathering));
     }
 
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+    pub(super) fn tell(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.state());
         self.changed.notify_waiters();
     }
@@ -75,96 +73,5 @@ impl Waiting {
         notifies
             .chain([&self.changed])
             .for_each(Notify::notify_waiters);
-    }
-}
-
-/// Hears on the driver's thread what happens to a connection. It goes on with what tasks have begun there: a task whose piece
-/// of data is larger than a datagram is not woken for each datagram.
-pub(super) struct Ear {
-    waiting: Arc<Waiting>,
-    /// Its place at its listener, while it is not over.
-    place: Option<Place>,
-}
-
-impl Ear {
-    pub(super) fn new(waiting: Arc<Waiting>) -> Ear {
-        Ear {
-            waiting,
-            place: None,
-        }
-    }
-
-    pub(super) fn at(waiting: Arc<Waiting>, place: Place) -> Ear {
-        Ear {
-            waiting,
-            place: Some(place),
-        }
-    }
-
-    fn on_stream_event(&self, event: StreamEvent, connection: &mut Connection) {
-        let mut state = self.waiting.state();
-        let state = &mut *state;
-        match event {
-            StreamEvent::Opened { dir } => self.waiting.opened[dir as usize].notify_waiters(),
-            StreamEvent::Available { dir } => self.waiting.available[dir as usize].notify_waiters(),
-            StreamEvent::Readable { id } => {
-                wake(&mut state.readers, id);
-                if let Some((waker, gathering)) = state.gathering.get_mut(&id)
-                    && gathering.go_on(id, connection)
-                {
-                    waker.wake_by_ref();
-                }
-            }
-            StreamEvent::Writable { id } => {
-                if let Some((waker, writing)) = state.writers.get_mut(&id)
-                    && writing.go_on(id, connection)
-                {
-                    waker.wake_by_ref();
-                }
-            }
-            StreamEvent::Finished { id } => wake(&mut state.finishing, id),
-            StreamEvent::Stopped { id, .. } => {
-                if let Some((waker, _)) = state.writers.get(&id) {
-                    waker.wake_by_ref();
-                }
-                wake(&mut state.finishing, id);
-            }
-        }
-    }
-}
-
-fn wake(wakers: &mut HashMap<StreamId, Waker>, stream: StreamId) {
-    if let Some(waker) = wakers.remove(&stream) {
-        waker.wake();
-    }
-}
-
-impl Application for Ear {
-    fn begin(&mut self, line: Line) {
-        if let Some(place) = &mut self.place {
-            place.come(line);
-        }
-    }
-
-    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
-        match event {
-            Event::Connected => self.waiting.tell(|state| state.is_connected = true),
-            Event::ConnectionLost { reason } => self.waiting.end(reason),
-            Event::Stream(event) => self.on_stream_event(event, connection),
-            _ => {}
-        }
-    }
-
-    fn on_draining(&mut self) {
-        self.place = None;
-        self.waiting.tell(|state| state.is_draining = true);
-    }
-}
-
-impl Drop for Ear {
-    fn drop(&mut self) {
-        // Said already, unless the driver has ended.
-        self.waiting.end(ConnectionError::LocallyClosed);
-        self.waiting.tell(|state| state.is_draining = true);
     }
 }

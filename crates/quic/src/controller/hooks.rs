@@ -15,6 +15,7 @@ use noq_proto::congestion::ControllerMetrics;
 
 use super::adapter::Adapter;
 use crate::driver::{Flow, UNPACED};
+use crate::lock::lock;
 
 /// An adapter as noq knows it.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl<C: Controller> Hooks<C> {
 
     /// The adapter, for a question.
     fn ask(&self) -> MutexGuard<'_, Adapter<C>> {
-        self.adapter.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.adapter)
     }
 
     /// The adapter, for an event: without locking. It first hears of an application limit that has begun since the last one.

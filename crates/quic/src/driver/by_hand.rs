@@ -17,12 +17,15 @@ use noq_proto::{
 use rustix::io::Errno;
 
 use super::application::{Application, Crowd, Door, Verdict};
+use super::bell::Bell;
+use super::desk::{Command, Desk};
 use super::flow::Flow;
-use super::ground::{Bell, Datagram, Ground, Port};
+use super::ground::Ground;
 use super::host::{Host, Turn};
-use super::line::{Desk, Line};
+use super::line::Line;
+use super::port::{Datagram, Port};
 use super::session::Session;
-use super::worker::{Command, Worker};
+use super::worker::Worker;
 use super::{Driver, paced};
 use crate::controller::factory;
 use crate::endpoint::{self, Identity, SERVER_NAME};

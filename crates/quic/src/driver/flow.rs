@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::line::lock;
 use super::pace::Lateness;
+use crate::lock::lock;
 
 /// The link between a controller inside noq and the driver that paces the controller's connection. Both use it on the
 /// driver's thread only, one at a time. It uses atomics because noq owns the controller and the driver owns the other

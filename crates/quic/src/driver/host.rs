@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use noq_proto::{ConnectionHandle, DatagramEvent, Endpoint, Incoming, Transmit, VarInt};
 
 use super::application::{Crowd, Door, Verdict};
-use super::ground::{Datagram, Port, is_full};
-use super::line::{Desk, HostId, Line, lock};
+use super::line::{Drive, HostId, Line};
+use super::port::{Datagram, Port, is_full};
 use super::queue::{Queue, is_long};
 use super::session::Session;
+use crate::lock::lock;
 
 /// How long one socket is read before other work has its turn. Reading stops earlier if the socket is empty. An ACK
 /// that has arrived should be processed before the next burst leaves.
@@ -36,7 +37,7 @@ pub(super) type Shared = Arc<Mutex<Endpoint>>;
 /// A socket with its connections.
 pub(super) struct Host {
     id: HostId,
-    desk: Arc<Desk>,
+    driver: Arc<dyn Drive>,
     pub(super) port: Box<dyn Port>,
     endpoint: Shared,
     pub(super) sessions: HashMap<ConnectionHandle, Session>,
@@ -76,14 +77,14 @@ pub(super) enum Turn {
 
 impl Host {
     pub(super) fn new(
-        (id, desk): (HostId, Arc<Desk>),
+        (id, driver): (HostId, Arc<dyn Drive>),
         port: Box<dyn Port>,
         endpoint: Shared,
         door: Option<Box<dyn Door>>,
     ) -> Host {
         Host {
             id,
-            desk,
+            driver,
             port,
             endpoint,
             sessions: HashMap::new(),
@@ -145,8 +146,7 @@ impl Host {
     /// long enough. Calls `note` with the connections that got datagrams. If more may be waiting, returns when the last
     /// one had arrived: none that arrived before is left.
     pub(super) fn receive(&mut self, mut note: impl FnMut(ConnectionHandle)) -> Option<Instant> {
-        let clock = self.desk.clock;
-        let until = clock() + READING;
+        let until = self.driver.now() + READING;
         let (mut count, mut is_more) = (0_usize, true);
         let mut last = None;
         'reading: loop {
@@ -154,7 +154,7 @@ impl Host {
                 last = Some(datagram.at);
                 self.take(datagram).into_iter().for_each(&mut note);
                 count += 1;
-                if count.is_multiple_of(LOOK) && clock() >= until {
+                if count.is_multiple_of(LOOK) && self.driver.now() >= until {
                     break 'reading;
                 }
             }
@@ -162,7 +162,7 @@ impl Host {
                 last = None;
                 break;
             }
-            if clock() >= until {
+            if self.driver.now() >= until {
                 break;
             }
             let (queue, last) = (&mut self.queue, &mut last);
@@ -173,10 +173,10 @@ impl Host {
                 }
             });
         }
-        let until = clock() + GREETING;
+        let until = self.driver.now() + GREETING;
         while let Some(datagram) = self.queue.pop_handshake() {
             self.take(datagram).into_iter().for_each(&mut note);
-            if clock() >= until {
+            if self.driver.now() >= until {
                 break;
             }
         }
@@ -247,7 +247,7 @@ impl Host {
                 let accepted = lock(&self.endpoint).accept(incoming, at, answers, None);
                 match accepted {
                     Ok((handle, connection)) => {
-                        let line = Line::new(connection, (self.id, handle), self.desk.clone());
+                        let line = Line::new(connection, (self.id, handle), self.driver.clone());
                         self.join(Session::new(line, application, None, at));
                         return Some(handle);
                     }

@@ -1,68 +1,30 @@
 //! The interface of a connection for other threads.
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use noq_proto::{Connection, ConnectionHandle, Incoming, VarInt};
+use noq_proto::{Connection, ConnectionHandle, VarInt};
 
-use super::application::Verdict;
-use super::ground::Bell;
-use super::worker::Command;
+use crate::lock::lock;
 
 /// The number of a driver's socket.
 pub(crate) type HostId = u64;
 
-/// Passes commands to a driver's thread.
-pub(crate) struct Desk {
-    commands: Sender<Command>,
-    bell: OnceLock<Bell>,
-    pub(crate) clock: fn() -> Instant,
-}
+/// A connection of a driver.
+pub(super) type Key = (HostId, ConnectionHandle);
 
-impl Desk {
-    pub(super) fn new(commands: Sender<Command>, clock: fn() -> Instant) -> Desk {
-        Desk {
-            commands,
-            bell: OnceLock::new(),
-            clock,
-        }
-    }
+/// The driver of a connection, for the connection's users.
+pub(super) trait Drive: Debug + Send + Sync {
+    /// Tells the driver to look at a connection after a change.
+    fn look(&self, key: Key);
 
-    pub(super) fn hang(&self, bell: Bell) {
-        // The bell is set once.
-        let _ = self.bell.set(bell);
-    }
+    /// Tells the driver to close a connection, and to tell its application.
+    fn end(&self, line: Line, code: VarInt);
 
-    pub(super) fn ask(&self, command: Command) {
-        // This fails only if the thread is gone. Those who wait for its connections find out themselves.
-        let _ = self.commands.send(command);
-        if let Some(bell) = self.bell.get() {
-            bell();
-        }
-    }
-
-    /// Gives the decision on a client whom a [`Door`](super::Door) kept waiting.
-    pub(crate) fn decide(&self, host: HostId, incoming: Incoming, verdict: Verdict) {
-        self.ask(Command::Decide(host, Box::new((incoming, verdict))));
-    }
-
-    /// Closes all connections of a socket.
-    pub(crate) fn close(&self, host: HostId, code: VarInt) {
-        self.ask(Command::Close(host, code));
-    }
-
-    /// Stops new connections on a socket. The socket is closed with its last connection.
-    pub(crate) fn shut(&self, host: HostId) {
-        self.ask(Command::Shut(host));
-    }
-}
-
-impl std::fmt::Debug for Desk {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a driver's desk")
-    }
+    /// The driver's time.
+    fn now(&self) -> Instant;
 }
 
 /// A connection of a driver. The driver and other threads take turns to use it. Nobody may lock it for longer than it
@@ -70,27 +32,18 @@ impl std::fmt::Debug for Desk {
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     connection: Arc<Mutex<Connection>>,
-    key: (HostId, ConnectionHandle),
-    desk: Arc<Desk>,
+    key: Key,
+    driver: Arc<dyn Drive>,
     /// Whether the driver has been told to look, and has not looked yet.
     is_called: Arc<AtomicBool>,
 }
 
-/// Locks a mutex, also if a thread has panicked while it held the lock.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Line {
-    pub(super) fn new(
-        connection: Connection,
-        key: (HostId, ConnectionHandle),
-        desk: Arc<Desk>,
-    ) -> Line {
+    pub(super) fn new(connection: Connection, key: Key, driver: Arc<dyn Drive>) -> Line {
         Line {
             connection: Arc::new(Mutex::new(connection)),
             key,
-            desk,
+            driver,
             is_called: Arc::new(AtomicBool::new(false)),
         }
     }
@@ -107,7 +60,7 @@ impl Line {
     /// Tells the driver to look at the connection after a change.
     pub(crate) fn call(&self) {
         if !self.is_called.swap(true, Ordering::AcqRel) {
-            self.desk.ask(Command::Look(self.key));
+            self.driver.look(self.key);
         }
     }
 
@@ -118,12 +71,12 @@ impl Line {
 
     /// The driver's time.
     pub(crate) fn now(&self) -> Instant {
-        (self.desk.clock)()
+        self.driver.now()
     }
 
     /// Closes the connection, and tells its application.
     pub(super) fn end(&self, code: VarInt) {
-        self.desk.ask(Command::End(self.clone(), code));
+        self.driver.end(self.clone(), code);
     }
 
     /// Whether both are the same connection. When a connection is over, another one may get its handle.
@@ -132,7 +85,7 @@ impl Line {
     }
 
     /// The connection's key in its driver.
-    pub(crate) fn id(&self) -> (HostId, ConnectionHandle) {
+    pub(super) fn id(&self) -> Key {
         self.key
     }
 }

@@ -83,9 +83,11 @@
 mod agenda;
 mod application;
 mod arrival;
+mod bell;
 #[cfg(test)]
 mod by_hand;
 mod credit;
+mod desk;
 mod flow;
 mod ground;
 mod host;
@@ -96,6 +98,7 @@ mod mtu;
 #[cfg(test)]
 mod over_path;
 mod pace;
+mod port;
 mod queue;
 mod search;
 mod session;
@@ -105,11 +108,14 @@ mod tests;
 mod worker;
 
 pub(crate) use application::{Application, Crowd, Door, Verdict};
+pub use bell::Bell;
+pub(crate) use desk::Desk;
 pub use flow::Flow;
 pub(crate) use flow::UNPACED;
-pub use ground::{Bell, Datagram, Ground, Port, System};
-pub(crate) use line::{Desk, HostId, Line};
+pub use ground::{Ground, System};
+pub(crate) use line::{HostId, Line};
 pub use pace::Lateness;
+pub use port::{Datagram, Port};
 pub use worker::Worker;
 
 use std::io;
@@ -122,9 +128,11 @@ use noq_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, VarInt};
 
 use crate::controller::Controllers;
 use crate::endpoint::{EndpointError, SERVER_NAME};
+use crate::lock::lock;
+use desk::Command;
 use host::{Host, Shared};
+use line::Drive;
 use session::Session;
-use worker::Command;
 
 /// Prepares controllers for a connection that a driver paces, if they are ours. Returns them, and the link between them
 /// and the driver.
@@ -299,9 +307,9 @@ impl Outlet {
         application: Box<dyn Application>,
     ) -> Result<Line, EndpointError> {
         let desk = &self.driver.desk;
-        let now = (desk.clock)();
+        let now = desk.now();
         let server = canonical(server);
-        let connected = line::lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
+        let connected = lock(&self.endpoint).connect(now, config, server, SERVER_NAME);
         let (handle, connection) = connected?;
         let line = Line::new(connection, (self.id, handle), desk.clone());
         let session = Session::new(line.clone(), application, Some(flow), now);

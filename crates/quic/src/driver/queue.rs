@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::ground::Datagram;
+use super::port::Datagram;
 
 /// How much memory the waiting datagrams of handshakes may take. Further datagrams are lost, as with a full socket
 /// buffer.

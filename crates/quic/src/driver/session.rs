@@ -3,20 +3,20 @@
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use noq_proto::{
-    Connection, ConnectionError, ConnectionEvent, ConnectionHandle, Event, PathId, Transmit, VarInt,
+    Connection, ConnectionError, ConnectionEvent, Endpoint, Event, PathId, Transmit, VarInt,
 };
 
 use super::application::Application;
 use super::credit::Credit;
 use super::flow::Flow;
-use super::host::Shared;
-use super::line::{HostId, Line, lock};
+use super::line::{Key, Line};
 use super::pace::{Pace, carried};
 use super::search::Search;
+use crate::lock::lock;
 
 /// How often in a row an application may be asked for more data before a burst. Without this limit, it might write
 /// without end, and nothing would leave.
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// The connection's key in its driver.
-    pub(super) fn id(&self) -> (HostId, ConnectionHandle) {
+    pub(super) fn id(&self) -> Key {
         self.line.id()
     }
 
@@ -180,7 +180,7 @@ impl Session {
     }
 
     /// Tells the application and the endpoint about new events.
-    pub(super) fn settle(&mut self, endpoint: &Shared, now: Instant) {
+    pub(super) fn settle(&mut self, endpoint: &Mutex<Endpoint>, now: Instant) {
         self.is_noted = false;
         let connection = self.line.connection();
         let mut connection = lock(&connection);
@@ -206,7 +206,7 @@ impl Session {
 
     /// Passes the connection's events to the endpoint, and the endpoint's answers back. Returns whether there were
     /// answers.
-    fn answer(&mut self, connection: &mut Connection, endpoint: &Shared) -> bool {
+    fn answer(&mut self, connection: &mut Connection, endpoint: &Mutex<Endpoint>) -> bool {
         let (_, handle) = self.id();
         let mut was_answered = false;
         while let Some(event) = connection.poll_endpoint_events() {
@@ -245,7 +245,7 @@ impl Session {
     /// time of the next burst, only what pacing does not hold back leaves. Returns nothing if there is nothing to send.
     pub(super) fn depart(
         &mut self,
-        endpoint: &Shared,
+        endpoint: &Mutex<Endpoint>,
         due: Instant,
         now: Instant,
         most: impl Fn(u16) -> usize,

@@ -11,7 +11,7 @@ use noq_proto::{EcnCodepoint, FourTuple, Transmit};
 use noq_udp::{self as udp, RecvMeta, UdpSockRef, UdpSocketState};
 
 use super::arrival::Present;
-use super::ground::{Datagram, Port};
+use super::port::{Datagram, Port};
 use crate::endpoint::{SOCKET_BUFFER, open};
 
 /// Messages read with one system call. Each may hold up to 64 datagrams that the kernel joined (GRO).

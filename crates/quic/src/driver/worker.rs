@@ -4,18 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use noq_proto::{ConnectionHandle, Incoming, VarInt};
+use noq_proto::Incoming;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::agenda::Agenda;
 use super::application::Verdict;
-use super::ground::Ear;
+use super::bell::Ear;
+use super::desk::Command;
 use super::host::{Host, Turn};
-use super::line::{HostId, Line};
+use super::line::{HostId, Key};
 use super::session::Session;
-
-/// A connection of this driver.
-type Key = (HostId, ConnectionHandle);
 
 /// How long bursts are sent before the sockets are read again. Datagrams that arrive meanwhile keep their arrival
 /// times, but do not open a window.
@@ -44,26 +42,6 @@ const ACCEPTING: i32 = -10;
 /// the work of threads that receive. If all had the same priority, this thread would wait for a millisecond or more each
 /// time the kernel has a receiver run on its processor. Linux compares threads within an autogroup or a control group.
 const OPENING: i32 = -20;
-
-/// Commands to a driver.
-pub(super) enum Command {
-    /// Drive this socket.
-    Add(HostId, Box<Host>),
-    /// Drive this connection, over its socket.
-    Join(Box<Session>),
-    /// Close a connection.
-    End(Line, VarInt),
-    /// The decision on a client who waited.
-    Decide(HostId, Box<(Incoming, Verdict)>),
-    /// Allow no new connections on this socket.
-    Shut(HostId),
-    /// Close all connections of this socket.
-    Close(HostId, VarInt),
-    /// Look at this connection.
-    Look(Key),
-    /// Close all connections, and end the thread.
-    Stop,
-}
 
 /// The state of the driver's thread.
 pub struct Worker {

@@ -1,12 +1,14 @@
 //! A limited number of places for connections, which addresses share.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use places::{Host, Places};
 use tokio::sync::Notify;
 use units::{Duration, Time};
+
+use crate::lock::lock;
 
 /// The places. See [`Places`] for who makes room when all are taken.
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Door {
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
         // Nothing that holds the lock can leave it half-changed.
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inside)
     }
 }
 

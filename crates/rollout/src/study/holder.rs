@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn all_that_share_a_lock_are_told_and_no_other_program_is() {
         if is_hangup_ignored() {
-            eprintln!("SKIPPED: this process ignores SIGHUP (nohup), and so do its children");
+            skipping::skip!("this process ignores SIGHUP (nohup), and so do its children");
             return;
         }
         let mut own = [start_own(), start_own()];

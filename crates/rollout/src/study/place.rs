@@ -607,7 +607,7 @@ mod tests {
             )
             .unwrap();
         } else {
-            eprintln!("SKIPPED: a directory of another user: this takes root");
+            skipping::skip!("a directory of another user: this takes root");
         }
         Place::make(directory.path(), PLAN, &plan, 7.0).unwrap();
     }

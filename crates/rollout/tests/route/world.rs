@@ -52,7 +52,7 @@ impl World {
     /// Makes the namespaces. Where this is impossible, reports that, and returns nothing.
     pub fn make() -> Option<World> {
         let skipped = |why: &dyn std::fmt::Display| {
-            eprintln!("SKIPPED: a study by route: {why}");
+            skipping::skip!("a study by route: {why}");
             None
         };
         if let Err(error) = try_ip(&["-V"]) {

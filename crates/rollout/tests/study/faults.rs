@@ -270,7 +270,7 @@ impl Drop for Mounted<'_> {
 #[test]
 fn a_program_that_is_taken_away_is_attached_again_unless_another_process_has_the_group() {
     if Command::new("bpftool").arg("version").output().is_err() {
-        eprintln!("SKIPPED: programs that somebody takes away: there is no bpftool");
+        skipping::skip!("programs that somebody takes away: there is no bpftool");
         return;
     }
     alone("programs that somebody takes away", |group| {

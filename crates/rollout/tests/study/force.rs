@@ -30,7 +30,7 @@ fn locked(group: &Group) {
         .expect("ip runs");
     if !locked.status.success() {
         let why = String::from_utf8_lossy(&locked.stderr);
-        eprintln!("SKIPPED: the route cannot be locked: {why}");
+        skipping::skip!("the route cannot be locked: {why}");
         return;
     }
     let directory = tempfile::tempdir().expect("a directory");

@@ -205,17 +205,17 @@ fn alone_between(what: &str, test: impl FnOnce(&Group, &Network)) {
         .into_iter()
         .find_map(|required| required.lack);
     if let Some(lack) = lack {
-        eprintln!("SKIPPED: {what}: {lack}");
+        skipping::skip!("{what}: {lack}");
         return;
     }
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !has("curl") || !(has("nginx") || has("python3")) {
-        eprintln!("SKIPPED: {what}: there is no curl, or neither nginx nor python3");
+        skipping::skip!("{what}: there is no curl, or neither nginx nor python3");
         return;
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(group) = Group::make() else {
-        eprintln!("SKIPPED: {what}: no control group of version 2 can be made");
+        skipping::skip!("{what}: no control group of version 2 can be made");
         return;
     };
     let network = Network::create(&NetworkConfig::default()).expect("a network");
@@ -343,7 +343,7 @@ fn study(group: &Group) {
 /// Each download has a line in nginx's log, and a connection in the data.
 fn join_log(data: &Path, log: &Path) {
     let Ok(file) = File::open(log) else {
-        eprintln!("SKIPPED: joining an access log: there is no nginx");
+        skipping::skip!("joining an access log: there is no nginx");
         return;
     };
     let log = Log {

@@ -102,7 +102,7 @@ pub fn steering() -> Steering {
 /// Runs a test alone, if there is Python for the server.
 pub fn alone_with_python(what: &str, test: impl FnOnce(&Group) + Send) {
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: {what}: there is no python3");
+        skipping::skip!("{what}: there is no python3");
         return;
     }
     alone(what, test);

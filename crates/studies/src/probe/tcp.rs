@@ -274,7 +274,7 @@ mod tests {
                     let most = others.into_iter().max();
                     assert!(Some(limits.receiver) > most, "{limits:?}");
                 }
-                None => eprintln!("SKIPPED: the kernel does not tell what limits a socket"),
+                None => skipping::skip!("the kernel does not tell what limits a socket"),
             }
             reading.abort();
         });

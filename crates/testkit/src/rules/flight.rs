@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use congestion::{Bytes, Duration, Time};
 
 use super::{Judge, share};
-use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
+use crate::setting::{PACE, RTPROP};
 use crate::witness::Told;
 
 /// The comparison of reported and expected inflight.

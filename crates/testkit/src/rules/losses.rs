@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use congestion::{Bytes, Cause, Duration, Lost, Recovery, Time};
 
 use super::{Judge, share};
-use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
+use crate::setting::{PACE, RTPROP};
 use crate::witness::Told;
 use crate::world::Departure;
 

@@ -3,8 +3,8 @@
 use congestion::{Bytes, Duration, Time};
 
 use super::Judge;
-use crate::course::{PACE, QUANTUM_PACKETS, RTPROP};
 use crate::report::Fault;
+use crate::setting::{PACE, QUANTUM_PACKETS, RTPROP};
 use crate::witness::Rates;
 use crate::world::Departure;
 

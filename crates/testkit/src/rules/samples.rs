@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use congestion::{Ack, Bytes, Duration, Rate};
 
 use super::{Judge, quantile, share};
-use crate::course::{PACE, RTPROP};
 use crate::report::Fault;
+use crate::setting::{PACE, RTPROP};
 
 /// Longer than the transfer of a request, and shorter than the application's pauses.
 const MAX_INTERVAL: Duration = Duration::from_millis(500);

@@ -13,11 +13,11 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::disk;
 use crate::error::Error;
-use crate::event::Skipped;
 use crate::limits::MAX_FILES;
 use crate::message::{Kind, Offered};
 use crate::name::{self, STATE_FOLDER};
 use crate::ranges::Ranges;
+use crate::skipped::Skipped;
 use crate::sparse;
 use crate::tree::BLOCK;
 

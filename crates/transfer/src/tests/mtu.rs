@@ -145,7 +145,7 @@ fn datagrams_are_no_larger_than_the_path_carries() {
     for (far_mtu, sizes) in [(9_000, USUAL + 1..=8_972), (1_500, 1_200..=ETHERNET)] {
         let hosts = match Hosts::make(far_mtu) {
             Ok(hosts) => hosts,
-            Err(why) => return eprintln!("SKIPPED: datagrams over a router: {why}"),
+            Err(why) => return skipping::skip!("datagrams over a router: {why}"),
         };
         let crossing = || {
             let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -11,7 +11,7 @@ use program::output;
 use rollout::study::read;
 use rollout::study::report::tables::hints;
 
-use super::super::study::Names;
+use crate::options::client_names::Names;
 
 /// Write a policy from the results of a study, with the evidence beside each rule
 #[derive(Debug, Args)]

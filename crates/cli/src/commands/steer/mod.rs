@@ -8,19 +8,17 @@ mod stop;
 mod why;
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Read};
 use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
-use experiment::policy::{MOST_NETWORKS, Policy};
-use fleet::{Prefix, Systems, SystemsError};
+use experiment::policy::Policy;
+use fleet::Systems;
 use program::failure::Failure;
 use program::output;
 use scenario::regular;
 
-pub use run::through;
-
 use crate::options::other_file;
+use crate::options::plan_file::{networks, read_text};
 
 /// Set the controllers of a server's connections by a policy
 #[derive(Debug, Args)]
@@ -79,9 +77,6 @@ fn tell_of_explorers(policy: &Policy) {
     }
 }
 
-/// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
-const LARGEST: u64 = 4 << 20;
-
 /// Reads a policy.
 fn read(path: &Path) -> Result<Policy, Failure> {
     let wrong = |error: &dyn Display| Failure::usage(format_args!("{}: {error}", path.display()));
@@ -96,45 +91,10 @@ fn read(path: &Path) -> Result<Policy, Failure> {
     })
 }
 
-/// Reads the text of a policy or a plan.
-pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_bytes(path)?;
-    let text = text::decode(&bytes).map(str::to_owned);
-    text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
-}
-
-/// Reads the file of a policy or a plan, whatever it has.
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    regular::open(path)?
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)?;
-    check_length(&bytes)?;
-    Ok(bytes)
-}
-
-/// Whether a policy's text is no longer than the maximum.
-fn check_length(text: &[u8]) -> io::Result<()> {
-    if text.len() as u64 <= LARGEST {
-        return Ok(());
-    }
-    let most = LARGEST >> 20;
-    Err(io::Error::other(format!(
-        "is larger than {most} MiB; give its networks in a file of their own, with prefix_file"
-    )))
-}
-
 /// Reads a policy, and the networks of the files and autonomous systems that it names. Paths of files are relative to
 /// the policy.
 fn read_with(path: &Path, systems: Option<&Path>) -> Result<Policy, Failure> {
     with_networks(read(path)?, path, systems)
-}
-
-/// The networks of a list that a policy or a plan names. Its path is relative to that file.
-pub fn networks(of: &Path, list: &Path) -> Result<Vec<Prefix>, SystemsError> {
-    let beside = of.parent().unwrap_or(Path::new(""));
-    let opened = regular::open(&beside.join(list)).map_err(Into::into);
-    opened.and_then(|file| Systems::list(file, MOST_NETWORKS))
 }
 
 /// A policy that was read from this file, with its networks.

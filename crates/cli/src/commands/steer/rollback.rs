@@ -12,7 +12,7 @@ use program::whole;
 use rollout::steer;
 use scenario::others;
 
-use super::{check_length, read_bytes};
+use crate::options::plan_file::{check_length, read_bytes};
 
 /// Put the previous policy in force again, as recorded in the journal
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
+use experiment::Ports;
 use experiment::policy::{Policy, Rule};
-use experiment::{Interface, Ports};
 use fleet::Exporter;
 use program::failure::Failure;
 use program::output;
@@ -22,7 +22,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use tables::numbers;
 use units::{Duration, Ratio};
 
-use super::super::{study, watch};
+use super::super::live_controllers::{kernel_is_able, through, unix_s};
+use super::super::watch;
 use super::pace::Pace;
 use super::{read_with, tell_of_explorers};
 use crate::options::address::local_or_named;
@@ -92,10 +93,10 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             output::result(output::word(&words(&policy, rule)))?;
         }
         Steer::check(&policy).map_err(|error| told(file, error))?;
-        study::kernel_is_able()?;
+        kernel_is_able()?;
         return output::result("this machine can put the policy in force");
     }
-    study::kernel_is_able()?;
+    kernel_is_able()?;
     let count = policy.rules.len() as u64;
     let journal = options.journal.as_deref();
     // This comes before the policy is in force, because a signal must not leave a policy in force without a process
@@ -109,7 +110,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         })
     });
     let exporter = exporter.transpose()?;
-    let mut steer = Steer::begin(policy, options.lease, journal, study::unix_s())
+    let mut steer = Steer::begin(policy, options.lease, journal, unix_s())
         .map_err(|error| told(file, error))?;
     let place = if steer.took_over() {
         ", in place of a policy that another process left in force"
@@ -122,7 +123,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     ));
     let (mut over, mut pace) = (None, Pace::default());
     watch::each(STEP, &ended, || {
-        let step = steer.step(study::unix_s(), |trouble| {
+        let step = steer.step(unix_s(), |trouble| {
             output::note(format_args!("fullpipe: {trouble}"))
         });
         if let Step::Over(why) = step {
@@ -140,7 +141,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Ok(())
     })?;
     let assigned = steer.counts().assigned;
-    steer.finish(study::unix_s());
+    steer.finish(unix_s());
     output::note(last_words(assigned, over.as_deref()));
     Ok(())
 }
@@ -165,7 +166,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
     let next = read_with(file, systems);
     let outcome = next.and_then(|next| {
         let count = next.rules.len();
-        let reloaded = steer.reload(next, study::unix_s());
+        let reloaded = steer.reload(next, unix_s());
         let left_out = reloaded.map_err(|error| told(file, error))?;
         Ok((count - left_out.len(), left_out))
     });
@@ -184,7 +185,7 @@ fn reload(steer: &mut Steer, file: &Path, systems: Option<&Path>) {
             output::note(text);
         }
         Err(error) => {
-            steer.refused(&error.to_string(), study::unix_s());
+            steer.refused(&error.to_string(), unix_s());
             output::note(format_args!(
                 "fullpipe: {error}; the old policy stays in force"
             ));
@@ -204,15 +205,6 @@ fn told(file: &Path, error: SteerError) -> Failure {
         SteerError::Journal { .. } => Failure::usage(error),
         SteerError::Hold(_) => Failure::failed(error),
     }
-}
-
-/// The interfaces of a rule or a plan; nothing if there are none.
-pub fn through(interfaces: &[Interface]) -> String {
-    if interfaces.is_empty() {
-        return String::new();
-    }
-    let names: Vec<&str> = interfaces.iter().map(Interface::name).collect();
-    format!(" through {}", names.join(", "))
 }
 
 /// A rule in one line.

@@ -6,7 +6,7 @@ use clap::Args;
 use program::failure::Failure;
 use program::output;
 
-use super::super::study;
+use super::super::live_controllers::kernel_is_able;
 use super::read;
 use rollout::steer::Stopped;
 
@@ -22,7 +22,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failure> {
     let policy = read(&options.policy)?;
     // A process without permission would find nothing.
-    study::kernel_is_able()?;
+    kernel_is_able()?;
     match rollout::steer::stop(&policy).map_err(Failure::failed)? {
         Stopped::Taken => {
             output::note("the policy was removed; new connections have the default controller")

@@ -14,7 +14,7 @@ use rollout::steer::{self, Given};
 use tables::numbers;
 use units::{Duration, Ratio};
 
-use super::super::study;
+use super::super::live_controllers::unix_s;
 use super::{read, with_networks};
 
 /// Print which controller the policy in force gives a connection, and by which rule
@@ -97,7 +97,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         rtt: options.rtt,
         interface: options.interface,
         resent: options.resent,
-        at: std::time::Duration::try_from_secs_f64(study::unix_s())
+        at: std::time::Duration::try_from_secs_f64(unix_s())
             .unwrap_or_default()
             .into(),
     };

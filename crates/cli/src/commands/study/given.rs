@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -11,9 +12,8 @@ use document::tree::Node;
 use program::failure::Failure;
 use serde::{Serialize, Serializer};
 
-use super::super::steer::read_text;
-use super::run::unread;
 use crate::options::other_file;
+use crate::options::plan_file::read_text;
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize)]
@@ -190,6 +190,18 @@ pub fn missing(file: Option<&Path>, options: &Options) -> Vec<&'static str> {
 /// Whether what stands in the place of a plan is another arm: `bbr=10%`.
 fn is_arm(file: &Path) -> bool {
     file.to_string_lossy().contains('=') && !file.exists()
+}
+
+/// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
+fn unread(file: &Path, error: &io::Error) -> Failure {
+    let advice = match error.kind() {
+        io::ErrorKind::InvalidData => "; give a plan in TOML",
+        io::ErrorKind::NotFound => {
+            "; give the file of a plan, or a subcommand: report, simulate, lab, stop"
+        }
+        _ => "",
+    };
+    Failure::usage(format_args!("{}: {error}{advice}", file.display()))
 }
 
 /// A plan's text, and where it is from.

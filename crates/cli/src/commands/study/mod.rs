@@ -1,7 +1,6 @@
 //! `fullpipe study`: randomised experiments on live connections.
 
 mod given;
-mod names;
 mod report;
 mod run;
 mod stop;
@@ -13,9 +12,6 @@ use linux::routing::undo_at_end;
 use program::failure::Failure;
 use program::output;
 use rollout::study::LEASE;
-
-pub use names::Names;
-pub use run::{kernel_is_able, unix_s};
 
 /// Find by a randomised experiment which controller suits a server
 #[derive(Debug, Args)]

@@ -14,8 +14,8 @@ use rollout::study::{LeftOut, Log, Read, read};
 use scenario::regular;
 use serde_json::{Value, json};
 
-use super::names::Names;
 use crate::files::own_file::{self, OwnFile};
+use crate::options::client_names::Names;
 
 /// Show the results of a study: effects with their intervals, and a verdict in words
 #[derive(Debug, Args)]

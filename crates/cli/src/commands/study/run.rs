@@ -1,8 +1,7 @@
 //! `fullpipe study PLAN.toml`.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use clap::Args;
 use experiment::{Plan, Prefix};
@@ -14,11 +13,12 @@ use rollout::study::{Finished, Place, PlaceError, RouteError, Step, Study, Study
 use tables::numbers::count;
 use units::{Bytes, Duration};
 
-use super::super::steer::{networks, through};
+use super::super::live_controllers::{kernel_is_able, through, unix_s};
 use super::super::watch;
 use super::UNDO;
 use super::given::{self, Source};
-use super::names::Names;
+use crate::options::client_names::Names;
+use crate::options::plan_file::networks;
 
 /// The interval at which ended connections are read.
 const STEP: Duration = Duration::from_millis(200);
@@ -48,12 +48,6 @@ pub struct Options {
     dry_run: bool,
     #[command(flatten)]
     given: given::Options,
-}
-
-/// The calendar time: seconds since 1970.
-pub fn unix_s() -> f64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.unwrap_or_default().as_secs_f64()
 }
 
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
@@ -125,18 +119,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
-pub fn unread(file: &Path, error: &io::Error) -> Failure {
-    let advice = match error.kind() {
-        io::ErrorKind::InvalidData => "; give a plan in TOML",
-        io::ErrorKind::NotFound => {
-            "; give the file of a plan, or a subcommand: report, simulate, lab, stop"
-        }
-        _ => "",
-    };
-    Failure::usage(format_args!("{}: {error}{advice}", file.display()))
-}
-
 /// What to check if no connection takes part.
 fn advice(plan: &Plan) -> &'static str {
     match plan.cgroup {
@@ -191,15 +173,6 @@ fn of_place(error: PlaceError) -> Failure {
         PlaceError::System { .. } | PlaceError::InUse { .. } => Failure::failed(error),
         error => Failure::usage(format_args!("--out: {error}")),
     }
-}
-
-/// Whether this machine and this process can attach the program.
-pub fn kernel_is_able() -> Result<(), Failure> {
-    let lacking = kernel::check_steering().into_iter().find_map(|required| {
-        let lack = required.lack?;
-        Some(Failure::failed(format_args!("{}: {lack}", required.what)))
-    });
-    lacking.map_or(Ok(()), Err)
 }
 
 fn told(source: &Source<'_>, error: StudyError) -> Failure {

@@ -11,7 +11,7 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
 use tables::numbers;
 use units::{Duration, Rate};
 
-use super::draw::Palette;
+use super::palette::Palette;
 
 /// A chart that is lower shows nothing: a title and three lines, so that all charts have room where there are 24 lines.
 const LOWEST: u16 = 4;

@@ -4,6 +4,7 @@ mod detail;
 mod draw;
 mod keys;
 mod list;
+mod palette;
 mod screen;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use units::Duration;
 
-use draw::Palette;
+use palette::Palette;
 use screen::Screen;
 
 /// How long it may take until a new look is shown, or a signal is heard.

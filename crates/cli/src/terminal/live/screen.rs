@@ -2,7 +2,7 @@
 
 use fleet::{Column, Connection, Filter, Group, GroupBy};
 
-use super::draw::Palette;
+use super::palette::Palette;
 use super::{Start, View};
 
 /// A page of the view.

@@ -11,7 +11,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Color, Modifier};
 use units::{Bytes, Duration, Rate};
 
-use super::draw::{Palette, draw};
+use super::draw::draw;
+use super::palette::Palette;
 use super::screen::{Page, Screen};
 use super::{Start, View};
 

@@ -5,7 +5,7 @@ use draw::{
     VERMILLION,
 };
 use experiment::Effect;
-use experiment::findings::Comparison;
+use experiment::comparison::Comparison;
 use experiment::heat::SHARES;
 use experiment::verdict::change;
 

@@ -9,7 +9,7 @@ use ::report::Table;
 use ::report::page::{Origin, PLAIN, Page};
 use ::tables::numbers::count;
 use askama::Template;
-use experiment::findings::Comparison;
+use experiment::comparison::Comparison;
 use experiment::{Findings, timeline};
 
 use super::data::Read;

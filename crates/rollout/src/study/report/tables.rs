@@ -1,6 +1,7 @@
 //! The results of a study as tables.
 
-use experiment::findings::{ArmLevels, Comparison, GroupRow, Observed, Rival, Row};
+use experiment::comparison::{Comparison, GroupRow, Rival, Row};
+use experiment::findings::{ArmLevels, Observed};
 use experiment::heat::{HeatRow, SHARES};
 use experiment::plan::Kept;
 use experiment::verdict::{Reach, change, probability, range};

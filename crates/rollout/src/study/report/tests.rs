@@ -193,9 +193,7 @@ fn a_study_by_slots_shows_the_time_since_a_switch() {
 #[test]
 fn the_page_fits_a_phone_and_paper() {
     let Some(mut browser) = browser::Browser::start() else {
-        let skipped = "SKIPPED report::the_page_fits_a_phone_and_paper: Chromium is not installed";
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes());
-        return;
+        return skipping::skip!("Chromium is not installed");
     };
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("study.html");

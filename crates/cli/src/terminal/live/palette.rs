@@ -1,0 +1,66 @@
+//! Styles of the view.
+
+use ratatui::style::{Color, Modifier, Style};
+
+/// Styles; without colours, they differ in weight alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Palette {
+    is_coloured: bool,
+}
+
+impl Palette {
+    /// Colours, unless the user wants none (<https://no-color.org>).
+    pub fn of_environment() -> Palette {
+        let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Palette::new(!is_unwanted && !is_dumb)
+    }
+
+    /// With colours or without.
+    pub fn new(is_coloured: bool) -> Palette {
+        Palette { is_coloured }
+    }
+
+    fn with(self, colour: Color, otherwise: Modifier) -> Style {
+        if self.is_coloured {
+            Style::new().fg(colour)
+        } else {
+            Style::new().add_modifier(otherwise)
+        }
+    }
+
+    /// What names things.
+    pub fn heading(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The column that is sorted by.
+    pub fn sorted(self) -> Style {
+        self.with(Color::Cyan, Modifier::UNDERLINED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// The row that is chosen.
+    pub fn chosen(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// What is less important.
+    pub fn quiet(self) -> Style {
+        self.with(Color::DarkGray, Modifier::DIM)
+    }
+
+    /// What somebody should see.
+    pub fn alarming(self) -> Style {
+        self.with(Color::Red, Modifier::BOLD)
+    }
+
+    /// A curve: the first, the second … Its sign tells it, too.
+    pub fn curve(self, place: usize) -> Style {
+        let all = [Color::Cyan, Color::Yellow, Color::Magenta];
+        match all.get(place) {
+            Some(colour) if self.is_coloured => Style::new().fg(*colour),
+            _ => Style::new(),
+        }
+    }
+}

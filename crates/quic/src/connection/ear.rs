@@ -1,0 +1,103 @@
+//! Events of a connection, as its tasks hear of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Instant;
+
+use noq_proto::{Connection, ConnectionError, Event, StreamEvent, StreamId};
+
+use super::hall::Place;
+use super::waiting::Waiting;
+use crate::driver::{Application, Line};
+
+/// Hears on the driver's thread what happens to a connection. It goes on with what tasks have begun there: a task whose piece
+/// of data is larger than a datagram is not woken for each datagram.
+pub(super) struct Ear {
+    waiting: Arc<Waiting>,
+    /// Its place at its listener, while it is not over.
+    place: Option<Place>,
+}
+
+impl Ear {
+    pub(super) fn new(waiting: Arc<Waiting>) -> Ear {
+        Ear {
+            waiting,
+            place: None,
+        }
+    }
+
+    pub(super) fn at(waiting: Arc<Waiting>, place: Place) -> Ear {
+        Ear {
+            waiting,
+            place: Some(place),
+        }
+    }
+
+    fn on_stream_event(&self, event: StreamEvent, connection: &mut Connection) {
+        let mut state = self.waiting.state();
+        let state = &mut *state;
+        match event {
+            StreamEvent::Opened { dir } => self.waiting.opened[dir as usize].notify_waiters(),
+            StreamEvent::Available { dir } => self.waiting.available[dir as usize].notify_waiters(),
+            StreamEvent::Readable { id } => {
+                wake(&mut state.readers, id);
+                if let Some((waker, gathering)) = state.gathering.get_mut(&id)
+                    && gathering.go_on(id, connection)
+                {
+                    waker.wake_by_ref();
+                }
+            }
+            StreamEvent::Writable { id } => {
+                if let Some((waker, writing)) = state.writers.get_mut(&id)
+                    && writing.go_on(id, connection)
+                {
+                    waker.wake_by_ref();
+                }
+            }
+            StreamEvent::Finished { id } => wake(&mut state.finishing, id),
+            StreamEvent::Stopped { id, .. } => {
+                if let Some((waker, _)) = state.writers.get(&id) {
+                    waker.wake_by_ref();
+                }
+                wake(&mut state.finishing, id);
+            }
+        }
+    }
+}
+
+fn wake(wakers: &mut HashMap<StreamId, Waker>, stream: StreamId) {
+    if let Some(waker) = wakers.remove(&stream) {
+        waker.wake();
+    }
+}
+
+impl Application for Ear {
+    fn begin(&mut self, line: Line) {
+        if let Some(place) = &mut self.place {
+            place.come(line);
+        }
+    }
+
+    fn on_event(&mut self, event: Event, connection: &mut Connection, _: Instant) {
+        match event {
+            Event::Connected => self.waiting.tell(|state| state.is_connected = true),
+            Event::ConnectionLost { reason } => self.waiting.end(reason),
+            Event::Stream(event) => self.on_stream_event(event, connection),
+            _ => {}
+        }
+    }
+
+    fn on_draining(&mut self) {
+        self.place = None;
+        self.waiting.tell(|state| state.is_draining = true);
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        // Said already, unless the driver has ended.
+        self.waiting.end(ConnectionError::LocallyClosed);
+        self.waiting.tell(|state| state.is_draining = true);
+    }
+}

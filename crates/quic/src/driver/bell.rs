@@ -1,0 +1,124 @@
+//! A driver's bell, which other threads ring when there is something to do.
+
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Wakes a driver when there is something to do.
+pub type Bell = Arc<dyn Fn() + Send + Sync>;
+
+/// What a thread hears of its bell. A ring costs a system call only if the thread sleeps.
+pub(super) struct Ear {
+    /// Readable after a ring in the thread's sleep.
+    pipe: PipeReader,
+    state: Arc<EarState>,
+}
+
+#[derive(Default)]
+struct EarState {
+    is_asleep: AtomicBool,
+    is_rung: AtomicBool,
+}
+
+impl Ear {
+    /// A thread's ear, and its bell. The thread may also ring the bell itself, so ringing never blocks.
+    pub(super) fn new() -> io::Result<(Ear, Bell)> {
+        let (pipe, rope) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&rope, true)?;
+        let state = Arc::new(EarState::default());
+        let ear = Ear {
+            pipe,
+            state: state.clone(),
+        };
+        let bell = move || {
+            // Each side first says what it does, and then looks at what the other one does. So at least one of them sees the
+            // other one's word, and no ring is lost.
+            state.is_rung.store(true, Ordering::SeqCst);
+            if state.is_asleep.swap(false, Ordering::SeqCst) {
+                // This fails if the pipe is full, and then the thread wakes up anyway. It also fails if the thread has
+                // panicked. Those who wait for its connections detect this themselves.
+                let _ = io::Write::write(&mut &rope, &[0]);
+            }
+        };
+        Ok((ear, Arc::new(bell)))
+    }
+
+    /// Before the thread waits for [`Ear::pipe`]. Whether the bell has rung already, so that it must not wait.
+    pub(super) fn fall_asleep(&self) -> bool {
+        self.state.is_asleep.store(true, Ordering::SeqCst);
+        self.state.is_rung.load(Ordering::SeqCst)
+    }
+
+    /// After that, with whether the pipe is readable. Whether the bell has rung since the last time.
+    pub(super) fn wake_up(&self, is_readable: bool) -> bool {
+        self.state.is_asleep.store(false, Ordering::SeqCst);
+        if is_readable {
+            let _ = io::Read::read(&mut &self.pipe, &mut [0; 64]);
+        }
+        self.state.is_rung.swap(false, Ordering::SeqCst)
+    }
+
+    /// The file to wait for.
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use rustix::event::{PollFd, PollFlags, Timespec};
+
+    use super::*;
+
+    /// Reads how many bytes are in the pipe.
+    fn calls(ear: &Ear) -> u64 {
+        rustix::io::ioctl_fionread(ear.file()).unwrap()
+    }
+
+    #[test]
+    fn only_a_sleeper_is_woken_and_once() {
+        let (ear, bell) = Ear::new().unwrap();
+        // More often than the pipe has room for.
+        (0..1 << 17).for_each(|_| bell());
+        assert_eq!(calls(&ear), 0);
+        assert!(ear.fall_asleep());
+        assert!(ear.wake_up(false) && !ear.wake_up(false));
+        assert!(!ear.fall_asleep());
+        (0..1 << 17).for_each(|_| bell());
+        assert_eq!(calls(&ear), 1);
+        assert!(ear.wake_up(true));
+        assert_eq!(calls(&ear), 0);
+        assert!(!ear.fall_asleep());
+    }
+
+    /// Whatever the order in which the threads run.
+    #[test]
+    fn no_ring_is_lost() {
+        let (ear, bell) = Ear::new().unwrap();
+        let (ask, asked) = std::sync::mpsc::channel();
+        let ringing = thread::spawn(move || {
+            for number in 0..20_000 {
+                ask.send(number).unwrap();
+                bell();
+            }
+        });
+        let mut heard = 0;
+        while heard < 20_000 {
+            let is_rung = ear.fall_asleep();
+            let mut files = [PollFd::from_borrowed_fd(ear.file(), PollFlags::IN)];
+            let timeout = Timespec {
+                tv_sec: if is_rung { 0 } else { 60 },
+                tv_nsec: 0,
+            };
+            let woken = rustix::event::poll(&mut files, Some(&timeout)).unwrap();
+            assert!(woken > 0 || is_rung, "a ring is lost");
+            if ear.wake_up(woken > 0) {
+                heard += asked.try_iter().count();
+            }
+        }
+        ringing.join().unwrap();
+    }
+}
