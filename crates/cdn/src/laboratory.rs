@@ -5,11 +5,11 @@ use std::path::Path;
 
 use document::DocumentError;
 use emulator::tunnel::TunnelError;
+use files::regular;
 use fleet::{Systems, SystemsError};
 use lab::{EngineError, EngineKind};
 use rollout::steer::SteerError;
 use rollout::study::{DataError, Given, GroupError, StudyError};
-use scenario::regular;
 use studies::runs::{Batch, BatchError, Findings, Plan};
 use units::Bytes;
 

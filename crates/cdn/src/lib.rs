@@ -6,6 +6,8 @@
 //! clients. [`Worlds::prove`] draws an arm for each line, records the connections as a study does, evaluates them with the
 //! study's own code, and makes a policy. Then it compares both with the truth.
 //!
+//! The paths of client networks vary as those of a [`population`]: many access networks, drawn from distributions.
+//!
 //! [`Live`] does the same on the kernel's TCP in real time. There, independent clients measure the truth.
 //!
 //! ```no_run

@@ -1,13 +1,12 @@
 //! The study, its policy, and the truth.
 
-use std::io::Write;
 use std::path::Path;
 
 use experiment::learn::{self, Beside};
 use experiment::{Findings, Plan};
+use files::Readers;
 use fleet::Systems;
 use rollout::study::{Lookup, Place, Recording, StudyError, observations, read};
-use scenario::regular;
 use units::Bytes;
 
 use crate::found::Found;
@@ -105,7 +104,6 @@ pub(crate) fn policy(
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    let made = regular::create_anew(path);
-    made.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| LabError::file(path, error))
+    files::write(path, text.as_bytes(), Readers::Owner)
+        .map_err(|error| LabError::file(path, error.source))
 }

@@ -5,13 +5,12 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use files::{NewFile, Readers, regular};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use report::{PART, beside, left_behind};
-use scenario::regular;
 use tables::parquet::WriteError;
 use units::{Bytes, Duration};
 
@@ -66,7 +65,7 @@ pub enum RecordError {
 }
 
 /// Writes rows as a Parquet file.
-pub type Write<R> = fn(&mut BufWriter<File>, &[R]) -> Result<(), WriteError>;
+pub type Write<R> = fn(&mut BufWriter<&File>, &[R]) -> Result<(), WriteError>;
 
 /// Files of rows of one kind.
 #[derive(Debug)]
@@ -111,15 +110,10 @@ impl<R> Files<R> {
         let mut make = fs::DirBuilder::new();
         make.recursive(true).mode(0o700);
         make.create(directory).map_err(place)?;
-        let probe = beside(&directory.join(start), PART);
-        regular::create_anew(&probe)
-            .and_then(|_| fs::remove_file(&probe))
-            .map_err(place)?;
+        let tried = NewFile::create(&directory.join(start), Readers::Owner);
+        tried.map_err(|error| place(error.source))?;
         let is_ours = |name: &OsStr| name.to_str().and_then(|name| millis(start, name)).is_some();
-        for left in left_behind(directory, is_ours) {
-            // One that cannot be removed does no harm.
-            let _ = fs::remove_file(&left.path);
-        }
+        files::sweep(directory, is_ours);
         Ok(Files {
             directory: directory.to_owned(),
             start,
@@ -233,29 +227,23 @@ impl<R> Files<R> {
         if self.rows.len() == self.safe {
             return Ok(());
         }
-        let part = beside(&self.file, PART);
-        let written = self
-            .write(&part)
-            .and_then(|()| fs::rename(&part, &self.file).map_err(|error| error.to_string()));
-        written.map_err(|why| {
-            // If there is nothing to remove, nothing was left behind.
-            let _ = fs::remove_file(&part);
-            RecordError::Write {
-                path: self.file.clone(),
-                why,
-            }
+        self.write().map_err(|why| RecordError::Write {
+            path: self.file.clone(),
+            why,
         })?;
         self.safe = self.rows.len();
         self.tidy();
         Ok(())
     }
 
-    fn write(&self, part: &Path) -> Result<(), String> {
-        let text = |error: io::Error| error.to_string();
-        let mut to = BufWriter::new(regular::create_anew(part).map_err(text)?);
-        (self.write)(&mut to, &self.rows).map_err(|error: WriteError| error.to_string())?;
-        let file = to.into_inner().map_err(|error| text(error.into_error()))?;
-        file.sync_data().map_err(text)
+    fn write(&self) -> Result<(), String> {
+        let text = |error: files::WriteError| error.source.to_string();
+        let new = NewFile::create(&self.file, Readers::Owner).map_err(text)?;
+        let mut to = BufWriter::new(new.file());
+        (self.write)(&mut to, &self.rows).map_err(|error| error.to_string())?;
+        to.flush().map_err(|error| error.to_string())?;
+        drop(to);
+        new.commit().map_err(text)
     }
 
     /// Removes the oldest files until the rest is no more than is to be kept.

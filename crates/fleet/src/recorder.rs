@@ -15,7 +15,7 @@ use crate::files::{Files, RecordError};
 #[derive(Debug)]
 pub struct Recorder(Files<Seen>);
 
-fn write_seen(to: &mut BufWriter<File>, rows: &[Seen]) -> Result<(), WriteError> {
+fn write_seen(to: &mut BufWriter<&File>, rows: &[Seen]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     write(to, &fields(), rows, &about)
 }

@@ -1,15 +1,14 @@
-//! Files that are written completely or not at all.
+//! Files that users name: written as a whole or not at all, or written to if they are no regular files.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{Error, ErrorKind, Result as IoResult, Write};
 use std::iter;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use report::{PART, beside, left_behind, parent};
+use files::{NewFile, Readers, WriteError, parent};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use scenario::regular;
 
 use crate::failure::Failure;
 
@@ -17,75 +16,59 @@ use crate::failure::Failure;
 const MOST_LINKS: usize = 40;
 /// The open descriptors of processes, whatever they lead to.
 const DESCRIPTORS: [&str; 4] = ["/dev/fd", "/dev/stdout", "/dev/stderr", "/proc"];
-/// The mode of a new file, before the umask.
-const NEW: u32 = 0o666;
-/// The mode of a new file that only its owner can read.
-const OWN: u32 = 0o600;
 
-/// Writes the whole file or nothing. It replaces an older file and keeps that file's owner, group and mode. A link
-/// stays, and its target is replaced. Removes files that killed writers of the same file have left. What is no regular
+/// Writes the whole file or nothing, as [`files::write`] does. A link stays, and its target is replaced. What is no regular
 /// file, such as a pipe or `/dev/stdout`, is written to, and nothing replaces it.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    write_with(path, contents, NEW)
+    write_for(path, contents, Readers::Everybody)
 }
 
 /// The same, but only its owner can read a new file.
 pub fn write_own(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    write_with(path, contents, OWN)
+    write_for(path, contents, Readers::Owner)
 }
 
-fn write_with(path: &Path, contents: &[u8], mode: u32) -> Result<(), Failure> {
+fn write_for(path: &Path, contents: &[u8], readers: Readers) -> Result<(), Failure> {
     if is_written_directly(path) {
         let written = open_directly(path).and_then(|mut open| open.write_all(contents));
         return written.map_err(|error| cannot_write(path, &error));
     }
-    let path = &linked(path);
-    for left in left_behind(parent(path), |name| path.ends_with(name)) {
-        // If such a file cannot be removed, the new file is still written.
-        let _ = fs::remove_file(&left.path);
-    }
-    let part = beside(path, PART);
-    write_part(&part, path, contents, mode)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| {
-            // Nothing to remove means that no file was left.
-            let _ = fs::remove_file(&part);
-            cannot_write(path, &error)
-        })
+    files::write(&linked(path), contents, readers).map_err(Failure::failed)
 }
 
 /// Writes the file under the first free name beside `path`: `NAME-2.html`, `NAME-3.html` and so on. Returns that name.
 pub fn write_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
-    write_numbered(path, contents, |_| Ok(()))
+    write_numbered(path, contents, Readers::Everybody, |_| Ok(()))
 }
 
 /// Writes the content of the file under such a name, too, with the owner, group and mode of the file.
 pub fn keep_beside(path: &Path, contents: &[u8]) -> Result<PathBuf, Failure> {
     let old = fs::metadata(path).map_err(|error| cannot_write(path, &error))?;
-    write_numbered(path, contents, |file| give(file, &old))
+    write_numbered(path, contents, Readers::Owner, |file| file.take_after(&old))
 }
 
 fn write_numbered(
     path: &Path,
     contents: &[u8],
-    prepare: impl Fn(&File) -> IoResult<()>,
+    readers: Readers,
+    prepare: impl Fn(&NewFile) -> Result<(), WriteError>,
 ) -> Result<PathBuf, Failure> {
-    let mut number = 2_u64;
+    let write = |free: &Path| {
+        let file = NewFile::create(free, readers)?;
+        prepare(&file)?;
+        file.write_all(contents)?;
+        file.commit_new()
+    };
+    let mut number = 1_u64;
     loop {
+        number += 1;
         let free = numbered(path, number);
-        // Whoever creates the file owns the name, so no other file is replaced from here on.
-        match File::create_new(&free) {
-            Ok(file) => {
-                let prepared = prepare(&file).map_err(|error| cannot_write(&free, &error));
-                let written = prepared.and_then(|()| write(&free, contents));
-                written.inspect_err(|_| {
-                    // An empty file that cannot be removed does no harm.
-                    let _ = fs::remove_file(&free);
-                })?;
-                return Ok(free);
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(cannot_write(&free, &error)),
+        if fs::symlink_metadata(&free).is_ok() {
+            continue;
+        }
+        match write(&free) {
+            Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {}
+            written => return written.map(|()| free).map_err(Failure::failed),
         }
     }
 }
@@ -133,7 +116,7 @@ pub fn check(path: &Path) -> IoResult<()> {
         let reason = format!("there is no directory {}", directory.display());
         return Err(Error::new(ErrorKind::NotFound, reason));
     }
-    try_in(&beside(path, PART))
+    try_at(path)
 }
 
 /// Makes the directory that `option` names, if necessary, and checks that files can be written into it.
@@ -145,7 +128,7 @@ pub fn make_directory(option: &str, directory: &Path) -> Result<(), Failure> {
         )));
     }
     fs::create_dir_all(directory)
-        .and_then(|()| try_in(&beside(&directory.join("fullpipe"), PART)))
+        .and_then(|()| try_at(&directory.join("fullpipe")))
         .map_err(|error| Failure::usage(format_args!("{option} {}: {error}", directory.display())))
 }
 
@@ -184,36 +167,6 @@ fn last_link(path: &Path) -> PathBuf {
     ends.take(1 + MOST_LINKS).last().unwrap_or_default()
 }
 
-/// Writes the replacement of `path`, with this mode if `path` does not exist. Nobody who cannot read `path` can read the replacement at any moment.
-fn write_part(part: &Path, path: &Path, contents: &[u8], mode: u32) -> IoResult<()> {
-    let mut file = match fs::metadata(path) {
-        Ok(old) => {
-            let file = regular::create_anew(part)?;
-            give(&file, &old)?;
-            file
-        }
-        Err(_) => regular::create_anew_with(part, mode)?,
-    };
-    file.write_all(contents)
-}
-
-/// Gives a file the owner, group and mode of an older file. Only root may change the owner, and only members may give a
-/// file to a group. If the group cannot be kept, its members get only the permissions of others.
-fn give(file: &File, old: &Metadata) -> IoResult<()> {
-    let now = file.metadata()?;
-    if now.uid() != old.uid() {
-        let _ = fchown(file, Some(old.uid()), None);
-    }
-    let has_group = now.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
-    let mode = old.mode() & 0o777;
-    let group = if has_group {
-        mode & 0o070
-    } else {
-        (mode & 0o007) << 3
-    };
-    file.set_permissions(Permissions::from_mode((mode & 0o707) | group))
-}
-
 /// `NAME-NUMBER.EXTENSION` beside the file.
 fn numbered(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
@@ -229,16 +182,17 @@ fn cannot_write(path: &Path, error: &Error) -> Failure {
     Failure::failed(format_args!("cannot write {}: {error}", path.display()))
 }
 
-/// Makes a file, and removes it.
-fn try_in(part: &Path) -> IoResult<()> {
-    regular::create_anew(part)?;
-    fs::remove_file(part)
+/// Makes a file beside the path, and removes it.
+fn try_at(path: &Path) -> IoResult<()> {
+    let tried = NewFile::create(path, Readers::Owner);
+    tried.map(drop).map_err(|error| error.source)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::chown;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     use std::os::unix::net::UnixListener;
     use std::thread;
 
@@ -256,21 +210,6 @@ mod tests {
         write(&link, b"new").expect("written");
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&file).expect("there"), "new");
-    }
-
-    #[test]
-    fn a_link_with_the_name_of_a_part_is_not_followed() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let [file, other] = ["file", "other"].map(|name| directory.path().join(name));
-        fs::write(&other, "theirs").expect("written");
-        let lay = || std::os::unix::fs::symlink(&other, beside(&file, PART)).expect("linked");
-        lay();
-        check(&file).expect("can be written");
-        lay();
-        write(&file, b"new").expect("written");
-        assert_eq!(fs::read_to_string(&other).expect("there"), "theirs");
-        assert_eq!(fs::read_to_string(&file).expect("there"), "new");
-        assert!(!file.is_symlink());
     }
 
     #[test]
@@ -316,26 +255,6 @@ mod tests {
         std::os::unix::fs::symlink("link", &next).expect("linked");
         check(&link).expect_err("links in a circle");
         assert!(link.is_symlink() && next.is_symlink());
-    }
-
-    #[test]
-    fn the_mode_of_what_is_replaced_stays() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("file");
-        let mode = |file: &Path| fs::metadata(file).expect("there").permissions().mode() & 0o777;
-        // A mode that the usual umask widens, one that it narrows, and one that forbids writing.
-        for kept in [0o600, 0o666, 0o400] {
-            fs::write(&file, "old").expect("written");
-            fs::set_permissions(&file, fs::Permissions::from_mode(kept)).expect("set");
-            write(&file, b"new").expect("written");
-            assert_eq!(fs::read_to_string(&file).expect("there"), "new");
-            assert_eq!(mode(&file), kept);
-            fs::remove_file(&file).expect("removed");
-        }
-        let plain = directory.path().join("plain");
-        fs::write(&plain, "").expect("written");
-        write(&file, b"new").expect("written");
-        assert_eq!(mode(&file), mode(&plain));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use document::DocumentError;
 use document::de::LARGEST;
 use document::tree::{Entry, Node};
+use files::regular;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
-use scenario::{Draft, regular};
+use scenario::Draft;
 use text::TextError;
 
 use crate::arguments::{Asked, is_mapping, no_value, text, wrong_type};

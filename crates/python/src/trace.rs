@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ::trace::{Direction, Opened, ReadError, Summary, Timeline};
+use files::regular;
 use lab::Cancel;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use report::Origin;
-use scenario::regular;
 
 use crate::arguments::{items, path};
 use crate::columns::batch;

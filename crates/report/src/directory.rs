@@ -50,7 +50,7 @@ pub fn check_dir(directory: &Path) -> Result<(), DirectoryError> {
 
 /// Removes what was left in a directory of records when their writer was killed.
 pub fn tidy(records: &Path) {
-    place::tidy(records, None, is_ours);
+    files::tidy(records, None, is_ours);
 }
 
 fn is_ours(name: &OsStr) -> bool {

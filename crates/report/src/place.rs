@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::left::{Left, OLD, PART, beside, hold, left_behind, parent};
 use super::page;
+use files::{NewDirectory, WriteError as FileError, parent};
 use tables::Column;
 use tables::parquet::{self, WriteError};
 
@@ -54,6 +54,13 @@ pub enum DirectoryError {
     },
 }
 
+impl From<FileError> for DirectoryError {
+    fn from(error: FileError) -> DirectoryError {
+        let FileError { path, source } = error;
+        DirectoryError::System { path, source }
+    }
+}
+
 /// Checks that [`write()`] may write to `directory`: it does not exist yet, is empty, or holds files that `is_ours` and
 /// nothing else; and a directory can be made beside it.
 ///
@@ -85,10 +92,7 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
             format!("there is no directory {}", parent.display()),
         )));
     }
-    let part = beside(directory, PART);
-    fs::create_dir(&part)
-        .and_then(|()| fs::remove_dir(&part))
-        .map_err(system)?;
+    NewDirectory::create(directory).map(drop)?;
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -112,34 +116,10 @@ pub fn check(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), D
     }
 }
 
-/// Removes what writers that were killed left of `directory`, or, without a name, of any directory in `parent`; puts back
-/// what they were about to replace. What holds anything else than files that `is_ours` is left alone.
-pub fn tidy(parent: &Path, name: Option<&OsStr>, is_ours: impl Fn(&OsStr) -> bool) {
-    let is_wanted = |left: &OsStr| name.is_none_or(|name| left == name);
-    let holds_ours = |left: &Left| {
-        let entries = fs::read_dir(&left.path);
-        entries.is_ok_and(|mut entries| {
-            entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
-        })
-    };
-    for left in left_behind(parent, is_wanted)
-        .into_iter()
-        .filter(holds_ours)
-    {
-        let whole = parent.join(&left.name);
-        // What cannot be cleaned up shows when something is written; nothing that is to be known is lost here.
-        let _ = if left.what == OLD && !whole.exists() {
-            fs::rename(&left.path, &whole)
-        } else {
-            fs::remove_dir_all(&left.path)
-        };
-    }
-}
-
-/// [`tidy`] and [`check`], before the work whose results are to be written.
+/// [`tidy`](files::tidy) and [`check`], before the work whose results are to be written.
 pub fn prepare(directory: &Path, is_ours: impl Fn(&OsStr) -> bool) -> Result<(), DirectoryError> {
     if let Some(name) = directory.file_name() {
-        tidy(parent(directory), Some(name), &is_ours);
+        files::tidy(parent(directory), Some(name), &is_ours);
     }
     check(directory, is_ours)
 }
@@ -156,23 +136,9 @@ pub fn write(
     files: impl FnOnce(&Path) -> Result<(), DirectoryError>,
 ) -> Result<(), DirectoryError> {
     check(directory, is_ours)?;
-    let part = beside(directory, PART);
-    let written = fs::create_dir(&part)
-        .map_err(|source| DirectoryError::System {
-            path: part.clone(),
-            source,
-        })
-        .and_then(|()| {
-            // Until it has its name nobody else takes it for left behind.
-            let _held = hold(&part);
-            files(&part)?;
-            put(&part, directory)
-        });
-    if written.is_err() {
-        // If there is nothing to remove, nothing was left behind.
-        let _ = fs::remove_dir_all(&part);
-    }
-    written
+    let new = NewDirectory::create(directory)?;
+    files(new.part())?;
+    Ok(new.commit()?)
 }
 
 /// Writes a text as a file of the directory.
@@ -214,30 +180,6 @@ pub fn write_table<R>(
     })?;
     parquet::write(file, &columns, rows, about)
         .map_err(|source| DirectoryError::Table { path, source })
-}
-
-/// Gives the whole directory its name, and takes the name from an older one.
-fn put(part: &Path, directory: &Path) -> Result<(), DirectoryError> {
-    let system = |source| DirectoryError::System {
-        path: directory.to_owned(),
-        source,
-    };
-    let old = beside(directory, OLD);
-    let has_old = match fs::rename(directory, &old) {
-        Ok(()) => true,
-        Err(error) if error.kind() == ErrorKind::NotFound => false,
-        Err(error) => return Err(system(error)),
-    };
-    if let Err(error) = fs::rename(part, directory) {
-        if has_old {
-            fs::rename(&old, directory).map_err(system)?;
-        }
-        return Err(system(error));
-    }
-    if has_old {
-        fs::remove_dir_all(&old).map_err(system)?;
-    }
-    Ok(())
 }
 
 /// Whether the file has this mark in its head, as only those that Fullpipe has written have it.

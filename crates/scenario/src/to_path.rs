@@ -12,7 +12,7 @@ use super::buffer::BufferSpec;
 use super::link_spec::LinkSpec;
 use super::path_spec::PathSpec;
 use super::scenario::hop_name;
-use crate::regular;
+use files::regular;
 
 /// An hour at 100 Mbit/s is about 240 MB of text; what is larger is probably no trace.
 const MAX_TRACE: u64 = 1 << 28;

@@ -7,13 +7,14 @@ use std::thread;
 use congestion::ControllerKind;
 use units::{Bytes, Duration, Rate, Ratio};
 
+use files::regular;
 use lab::Cancel;
 use lab::Engine;
 use lab::EngineError;
 use lab::Progress;
 use lab::Quic;
 use record::Record;
-use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario, regular};
+use scenario::{BufferSpec, FlowSpec, HostSpec, LinkSpec, PathSpec, Scenario};
 
 /// A race: one lane for each controller, all at the same time.
 #[derive(Debug, Clone)]

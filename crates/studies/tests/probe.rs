@@ -368,8 +368,11 @@ fn rounds_are_appended_and_never_rewritten() {
         .append(&rows, &[("fullpipe.probe", "text".to_string())])
         .unwrap();
     dataset.append(&rows, &[]).unwrap();
-    // A killed round leaves a `.part` file, which is no round.
-    fs::write(place.join(".round-000002.1.part"), b"PAR1").unwrap();
+    // A round that another process is writing is no round yet, and what a killed process left is removed.
+    let killed = format!("round-000002.parquet.{}.part", i32::MAX);
+    for part in ["round-000002.parquet.1.part", &killed] {
+        fs::write(place.join(part), b"PAR1").unwrap();
+    }
     let mut again = Dataset::open(&place).unwrap();
     assert_eq!(again.next_round(), 2);
     again.append(&rows[..1], &[]).unwrap();
@@ -391,10 +394,10 @@ fn rounds_are_appended_and_never_rewritten() {
     assert_eq!(
         names,
         [
-            ".round-000002.1.part",
             "round-000000.parquet",
             "round-000001.parquet",
-            "round-000002.parquet"
+            "round-000002.parquet",
+            "round-000002.parquet.1.part"
         ]
     );
     let file =

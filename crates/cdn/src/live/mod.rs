@@ -29,11 +29,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use document::DocumentError;
 use experiment::policy::Policy;
 use experiment::{Findings, Plan};
+use files::others;
 use lab::{Cancel, EngineKind};
 use linux::command::Init;
 use rollout::steer::Steer;
 use rollout::study::{Lookup, Place, Study, StudyError, own_directory, read};
-use scenario::{FlowSpec, HostSpec, others};
+use scenario::{FlowSpec, HostSpec};
 use units::{Bytes, Duration};
 
 use crate::found::{Found, Real};

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use files::{NewFile, Readers};
 use linux::Host;
 use linux::command::{Command, Init, Running};
 use rollout::study::{StudyError, own_directory};
-use scenario::regular;
 use units::Bytes;
 
 use super::group::Group;
@@ -34,9 +34,10 @@ pub(super) fn start(
     own_directory(&files).map_err(StudyError::from)?;
     let object = files.join(OBJECT);
     // A sparse file, which takes no space.
-    regular::create_anew(&object)
-        .and_then(|file| file.set_len(largest.get()))
-        .map_err(|error| LabError::file(&object, error))?;
+    let failed = |error| LabError::file(&object, error);
+    let new = NewFile::create(&object, Readers::Owner).map_err(|error| failed(error.source))?;
+    new.file().set_len(largest.get()).map_err(failed)?;
+    new.commit().map_err(|error| failed(error.source))?;
     let configuration = directory.join("nginx.conf");
     write(&configuration, &configured(directory, &files))?;
     let log = directory.join("nginx.log");

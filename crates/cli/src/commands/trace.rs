@@ -129,7 +129,7 @@ impl Options {
 /// One name of the file, however it is given.
 fn absolute(file: &Path) -> PathBuf {
     let file = whole::linked(file);
-    let directory = fs::canonicalize(report::parent(&file)).unwrap_or_default();
+    let directory = fs::canonicalize(files::parent(&file)).unwrap_or_default();
     directory.join(file.file_name().unwrap_or_default())
 }
 

@@ -1,25 +1,22 @@
 //! The captures of a run at its sending and its receiving ends.
 
-use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use files::{NewFile, Readers};
 use lab::{Cancel, EngineKind, Linux, Progress, Sim};
 use program::failure::Failure;
 use program::whole;
 use record::Record;
-use report::{PART, beside};
 use scenario::Scenario;
 
 /// Their file names.
 const NAMES: [&str; 2] = ["sender.pcapng", "receiver.pcapng"];
 
-/// Two captures that are being written, under temporary names until they are complete.
+/// Two captures that are being written. They get their names when they are complete.
 pub struct Captures {
     engine: EngineKind,
-    paths: [PathBuf; 2],
-    parts: [PathBuf; 2],
-    files: [File; 2],
+    files: [NewFile; 2],
 }
 
 impl Captures {
@@ -35,20 +32,17 @@ impl Captures {
             )));
         }
         whole::make_directory("--pcap", directory)?;
-        let paths = NAMES.map(|name| directory.join(name));
-        let parts = [0, 1].map(|end| beside(&paths[end], PART));
-        let create = |part: &Path| {
-            File::create(part).map_err(|error| {
-                Failure::usage(format_args!("--pcap {}: {error}", directory.display()))
+        let create = |name| {
+            NewFile::create(&directory.join(name), Readers::Everybody).map_err(|error| {
+                Failure::usage(format_args!(
+                    "--pcap {}: {}",
+                    directory.display(),
+                    error.source
+                ))
             })
         };
-        let files = [create(&parts[0])?, create(&parts[1])?];
-        Ok(Captures {
-            engine,
-            paths,
-            parts,
-            files,
-        })
+        let files = [create(NAMES[0])?, create(NAMES[1])?];
+        Ok(Captures { engine, files })
     }
 
     /// Runs the scenario and completes the captures.
@@ -57,12 +51,15 @@ impl Captures {
     ///
     /// The run failed, or its packets could not be written.
     pub fn run(
-        &self,
+        self,
         scenario: &Scenario,
         watch: &(dyn Fn(Progress) + Sync),
         cancel: &Cancel,
     ) -> Result<Record, Failure> {
-        let to = [0, 1].map(|end| BufWriter::new(&self.files[end]));
+        let to = self
+            .files
+            .each_ref()
+            .map(|file| BufWriter::new(file.file()));
         let record = if self.engine == EngineKind::Linux {
             let run = Linux::new().run_captured(scenario, watch, cancel, to);
             run.map(|(record, _)| record)
@@ -71,20 +68,9 @@ impl Captures {
             run.map(|(record, _)| record)
         };
         let record = record.map_err(Failure::failed)?;
-        for (part, path) in self.parts.iter().zip(&self.paths) {
-            fs::rename(part, path).map_err(|error| {
-                Failure::failed(format_args!("cannot write {}: {error}", path.display()))
-            })?;
+        for file in self.files {
+            file.commit().map_err(Failure::failed)?;
         }
         Ok(record)
-    }
-}
-
-impl Drop for Captures {
-    fn drop(&mut self) {
-        for part in &self.parts {
-            // Completed captures are no longer there.
-            let _ = fs::remove_file(part);
-        }
     }
 }

@@ -5,9 +5,10 @@ use std::fmt::{self, Display, Formatter};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use files::parent;
 use program::failure::Failure;
 use program::whole;
-use report::{page, parent, place};
+use report::{page, place};
 use studies::probe;
 
 /// A kind of file that Fullpipe writes to a place that the user names.

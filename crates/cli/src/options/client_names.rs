@@ -4,10 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use files::regular;
 use fleet::{Regions, Systems, SystemsError};
 use program::failure::Failure;
 use rollout::study::Lookup;
-use scenario::regular;
 
 #[derive(Debug, Args)]
 #[group(skip)]

@@ -4,8 +4,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use experiment::policy::MOST_NETWORKS;
+use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
-use scenario::regular;
 
 /// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
 const LARGEST: u64 = 4 << 20;

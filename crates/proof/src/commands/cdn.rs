@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
 use document::de::LARGEST;
+use files::regular;
 use lab::EngineKind;
 use linux::command::Init;
 use program::awake_option::AwakeOption;
@@ -18,7 +19,6 @@ use program::usage;
 use program::whole;
 use program::work_bar::WorkBar;
 use rollout::study::own_directory;
-use scenario::regular;
 use studies::runs;
 
 use crate::files::document::Document;

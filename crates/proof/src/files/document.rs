@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
+use files::regular;
 use program::failure::Failure;
 use program::whole;
 use report::Marks;
-use scenario::regular;
 
 /// A document with a section for a result. The section's first paragraph names its origin.
 pub struct Document<'d> {

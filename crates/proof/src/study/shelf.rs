@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 
 use document::de::LARGEST;
-use scenario::regular;
+use files::regular;
 use text::TextError;
 use units::hint;
 

@@ -106,7 +106,7 @@ fn the_exit_code_says_whether_a_difference_is_unexplained() {
     let (code, stdout, stderr) = calibrate(directory.path(), &options);
     assert_eq!(code, Some(1), "{stdout}{stderr}");
     assert!(stdout.contains("RTT p50: not explained"), "{stdout}");
-    let last = "fullpipe: cases that differ without an explanation: 1 of 2\n";
+    let last = "fullpipe-proof: cases that differ without an explanation: 1 of 2\n";
     assert!(stderr.ends_with(last), "{stderr}");
 
     let explained = "\n[[explained]]\ncase = \"*\"\nbecause = \"it was late\"\n";

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use document::tree::Node;
+use files::Readers;
 use lab::{Cancel, EngineError, EngineKind};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
@@ -230,7 +231,8 @@ impl Grid {
         sweep::write_parquet(&mut table, &self.plan, &self.store, &self.text)
             .map_err(|error| error::of_files(&error))?;
         let path = directory.join(TABLE);
-        place::write(&path, &table).map_err(|error| error::of_file(&path, &error))
+        let written = files::write(&path, &table, Readers::Everybody);
+        written.map_err(|error| error::of_file(&error.path, &error.source))
     }
 }
 

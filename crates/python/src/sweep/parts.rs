@@ -5,15 +5,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use files::{Readers, regular};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use record::Summary;
-use report::left_behind;
-use scenario::regular;
 use tables::Column;
-
-use super::place::write;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -62,7 +59,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
     tables::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
-    write(&path, &file)?;
+    files::write(&path, &file, Readers::Everybody).map_err(|error| error.source)?;
     Ok(path)
 }
 
@@ -77,10 +74,7 @@ pub fn read_all(directory: &Path, mut note: impl FnMut(String, Summary)) -> io::
         let reason = "is a symbolic link; what it leads to is left alone";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    for left in left_behind(directory, |name| is_ours(Path::new(name))) {
-        // A file that cannot be removed does no harm.
-        let _ = fs::remove_file(&left.path);
-    }
+    files::sweep(directory, |name| is_ours(Path::new(name)));
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         entries => entries?,

@@ -1,12 +1,10 @@
 //! The directory of results.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use report::{PART, beside};
 use studies::runs;
 
 use crate::error;
@@ -26,28 +24,4 @@ pub fn make(directory: &Path) -> PyResult<()> {
         )));
     }
     Ok(())
-}
-
-/// Writes the file, replacing an older one: whole and synced to disk, or not at all.
-///
-/// # Errors
-///
-/// The system refuses.
-pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let part = beside(path, PART);
-    // An existing file of this name, such as a foreign link, is removed and not followed. If there is nothing to
-    // remove, the name is free.
-    let _ = fs::remove_file(&part);
-    let written = File::create_new(&part).and_then(|mut file| {
-        // The lock shows that the writer is alive.
-        file.lock()?;
-        file.write_all(contents)?;
-        file.sync_all()
-    });
-    written
-        .and_then(|()| fs::rename(&part, path))
-        .inspect_err(|_| {
-            // If there is nothing to remove, nothing was left behind.
-            let _ = fs::remove_file(&part);
-        })
 }

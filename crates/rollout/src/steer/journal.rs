@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use scenario::regular;
+use files::regular;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

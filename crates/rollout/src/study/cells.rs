@@ -7,10 +7,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 
+use files::regular;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use scenario::regular;
 
 use super::columns::Recorded;
 
@@ -110,6 +110,11 @@ mod tests {
     use crate::study::columns::write;
     use crate::study::{ObjectRow, Row};
 
+    fn write_to<R: Recorded>(path: &Path, rows: &[R]) {
+        let file = File::create(path).expect("a file");
+        write(&mut BufWriter::new(&file), rows).expect("room");
+    }
+
     #[test]
     fn all_row_groups_are_read_however_many_rows_there_are() {
         let directory = tempfile::tempdir().expect("a directory");
@@ -119,9 +124,7 @@ mod tests {
             ..ObjectRow::default()
         });
         let written: Vec<ObjectRow> = numbered.collect();
-        let mut file = BufWriter::new(File::create(&path).expect("a file"));
-        write(&mut file, &written).expect("room");
-        drop(file);
+        write_to(&path, &written);
         assert!(rows::<ObjectRow>(&path).expect("a file of rows") == written);
     }
 
@@ -163,9 +166,7 @@ mod tests {
         ];
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("study-1.parquet");
-        let mut file = BufWriter::new(File::create(&path).expect("a file"));
-        write(&mut file, &written).expect("room");
-        drop(file);
+        write_to(&path, &written);
         assert_eq!(rows::<Row>(&path).expect("a file of rows"), written);
         // Objects need columns that a connection does not have.
         let error = rows::<ObjectRow>(&path).expect_err("no objects");

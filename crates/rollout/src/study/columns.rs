@@ -212,7 +212,7 @@ pub(super) fn span(seconds: f64) -> Duration {
 }
 
 /// Writes rows as a Parquet file.
-pub(super) fn write<R: Recorded>(to: &mut BufWriter<File>, rows: &[R]) -> Result<(), WriteError> {
+pub(super) fn write<R: Recorded>(to: &mut BufWriter<&File>, rows: &[R]) -> Result<(), WriteError> {
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     let columns: Vec<_> = R::COLUMNS.iter().map(Column::written).collect();
     tables::parquet::write(to, &columns, rows, &about)

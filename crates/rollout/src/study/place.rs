@@ -7,8 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use experiment::{InForce, Plan};
-use report::{PART, beside};
-use scenario::{others, regular};
+use files::{Readers, others, regular};
 use serde::{Deserialize, Serialize};
 use tables::numbers::count;
 
@@ -474,20 +473,10 @@ fn system(path: &Path, error: io::Error) -> PlaceError {
     }
 }
 
-/// Writes a file atomically, readable by its owner only.
+/// Writes a file as a whole. Only its owner can read a new one.
 fn write(path: &Path, contents: &[u8]) -> Result<(), PlaceError> {
-    let part = beside(path, PART);
-    let written = || {
-        let mut file = regular::create_anew(&part)?;
-        io::Write::write_all(&mut file, contents)?;
-        file.sync_data()?;
-        fs::rename(&part, path)
-    };
-    written().map_err(|error| {
-        // If there is nothing to remove, nothing was left behind.
-        let _ = fs::remove_file(&part);
-        system(path, error)
-    })
+    let written = files::write(path, contents, Readers::Owner);
+    written.map_err(|error| system(path, error.source))
 }
 
 /// A random seed.

@@ -1,12 +1,14 @@
 //! Rows on disk: a directory with a Parquet file for each round. A file is written whole or not at all, and never
 //! changes.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::row::Row;
+use files::{NewFile, Readers};
 use report::DirectoryError;
-use report::place::write_table;
+use tables::parquet;
 
 /// A directory with a file for each round.
 #[derive(Debug, Clone)]
@@ -27,14 +29,16 @@ impl Dataset {
             source,
         };
         fs::create_dir_all(directory).map_err(failed)?;
+        let is_round = |name: &OsStr| round_of(&name.to_string_lossy()).is_some();
+        files::sweep(directory, is_round);
         let mut next = 0;
         for entry in fs::read_dir(directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
             let name = name.to_string_lossy();
             match round_of(&name) {
                 Some(round) => next = next.max(round.saturating_add(1)),
-                // A remainder of a round that was killed.
-                None if name.starts_with('.') && name.ends_with(".part") => {}
+                // A round that another process is writing.
+                None if name.starts_with("round-") && name.ends_with(".part") => {}
                 None => {
                     return Err(DirectoryError::Taken {
                         path: directory.to_owned(),
@@ -63,19 +67,10 @@ impl Dataset {
         let path = self
             .directory
             .join(format!("round-{:06}.parquet", self.next));
-        let part = format!(".round-{:06}.{}.part", self.next, std::process::id());
-        let table = (Row::columns(), rows.iter());
-        let written = write_table(&self.directory, &part, table, about);
-        let part = self.directory.join(part);
-        let written = written.and_then(|()| {
-            let whole = File::open(&part).and_then(|file| file.sync_all());
-            // Unlike a rename, a link never replaces an existing file.
-            let named = whole.and_then(|()| fs::hard_link(&part, &path));
-            named.map_err(|source| DirectoryError::System { path, source })
-        });
-        // A missing file leaves nothing to remove.
-        let _ = fs::remove_file(&part);
-        written?;
+        let new = NewFile::create(&path, Readers::Everybody)?;
+        parquet::write(new.file(), &Row::columns(), rows.iter(), about)
+            .map_err(|source| DirectoryError::Table { path, source })?;
+        new.commit_new()?;
         self.next += 1;
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::seed;
+use files::regular;
 use scenario::Scenario;
-use scenario::regular;
 
 /// The most runs of a plan: more would be a mistake in an axis.
 pub(crate) const MAX_RUNS: u64 = 100_000;

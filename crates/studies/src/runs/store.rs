@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use scenario::regular;
+use files::regular;
 
 /// The completed runs, with a `T` for each: the record's summary, or another result.
 #[derive(Debug)]

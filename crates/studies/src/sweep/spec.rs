@@ -7,7 +7,8 @@ use super::metric::Metric;
 use crate::runs::{MAX_RUNS, Point, UnreadableTrace};
 use document::tree::{Entry, Node};
 use document::{DocumentError, de};
-use scenario::{Draft, regular};
+use files::regular;
+use scenario::Draft;
 use serde::{Deserialize, Deserializer};
 use units::bounds::whole;
 

@@ -12,10 +12,10 @@ use std::path::{Path, absolute};
 
 use clap::{Args, Subcommand};
 use experiment::policy::Policy;
+use files::regular;
 use fleet::Systems;
 use program::failure::Failure;
 use program::output;
-use scenario::regular;
 
 use crate::options::other_file;
 use crate::options::plan_file::{networks, read_text};

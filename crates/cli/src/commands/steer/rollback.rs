@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::policy::Policy;
+use files::others;
 use program::failure::Failure;
 use program::output;
 use program::whole;
 use rollout::steer;
-use scenario::others;
 
 use crate::options::plan_file::{check_length, read_bytes};
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use experiment::{Findings, timeline};
+use files::regular;
 use program::command_line;
 use program::failure::Failure;
 use program::output;
@@ -11,7 +12,6 @@ use report::{below, sentences};
 use rollout::study::log::Format;
 use rollout::study::report::{course, html, tables};
 use rollout::study::{LeftOut, Log, Read, read};
-use scenario::regular;
 use serde_json::{Value, json};
 
 use crate::files::own_file::{self, OwnFile};

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use clap::{ArgGroup, Args};
+use files::regular;
 use fleet::{Column, Destination, Filter, Group, GroupBy, Namespace, Systems};
 use program::failure::Failure;
 use program::output;
 use program::usage;
-use scenario::regular;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use units::{Bytes, Duration};
 

@@ -24,8 +24,8 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// It cannot be opened, is no regular file, is larger, or is not text in UTF-8.
-pub fn text(path: &Path, most: u64) -> Result<String, TextError> {
-    text::read(open(path)?, most)
+pub fn text(path: &Path, max_bytes: u64) -> Result<String, TextError> {
+    text::read(open(path)?, max_bytes)
 }
 
 /// Opens a file of our own for reading and writing, or makes one. A symbolic link is not followed: what it names would be
@@ -49,27 +49,6 @@ pub fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
-}
-
-/// Makes a file that only its owner can read, in place of a file or a symbolic link of this name. The end of such a link does
-/// not change.
-///
-/// # Errors
-///
-/// It cannot be made.
-pub fn create_anew(path: &Path) -> io::Result<File> {
-    create_anew_with(path, 0o600)
-}
-
-/// Makes such a file with this mode, before the umask.
-///
-/// # Errors
-///
-/// As for [`create_anew`].
-pub fn create_anew_with(path: &Path, mode: u32) -> io::Result<File> {
-    remove(path)?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode).open(path)
 }
 
 /// Opens a file for reading that nobody else can have written, as far as its mode tells, also through a symbolic link.
@@ -145,20 +124,6 @@ mod tests {
             );
         }
         assert!(open(directory.path()).is_err() && open_own(directory.path()).is_err());
-    }
-
-    #[test]
-    fn a_link_in_a_files_place_leads_nowhere_and_others_may_not_read_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let [victim, file] = ["victim", "file"].map(|name| directory.path().join(name));
-        fs::write(&victim, "kept").unwrap();
-        symlink(&victim, &file).unwrap();
-        for _ in 0..2 {
-            let created = create_anew(&file).unwrap().metadata().unwrap();
-            assert_eq!(created.permissions().mode() & 0o777, 0o600);
-        }
-        assert!(fs::symlink_metadata(&file).unwrap().is_file());
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "kept");
     }
 
     #[test]
