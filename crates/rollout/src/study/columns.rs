@@ -5,18 +5,19 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufWriter;
+use std::path::Path;
 use std::sync::Arc;
 
-use parquet::record::Field;
+use files::regular;
 use tables::Column as Written;
-use tables::parquet::WriteError;
+use tables::parquet::{ReadError, Row as Cells, WriteError, rows};
 use units::Duration;
 
 /// The rows of a kind that a study records.
 pub(super) trait Recorded: Default + 'static {
     /// The beginning of the names of their files.
     const START: &'static str;
-    /// Their columns, at most 64.
+    /// Their columns.
     const COLUMNS: &'static [Column<Self>];
 }
 
@@ -174,41 +175,41 @@ impl<R> Column<R> {
         }
     }
 
-    /// Puts what a file has into a row's field. Returns whether it is of the column's kind. `texts` are the texts of the
-    /// file, each once.
-    pub fn read(&self, row: &mut R, field: &Field, texts: &mut HashSet<Arc<str>>) -> bool {
-        match (&self.cell, field) {
-            (Cell::Whole(_, set), Field::Long(value)) => set(row, value.cast_unsigned()),
-            (Cell::Whole(_, set), Field::ULong(value)) => set(row, *value),
-            (Cell::Real(_, set), Field::Double(value)) => set(row, *value),
-            (Cell::Seconds(_, set), Field::Double(value)) => set(row, span(*value)),
-            (Cell::Millis(_, set), Field::Double(value)) => set(row, span(*value / 1000.0)),
-            (Cell::Word(_, set), Field::Str(text)) => match u64::from_str_radix(text, 16) {
-                Ok(word) => set(row, word),
-                Err(_) => return false,
-            },
-            (Cell::Text(_, set), Field::Str(text)) => {
-                let known = texts.get(text.as_str()).cloned();
-                set(
-                    row,
-                    known.unwrap_or_else(|| {
-                        let text = Arc::from(text.as_str());
-                        texts.insert(Arc::clone(&text));
-                        text
-                    }),
-                );
+    /// Puts a file's cell into a row's field. Returns whether the file has one. `texts` are the texts of the file, each once.
+    fn read(&self, row: &mut R, cells: &Cells<'_>, texts: &mut HashSet<Arc<str>>) -> bool {
+        let real = || cells.real(self.name);
+        let read = match self.cell {
+            Cell::Whole(_, set) => cells.whole(self.name).map(|value| set(row, value)),
+            Cell::Real(_, set) => real().map(|value| set(row, value)),
+            Cell::Seconds(_, set) => real().map(|value| set(row, Duration::from_secs_f64(value))),
+            Cell::Millis(_, set) => {
+                real().map(|value| set(row, Duration::from_secs_f64(value / 1000.0)))
             }
-            _ => return false,
-        }
-        true
+            Cell::Word(_, set) => cells
+                .text(self.name)
+                .and_then(|text| u64::from_str_radix(text, 16).ok())
+                .map(|word| set(row, word)),
+            Cell::Text(_, set) => cells.text(self.name).map(|text| {
+                if !texts.contains(text) {
+                    texts.insert(text.into());
+                }
+                set(row, texts.get(text).map(Arc::clone).unwrap_or_default());
+            }),
+        };
+        read.is_some()
     }
 }
 
-/// A duration; zero if the number is not a valid duration.
-pub(super) fn span(seconds: f64) -> Duration {
-    std::time::Duration::try_from_secs_f64(seconds)
-        .unwrap_or_default()
-        .into()
+/// The rows of a file, all or none.
+pub(super) fn read_file<R: Recorded>(path: &Path) -> Result<Vec<R>, ReadError> {
+    let mut texts = HashSet::new();
+    rows(regular::open(path)?, |cells| {
+        let mut row = R::default();
+        let mut columns = R::COLUMNS.iter();
+        let is_whole =
+            columns.all(|column| column.read(&mut row, cells, &mut texts) || !column.is_needed);
+        is_whole.then_some(row)
+    })
 }
 
 /// Writes rows as a Parquet file.
@@ -216,4 +217,73 @@ pub(super) fn write<R: Recorded>(to: &mut BufWriter<&File>, rows: &[R]) -> Resul
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
     let columns: Vec<_> = R::COLUMNS.iter().map(Column::written).collect();
     tables::parquet::write(to, &columns, rows, &about)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufWriter;
+    use std::process::Command;
+
+    use super::*;
+    use crate::study::{ObjectRow, Row};
+
+    fn write_to<R: Recorded>(path: &Path, rows: &[R]) {
+        let file = File::create(path).expect("a file");
+        write(&mut BufWriter::new(&file), rows).expect("room");
+    }
+
+    #[test]
+    fn a_row_is_read_back_as_it_was_written() {
+        let millis = |count| Some(Duration::from_millis(count));
+        let written = [
+            Row::default(),
+            Row {
+                sitting: 1,
+                connection: 2,
+                unit: u64::MAX,
+                arm: 1,
+                assigned: "bbr".into(),
+                is_evaluated: true,
+                has_ended: true,
+                set_up_unix_s: 1.25,
+                unix_s: 2.5,
+                port: 443,
+                client: Some("192.0.2.0/24".into()),
+                end: Some(3),
+                system: Some(64500),
+                region: Some("north".into()),
+                controller: Some("cubic".into()),
+                acknowledged: 4,
+                packets: 5,
+                resent: 6,
+                lost: Some(7),
+                handshake_rtt: millis(8),
+                rtt: millis(9),
+                min_rtt: millis(10),
+                median_rtt: millis(11),
+                objects: Some(12),
+                delivery_rate_bps: Some(13),
+                busy: Duration::from_secs(14),
+                rwnd_limited: Duration::from_secs(15),
+                sndbuf_limited: Duration::from_secs(16),
+            },
+        ];
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("study-1.parquet");
+        write_to(&path, &written);
+        assert_eq!(read_file::<Row>(&path).expect("a file of rows"), written);
+        // Objects need columns that a connection does not have.
+        let error = read_file::<ObjectRow>(&path).expect_err("no objects");
+        assert!(error.to_string().contains("other columns"), "{error}");
+    }
+
+    #[test]
+    fn a_pipe_in_a_files_place_is_not_waited_for() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let pipe = directory.path().join("study-1.parquet");
+        let made = Command::new("mkfifo").arg(&pipe).status().expect("runs");
+        assert!(made.success());
+        let error = read_file::<Row>(&pipe).expect_err("no file");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+    }
 }

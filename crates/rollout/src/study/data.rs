@@ -11,8 +11,7 @@ use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
 use units::Duration;
 
-use super::cells::rows;
-use super::columns::Recorded;
+use super::columns::{Recorded, read_file};
 use super::groups::FirstHandshakes;
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
@@ -475,11 +474,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Gives `take` each row of a place's files of one kind, oldest file first. Of a file that cannot be read to its end, it
-/// gets no rows.
+/// Gives `take` each row of a place's files of one kind, oldest file first. It gets no rows of a file that cannot be read
+/// to its end.
 fn each_row<R: Recorded>(place: &Place, left_out: &mut Vec<LeftOut>, mut take: impl FnMut(R)) {
     for (path, _) in files(place.directory(), R::START) {
-        match rows(&path) {
+        match read_file(&path) {
             Ok(rows) => rows.into_iter().for_each(&mut take),
             Err(error) => {
                 let why = format!("it is damaged: {error}");

@@ -6,7 +6,6 @@
 
 mod assigner;
 mod calendar;
-mod cells;
 mod columns;
 mod data;
 mod given;
