@@ -21,10 +21,10 @@
 //! segments echo tell the two [apart](crate::cues::Built).
 
 use congestion::{Bytes, Duration, Rate, Time};
-use units::named;
 
 use crate::account::{Account, Shares};
 use crate::cues::{Built, Cue};
+use crate::limit::Limit;
 
 /// The bursts that wait below TCP after it has sent all that it may.
 const BELOW: usize = 3;
@@ -37,35 +37,6 @@ const FEW_BEFORE: u64 = 50;
 
 /// Departures no further apart than this are one burst.
 const BURST: Duration = Duration::from_micros(100);
-
-named! {
-    /// What limits a flow.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Limit, "limit" {
-        /// The application, or a send buffer that is too small.
-        Application = "application",
-        /// The receive window.
-        Receiver = "receiver",
-        /// Congestion control during the initial growth: Startup, or slow start.
-        SlowStart = "slow_start",
-        /// Congestion control, which leaves the bottleneck idle at times.
-        Window = "window",
-        /// The bottleneck, which is busy.
-        Bottleneck = "bottleneck",
-        /// The bottleneck's buffer, which is full: the bottleneck is busy, and packets are lost.
-        Buffer = "buffer",
-    }
-}
-
-impl Limit {
-    /// The same limit, or the window if the bottleneck was not busy.
-    pub fn if_busy(self, is_busy: bool) -> Limit {
-        match self {
-            Limit::Bottleneck | Limit::Buffer if !is_busy => Limit::Window,
-            limit => limit,
-        }
-    }
-}
 
 /// The state after a departure of new data.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use connection::{Flow, Round};
 use units::Time;
 
+use crate::median::median;
 use crate::probes::Probes;
 
 /// The rounds of the initial growth, in which all controllers are much the same.
@@ -140,13 +141,6 @@ fn cuts_of_rounds(rounds: &[Numbered], packets: impl Fn(&Round) -> f64) -> Vec<f
         }
     }
     cuts
-}
-
-/// The median; NaN of an empty slice.
-pub fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use congestion::{Bytes, Duration, Rate, Time};
 
 use super::Vantage;
 use crate::cues::{Built, Cue, Cues};
-use crate::limits::{Departure, Limit, Limits, Thresholds};
+use crate::limit::Limit;
+use crate::limits::{Departure, Limits, Thresholds};
 use crate::model::Model;
 use crate::plateau::{Plateau, Slack};
 use crate::restart::Restart;

@@ -7,6 +7,7 @@ use kernel::ToldObject;
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
+use super::place::OBJECTS;
 use super::row::{Maker, Now};
 
 /// An object of a study.
@@ -74,7 +75,7 @@ impl Maker {
 }
 
 impl Recorded for ObjectRow {
-    const START: &'static str = "objects-";
+    const START: &'static str = OBJECTS;
     const COLUMNS: &'static [Column<ObjectRow>] = columns!(ObjectRow {
         "sitting": Whole sitting needed,
         "connection": Whole connection needed,

@@ -11,12 +11,15 @@ use files::{Readers, others, regular};
 use serde::{Deserialize, Serialize};
 use tables::numbers::count;
 
-use super::columns::Recorded;
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::object::ObjectRow;
-use super::row::Row;
 use fleet::files::files;
+
+/// The beginning of the names of connection files.
+pub(super) const START: &str = "study-";
+
+/// The beginning of the names of object files.
+pub(super) const OBJECTS: &str = "objects-";
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";
@@ -375,7 +378,7 @@ impl Place {
 
     /// Whether the study has ever run.
     fn has_data(&self) -> bool {
-        let mut kinds = [Row::START, ObjectRow::START].into_iter();
+        let mut kinds = [START, OBJECTS].into_iter();
         self.about.ran_s > 0.0 || kinds.any(|kind| !files(&self.directory, kind).is_empty())
     }
 
@@ -538,7 +541,7 @@ mod tests {
         assert_eq!(Place::find(place.directory()).unwrap().text, other);
         let data = place
             .directory()
-            .join(format!("{}1700000000000.parquet", Row::START));
+            .join(format!("{START}1700000000000.parquet"));
         fs::write(&data, "").unwrap();
         assert!(matches!(make(PLAN), Err(PlaceError::Other { .. })));
         fs::remove_file(data).unwrap();

@@ -10,7 +10,7 @@ use linux::diag::{EndedSocket, SocketState, TcpInfo};
 use units::Duration;
 
 use super::columns::{Column, Recorded, columns};
-use super::place::Place;
+use super::place::{Place, START};
 use fleet::connection::{acknowledged, retransmitted};
 
 /// A connection of a study.
@@ -222,7 +222,7 @@ pub(super) fn network(address: IpAddr) -> Prefix {
 }
 
 impl Recorded for Row {
-    const START: &'static str = "study-";
+    const START: &'static str = START;
     const COLUMNS: &'static [Column<Row>] = columns!(Row {
         "sitting": Whole sitting needed,
         "connection": Whole connection needed,
