@@ -10,8 +10,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use files::{NewFile, Readers, regular};
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use tables::parquet::WriteError;
+use tables::parquet::{WriteError, row_count};
 use units::{Bytes, Duration};
 
 use crate::connection::Moment;
@@ -279,12 +278,8 @@ pub fn files(directory: &Path, start: &str) -> Vec<(PathBuf, u64)> {
 
 /// How many rows a file has; of one that is damaged, none can be read.
 fn rows(path: &Path) -> u64 {
-    let reader = regular::open(path).map(SerializedFileReader::new);
-    let rows = reader.ok().and_then(Result::ok).map(|reader| {
-        let about = reader.metadata().file_metadata().num_rows();
-        u64::try_from(about).unwrap_or(0)
-    });
-    rows.unwrap_or(0)
+    let file = regular::open(path).ok();
+    file.and_then(row_count).unwrap_or(0)
 }
 
 /// What a name says that is ours: `watch-1700000000000.parquet`.
@@ -297,8 +292,6 @@ fn millis(start: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
-
-    use parquet::errors::ParquetError;
 
     use super::*;
 
@@ -339,7 +332,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let write: Write<u64> = |_, rows| match rows.len() {
             1 => Ok(()),
-            _ => Err(ParquetError::General("full".to_owned()).into()),
+            _ => Err(io::Error::from(io::ErrorKind::StorageFull).into()),
         };
         let mut files = Files::new(directory.path(), "watch-", LEAST, write).unwrap();
         files.add(Moment::default(), [7]).unwrap();

@@ -111,6 +111,13 @@ impl Duration {
         Duration(secs.saturating_mul(1_000_000_000))
     }
 
+    /// A span of `secs` seconds, to the nanosecond. Zero for a number that is no span.
+    pub fn from_secs_f64(secs: f64) -> Duration {
+        core::time::Duration::try_from_secs_f64(secs)
+            .unwrap_or_default()
+            .into()
+    }
+
     /// The span in nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0

@@ -6,11 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use files::{Readers, regular};
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
 use record::Summary;
 use tables::Column;
+use tables::parquet::each_row;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -112,26 +110,18 @@ fn is_ours(path: &Path) -> bool {
 
 /// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
-    let rows = || -> Result<Vec<Row>, ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
-        let rows = reader.get_row_iter(None)?;
-        rows.map(|row| {
-            let row = row?;
-            let [key, run, summary, check] = [0, 1, 2, 3].map(|place| row.get_string(place));
-            let read = Row {
-                key: key?.clone(),
-                run: run?.clone(),
-                summary: summary?.clone(),
-            };
-            if *check? == read.check() {
-                Ok(read)
-            } else {
-                Err(ParquetError::General("a checksum is wrong".into()))
-            }
-        })
-        .collect()
-    };
-    let rows = rows().ok()?.into_iter();
-    rows.map(|row| Some((row.key, serde_json::from_str(&row.summary).ok()?)))
-        .collect()
+    let mut rows = Vec::new();
+    let read = each_row(file, |cells| {
+        let text = |name| cells.text(name).map(str::to_owned);
+        let row = Row {
+            key: text("key")?,
+            run: text("run")?,
+            summary: text("summary")?,
+        };
+        let is_whole = cells.text("check")? == row.check();
+        let summary = serde_json::from_str(&row.summary).ok();
+        rows.push((row.key, summary.filter(|_| is_whole)?));
+        Some(())
+    });
+    read.ok().map(|()| rows)
 }

@@ -9,15 +9,15 @@ use experiment::carryover::{Carryover, When};
 use experiment::plan::Kept;
 use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
+use files::regular;
+use tables::parquet::{ReadError, Row, each_row};
 use units::Duration;
 
-use super::cells::{Cells, each_row};
 use super::groups::{FirstHandshakes, Known, is_in_force, network_of};
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
-use super::place::{Missing, Place, PlaceError};
-use super::running::{OBJECTS, START};
+use super::place::{Missing, OBJECTS, Place, PlaceError, START};
 use fleet::files::files;
 
 /// Why data cannot be read.
@@ -469,10 +469,11 @@ fn each_file(
     place: &Place,
     start: &str,
     left_out: &mut Vec<LeftOut>,
-    mut take: impl FnMut(&Cells<'_>) -> Option<()>,
+    mut take: impl FnMut(&Row<'_>) -> Option<()>,
 ) {
     for (path, _) in files(place.directory(), start) {
-        if let Err(error) = each_row(&path, &mut take) {
+        let file = regular::open(&path).map_err(ReadError::from);
+        if let Err(error) = file.and_then(|file| each_row(file, &mut take)) {
             let why = format!("it is damaged: {error}");
             left_out.push(LeftOut { path, why });
         }
@@ -480,7 +481,7 @@ fn each_file(
 }
 
 /// What is known of the client in a row, without its handshake.
-fn known<'c>(cells: &'c Cells<'_>, lookup: &'c mut Lookup) -> Known<'c> {
+fn known<'c>(cells: &'c Row<'_>, lookup: &'c mut Lookup) -> Known<'c> {
     let client = cells.text("client");
     let network = client.and_then(network_of);
     let recorded = cells
@@ -502,8 +503,18 @@ fn known<'c>(cells: &'c Cells<'_>, lookup: &'c mut Lookup) -> Known<'c> {
     }
 }
 
+/// A word in hexadecimal. `None` if the cell has none.
+fn word(cells: &Row<'_>, name: &str) -> Option<u64> {
+    u64::from_str_radix(cells.text(name)?, 16).ok()
+}
+
+/// A duration in milliseconds. `None` if the cell has none.
+fn millis(cells: &Row<'_>, name: &str) -> Option<Duration> {
+    Some(Duration::from_secs_f64(cells.real(name)? / 1000.0))
+}
+
 /// The connection in a row; nothing if the row has no valid connection.
-fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> {
+fn connection(cells: &Row<'_>, number: usize) -> Option<(Connection, Latest)> {
     let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
     let has_ended = cells.whole("ended")? != 0;
     let latest = Latest {
@@ -514,27 +525,25 @@ fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> 
             last: cells.real("unix_s")?,
             has_ended,
         },
-        end: cells.word("client_end"),
+        end: word(cells, "client_end"),
         is_in_force: is_in_force(
             cells.text("assigned").unwrap_or_default(),
             cells.text("controller"),
         ),
-        handshake: cells.millis("handshake_rtt_ms"),
+        handshake: millis(cells, "handshake_rtt_ms"),
         observation: Observation {
             scope: if has_objects {
                 Scope::Carrier
             } else {
                 Scope::Connection
             },
-            unit: cells.word("unit")?,
+            unit: word(cells, "unit")?,
             arm: usize::try_from(cells.whole("arm")?).ok()?,
             acknowledged: cells.whole("acknowledged_bytes")?,
-            busy: cells.seconds("busy_s")?,
+            busy: Duration::from_secs_f64(cells.real("busy_s")?),
             packets: cells.whole("sent_packets")?,
             resent: cells.whole("retransmitted_packets")?,
-            rtt: cells
-                .millis("median_rtt_ms")
-                .or_else(|| cells.millis("srtt_ms")),
+            rtt: millis(cells, "median_rtt_ms").or_else(|| millis(cells, "srtt_ms")),
             groups: Vec::new(),
         },
     };
@@ -543,14 +552,14 @@ fn connection(cells: &Cells<'_>, number: usize) -> Option<(Connection, Latest)> 
 }
 
 /// The object in a row; nothing if the row has no valid object.
-fn object(cells: &Cells<'_>, number: usize) -> Option<(Connection, Observation)> {
+fn object(cells: &Row<'_>, number: usize) -> Option<(Connection, Observation)> {
     let is_whole = cells.whole("whole")? != 0;
     let observation = Observation {
         scope: if is_whole { Scope::Object } else { Scope::Part },
-        unit: cells.word("unit")?,
+        unit: word(cells, "unit")?,
         arm: usize::try_from(cells.whole("arm")?).ok()?,
         acknowledged: cells.whole("bytes")?,
-        busy: cells.seconds("busy_s")?,
+        busy: Duration::from_secs_f64(cells.real("busy_s")?),
         packets: cells.whole("sent_packets")?,
         resent: cells.whole("retransmitted_packets")?,
         rtt: None,

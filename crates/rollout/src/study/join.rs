@@ -251,7 +251,7 @@ pub(super) fn timed(answers: &[Answer], objects: &[Sent]) -> Vec<Timed> {
     let each = |(answer, own): (&Answer, Option<Range<usize>>)| {
         let own = own.filter(|places| claims[places.clone()].iter().all(|&claims| claims == 1));
         let own = own.map(|places| &objects[places]);
-        let logged = || super::cells::span(answer.took);
+        let logged = || Duration::from_secs_f64(answer.took);
         Timed {
             scope: Scope::Object,
             begun: own.map_or(answer.ended - answer.took, |own| own[0].begun),

@@ -1,5 +1,7 @@
 //! Tables as Parquet files, for DuckDB, polars, pandas and everything else that reads them.
 
+mod read;
 mod write;
 
+pub use read::{ReadError, Row, each_row, row_count};
 pub use write::{WriteError, write};

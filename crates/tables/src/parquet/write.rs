@@ -1,6 +1,6 @@
 //! Writes rows of any type as a Parquet file.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
@@ -20,6 +20,12 @@ const GROUP: usize = 1 << 17;
 #[derive(Debug, thiserror::Error)]
 #[error("{}", bare(.0))]
 pub struct WriteError(#[from] ParquetError);
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError(error.into())
+    }
+}
 
 /// The message of an error. The error of a file has the system's message, without Parquet's prefix "External: ".
 fn bare(error: &ParquetError) -> String {
@@ -231,7 +237,7 @@ fn write_leaf<T: DataType, W: Write + Send>(
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, ErrorKind};
+    use std::io::ErrorKind;
 
     use super::*;
 

@@ -1,0 +1,169 @@
+//! Reads the rows of Parquet files, which may be damaged.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
+/// The most rows of a file. Fullpipe writes far fewer into one, but files may be put together. A few bytes can claim any
+/// number of rows.
+const MAX_ROWS: i64 = 1 << 24;
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system refuses it.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// It does not follow the format.
+    #[error(transparent)]
+    Format(#[from] ParquetError),
+    /// Its bytes are no table.
+    #[error("is damaged")]
+    Damaged,
+    /// It claims more rows than are read.
+    #[error("has more than {MAX_ROWS} rows")]
+    Rows,
+    /// Its rows are not those that were expected.
+    #[error("has other columns or values than it should")]
+    Columns,
+}
+
+/// The cells of a row by the names of their columns.
+pub struct Row<'r>(HashMap<&'r str, &'r Field>);
+
+impl Row<'_> {
+    /// A whole number. `None` if the cell has none.
+    pub fn whole(&self, name: &str) -> Option<u64> {
+        match self.0.get(name)? {
+            Field::Long(value) => Some(value.cast_unsigned()),
+            Field::ULong(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A number. `None` if the cell has none.
+    pub fn real(&self, name: &str) -> Option<f64> {
+        match self.0.get(name)? {
+            Field::Double(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A text. `None` if the cell has none.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name)? {
+            Field::Str(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Gives each row of a file to `take`, which returns nothing if the row is not what it should be. If the file cannot be read
+/// to its end, `take` gets no rows.
+///
+/// # Errors
+///
+/// The file cannot be read, is damaged, claims too many rows, or `take` refuses one.
+pub fn each_row(file: File, mut take: impl FnMut(&Row<'_>) -> Option<()>) -> Result<(), ReadError> {
+    let reader = SerializedFileReader::new(file)?;
+    if reader.metadata().file_metadata().num_rows() > MAX_ROWS {
+        return Err(ReadError::Rows);
+    }
+    let mut groups = reader.metadata().row_groups().iter();
+    let is_somewhere = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset().unwrap_or(0);
+        column
+            .data_page_offset()
+            .min(dictionary)
+            .min(column.compressed_size())
+            >= 0
+    };
+    if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
+        return Err(ReadError::Damaged);
+    }
+    // The file is read twice, and not kept in memory: the rows of a small file may be large.
+    let end_to_end = || reader.get_row_iter(None)?.try_for_each(|row| row.map(drop));
+    // The library panics on some damaged files.
+    quietly(end_to_end).ok_or(ReadError::Damaged)??;
+    for row in reader.get_row_iter(None)? {
+        let row = row?;
+        let named = row.get_column_iter();
+        let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
+        take(&Row(cells)).ok_or(ReadError::Columns)?;
+    }
+    Ok(())
+}
+
+/// The number of rows that a file claims to have. `None` if it is no Parquet file.
+pub fn row_count(file: File) -> Option<u64> {
+    let reader = SerializedFileReader::new(file).ok()?;
+    u64::try_from(reader.metadata().file_metadata().num_rows()).ok()
+}
+
+thread_local! {
+    /// Whether a panic of this thread is expected, and caught.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The result, or nothing if it panics. Only such a panic is not printed: those of other threads are.
+fn quietly<R>(act: impl FnOnce() -> R) -> Option<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            if !IS_CAUGHT.get() {
+                print(about);
+            }
+        }));
+    });
+    let before = IS_CAUGHT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(act));
+    IS_CAUGHT.set(before);
+    result.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, Write};
+
+    use super::*;
+    use crate::Column;
+    use crate::parquet::write;
+
+    #[test]
+    fn all_row_groups_are_read_however_many_rows_there_are() {
+        let mut file = tempfile::tempfile().expect("a file");
+        let columns = [Column::whole("number", |row: &u64| Some(*row))];
+        write(&mut file, &columns, 0..200_000, &[]).expect("room");
+        assert_eq!(row_count(file.try_clone().expect("a file")), Some(200_000));
+        let mut sum = 0;
+        let read = each_row(file, |row| {
+            sum += row.whole("number")?;
+            Some(())
+        });
+        read.expect("a file of rows");
+        assert_eq!(sum, 199_999 * 200_000 / 2);
+    }
+
+    #[test]
+    fn rows_without_a_column_and_bytes_without_rows_are_refused() {
+        let mut file = tempfile::tempfile().expect("a file");
+        let columns = [Column::real("number", |row: &f64| Some(*row))];
+        write(&mut file, &columns, [1.5], &[]).expect("room");
+        let again = file.try_clone().expect("a file");
+        let refused = each_row(again, |row| row.whole("number").map(drop));
+        assert!(matches!(refused, Err(ReadError::Columns)), "{refused:?}");
+        file.rewind().expect("a file");
+        file.write_all(&[7; 64]).expect("room");
+        file.set_len(64).expect("a file");
+        assert!(each_row(file, |_| Some(())).is_err());
+    }
+}
