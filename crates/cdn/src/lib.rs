@@ -27,6 +27,7 @@
 //! # }
 //! ```
 
+mod beside;
 pub mod found;
 mod laboratory;
 mod line;
@@ -45,6 +46,5 @@ pub use laboratory::{LabError, Laboratory, Outcomes, Worlds};
 pub use line::{Line, Visit, When};
 pub use live::Live;
 pub use machine::Machine;
-pub use observed::PORT;
 pub use proof::{POLICY, STUDY, SYSTEMS};
-pub use spec::{Kind, Network, Spec};
+pub use spec::{Kind, Network, PORT, Spec};

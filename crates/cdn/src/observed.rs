@@ -7,9 +7,7 @@ use rollout::study::Given;
 use units::{Bytes, Duration};
 
 use crate::line::Line;
-
-/// The port that the CDN serves.
-pub const PORT: u16 = 443;
+use crate::spec::PORT;
 
 /// The unit of randomisation. Neighbours share a path, so they get the same arm.
 pub(crate) const UNIT: Unit = Unit::Prefix { v4: 24, v6: 48 };

@@ -12,7 +12,8 @@ use transport::app::{Config, Connections, Poisson};
 use units::Duration;
 use units::bounds::positive;
 
-use crate::observed::PORT;
+/// The port that the CDN serves.
+pub const PORT: u16 = 443;
 
 /// The fewest lines of a network. A study needs 20 lines of each arm, and with this many, chance seldom leaves an arm with
 /// fewer.

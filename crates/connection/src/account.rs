@@ -5,7 +5,7 @@
 
 use congestion::Duration;
 
-use crate::limits::Limit;
+use crate::limit::Limit;
 
 /// How long each limit held.
 #[derive(Debug, Clone, Copy, Default)]

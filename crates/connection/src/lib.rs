@@ -3,6 +3,7 @@
 //! A [`Connection`] takes in packets one by one, in bounded [`memory`]. Each direction with data is a [`Flow`].
 
 mod account;
+mod ack_copies;
 mod busy;
 mod connection;
 mod cues;
@@ -12,7 +13,7 @@ mod evenly;
 mod flow;
 mod full;
 mod handshake;
-mod heard;
+mod limit;
 mod limits;
 mod losses;
 pub mod memory;
@@ -29,13 +30,14 @@ mod scoreboard;
 mod sequence;
 mod series;
 mod unseen;
-mod window;
+mod window_scale;
 
 pub use account::Shares;
 pub use connection::{Connection, Side, Turn};
-pub use flow::{Flow, Totals};
+pub use flow::{Flow, Recovery, Totals};
 pub use handshake::Handshake;
-pub use limits::{Limit, Limits};
+pub use limit::Limit;
+pub use limits::Limits;
 pub use losses::{Loss, Losses};
 pub use ranges::Ranges;
 pub use recoveries::Cut;

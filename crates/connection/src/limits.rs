@@ -21,10 +21,10 @@
 //! segments echo tell the two [apart](crate::cues::Built).
 
 use congestion::{Bytes, Duration, Rate, Time};
-use units::named;
 
 use crate::account::{Account, Shares};
 use crate::cues::{Built, Cue};
+use crate::limit::Limit;
 
 /// The bursts that wait below TCP after it has sent all that it may.
 const BELOW: usize = 3;
@@ -37,35 +37,6 @@ const FEW_BEFORE: u64 = 50;
 
 /// Departures no further apart than this are one burst.
 const BURST: Duration = Duration::from_micros(100);
-
-named! {
-    /// What limits a flow.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Limit, "limit" {
-        /// The application, or a send buffer that is too small.
-        Application = "application",
-        /// The receive window.
-        Receiver = "receiver",
-        /// Congestion control during the initial growth: Startup, or slow start.
-        SlowStart = "slow_start",
-        /// Congestion control, which leaves the bottleneck idle at times.
-        Window = "window",
-        /// The bottleneck, which is busy.
-        Bottleneck = "bottleneck",
-        /// The bottleneck's buffer, which is full: the bottleneck is busy, and packets are lost.
-        Buffer = "buffer",
-    }
-}
-
-impl Limit {
-    /// The same limit, or the window if the bottleneck was not busy.
-    pub fn if_busy(self, is_busy: bool) -> Limit {
-        match self {
-            Limit::Bottleneck | Limit::Buffer if !is_busy => Limit::Window,
-            limit => limit,
-        }
-    }
-}
 
 /// The state after a departure of new data.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +113,7 @@ pub struct Decided {
 
 /// Thresholds by which a departure is judged.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Patience {
+pub struct Thresholds {
     /// A sender with everything acknowledged may be silent for this long although it could send.
     pub silence: Duration,
     /// Packets no further apart than this were sent together, and the path has spread them out.
@@ -185,19 +156,19 @@ impl Limits {
     }
 
     /// What has limited the flow since the last departure, as far as it is known at `now`.
-    fn present(&self, now: Time, cue: Cue, patience: &Patience) -> Limit {
+    fn present(&self, now: Time, cue: Cue, thresholds: &Thresholds) -> Limit {
         // A sender that may not send is not idle.
         let idle_since = match (self.idle_since, self.opened) {
             (Some(idle), Some(opened)) => Some(idle.max(opened)),
             (_, None) if self.last.is_window_full => None,
             (idle, _) => idle,
         };
-        let is_idle = |since: Time| now.since(since) > patience.silence;
+        let is_idle = |since: Time| now.since(since) > thresholds.silence;
         if self.last.ends_write || idle_since.is_some_and(is_idle) {
             Limit::Application
         } else if self.last.is_window_full {
             Limit::Receiver
-        } else if self.last.is_steady && !self.is_paced(now, cue, patience.pace) {
+        } else if self.last.is_steady && !self.is_paced(now, cue, thresholds.pace) {
             Limit::Application
         } else if self.last.may_regrow && cue == Cue::Answer {
             Limit::SlowStart
@@ -218,12 +189,12 @@ impl Limits {
         &mut self,
         departure: Departure,
         (cue, built): (Cue, Built),
-        patience: &Patience,
+        thresholds: &Thresholds,
     ) -> Limit {
         let span = departure.at.since(self.last.at);
-        let by = self.present(departure.at, cue, patience);
+        let by = self.present(departure.at, cue, thresholds);
         match cue {
-            Cue::Unknown => self.add_of_train(by, span, patience),
+            Cue::Unknown => self.add_of_train(by, span, thresholds),
             Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue, built),
         }
         if span > BURST {
@@ -239,12 +210,12 @@ impl Limits {
 
     /// Lost data of the last write are sent again. Until the first of them departed, nobody knew of the losses. Then, the
     /// others waited for congestion control.
-    pub fn on_repeat(&mut self, at: Time, patience: &Patience) {
+    pub fn on_repeat(&mut self, at: Time, thresholds: &Thresholds) {
         if !self.last.ends_write {
             return;
         }
         let span = at.since(self.last.at);
-        let is_next = self.is_repairing && span <= patience.longest_train;
+        let is_next = self.is_repairing && span <= thresholds.longest_train;
         if is_next {
             self.add(self.last.else_by, span);
         } else {
@@ -324,25 +295,25 @@ impl Limits {
         }
     }
 
-    fn add_of_train(&mut self, by: Limit, span: Duration, patience: &Patience) {
+    fn add_of_train(&mut self, by: Limit, span: Duration, thresholds: &Thresholds) {
         let has_more = !self.last.ends_write && !self.last.is_window_full;
-        if has_more && span <= patience.train {
+        if has_more && span <= thresholds.train {
             self.train = self.train + span;
-            self.is_long |= self.train > patience.longest_train;
+            self.is_long |= self.train > thresholds.longest_train;
             // Nothing that follows makes it a burst. So each round has its own part.
             if self.is_long && !self.last.is_steady {
                 let train = std::mem::take(&mut self.train);
                 self.add(self.last.else_by, train);
             }
         } else {
-            self.end_train(by, patience);
+            self.end_train(by, thresholds);
             self.add(by, span);
         }
     }
 
     /// A train that was sent at once has the limit of the gap that follows it.
-    fn end_train(&mut self, by: Limit, patience: &Patience) {
-        let is_long = self.is_long || self.train > patience.longest_train;
+    fn end_train(&mut self, by: Limit, thresholds: &Thresholds) {
+        let is_long = self.is_long || self.train > thresholds.longest_train;
         let by = match () {
             () if !is_long => by,
             () if self.last.is_steady => Limit::Application,
@@ -387,10 +358,10 @@ impl Limits {
     }
 
     /// The times until `end`.
-    pub fn until(&self, end: Time, patience: &Patience) -> Shares {
+    pub fn until(&self, end: Time, thresholds: &Thresholds) -> Shares {
         let mut all = self.clone();
-        let by = self.present(end, Cue::Unknown, patience);
-        all.end_train(by, patience);
+        let by = self.present(end, Cue::Unknown, thresholds);
+        all.end_train(by, thresholds);
         all.settle(Some(by).filter(|by| matches!(by, Limit::Application | Limit::Receiver)));
         all.add(by, end.since(self.last.at));
         let account = if self.is_paced_within_tcp() {
@@ -420,16 +391,16 @@ mod tests {
 
     /// How long each limit held, for writes every 100 ms that are paced at a burst per millisecond.
     fn of_writes(bursts: u64, cue: Cue, built: Built) -> (u64, u64) {
-        let patience = Patience::default();
+        let thresholds = Thresholds::default();
         let mut limits = Limits::new(Time::ZERO);
         for write in 0..10 {
             for burst in 1..=bursts {
                 let departure = departure(write * 100 + burst, burst == bursts);
                 let cue = if burst == 1 { Cue::None } else { cue };
-                limits.on_departure(departure, (cue, built), &patience);
+                limits.on_departure(departure, (cue, built), &thresholds);
             }
         }
-        let shares = limits.until(Time::ZERO + Duration::from_secs(1), &patience);
+        let shares = limits.until(Time::ZERO + Duration::from_secs(1), &thresholds);
         let millis = |limit| shares.of(limit).as_nanos() / 1_000_000;
         (millis(Limit::Application), millis(Limit::Window))
     }
@@ -454,26 +425,30 @@ mod tests {
 
     #[test]
     fn the_losses_of_a_write_are_not_repaired_in_the_applications_time() {
-        let patience = Patience {
+        let thresholds = Thresholds {
             longest_train: Duration::from_millis(40),
-            ..Patience::default()
+            ..Thresholds::default()
         };
         let mut limits = Limits::new(Time::ZERO);
         let millis = |ms| Time::ZERO + Duration::from_millis(ms);
-        limits.on_departure(departure(10, true), (Cue::None, Built::Unknown), &patience);
+        limits.on_departure(
+            departure(10, true),
+            (Cue::None, Built::Unknown),
+            &thresholds,
+        );
         for at in [50, 60, 70, 300] {
-            limits.on_repeat(millis(at), &patience);
+            limits.on_repeat(millis(at), &thresholds);
         }
-        let shares = limits.until(millis(400), &patience);
+        let shares = limits.until(millis(400), &thresholds);
         let of = |limit| shares.of(limit).as_nanos() / 1_000_000;
         assert_eq!((of(Limit::Application), of(Limit::Window)), (380, 20));
     }
 
     #[test]
     fn a_send_buffer_waits_for_acknowledgements_and_a_pacer_does_not() {
-        let patience = Patience {
+        let thresholds = Thresholds {
             pace: Rate::from_bytes_per_sec(1_000_000),
-            ..Patience::default()
+            ..Thresholds::default()
         };
         // At this pace, 2,000 bytes take 2 ms.
         for (cue, wait, limit) in [
@@ -487,8 +462,8 @@ mod tests {
                 is_steady: true,
                 ..departure(at, false)
             };
-            limits.on_departure(steady(10), (Cue::None, Built::Unknown), &patience);
-            let by = limits.on_departure(steady(10 + wait), (cue, Built::Unknown), &patience);
+            limits.on_departure(steady(10), (Cue::None, Built::Unknown), &thresholds);
+            let by = limits.on_departure(steady(10 + wait), (cue, Built::Unknown), &thresholds);
             assert_eq!(by, limit, "{cue:?} {wait}");
         }
     }

@@ -53,6 +53,22 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A piece that is sent for the first time.
+    pub fn sent(range: Range<u64>, state: PacketState, mark: Mark) -> Entry {
+        Entry {
+            seq: range.start,
+            end: range.end,
+            state,
+            repeat_value: None,
+            mark,
+            next_rtt: 0,
+            repeats: 0,
+            is_repeat_out: false,
+            is_captured: true,
+            status: Status::Sent,
+        }
+    }
+
     pub fn len(&self) -> u64 {
         self.end - self.seq
     }

@@ -3,7 +3,8 @@
 
 use congestion::{Bytes, Duration, Rate, Time};
 
-use crate::limits::{Decided, Limit};
+use crate::limit::Limit;
+use crate::limits::Decided;
 use crate::memory::reserve;
 
 /// The first step.

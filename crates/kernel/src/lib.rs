@@ -21,12 +21,15 @@ mod error;
 mod model;
 mod pacing;
 mod parameters;
+mod permission;
+mod requirement;
 mod resent;
 mod settings;
 mod snapshot;
 mod steering;
 mod told;
 mod users;
+mod visible;
 
 #[cfg(feature = "load")]
 mod bpf;
@@ -37,7 +40,7 @@ pub use bpf::{
     Attached, Keeping, Loaded, Memory, Registered, attach, attach_with, check_controller, flows,
     in_force, is_kept, keep, load, memory, release, sweep, unload,
 };
-pub use check::{Requirement, check, check_permission, check_steering};
+pub use check::{check, check_steering};
 pub use clock::since_boot;
 pub use default::{default, set_default};
 pub use drawn_unit::DrawnUnit;
@@ -45,12 +48,15 @@ pub use error::Error;
 pub use model::{Model, state_of_window};
 pub use pacing::pacing;
 pub use parameters::{Parameter, Value};
+pub use permission::check_permission;
+pub use requirement::Requirement;
 pub use resent::{ANY_SHARE, KNOWN_PACKETS, MOST_REMEMBERED, Resent, millionths, resent_with_data};
 pub use settings::{ParameterError, Settings};
-pub use snapshot::{Snapshot, visible_flows};
+pub use snapshot::Snapshot;
 pub use steering::{
     InForce, Kept, MOST_ARMS, MOST_INTERFACES, MOST_PORTS, MOST_RULES, NewConnection, Steering,
     SteeringCounts, SteeringRule, mapped,
 };
 pub use told::{EndedConnection, SteeredConnection, ToldObject};
 pub use users::{Users, users};
+pub use visible::visible_flows;

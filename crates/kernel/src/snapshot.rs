@@ -1,7 +1,5 @@
 //! The observable state of a connection's controller in the kernel.
 
-use std::os::fd::OwnedFd;
-
 use units::{Bytes, Duration, Rate, Ratio};
 
 /// The state of one connection's controller: `struct snapshot` in `bpf/snapshot.h`, with which its socket storage begins.
@@ -56,19 +54,6 @@ impl Snapshot {
             long_term_inflight: bound(next()?).map(Bytes::new),
         })
     }
-}
-
-/// The maps of the state of connections, of each controller that is kept and that this process may look at. A build
-/// without programs for the kernel finds none.
-pub fn visible_flows() -> Vec<OwnedFd> {
-    #[cfg(feature = "load")]
-    let found = crate::Algorithm::ALL
-        .iter()
-        .filter_map(|algorithm| crate::flows(*algorithm).ok().flatten())
-        .collect();
-    #[cfg(not(feature = "load"))]
-    let found = Vec::new();
-    found
 }
 
 /// The numerator is in the lower half.

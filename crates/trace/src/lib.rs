@@ -21,6 +21,7 @@
 pub mod fuzz;
 mod guess;
 mod hosts;
+mod median;
 mod probes;
 pub mod quic;
 mod scenario;

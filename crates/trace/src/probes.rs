@@ -5,7 +5,7 @@
 
 use units::{Duration, Time};
 
-use crate::signs::median;
+use crate::median::median;
 
 /// The level before a dip is the median of this many rounds.
 const BEFORE: usize = 8;

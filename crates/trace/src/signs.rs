@@ -3,6 +3,7 @@
 use connection::{Flow, Round};
 use units::Time;
 
+use crate::median::median;
 use crate::probes::Probes;
 
 /// The rounds of the initial growth, in which all controllers are much the same.
@@ -61,7 +62,7 @@ impl Signs {
         let windows: Vec<f64> = later.iter().map(|(_, one)| packets(one)).collect();
         let window = median(&windows);
         let sent = flow.totals.packets.max(1) as f64;
-        let cuts_in_all = flow.recoveries.count + flow.recoveries.reductions;
+        let cuts_in_all = flow.recovery.recoveries.count + flow.recovery.recoveries.reductions;
         let bdp = flow
             .model
             .bdp()
@@ -77,7 +78,7 @@ impl Signs {
             shrinks: shrinks as f64 / steps.len() as f64,
             of_bdp: window / bdp,
             mathis: window * (cuts_in_all as f64 / sent).sqrt(),
-            lost: (flow.repeats.lost() + flow.lost_before()) as f64 / sent,
+            lost: (flow.recovery.repeats.lost() + flow.lost_before()) as f64 / sent,
         }
     }
 }
@@ -102,7 +103,7 @@ fn clean(rounds: &[Numbered]) -> impl Iterator<Item = &[Numbered; 3]> {
 
 /// For each recovery, the data in flight after it as a share of the data in flight before it.
 fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
-    let cuts = flow.recoveries.cuts().iter();
+    let cuts = flow.recovery.recoveries.cuts().iter();
     let shares = cuts.filter_map(|cut| {
         let (before, after) = (cut.before.get() as f64, cut.after.get() as f64);
         (before > LEAST_CUT * mss).then(|| after / before)
@@ -140,13 +141,6 @@ fn cuts_of_rounds(rounds: &[Numbered], packets: impl Fn(&Round) -> f64) -> Vec<f
         }
     }
     cuts
-}
-
-/// The median; NaN of an empty slice.
-pub fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

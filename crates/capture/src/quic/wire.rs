@@ -74,6 +74,11 @@ impl Id {
     pub fn len(&self) -> usize {
         self.len.into()
     }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
 }
 
 /// In hexadecimal digits.

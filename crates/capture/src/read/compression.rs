@@ -1,12 +1,11 @@
 //! Decompresses gzip and zstd.
 
-use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
-use std::rc::Rc;
 
-use super::input::LONGEST_BUFFER;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+use super::windows::{LARGEST_WINDOW, Window, Windows};
 
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -21,59 +20,6 @@ fn is_skippable(start: &[u8]) -> bool {
 
 /// The bytes of a compressed file that are read at once.
 const CHUNK: usize = 1 << 16;
-
-/// The largest window of a file: that of `zstd --long=27`.
-const LARGEST_WINDOW: u64 = 128 << 20;
-
-/// The most memory for the windows of all files that are open at once, and for their long records. One file has room for
-/// both.
-const MOST: u64 = LARGEST_WINDOW + LONGEST_BUFFER as u64;
-
-/// The memory for the windows and the long records of the open files.
-#[derive(Debug, Clone, Default)]
-pub struct Windows(Rc<Cell<u64>>);
-
-impl Windows {
-    /// The memory for one more file. An error calls it so.
-    pub fn one(&self, name: &'static str) -> Window {
-        Window {
-            all: self.clone(),
-            own: 0,
-            name,
-        }
-    }
-}
-
-/// The memory for the window or the long record of one file.
-pub struct Window {
-    all: Windows,
-    own: u64,
-    name: &'static str,
-}
-
-impl Window {
-    /// The window has this many bytes.
-    pub fn set(&mut self, own: u64) -> io::Result<()> {
-        let all = self.all.0.get() - self.own + own;
-        self.all.0.set(all);
-        self.own = own;
-        if all > MOST {
-            let [own, most] = [own, MOST].map(|bytes| bytes.div_ceil(1 << 20));
-            let name = self.name;
-            return Err(io::Error::other(format!(
-                "its {name} takes {own} MiB or more, and those of all files of the same time more than {most} MiB; give fewer \
-                 files at once, or decompress them first: zstd -d --long=31 FILE"
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        self.all.0.set(self.all.0.get() - self.own);
-    }
-}
 
 /// The stream, decompressed if it is compressed.
 pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Box<dyn Read + 'r>> {
@@ -291,6 +237,7 @@ fn cut(error: io::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::read::input::Input;
+    use crate::read::windows::MOST;
 
     /// A frame with this descriptor and these fields of its header, and blocks of 128 KiB of the same byte.
     fn frame(descriptor: u8, fields: &[u8], blocks: u32) -> Vec<u8> {

@@ -2,16 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::compression::{Window, Windows};
-
-/// The bytes that are read at once.
-const CHUNK: usize = 1 << 18;
-
-/// The longest record.
-pub const LONGEST: usize = 1 << 24;
-
-/// The longest buffer: a record, and what was read with its end.
-pub const LONGEST_BUFFER: usize = LONGEST + CHUNK;
+use super::windows::{CHUNK, LONGEST, Window, Windows};
 
 /// A buffer that is longer than this is for a long record. It counts with those of the other files, and does not stay.
 const LONG: usize = 1 << 20;

@@ -7,6 +7,7 @@ mod input;
 mod pcap;
 mod pcapng;
 mod pieces;
+mod windows;
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +18,9 @@ use input::Input;
 
 use crate::quic::KeyLog;
 
-pub use compression::{Windows, plain};
+pub use compression::plain;
 pub use pieces::{Opened, Pieces, Wanted};
+pub use windows::Windows;
 
 /// A captured packet.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::input::LONGEST;
+use super::windows::LONGEST;
 use super::{Found, ReadError, Step};
 use crate::packet::word;
 

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::input::LONGEST;
+use super::windows::LONGEST;
 use super::{Found, Step};
 
 /// The block type of a section header, the same in both byte orders.

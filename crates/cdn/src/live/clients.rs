@@ -12,8 +12,8 @@ use super::paths::server;
 use super::server::OBJECT;
 use crate::laboratory::LabError;
 use crate::line::Line;
-use crate::observed::PORT;
 use crate::proof::write;
+use crate::spec::PORT;
 
 /// The measurements that curl reports for a complete download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

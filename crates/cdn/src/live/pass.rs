@@ -23,7 +23,7 @@ use super::{paths, unix_s};
 use crate::laboratory::LabError;
 use crate::line::Line;
 use crate::machine::OfPass;
-use crate::observed::PORT;
+use crate::spec::PORT;
 
 /// The interval at which the choice in force is maintained, and the server's connections are inspected.
 const STEP: Duration = Duration::from_millis(200);

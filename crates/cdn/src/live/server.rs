@@ -13,8 +13,8 @@ use units::Bytes;
 
 use super::group::Group;
 use crate::laboratory::LabError;
-use crate::observed::PORT;
 use crate::proof::write;
+use crate::spec::PORT;
 
 /// The file that clients fetch.
 pub(super) const OBJECT: &str = "object";

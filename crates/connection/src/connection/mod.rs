@@ -7,9 +7,8 @@ use capture::packet::{Endpoint, Flags, Packet, Segment, Tunnel};
 use units::{Duration, Time};
 
 use crate::account::Shares;
-use crate::cues::Cues;
 use crate::ecn;
-use crate::flow::{Flow, Ip, Vantage};
+use crate::flow::{Flow, IpPacket, Passage, Vantage};
 use crate::handshake::Handshake;
 use crate::memory::{Holder, Room};
 use early::Early;
@@ -182,9 +181,13 @@ impl Connection {
             && self.sides[1 - from].flow.is_some()
         {
             let scale = self.scale_of(from);
-            let of_other = self.vantages[1 - from];
+            let passage = Passage {
+                at,
+                vantage: self.vantages[1 - from],
+                room,
+            };
             if let Some(flow) = &mut self.sides[1 - from].flow {
-                has_moved = flow.on_ack(at, segment, packet.id, scale, of_other, room);
+                has_moved = flow.on_ack(passage, segment, packet.id, scale);
             }
         }
         if segment.len > 0 {
@@ -194,13 +197,13 @@ impl Connection {
             }
             if let Some(flow) = &mut self.sides[from].flow {
                 let headers = packet.ip_len.saturating_sub(segment.len).into();
-                let ip = Ip {
+                let ip = IpPacket {
                     headers,
                     id: packet.id,
+                    is_marked: packet.is_marked,
                 };
-                flow.ecn = self.ecn;
-                flow.totals.marked += u64::from(packet.is_marked);
-                has_moved |= flow.on_data(at, segment, ip, vantage, room);
+                let passage = Passage { at, vantage, room };
+                has_moved |= flow.on_data(passage, segment, ip, self.ecn);
             }
         } else if let Some(flow) = &mut self.sides[from].flow
             && (self.is_quic || flow.is_near(segment.seq, WINDOW.into()))
@@ -231,8 +234,7 @@ impl Connection {
         let opened = self.handshake.done.unwrap_or(at);
         let full = self.mss_of(from);
         let side = &mut self.sides[from];
-        let mut flow = Flow::new(opened, side.start, full);
-        flow.cues = (!self.is_quic).then(Cues::new);
+        let mut flow = Flow::new(opened, side.start, full, !self.is_quic);
         flow.refresh(vantage);
         side.flow = Some(Box::new(flow));
         self.take_handshake(from);
@@ -262,7 +264,7 @@ impl Connection {
     #[inline]
     pub fn packets_in(&self, packet: &Packet<'_>, segment: &Segment) -> u64 {
         let flow = self.sides[self.side_of(packet)].flow.as_deref();
-        flow.map_or(1, |flow| flow.full.packets(segment.len.into()).max(1))
+        flow.map_or(1, |flow| flow.packets_in(segment.len.into()))
     }
 
     /// The packet's number follows that of another connection between the same hosts.
@@ -270,7 +272,7 @@ impl Connection {
     pub fn on_number_of_other(&mut self, packet: &Packet<'_>) {
         let from = self.side_of(packet);
         if let Some(flow) = &mut self.sides[from].flow {
-            flow.numbers.on_other(packet.id);
+            flow.on_number_of_other(packet.id);
         }
     }
 
@@ -378,7 +380,7 @@ impl Connection {
         };
         let far = least(
             least(handshake[1 - side], self.measured[1 - side]),
-            flow.and_then(|flow| flow.far),
+            flow.and_then(Flow::far),
         );
         let near = least(least(handshake[side], self.measured[side]), near);
         // An upper bound says where the capture was taken only if it is short.

@@ -3,8 +3,8 @@
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, RateSample, Time};
 
-use super::send::begins_again;
-use super::{Flow, Totals, Vantage};
+use super::sender::begins_again;
+use super::{Flow, Passage, Totals, Vantage};
 use crate::busy::Mark;
 use crate::full::Full;
 use crate::memory::Room;
@@ -14,35 +14,32 @@ use crate::series::Sample;
 /// A paced burst has the data that the pacing rate carries in this time (Linux `sk_pacing_shift`), but at least this
 /// many packets.
 const BURST: Duration = Duration::from_millis(1);
-const BURST_PACKETS: u64 = 2;
+const MIN_BURST_PACKETS: u64 = 2;
 
 /// The limit of TCP small queues: the number of bursts that wait below TCP (Linux `tcp_small_queue_check`).
-const BELOW: u64 = 2;
+const MAX_BURSTS_BELOW_TCP: u64 = 2;
 
 impl Flow {
     /// The receiver has acknowledged new data.
-    pub(super) fn deliver(&mut self, news: &News, vantage: Vantage, room: Room) {
-        let at = news.at;
+    pub(super) fn deliver(&mut self, news: &News, passage: Passage) {
+        let Passage { at, vantage, room } = passage;
         let far = news.rtt;
         if let Some(far) = far {
-            self.far = Some(self.far.map_or(far, |least| least.min(far)));
+            self.round_trips.on_far(far);
         }
         let rtt = match vantage {
             Vantage::Sender => far,
-            Vantage::Elsewhere => far.zip(self.near).map(|(far, near)| far + near),
+            Vantage::Elsewhere => far.zip(self.round_trips.near).map(|(far, near)| far + near),
         };
-        let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.ack_delay));
+        let rtt = rtt.map(|rtt| self.model.on_rtt(at, rtt, self.acks.delay));
         let least = match vantage {
             Vantage::Sender => self.model.rt_prop(),
             // Without timestamps, nothing tells what the sender knew.
             Vantage::Elsewhere => self.model.rt_prop().or(Some(Duration::MAX)),
         };
-        let mut sample = self.sampler.sample(at, least.unwrap_or_default());
-        if news.is_late {
-            self.unrated = sample.total_delivered;
-        }
-        if sample.prior_delivered < self.unrated {
-            sample.delivery_rate = None;
+        let least = least.unwrap_or_default();
+        let (sample, is_known) = self.deliveries.sample(at, least, news.is_late);
+        if !is_known {
             self.model.on_gap();
         } else if let Some(rtt) = rtt {
             let mark = Mark {
@@ -54,15 +51,9 @@ impl Flow {
             self.model.on_queue(rtt, blur, mark, self.mss());
         }
         let begins_round = self.model.on_sample(&sample);
-        self.extra.on_ack(at, news.bytes, self.model.btl_bw());
+        self.deliveries.on_ack(at, news.bytes, self.model.btl_bw());
         if begins_round {
-            self.plateau
-                .on_round(self.rounds.most(), self.slack(vantage));
-            self.rounds.begin(at, room);
-            self.restart.on_round();
-            if self.model.is_full() {
-                self.extra.end_round();
-            }
+            self.begin_round(passage);
         }
         self.refresh(vantage);
         self.judge(news, &sample, begins_round);
@@ -76,13 +67,21 @@ impl Flow {
                 rt_prop: self.model.rt_prop(),
                 delivered: sample.total_delivered,
                 retransmitted: self.retransmitted(),
-                limit: self.present_limit,
+                limit: self.judge.present,
             });
         }
     }
-}
 
-impl Flow {
+    /// The next round begins.
+    fn begin_round(&mut self, passage: Passage) {
+        let slack = self.slack(passage.vantage);
+        self.judge.on_round(self.rounds.most(), slack);
+        self.rounds.begin(passage.at, passage.room);
+        if self.model.is_full() {
+            self.deliveries.end_round();
+        }
+    }
+
     /// Judges the bottleneck by this acknowledgement, and decides by that what limited the departures that it acknowledges. A
     /// round of departures ends where the next begins, or when everything has arrived.
     fn judge(&mut self, news: &News, sample: &RateSample, begins_round: bool) {
@@ -93,15 +92,15 @@ impl Flow {
         let span = news.at.since(since).max(news.least / 2);
         let is_busy = self.model.is_busy(sample, span);
         self.decide(is_busy);
-        if begins_round || self.highest() == self.end {
-            self.limits.end_round(news.at, self.end);
+        if begins_round || self.highest() == self.stream.end {
+            self.judge.limits.end_round(news.at, self.stream.end);
             self.model.end_round();
             self.decide(is_busy);
         }
     }
 
     fn decide(&mut self, is_busy: bool) {
-        if let Some(decided) = self.limits.decide(self.highest(), is_busy) {
+        if let Some(decided) = self.judge.limits.decide(self.highest(), is_busy) {
             self.series.decide(decided);
         }
     }
@@ -111,10 +110,10 @@ impl Flow {
     fn blur(&self, vantage: Vantage) -> Duration {
         match vantage {
             Vantage::Sender => Duration::ZERO,
-            Vantage::Elsewhere if self.limits.is_paced_within_tcp() => Duration::ZERO,
+            Vantage::Elsewhere if self.judge.limits.is_paced_within_tcp() => Duration::ZERO,
             Vantage::Elsewhere => {
-                let fewest = Bytes::new(self.mss() * BURST_PACKETS);
-                BURST.max(self.model.btl_bw().time_for(fewest)) * BELOW
+                let fewest = Bytes::new(self.mss() * MIN_BURST_PACKETS);
+                BURST.max(self.model.btl_bw().time_for(fewest)) * MAX_BURSTS_BELOW_TCP
             }
         }
     }

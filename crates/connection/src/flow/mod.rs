@@ -1,45 +1,43 @@
 //! The data of one direction as a capture shows them: sent bytes, acknowledged bytes, rates and limits.
 
+mod acks;
 mod deliver;
-mod extra;
+mod deliveries;
 mod hear;
+mod identifications;
+mod judge;
+mod outstanding;
+mod receive_window;
+mod recovery;
+mod resend;
+mod round_trips;
 mod send;
+mod sender;
+mod stream;
 
-pub use send::Ip;
+use congestion::{Bytes, Duration, Time};
 
-use congestion::sampling::Sampler;
-use congestion::{Bytes, Duration, Rate, Time};
-
-use crate::ENOUGH;
 use crate::account::Shares;
 use crate::cues::Cues;
-use crate::echoes::{Echoes, Passed};
-use crate::ecn::{Meaning, Reductions};
+use crate::echoes::Echoes;
 use crate::full::Full;
-use crate::heard::Heard;
-use crate::limits::{Limit, Limits, Patience};
-use crate::losses::Losses;
+use crate::memory::Room;
 use crate::model::Model;
-use crate::numbers::Numbers;
-use crate::plateau::{Plateau, Slack};
-use crate::ranges::Ranges;
-use crate::recoveries::Recoveries;
-use crate::repeats::Repeats;
-use crate::restart::Restart;
+use crate::plateau::Slack;
 use crate::rounds::Rounds;
-use crate::scoreboard::{self, Entry, Scoreboard};
-use crate::sequence::Positions;
+use crate::scoreboard::{self, Entry};
 use crate::series::{Sample, Series};
-use crate::unseen::Unseen;
-use crate::window::Window;
-use extra::Extra;
+use acks::Acks;
+use deliveries::Deliveries;
+use identifications::Identifications;
+use judge::Judge;
+use outstanding::Outstanding;
+use receive_window::ReceiveWindow;
+use round_trips::RoundTrips;
+use sender::Sender;
+use stream::Stream;
 
-/// More than any window (RFC 7323, section 2.3): a sequence number that jumps further is not of this connection, or the capture
-/// has a hole.
-const FARTHEST: u64 = 1 << 30;
-
-/// A sender may be silent for this long although it could send, because its host has other work.
-const PATIENCE: Duration = Duration::from_millis(2);
+pub use recovery::Recovery;
 
 /// Nothing tells copies from retransmissions. If one packet in this many is either, the capture may be of both ends.
 const UNTOLD: u64 = 5;
@@ -53,110 +51,51 @@ pub enum Vantage {
     Elsewhere,
 }
 
+/// A packet passes the capture.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage {
+    /// When.
+    pub at: Time,
+    /// Where the capture was taken, for the flow.
+    pub vantage: Vantage,
+    /// The memory that is left.
+    pub room: Room,
+}
+
+/// The IP packet of a segment.
+#[derive(Debug, Clone, Copy)]
+pub struct IpPacket {
+    /// The length of the IP and TCP headers.
+    pub headers: u64,
+    /// The IP identification.
+    pub id: u16,
+    /// Whether the network has marked it "congestion experienced".
+    pub is_marked: bool,
+}
+
 /// The data of one direction.
 #[derive(Debug, Clone)]
 pub struct Flow {
-    positions: Positions,
-    /// The position of the first byte.
-    base: u64,
-    /// Whether a SYN told it.
-    has_start: bool,
-    /// Everything before this position is acknowledged.
-    una: u64,
-    /// The end of the sent data.
-    end: u64,
+    stream: Stream,
     /// The payload of a full packet.
-    pub(crate) full: Full,
-    scoreboard: Scoreboard,
-    sacked: Ranges,
-    sacked_bytes: u64,
-    /// Whether any SACK blocks were captured, and whether any may have been cut off.
-    has_sacks: bool,
-    has_cut_acks: bool,
-    /// Delivery rates are unknown until an acknowledgement of data that were sent after so much had been delivered.
-    unrated: Bytes,
-    /// Retransmitted bytes in flight below the highest acknowledged byte.
-    repeats_out: u64,
-    sampler: Sampler,
-    echoes: Echoes,
-    heard: Heard,
-    /// The latest acknowledgement that the sender is known to have received.
-    known: Option<Passed>,
-    /// Away from the sender: the bytes delivered when the sender last began with nothing outstanding, and when that was.
-    began: Option<(Bytes, Time)>,
-    /// The end of the receive window, and whether the handshake told its scale.
-    edge: Option<u64>,
-    is_edge_sure: bool,
-    /// An estimate of the window scale, for captures without the handshake.
-    window: Window,
-    /// The position of a window of zero, if the latest one was.
-    closed_at: Option<u64>,
-    /// The end of the byte that was sent only to get an answer.
-    probed: Option<u64>,
-    /// The sequence number that would follow a segment from far away.
-    stray: Option<u32>,
-    /// Data that were acknowledged and not captured.
-    unseen: Unseen,
-    /// What CWR and ECE mean, and the reductions of the window that they tell.
-    pub(crate) ecn: Meaning,
-    reductions: Reductions,
-    /// The latest acknowledgement, if it is of data that were not captured, and how often it has come.
-    claimed: Option<(u64, u8)>,
-    /// Data before this position were sent before the clock was set.
-    untimed: u64,
-    /// The position of FIN, which is the end of all data.
-    fin: Option<u64>,
-    /// The round trip of the handshake, a lower bound until an RTT is measured.
-    handshake: Option<Duration>,
-    /// TSval of the newest acknowledgement.
-    newest_ack: Option<u32>,
-    /// The IP identification of the latest packet with new data, and whether packets differ in it.
-    id: u16,
-    has_ids: bool,
-    pub(crate) numbers: Numbers,
-    /// When data were last missing.
-    last_missing: Option<Time>,
-    /// Whether data were acknowledged and not captured since the latest packet with data.
-    has_missed: bool,
-    limits: Limits,
-    /// What timestamps tell of departures, if they come from a clock.
-    pub(crate) cues: Option<Cues>,
-    /// The thresholds by which departures are judged.
-    patience: Patience,
-    series: Series,
+    full: Full,
+    outstanding: Outstanding,
+    ids: Identifications,
+    /// When the latest data were sent.
     last_sent: Time,
-    last_heard: Time,
-    /// When new data were last acknowledged. Only that restarts the retransmission timer (RFC 6298, section 5.3).
-    progressed: Time,
-    /// When a retransmission last filled a hole.
-    last_fill: Time,
-    extra: Extra,
-    plateau: Plateau,
-    restart: Restart,
-    present_limit: Limit,
+    acks: Acks,
+    window: ReceiveWindow,
+    sender: Sender,
+    round_trips: RoundTrips,
+    deliveries: Deliveries,
     /// The model of the path.
     pub model: Model,
     /// The rounds.
     pub rounds: Rounds,
-    /// The recoveries.
-    pub recoveries: Recoveries,
-    /// The retransmissions.
-    pub repeats: Repeats,
-    /// The losses.
-    pub losses: Losses,
-    /// The least round-trip time from the capture to the receiver.
-    pub far: Option<Duration>,
-    /// The latest round-trip time from the capture to the sender.
-    near: Option<Duration>,
-    /// The least round-trip time from the capture to the sender.
-    pub near_min: Option<Duration>,
-    near_count: u64,
-    /// The least time from an acknowledgement to data that echo it, whether or not the data waited for it: an upper bound
-    /// on the round-trip time to the sender.
-    near_bound: Option<Duration>,
-    near_bound_count: u64,
-    /// For how long the receiver held the present acknowledgement back. TCP does not tell this.
-    pub ack_delay: Duration,
+    /// The retransmissions and losses.
+    pub recovery: Recovery,
+    judge: Judge,
+    series: Series,
     /// The counters.
     pub totals: Totals,
 }
@@ -190,79 +129,31 @@ pub struct Totals {
 
 impl Flow {
     /// A flow of a connection that was established at `at`. The handshake, if it was captured, gives the sequence number of
-    /// the first byte (`start`), and the payload of a full packet.
-    pub fn new(at: Time, start: Option<u32>, full: Option<u64>) -> Flow {
-        let mut positions = Positions::default();
-        let base = start.map_or(0, |start| positions.of(start));
+    /// the first byte (`start`), and the payload of a full packet. `has_clock`: its timestamps come from a clock.
+    pub fn new(at: Time, start: Option<u32>, full: Option<u64>, has_clock: bool) -> Flow {
         Flow {
-            positions,
-            base,
-            has_start: start.is_some(),
-            una: base,
-            end: base,
+            stream: Stream::new(start),
             full: Full::new(full),
-            scoreboard: Scoreboard::default(),
-            sacked: Ranges::default(),
-            sacked_bytes: 0,
-            has_sacks: false,
-            has_cut_acks: false,
-            unrated: Bytes::ZERO,
-            repeats_out: 0,
-            sampler: Sampler::new(at),
-            echoes: Echoes::default(),
-            heard: Heard::default(),
-            known: None,
-            began: None,
-            edge: None,
-            is_edge_sure: false,
-            window: Window::default(),
-            closed_at: None,
-            newest_ack: None,
-            probed: None,
-            stray: None,
-            claimed: None,
-            unseen: Unseen::default(),
-            ecn: Meaning::default(),
-            reductions: Reductions::default(),
-            untimed: 0,
-            fin: None,
-            handshake: None,
-            id: 0,
-            has_ids: false,
-            numbers: Numbers::default(),
-            last_missing: None,
-            has_missed: false,
-            limits: Limits::new(at),
-            cues: None,
-            patience: Patience::default(),
-            series: Series::new(),
+            outstanding: Outstanding::default(),
+            ids: Identifications::default(),
             last_sent: at,
-            last_heard: at,
-            progressed: at,
-            last_fill: at,
-            extra: Extra::new(at),
-            plateau: Plateau::default(),
-            restart: Restart::default(),
-            present_limit: Limit::Application,
+            acks: Acks::new(at),
+            window: ReceiveWindow::default(),
+            sender: Sender::default(),
+            round_trips: RoundTrips::default(),
+            deliveries: Deliveries::new(at),
             model: Model::new(),
             rounds: Rounds::new(at),
-            recoveries: Recoveries::default(),
-            repeats: Repeats::default(),
-            losses: Losses::default(),
-            far: None,
-            near: None,
-            near_min: None,
-            near_count: 0,
-            near_bound: None,
-            near_bound_count: 0,
-            ack_delay: Duration::ZERO,
+            recovery: Recovery::new(at),
+            judge: Judge::new(at, has_clock.then(Cues::new)),
+            series: Series::new(),
             totals: Totals::default(),
         }
     }
 
     /// The handshake took this round trip. It counts as an RTT if RTTs are measured, at this place.
     pub(crate) fn on_handshake(&mut self, done: Time, rtt: Duration, vantage: Option<Vantage>) {
-        self.handshake = Some(rtt);
+        self.round_trips.handshake = Some(rtt);
         if let Some(vantage) = vantage {
             self.model.on_rtt(done, rtt, Duration::ZERO);
             self.refresh(vantage);
@@ -271,8 +162,19 @@ impl Flow {
 
     /// The capture's clock was set: the RTT of what is outstanding is unknown.
     pub fn on_clock_step(&mut self) {
-        self.untimed = self.end;
-        self.echoes = Echoes::default();
+        self.stream.untimed = self.stream.end;
+        self.sender.echoes = Echoes::default();
+    }
+
+    /// A packet of another connection between the same hosts has the number before this packet's.
+    #[cold]
+    pub(crate) fn on_number_of_other(&mut self, id: u16) {
+        self.ids.numbers.on_other(id);
+    }
+
+    /// The receiver holds the next acknowledgement back for this long. TCP does not tell this.
+    pub fn set_ack_delay(&mut self, delay: Duration) {
+        self.acks.delay = delay;
     }
 
     /// The samples over time.
@@ -282,52 +184,58 @@ impl Flow {
 
     /// How long each limit held until `end`, and until the sender could have answered the last acknowledgement. `near` is
     /// the round-trip time from the capture to the sender.
-    pub fn shares(&self, end: Time, near: Duration, vantage: Vantage) -> Shares {
+    pub(crate) fn shares(&self, end: Time, near: Duration, vantage: Vantage) -> Shares {
         let answered = match vantage {
-            Vantage::Sender => self.last_heard,
-            Vantage::Elsewhere => self.last_heard + near,
+            Vantage::Sender => self.acks.latest,
+            Vantage::Elsewhere => self.acks.latest + near,
         };
-        self.limits
-            .until(end.max(answered), &self.patience(vantage))
+        let thresholds = self.judge.thresholds(&self.model, self.mss(), vantage);
+        self.judge.limits.until(end.max(answered), &thresholds)
     }
 
     /// The mean over rounds of the most bytes acknowledged beyond BtlBw.
     pub fn aggregation(&self) -> Option<u64> {
-        self.extra.mean()
+        self.deliveries.aggregation()
     }
 
     /// Retransmitted packets.
     pub fn retransmitted(&self) -> u64 {
-        self.repeats.packets + self.lost_before()
+        self.recovery.repeats.packets + self.lost_before()
     }
 
     /// Packets that were lost before the capture and were retransmitted: by their numbers, or else by the holes that
     /// retransmissions filled.
     pub fn lost_before(&self) -> u64 {
-        let Some(missing) = self.numbers.missing() else {
+        let Some(missing) = self.ids.numbers.missing() else {
             return self.totals.lost_before;
         };
         let full = self.mss().max(1);
         let packets = |bytes: u64| bytes.div_ceil(full);
-        missing.saturating_sub(packets(self.totals.missed) + packets(self.scoreboard.missing()))
+        let not_captured = self.outstanding.scoreboard.missing();
+        missing.saturating_sub(packets(self.totals.missed) + packets(not_captured))
+    }
+
+    /// The least round-trip time from the capture to the receiver.
+    pub fn far(&self) -> Option<Duration> {
+        self.round_trips.far
     }
 
     /// The least round-trip time to the sender, if it was measured often enough to tell where the capture was taken.
     pub fn nearest(&self) -> Option<Duration> {
-        self.near_min.filter(|_| self.near_count >= ENOUGH)
+        self.round_trips.nearest()
     }
 
     /// The same, or an upper bound that includes the application's time to write.
     pub fn nearest_bound(&self) -> Option<Duration> {
-        self.near_bound.filter(|_| self.near_bound_count >= ENOUGH)
+        self.round_trips.nearest_bound()
     }
 
     /// Whether copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
     /// few of either.
     pub fn tells_copies(&self, has_timestamps: bool) -> bool {
-        let either = self.totals.copies + self.repeats.packets;
+        let either = self.totals.copies + self.recovery.repeats.packets;
         let all = self.totals.packets + self.totals.copies;
-        has_timestamps || self.has_ids || either * UNTOLD < all
+        has_timestamps || self.ids.are_used || either * UNTOLD < all
     }
 
     /// The payload of a full packet.
@@ -335,12 +243,21 @@ impl Flow {
         self.full.size()
     }
 
+    /// The number of packets that a segment with this payload is made of.
+    pub(crate) fn packets_in(&self, len: u64) -> u64 {
+        self.full.packets(len).max(1)
+    }
+
+    /// Whether a sequence number is within so many bytes of what is outstanding.
+    pub(crate) fn is_near(&self, number: u32, bytes: u64) -> bool {
+        self.stream.is_near(number, bytes)
+    }
+
     /// The number of bytes that it holds, itself included.
     pub fn held(&self) -> usize {
-        let outstanding = self.scoreboard.held() + self.sacked.held();
-        let acks = self.echoes.held() + self.heard.held() + self.unseen.held();
-        let lists =
-            self.repeats.held() + self.losses.held() + self.recoveries.held() + self.model.held();
+        let outstanding = self.outstanding.held();
+        let acks = self.sender.echoes.held() + self.acks.copies.held();
+        let lists = self.recovery.held() + self.model.held();
         size_of::<Flow>() + outstanding + acks + lists + self.course()
     }
 
@@ -358,24 +275,18 @@ impl Flow {
             }
         }
         self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
-        self.scoreboard.shrink();
-        self.sacked_bytes += self.sacked.thin();
-        self.echoes.thin();
-        self.heard.thin();
-        self.unseen = Unseen::default();
-        self.repeats.thin();
-        self.losses.thin();
+        self.outstanding.thin();
+        self.sender.echoes.thin();
+        self.acks.copies.thin();
+        self.recovery.thin();
         self.model.thin();
     }
 
     /// Drops the state that only further packets would need.
     pub fn rest(&mut self) {
-        self.scoreboard = Scoreboard::default();
-        self.sacked = Ranges::default();
-        self.sacked_bytes = 0;
-        self.echoes = Echoes::default();
-        self.heard = Heard::default();
-        self.unseen = Unseen::default();
+        self.outstanding.rest();
+        self.sender.echoes = Echoes::default();
+        self.acks.copies.thin();
     }
 
     /// The samples alone.
@@ -387,18 +298,26 @@ impl Flow {
     /// Mahdavi, "Forward Acknowledgement", SIGCOMM 1996). Away from the sender: those that the sender did not know to be
     /// acknowledged when it sent.
     fn flight(&self, vantage: Vantage) -> Bytes {
-        let bytes = match (vantage, &self.known) {
+        let bytes = match (vantage, &self.sender.known) {
             (Vantage::Elsewhere, Some(known)) => {
-                (self.end - self.base).saturating_sub(known.delivered.get())
+                self.stream.sent().saturating_sub(known.delivered.get())
             }
-            _ => self.end.saturating_sub(self.highest()) + self.repeats_out,
+            _ => {
+                let beyond = self.stream.end.saturating_sub(self.highest());
+                beyond + self.outstanding.repeats_out
+            }
         };
         Bytes::new(bytes)
     }
 
     /// The end of the highest acknowledged byte.
     fn highest(&self) -> u64 {
-        self.sacked.end().unwrap_or(0).max(self.una)
+        self.outstanding.highest(self.stream.una)
+    }
+
+    /// Whether data below the highest acknowledged byte are not acknowledged.
+    fn has_hole(&self) -> bool {
+        self.highest() > self.stream.una
     }
 
     /// How much the data in flight may vary on a plateau. Away from the sender, timestamps give the data in flight only by
@@ -417,25 +336,6 @@ impl Flow {
     /// Updates what follows from the model of the path.
     pub(crate) fn refresh(&mut self, vantage: Vantage) {
         self.model.refresh();
-        self.patience = self.patience(vantage);
-    }
-
-    /// The thresholds by which departures are judged.
-    fn patience(&self, vantage: Vantage) -> Patience {
-        let least = self.model.rtt_min.unwrap_or_default();
-        let most = self.model.rtt_max.unwrap_or_default();
-        let silence = match vantage {
-            Vantage::Sender => least / 4,
-            // An acknowledgement that passes the capture reaches the sender later, and the sender's answer passes later
-            // still.
-            Vantage::Elsewhere => most + most / 2,
-        };
-        let packets = Bytes::new(self.mss() * 3 / 2);
-        Patience {
-            silence: PATIENCE.max(silence),
-            train: self.model.btl_bw_max().time_for(packets),
-            longest_train: least,
-            pace: Rate::from_transfer(self.plateau.at(), least),
-        }
+        self.judge.refresh(&self.model, self.full.size(), vantage);
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use experiment::Prefix;
 
-use super::text::{LONGEST, number};
+use super::LONGEST_LINE;
 
 /// No row has more cells.
 const MOST_CELLS: usize = 64;
@@ -33,7 +33,7 @@ impl Default for Row {
         Row {
             separator: Separator::Unknown,
             reader: Reader::new(),
-            text: vec![0; LONGEST],
+            text: vec![0; LONGEST_LINE],
             ends: [0; MOST_CELLS],
             count: 0,
         }
@@ -283,4 +283,11 @@ fn networks(row: &Row) -> Result<Networks, String> {
             "{next} may be the length of a prefix or an AS number; write 192.0.2.0/24, or give the columns names: network,asn"
         )),
     }
+}
+
+/// The number in `AS64500` or `64500`.
+pub fn number(text: &str) -> Option<u32> {
+    let digits = text.get(..2).filter(|head| head.eq_ignore_ascii_case("as"));
+    let digits = digits.map_or(text, |head| &text[head.len()..]);
+    digits.parse().ok()
 }

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use experiment::Prefix;
 use text::{Lines, TextError};
 
-use super::text::{LONGEST, LineError};
-use super::{Systems, SystemsError};
+use super::text::LineError;
+use super::{LONGEST_LINE, Systems, SystemsError};
 
 /// The most bytes of a list. They take seconds to read, and a policy that is read again waits for them.
 const LARGEST: u64 = 128 << 20;
@@ -29,7 +29,7 @@ impl Systems {
 /// The same, from wherever.
 pub(crate) fn read(source: impl BufRead, most: usize) -> Result<Vec<Prefix>, SystemsError> {
     let mut networks = Vec::new();
-    let mut lines = Lines::new(source, LONGEST).without_blank();
+    let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
     while let Some(line) = lines.next_valid()? {
         let said = line.split('#').next().unwrap_or_default().trim();
         if said.is_empty() {

@@ -76,6 +76,9 @@ pub enum SystemsError {
     Line(#[from] LineError),
 }
 
+/// The most bytes of a line of these files.
+const LONGEST_LINE: usize = 64 << 10;
+
 /// The most bytes of a table, decompressed. Tables of the whole internet have some tens of megabytes.
 const LARGEST: u64 = 512 << 20;
 
@@ -138,7 +141,7 @@ impl<'de> Deserialize<'de> for Number {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
-                Ok(Number(text::number(text)))
+                Ok(Number(columns::number(text)))
             }
         }
         deserializer.deserialize_any(Any)

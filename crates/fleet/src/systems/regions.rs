@@ -11,8 +11,8 @@ use hashbrown::HashMap;
 use text::{Lines, TextError};
 
 use super::ranges::{Collected, Ranges};
-use super::text::{LONGEST as LONGEST_LINE, LineError};
-use super::{MOST, SystemsError};
+use super::text::LineError;
+use super::{LONGEST_LINE, MOST, SystemsError};
 
 /// The most bytes of a file.
 const LARGEST: u64 = 128 << 20;

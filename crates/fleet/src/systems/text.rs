@@ -6,12 +6,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use text::Lines;
 
-use super::columns::{Columns, Row};
+use super::columns::{Columns, Row, number};
 use super::ranges::{Collected, Ranges};
-use super::{MOST, MOST_SYSTEMS, System, SystemsError};
-
-/// No line of these files has more bytes.
-pub(super) const LONGEST: usize = 64 << 10;
+use super::{LONGEST_LINE, MOST, MOST_SYSTEMS, System, SystemsError};
 
 /// A line that makes no sense.
 #[derive(Debug, thiserror::Error)]
@@ -39,20 +36,13 @@ pub enum LineError {
     NoRegion,
 }
 
-/// The number in `AS64500` or `64500`.
-pub fn number(text: &str) -> Option<u32> {
-    let digits = text.get(..2).filter(|head| head.eq_ignore_ascii_case("as"));
-    let digits = digits.map_or(text, |head| &text[head.len()..]);
-    digits.parse().ok()
-}
-
 /// Reads all lines. The first one says how they are made: by its names, or by what its cells are.
 pub fn read(
     source: impl BufRead,
     named: &mut HashMap<u32, Arc<System>>,
 ) -> Result<Ranges, SystemsError> {
     let mut collected = Collected::default();
-    let mut lines = Lines::new(source, LONGEST).without_blank();
+    let mut lines = Lines::new(source, LONGEST_LINE).without_blank();
     let mut row = Row::default();
     let mut columns: Option<Columns> = None;
     while let Some(line) = lines.next_valid()? {

@@ -12,7 +12,7 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::mount::{MsFlags, mount};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
-use crate::check::Requirement;
+use crate::requirement::Requirement;
 use crate::{Algorithm, Error};
 
 /// The usual mount point.

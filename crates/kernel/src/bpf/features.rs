@@ -6,7 +6,8 @@ use libbpf_rs::btf::types::{FuncProto, Ptr, Struct};
 use libbpf_rs::btf::{Btf, ReferencesType};
 
 use crate::Error;
-use crate::check::{Requirement, check};
+use crate::permission::permission;
+use crate::requirement::{Requirement, met};
 
 /// The differences between kernels.
 pub(super) struct Features {
@@ -41,7 +42,7 @@ pub(super) fn has_btf() -> Requirement {
     Requirement::new("BTF", btf().err())
 }
 
-/// The requirements on the kernel.
+/// The requirements on the kernel and on the process.
 pub(crate) fn requirements() -> Vec<Requirement> {
     let kernel = btf();
     let has = |what, name: &str, lack: &str| {
@@ -58,17 +59,15 @@ pub(crate) fn requirements() -> Vec<Requirement> {
             "take a kernel from 6.1 on with CONFIG_BPF_JIT, CONFIG_BPF_SYSCALL and BTF",
         ),
         super::bpffs::requirement(),
+        permission(),
     ]
 }
 
 impl Features {
     /// The features of a kernel that meets them. The calling process may load programs.
     pub fn of_able() -> Result<Features, Error> {
-        let lacking = check().into_iter().find_map(|required| {
-            let lack = required.lack?;
-            Some(format!("{}: {lack}", required.what))
-        });
-        lacking.map_or_else(Features::read, |lack| Err(Error::Lacking(lack)))
+        met(&requirements())?;
+        Features::read()
     }
 
     fn read() -> Result<Features, Error> {

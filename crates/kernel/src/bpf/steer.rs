@@ -19,7 +19,8 @@ use super::memory::{self, Memory};
 use super::registered::map_of;
 use super::signals::Waiting;
 use super::{bpffs, failed, log};
-use crate::check::{Requirement, check_steering};
+use crate::permission::permission;
+use crate::requirement::{Requirement, met};
 use crate::{
     EndedConnection, Error, InForce, Kept, Resent, Steering, SteeringCounts, ToldObject, mapped,
     resent, since_boot,
@@ -75,13 +76,7 @@ pub fn attach_with(
     steering: &Steering,
     memory: Option<&Memory>,
 ) -> Result<Attached, Error> {
-    let lack = check_steering().into_iter().find_map(|required| {
-        let lack = required.lack?;
-        Some(format!("{}: {lack}", required.what))
-    });
-    if let Some(lack) = lack {
-        return Err(Error::Lacking(lack));
-    }
+    met(&requirements())?;
     let object = load(steering, memory, |_, _| Ok(()), || Ok(()))?;
     // The link stands beside those of others. The kernel runs all of them.
     let link = entry(&object)?
@@ -574,7 +569,7 @@ fn take_away(name: &str) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The requirements on the kernel.
+/// The requirements on the kernel and on the process.
 pub(crate) fn requirements() -> Vec<Requirement> {
-    vec![super::features::has_btf()]
+    vec![super::features::has_btf(), permission()]
 }

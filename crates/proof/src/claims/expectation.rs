@@ -1,6 +1,6 @@
 //! The expected value of a measure, and its published band.
 
-use super::seen;
+use super::kinds;
 use document::de::Wrong;
 use document::tree::Node;
 use record::Dimension;
@@ -136,7 +136,7 @@ impl TryFrom<Raw> for Expectation {
             }
             _ => {}
         }
-        if raw.flows.is_some() && seen::is_of_all_flows(measure) {
+        if raw.flows.is_some() && kinds::is_of_all_flows(measure) {
             let reason = format!("{} is of all flows together; leave it out", measure.name);
             return Err(Wrong::new("flows", reason));
         }
@@ -151,7 +151,7 @@ impl TryFrom<Raw> for Expectation {
             let reason = "is empty; name the engines, or leave it out if it differs on all";
             return Err(Wrong::new("differs_on", reason));
         }
-        if raw.never && !seen::is_of_event(measure) {
+        if raw.never && !kinds::is_of_event(measure) {
             let reason = format!("{} measures no event that may never happen", measure.name);
             return Err(Wrong::new("never", reason));
         }

@@ -11,6 +11,7 @@ mod document;
 mod expectation;
 mod json;
 mod judge;
+mod kinds;
 mod seen;
 pub mod spec;
 mod studies;

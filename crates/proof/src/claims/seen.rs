@@ -5,16 +5,11 @@ use record::{FlowSample, FlowSummary};
 use units::Duration;
 
 use super::expectation::Expectation;
+use super::kinds::{LEAST_RTT_MEASURE, STEP_MEASURES, is_of_event};
 use studies::runs::Finding;
 
 /// The measure of failed attempts to open a connection. Each may fail without a byte.
 const FAILED_OPENS_MEASURE: &str = "failed_opens";
-/// The measures of flows that become even and stay so.
-const EVENNESS_MEASURES: [&str; 3] = ["convergence", "even", "jain_converged"];
-/// The measures of a change of the bottleneck's rate.
-const STEP_MEASURES: [&str; 2] = ["cycle_growth", "follow"];
-/// The measure of the time until the round-trip time is the least that the flows' windows allow.
-const LEAST_RTT_MEASURE: &str = "four_packets_reached";
 /// The measure of the time after a change of the rate. It has no value if the rate does not change.
 const SINCE_STEP_MEASURE: &str = "since_step";
 /// The gain cycles' phases that the measure of growth needs: two cycles of eight, each about an RTprop long.
@@ -23,19 +18,6 @@ const TWO_CYCLE_PHASES: f64 = 16.0;
 const EVEN_TIME: Duration = Duration::from_secs(10);
 /// The time for which round-trip times must be short.
 const SHORT_RTT_TIME: Duration = Duration::from_secs(60);
-
-/// Whether the measure is of an event that may never happen. In a run that lasts long enough, no value then means that
-/// it did not.
-pub(super) fn is_of_event(measure: &Measure) -> bool {
-    EVENNESS_MEASURES.contains(&measure.name)
-        || STEP_MEASURES.contains(&measure.name)
-        || measure.name == LEAST_RTT_MEASURE
-}
-
-/// Whether the measure covers all flows of a run.
-pub(super) fn is_of_all_flows(measure: &Measure) -> bool {
-    EVENNESS_MEASURES.contains(&measure.name)
-}
 
 /// The subject of the measurement, if each started flow delivered something. Otherwise nothing was measured, even if a
 /// count is zero.
@@ -95,6 +77,7 @@ pub(super) fn could_happen(expectation: &Expectation, run: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claims::kinds::EVENNESS_MEASURES;
 
     #[test]
     fn the_measures_are_there() {

@@ -1,17 +1,12 @@
 //! The interface of what assigns arms to connections, and reports what became of the connections.
 
 use kernel::{SteeredConnection, SteeringCounts};
-use linux::command::Init;
-use units::Duration;
 
 use super::object::ObjectRow;
-use super::place::{Missing, Place};
-use super::program::Program;
-use super::route::Routed;
+use super::place::Missing;
 use super::row::{Maker, Now, Row};
-use super::running::StudyError;
 
-/// A [program](Program) on a control group, or [routes](Routed) to client networks.
+/// A [program](super::program::Program) on a control group, or [routes](super::route::Routed) to client networks.
 pub(super) trait Assigner {
     /// Maintains the assignment. To be called about once a second.
     fn tend(&mut self, maker: &Maker, now: Now) -> Heard;
@@ -44,17 +39,4 @@ pub(super) struct Heard {
     pub is_back: bool,
     /// What is wrong, or was wrong.
     pub troubles: Vec<String>,
-}
-
-/// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
-pub(super) fn begin(
-    place: &Place,
-    boot: Duration,
-    now: Duration,
-    undo: &Init,
-) -> Result<Box<dyn Assigner>, StudyError> {
-    Ok(match &place.plan.cgroup {
-        Some(group) => Box::new(Program::begin(place, group, boot)?),
-        None => Box::new(Routed::begin(place, now, undo)?),
-    })
 }

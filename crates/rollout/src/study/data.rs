@@ -17,8 +17,7 @@ use super::groups::{FirstHandshakes, Known, is_in_force, network_of};
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
-use super::place::{Missing, Place, PlaceError};
-use super::running::{OBJECTS, START};
+use super::place::{Missing, OBJECTS, Place, PlaceError, START};
 use fleet::files::files;
 
 /// Why data cannot be read.

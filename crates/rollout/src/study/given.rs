@@ -6,11 +6,12 @@ use experiment::{Key, Observation, Unit};
 use kernel::{EndedConnection, ToldObject};
 use units::{Bytes, Duration};
 
+use super::error::StudyError;
 use super::groups::Known;
 use super::object::ObjectRow;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::{StudyError, files_of, missing_of, observation, observation_of_object};
+use super::running::{files_of, missing_of, observation, observation_of_object};
 use fleet::Moment;
 use fleet::files::{Files, RecordError};
 use fleet::systems::Systems;

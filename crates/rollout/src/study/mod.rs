@@ -7,6 +7,7 @@
 mod assigner;
 mod calendar;
 mod data;
+mod error;
 mod given;
 mod group;
 mod groups;
@@ -30,6 +31,7 @@ mod told;
 
 pub(crate) use calendar::Calendar;
 pub use data::{DataError, LeftOut, Log, Read, read};
+pub use error::StudyError;
 pub use given::{Given, Recording, observations};
 pub use group::{ControlGroup, GroupError};
 pub(crate) use hold::{Hold, in_force, release, sweep};
@@ -43,6 +45,6 @@ pub(crate) use program::drawn_unit;
 pub use route::{LEASE, RouteError, stop_routes};
 pub use row::Row;
 pub(crate) use running::booted;
-pub use running::{Finished, Step, Study, StudyError};
+pub use running::{Finished, Step, Study};
 pub use tended::HoldError;
 pub(crate) use told::Told;

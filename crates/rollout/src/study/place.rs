@@ -13,8 +13,13 @@ use tables::numbers::count;
 
 use super::holder::Holder;
 use super::lock::{Claim, Held, Refused};
-use super::running::{OBJECTS, START};
 use fleet::files::files;
+
+/// The beginning of the names of connection files.
+pub(super) const START: &str = "study-";
+
+/// The beginning of the names of object files.
+pub(super) const OBJECTS: &str = "objects-";
 
 /// The file with what is known of the study.
 const FILE: &str = "study.json";

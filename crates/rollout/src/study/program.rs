@@ -9,11 +9,11 @@ use linux::diag::{Diag, Filter};
 use units::Duration;
 
 use super::assigner::{Assigner, Heard};
+use super::error::StudyError;
 use super::group::ControlGroup;
 use super::hold::Hold;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::StudyError;
 use crate::networks::table;
 
 /// How long the program works on without a renewal. If the study's process is stopped, the default is back after this

@@ -10,18 +10,19 @@ use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
-use super::assigner::{self, Assigner, Heard};
+use super::assigner::{Assigner, Heard};
 use super::calendar::Calendar;
 use super::data::seen;
-use super::group::{ControlGroup, GroupError};
+use super::error::StudyError;
+use super::group::ControlGroup;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
 use super::noted::Noted;
 use super::object::{ObjectRow, write_objects};
-use super::place::{Missing, Place, PlaceError};
-use super::route::{self, RouteError};
+use super::place::{Missing, OBJECTS, Place, START};
+use super::program::Program;
+use super::route::{self, Routed};
 use super::row::{Maker, Now, Row, write_rows};
-use super::tended::HoldError;
 use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
@@ -34,52 +35,6 @@ const LOOK: Duration = Duration::from_secs(30);
 
 /// How often the guards are checked.
 const GUARD: Duration = Duration::from_secs(10);
-
-/// The beginning of the names of connection files.
-pub(super) const START: &str = "study-";
-
-/// The beginning of the names of object files.
-pub(super) const OBJECTS: &str = "objects-";
-
-/// Why a study does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// The kernel refused.
-    #[error(transparent)]
-    Kernel(#[from] kernel::Error),
-    /// The program cannot be attached to the control group.
-    #[error(transparent)]
-    Hold(#[from] HoldError),
-    /// The study's sockets cannot be observed.
-    #[error(transparent)]
-    Linux(#[from] linux::Error),
-    /// The control group cannot be used.
-    #[error(transparent)]
-    Group(#[from] GroupError),
-    /// The routes cannot be used.
-    #[error(transparent)]
-    Route(#[from] RouteError),
-    /// The directory cannot be used.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// An interface of the plan does not exist.
-    #[error(transparent)]
-    Interface(DocumentError),
-    /// The files cannot be written.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The limit for the data is too small.
-    #[error("expected at least 64 MB: half of it is for connections, half for their objects")]
-    Little,
-    /// The controller of an arm cannot be used.
-    #[error("arm[{place}].controller: {why}")]
-    Controller {
-        /// The index of the arm.
-        place: usize,
-        /// The reason.
-        why: String,
-    },
-}
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,7 +161,7 @@ impl Study {
         Ok(Study {
             _held: held,
             measured,
-            assigner: assigner::begin(&place, boot, now, undo)?,
+            assigner: assign(&place, boot, now, undo)?,
             files,
             objects,
             maker,
@@ -438,6 +393,19 @@ pub(super) fn missing_of(files: &Files<Row>, objects: &Files<ObjectRow>) -> Miss
         unwritten: files.lost() + objects.lost(),
         ..Missing::default()
     }
+}
+
+/// Begins to assign arms to new connections. `boot` is the machine's boot time, since 1970.
+fn assign(
+    place: &Place,
+    boot: Duration,
+    now: Duration,
+    undo: &Init,
+) -> Result<Box<dyn Assigner>, StudyError> {
+    Ok(match &place.plan.cgroup {
+        Some(group) => Box::new(Program::begin(place, group, boot)?),
+        None => Box::new(Routed::begin(place, now, undo)?),
+    })
 }
 
 fn little(error: RecordError) -> StudyError {

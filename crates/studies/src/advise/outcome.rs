@@ -5,20 +5,7 @@ use record::{Record, jain_index};
 use serde::Serialize;
 use tables::statistics::quantile;
 
-use super::plan::Case;
-
-units::named! {
-    /// The other flows on the path.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub enum Company, "company" {
-        /// Nobody.
-        Nobody = "nobody",
-        /// A CUBIC flow.
-        Cubic = "cubic",
-        /// A second flow of the candidate, and small requests with it.
-        Itself = "itself",
-    }
-}
+use super::plan::{Case, Company};
 
 /// The results of a candidate on a sampled path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -5,8 +5,8 @@ use draw::{Axis, Chart, Curve, Dash, Look, Mark, Picture, Rule, Unit, cdf};
 
 use super::advice::Advice;
 use super::goal::Goal;
-use super::outcome::{Company, Outcome};
-use super::plan::Case;
+use super::outcome::Outcome;
+use super::plan::{Case, Company};
 use super::ranges::{Range, short};
 use super::table;
 use super::words;

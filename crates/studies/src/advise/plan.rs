@@ -4,7 +4,6 @@ use congestion::ControllerKind;
 use lab::Cancel;
 use units::{Bytes, Duration, Rate};
 
-use super::outcome::Company;
 use super::ranges::Range;
 use crate::runs::{Plan, derive_seed};
 use document::de;
@@ -45,6 +44,19 @@ pub struct Sampled {
     pub rate: Rate,
     /// The path and the hosts.
     pub scenario: Scenario,
+}
+
+units::named! {
+    /// The other flows on the path.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Company, "company" {
+        /// Nobody.
+        Nobody = "nobody",
+        /// A CUBIC flow.
+        Cubic = "cubic",
+        /// A second flow of the candidate, and small requests with it.
+        Itself = "itself",
+    }
 }
 
 /// A candidate over a sampled path.

@@ -9,12 +9,12 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
+use super::measured::Measured;
 use super::quic_line::{self, QuicLine, Watch};
 use super::row::Row;
 use super::spec::{Host, Over, Spec};
 use super::tcp;
 use lab::Cancel;
-use record::LimitShares;
 use scenario::Controller;
 
 /// The least time limit of a probe. The limit is the interval if that is longer.
@@ -25,12 +25,6 @@ struct Line {
     host: Host,
     controller: Controller,
     connection: Option<Connection>,
-}
-
-/// The measurements of a probe.
-pub(super) struct Measured {
-    pub took: Duration,
-    pub limited_by: Option<LimitShares>,
 }
 
 /// A connection that is kept open.

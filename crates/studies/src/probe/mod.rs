@@ -8,6 +8,7 @@
 
 mod dataset;
 mod hosts;
+mod measured;
 mod paths;
 mod picture;
 mod quic_line;

@@ -10,7 +10,7 @@ use quic::probe::{ProbeError, Prober};
 use record::LimitShares;
 use units::{Bytes, Duration};
 
-use super::hosts::Measured;
+use super::measured::Measured;
 
 /// An open connection, with an observer of its limits.
 pub(super) struct QuicLine {

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 
-use super::execute::Execution;
 use super::plan::Run;
-use lab::{Cancel, Progress};
+use lab::{Cancel, Engine, Progress};
 use record::Record;
 
 /// The most repetitions of a run in real time, where a judgement needs a record that can be trusted.
@@ -44,17 +43,17 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The record of the run. A run that cannot be trusted is repeated as often as the execution allows; `repeated` is
+/// The record of the run. A run that cannot be trusted is repeated up to `repeats` times, if there is a limit; `repeated` is
 /// called each time.
 pub(super) fn attempt(
-    execution: &Execution<'_>,
+    (engine, repeats): (&dyn Engine, Option<u32>),
     run: &Run,
     watch: &(dyn Fn(Progress) + Sync),
     repeated: &dyn Fn(),
     cancel: &Cancel,
 ) -> Result<Record, Reason> {
-    let once = || once(execution, run, watch, cancel).map_err(Reason::Failed);
-    let Some(repeats) = execution.repeats else {
+    let once = || once(engine, run, watch, cancel).map_err(Reason::Failed);
+    let Some(repeats) = repeats else {
         return once();
     };
     let mut runs = 0;
@@ -75,12 +74,11 @@ pub(super) fn attempt(
 }
 
 fn once(
-    execution: &Execution<'_>,
+    engine: &dyn Engine,
     run: &Run,
     watch: &(dyn Fn(Progress) + Sync),
     cancel: &Cancel,
 ) -> Result<Record, String> {
-    let engine = execution.engine;
     // A panic at one point of a grid must not cost the results of the others.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
         if run.keeps_samples {

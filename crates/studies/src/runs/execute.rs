@@ -134,7 +134,8 @@ pub fn execute<'r, E>(
                     }
                     let watch = |progress| (execution.watch)(Event::Progress(place, progress));
                     let repeated = || (execution.watch)(Event::Repeated(place));
-                    let result = attempt(execution, runs[place], &watch, &repeated, cancel);
+                    let how: (&dyn Engine, _) = (execution.engine, execution.repeats);
+                    let result = attempt(how, runs[place], &watch, &repeated, cancel);
                     // Nobody receives after an error of `note`.
                     let _ = sender.send((place, result));
                 }

@@ -230,7 +230,7 @@ impl QuicConnection {
     /// long headers (RFC 9000, section 7.2). Clients without IDs have one connection at a time.
     pub fn is_another(&self, packet: &Packet<'_>, long: &Long<'_>) -> bool {
         let is_of_client = long.kind == Kind::Initial && packet.from == self.present[0];
-        is_of_client && self.ids[0].is_some_and(|id| id.len() > 0 && id != long.from)
+        is_of_client && self.ids[0].is_some_and(|id| !id.is_empty() && id != long.from)
     }
 
     /// Takes in a datagram whose first packet has this header, or several that were captured joined. Returns the connection
@@ -331,7 +331,7 @@ impl QuicConnection {
         while let Some(header) = next {
             match header {
                 Header::Long(long, rest) => {
-                    if self.ids[side].is_none() && long.from.len() > 0 {
+                    if self.ids[side].is_none() && !long.from.is_empty() {
                         told.push((long.from, side));
                     }
                     self.on_long(&packet, side, &long, secrets);

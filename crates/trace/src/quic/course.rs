@@ -276,7 +276,8 @@ impl Course {
         room: Room,
     ) {
         if let Some(flow) = self.tcp.sides[1 - side].flow.as_deref_mut() {
-            flow.ack_delay = Duration::from_micros(delay_us).min(self.delays[side].longest);
+            let delay = Duration::from_micros(delay_us);
+            flow.set_ack_delay(delay.min(self.delays[side].longest));
         }
         let [own, other] = pair(&mut self.sides, side);
         let Some(&(_, largest)) = ranges.first() else {

@@ -165,7 +165,7 @@ impl FlowSummary {
         let place = Place::of(connection, side);
         let life = connection.last.since(connection.first);
         let samples = flow.samples();
-        let rtprop = match (flow.model.rtt_min, flow.far) {
+        let rtprop = match (flow.model.rtt_min, flow.far()) {
             // For QUIC, the place of the capture becomes known late: at first, the ends' computing time in the handshake
             // hides it.
             (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
@@ -185,8 +185,8 @@ impl FlowSummary {
         let is_heard = totals.acks > 0;
         let is_known = place != Place::Unknown && is_heard;
         let course = (samples, flow.rounds.done());
-        let policed =
-            rtprop.and_then(|least| policer(flow.losses.kept(), course, least, flow.mss()));
+        let policed = rtprop
+            .and_then(|least| policer(flow.recovery.losses.kept(), course, least, flow.mss()));
         let mut summary = FlowSummary {
             from,
             to,
@@ -216,19 +216,19 @@ impl FlowSummary {
                 Some(queue.as_millis_f64())
             }),
             retransmitted: flow.retransmitted(),
-            retransmitted_bytes: flow.repeats.bytes,
+            retransmitted_bytes: flow.recovery.repeats.bytes,
             lost: flow
                 .tells_copies(connection.has_timestamps(side))
-                .then(|| flow.repeats.lost() + flow.lost_before()),
+                .then(|| flow.recovery.repeats.lost() + flow.lost_before()),
             lost_before: flow.lost_before(),
-            spurious: flow.repeats.spurious,
+            spurious: flow.recovery.repeats.spurious,
             reordered: totals.reordered,
-            duplicated: flow.repeats.duplicated,
+            duplicated: flow.recovery.repeats.duplicated,
             missed_bytes: totals.missed,
             unfollowed: totals.unfollowed,
             marked: totals.marked,
-            recoveries: flow.recoveries.count,
-            timeouts: flow.recoveries.timeouts,
+            recoveries: flow.recovery.recoveries.count,
+            timeouts: flow.recovery.recoveries.timeouts,
             limited_by: connection
                 .shares(side)
                 .and_then(|shares| LimitedBy::of(&shares)),
@@ -278,7 +278,7 @@ impl FlowSummary {
                 rtt_min: flow.model.rtt_min?,
                 packet,
             };
-            Causes::of(flow.losses.kept(), flow.samples(), &counted)
+            Causes::of(flow.recovery.losses.kept(), flow.samples(), &counted)
         };
         let longest = self.queue_ms.map_or(0.0, |queue| queue.max);
         let queue = causes.full.map_or(longest, Duration::as_millis_f64);

@@ -41,7 +41,7 @@ pub struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    Report(report::Options),
+    Report(Box<report::Options>),
     Stop(stop::Options),
 }
 

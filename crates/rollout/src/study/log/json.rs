@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::format::{FormatError, Named, WHAT, named};
+use super::named::{FormatError, Named, WHAT, named};
 use super::times::Unit;
 use super::{Request, Said};
 

@@ -5,14 +5,16 @@ mod format;
 pub mod fuzz;
 mod json;
 mod lines;
+mod named;
 mod pattern;
 mod times;
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
 
-pub use format::{Format, FormatError};
+pub use format::Format;
 pub use lines::LogCounts;
+pub use named::FormatError;
 use times::{Unit, instant, span};
 
 /// A request that a server has answered.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::Said;
-use super::format::{FormatError, Named, WHAT, named};
+use super::named::{FormatError, Named, WHAT, named};
 use super::times::Unit;
 
 /// A pattern: values, and the text between them.

@@ -9,7 +9,7 @@ use report::Table;
 use tables::numbers::{bits_per_sec, known, span, utc};
 
 use super::super::data::Read;
-use super::tables::percent;
+use super::share::percent;
 
 /// The most rows of the table over calendar time. JSON has all bins.
 const ROWS: usize = 12;

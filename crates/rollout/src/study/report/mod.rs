@@ -3,6 +3,7 @@
 mod charts;
 pub mod course;
 mod course_charts;
+mod share;
 pub mod tables;
 
 use ::report::Table;

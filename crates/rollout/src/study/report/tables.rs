@@ -11,6 +11,7 @@ use tables::numbers::{bits_per_sec, count, known, utc};
 
 use super::super::data::Read;
 use super::super::join::Joined;
+use super::share::{percent, shown};
 
 /// How many groups are shown. JSON has all.
 const GROUPS: usize = 20;
@@ -269,21 +270,6 @@ pub fn classes(findings: &Findings) -> Table {
     )
 }
 
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", shown(share, 2))
-}
-
-/// A share in per cent with this many decimals. One that is not zero is not shown as zero.
-fn shown(share: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", share * 100.0);
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    if share > 0.0 && is_zero {
-        let least = 0.1_f64.powi(i32::try_from(decimals).unwrap_or(0));
-        return format!("< {least:.decimals$}");
-    }
-    text
-}
-
 /// The effects of an arm, measure by measure.
 pub fn effects(comparison: &Comparison) -> Table {
     let none = || vec!["–".to_owned(); 5];
@@ -371,16 +357,4 @@ fn in_group(row: &GroupRow, is_over: bool) -> Vec<String> {
         probability(row.p_corrected),
         row.effect.connections.iter().sum::<u64>().to_string(),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_that_is_not_zero_is_not_shown_as_zero() {
-        let told = [0.0, 0.000_04, 0.000_06, 0.5].map(percent);
-        assert_eq!(told, ["0.00 %", "< 0.01 %", "0.01 %", "50.00 %"]);
-        assert_eq!([0.005, 0.006].map(|share| shown(share, 0)), ["< 1", "1"]);
-    }
 }

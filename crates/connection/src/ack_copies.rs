@@ -18,12 +18,12 @@ const MOST: usize = 512;
 
 /// The latest acknowledgements.
 #[derive(Debug, Clone, Default)]
-pub struct Heard {
+pub struct AckCopies {
     hash: DefaultHashBuilder,
     latest: VecDeque<u64>,
 }
 
-impl Heard {
+impl AckCopies {
     /// Whether this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
     /// twice. Timestamps alone do not tell acknowledgements of the same millisecond apart, so they count only then.
     #[inline]
@@ -58,6 +58,6 @@ impl Heard {
 
     /// Forgets all acknowledgements.
     pub fn thin(&mut self) {
-        *self = Heard::default();
+        *self = AckCopies::default();
     }
 }

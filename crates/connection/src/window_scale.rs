@@ -12,7 +12,7 @@ const MOST: u8 = 14;
 
 /// The estimate of the scale.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Window {
+pub struct WindowScale {
     /// The latest acknowledgement, and the unscaled window that it offered.
     offered: Option<(u64, u16)>,
     least: u8,
@@ -21,7 +21,7 @@ pub struct Window {
     is_met: bool,
 }
 
-impl Window {
+impl WindowScale {
     #[inline]
     pub fn offered(&mut self, ack: u64, window: u16) {
         if self.offered.is_none_or(|(before, _)| ack >= before) {
@@ -63,7 +63,7 @@ mod tests {
 
     /// Rounds with these bytes in flight.
     fn after(flights: impl IntoIterator<Item = u64>) -> Option<u8> {
-        let mut window = Window::default();
+        let mut window = WindowScale::default();
         let mut ack = 0;
         for flight in flights {
             window.offered(ack, 500);

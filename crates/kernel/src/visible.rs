@@ -1,0 +1,16 @@
+//! The state of connections that this process may look at.
+
+use std::os::fd::OwnedFd;
+
+/// The maps of the state of connections, of each controller that is kept and that this process may look at. A build
+/// without programs for the kernel finds none.
+pub fn visible_flows() -> Vec<OwnedFd> {
+    #[cfg(feature = "load")]
+    let found = crate::Algorithm::ALL
+        .iter()
+        .filter_map(|algorithm| crate::flows(*algorithm).ok().flatten())
+        .collect();
+    #[cfg(not(feature = "load"))]
+    let found = Vec::new();
+    found
+}
