@@ -300,7 +300,9 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
         };
         let is_use = item.iter().any(|token| is(token, "use"));
         item.push(token);
-        if is_end && !(is_use && !is(item.last().expect("a token"), ";")) {
+        // The braces of a `use` do not end it.
+        let is_over = !is_use || item.last().is_some_and(|token| is(token, ";"));
+        if is_end && is_over {
             if std::mem::take(&mut is_off) {
                 items.pop();
             }
