@@ -16,13 +16,13 @@ use early::Early;
 pub use next::Turn;
 
 /// The capture is at an end if less than one part in this many of the round trip is on that end's side.
-const NEAR: u64 = 10;
+const NEAR_END_DIVISOR: u64 = 10;
 
 /// The sequence numbers of a sender's RST and FIN are within this many bytes of those that it has sent.
-const FAR: u32 = 1 << 24;
+const MAX_CLOSE_DISTANCE: u32 = 1 << 24;
 
 /// The sequence numbers of its other segments are within this many bytes of those that are outstanding.
-const WINDOW: u32 = 1 << 20;
+const MAX_DISTANCE: u32 = 1 << 20;
 
 /// One end of a connection, as a sender.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub struct Side {
     has_sent_syn: bool,
     /// The sequence number after its latest segment that was near those before.
     after: Option<u32>,
-    /// Whether the options of its SYN were not captured completely.
+    /// True if the options of its SYN were not captured completely.
     is_cut: bool,
     has_timestamps: bool,
     /// Its data. `None` before the first.
@@ -61,11 +61,11 @@ pub struct Connection {
     pub tunnel: Option<Tunnel>,
     /// The ends that have sent FIN or RST, as bits.
     fins: u8,
-    /// What CWR and ECE mean.
+    /// The meaning of CWR and ECE.
     ecn: ecn::Meaning,
-    /// Whether it was reset.
+    /// True if it was reset.
     pub is_reset: bool,
-    /// Whether it is a QUIC connection whose packets were decrypted.
+    /// True if it is a QUIC connection whose packets were decrypted.
     pub is_quic: bool,
     /// A connection between the same ends that may have begun.
     next: Option<Box<Connection>>,
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Whether this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
+    /// True if this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
     /// sequence number.
     fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         if !segment.flags.has(Flags::SYN) {
@@ -136,17 +136,17 @@ impl Connection {
         }
     }
 
-    /// Whether the capture shows only a handshake so far.
+    /// True if the capture shows only a handshake so far.
     fn is_young(&self) -> bool {
         !self.handshake.is_done() && self.sides.iter().all(|side| side.flow.is_none())
     }
 
-    /// Whether it is closed: both ends have sent FIN, or one has sent RST.
+    /// True if it is closed: both ends have sent FIN, or one has sent RST.
     fn is_closed(&self) -> bool {
         self.fins == 3 || self.is_reset
     }
 
-    /// Whether this side has sent FIN.
+    /// True if this side has sent FIN.
     fn has_closed(&self, side: usize) -> bool {
         self.fins >> side & 1 == 1
     }
@@ -158,7 +158,7 @@ impl Connection {
         self.last = at;
         self.segments += 1;
         let side = &self.sides[from];
-        let is_near = side.after.is_none() || side.is_near(segment.seq, FAR);
+        let is_near = side.after.is_none() || side.is_near(segment.seq, MAX_CLOSE_DISTANCE);
         if segment.flags.has(Flags::RST) {
             self.is_reset |= is_near;
             return;
@@ -206,7 +206,7 @@ impl Connection {
                 has_moved |= flow.on_data(passage, segment, ip, self.ecn);
             }
         } else if let Some(flow) = &mut self.sides[from].flow
-            && (self.is_quic || flow.is_near(segment.seq, WINDOW.into()))
+            && (self.is_quic || flow.is_near(segment.seq, MAX_DISTANCE.into()))
         {
             flow.on_no_data(packet.id);
         }
@@ -293,7 +293,7 @@ impl Connection {
         }
     }
 
-    /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth, and while packets
+    /// True if its memory must be counted again: after each of its first packets, then after every sixteenth, and while packets
     /// wait.
     #[inline]
     pub fn is_to_be_counted(&self) -> bool {
@@ -328,7 +328,7 @@ impl Connection {
         own.filter(|_| one.window_scale.is_some() && other.window_scale.is_some())
     }
 
-    /// Whether the capture tells when the receive window limits this side's data.
+    /// True if the capture tells when the receive window limits this side's data.
     fn knows_window(&self, side: usize) -> bool {
         let is_known = self.is_quic || self.scale_of(1 - side).is_some();
         is_known || self.vantages[side] == Vantage::Sender
@@ -364,7 +364,7 @@ impl Connection {
     fn vantage(&self, side: usize) -> Vantage {
         let (near, far) = self.halves(side);
         match near.zip(far) {
-            Some((near, far)) if near * NEAR <= near + far => Vantage::Sender,
+            Some((near, far)) if near * NEAR_END_DIVISOR <= near + far => Vantage::Sender,
             _ => Vantage::Elsewhere,
         }
     }
@@ -385,17 +385,18 @@ impl Connection {
         let near = least(least(handshake[side], self.measured[side]), near);
         // An upper bound says where the capture was taken only if it is short.
         let bound = flow.and_then(Flow::nearest_bound);
-        let bound = bound.filter(|near| far.is_some_and(|far| *near * NEAR <= *near + far));
+        let bound =
+            bound.filter(|near| far.is_some_and(|far| *near * NEAR_END_DIVISOR <= *near + far));
         (least(near, bound), far)
     }
 
-    /// Whether nothing tells what this side's sender knew when it sent. Away from the sender, TCP's timestamps tell it;
+    /// True if nothing tells what this side's sender knew when it sent. Away from the sender, TCP's timestamps tell it;
     /// QUIC has none.
     pub fn is_blind(&self, side: usize, is_at_sender: bool) -> bool {
         !is_at_sender && (self.is_quic || !self.sides[side].has_timestamps)
     }
 
-    /// Whether this side's segments have timestamps.
+    /// True if this side's segments have timestamps.
     pub fn has_timestamps(&self, side: usize) -> bool {
         self.sides[side].has_timestamps
     }
@@ -454,7 +455,7 @@ impl Side {
         }
     }
 
-    /// Whether a sequence number is within so many bytes of those that it has sent.
+    /// True if a sequence number is within so many bytes of those that it has sent.
     fn is_near(&self, number: u32, bytes: u32) -> bool {
         let away = |after: u32| number.wrapping_sub(after).cast_signed().unsigned_abs();
         let flow = self.flow.as_deref();
