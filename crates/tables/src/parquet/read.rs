@@ -111,7 +111,7 @@ pub fn row_count(file: File) -> Option<u64> {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is expected, and caught.
+    /// A panic of this thread is expected, and caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
