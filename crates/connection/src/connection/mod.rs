@@ -174,37 +174,11 @@ impl Connection {
         }
         self.ecn.on_segment(segment);
         self.sides[from].on_segment(segment, is_near);
-        let mut has_moved = false;
         // The acknowledgement comes first: the sender had processed it before it sent the data.
-        if segment.flags.has(Flags::ACK)
-            && !segment.flags.has(Flags::SYN)
-            && self.sides[1 - from].flow.is_some()
-        {
-            let scale = self.scale_of(from);
-            let passage = Passage {
-                at,
-                vantage: self.vantages[1 - from],
-                room,
-            };
-            if let Some(flow) = &mut self.sides[1 - from].flow {
-                has_moved = flow.on_ack(passage, segment, packet.id, scale);
-            }
-        }
+        let is_ack = segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN);
+        let mut has_moved = is_ack && self.take_ack(from, packet, segment, room);
         if segment.len > 0 {
-            let vantage = self.vantages[from];
-            if self.sides[from].flow.is_none() {
-                self.open(from, at, vantage);
-            }
-            if let Some(flow) = &mut self.sides[from].flow {
-                let headers = packet.ip_len.saturating_sub(segment.len).into();
-                let ip = IpPacket {
-                    headers,
-                    id: packet.id,
-                    is_marked: packet.is_marked,
-                };
-                let passage = Passage { at, vantage, room };
-                has_moved |= flow.on_data(passage, segment, ip, self.ecn);
-            }
+            has_moved |= self.take_data(from, packet, segment, room);
         } else if let Some(flow) = &mut self.sides[from].flow
             && (self.is_quic || flow.is_near(segment.seq, MAX_DISTANCE.into()))
         {
@@ -215,6 +189,50 @@ impl Connection {
         }
         if segment.flags.has(Flags::FIN) && is_near {
             self.close(from, segment);
+        }
+    }
+
+    /// Takes in an acknowledgement from this side. Returns whether round-trip times have changed.
+    fn take_ack(
+        &mut self,
+        from: usize,
+        packet: &Packet<'_>,
+        segment: &Segment,
+        room: Room,
+    ) -> bool {
+        let scale = self.scale_of(from);
+        let passage = self.passage(1 - from, room);
+        let flow = self.sides[1 - from].flow.as_deref_mut();
+        flow.is_some_and(|flow| flow.on_ack(passage, segment, packet.id, scale))
+    }
+
+    /// Takes in data of this side. Returns whether round-trip times have changed.
+    fn take_data(
+        &mut self,
+        from: usize,
+        packet: &Packet<'_>,
+        segment: &Segment,
+        room: Room,
+    ) -> bool {
+        let passage = self.passage(from, room);
+        if self.sides[from].flow.is_none() {
+            self.open(from, passage);
+        }
+        let ip = IpPacket {
+            headers: packet.ip_len.saturating_sub(segment.len).into(),
+            id: packet.id,
+            is_marked: packet.is_marked,
+        };
+        let flow = self.sides[from].flow.as_deref_mut();
+        flow.is_some_and(|flow| flow.on_data(passage, segment, ip, self.ecn))
+    }
+
+    /// The present packet, for the data of this side.
+    fn passage(&self, side: usize, room: Room) -> Passage {
+        Passage {
+            at: self.last,
+            vantage: self.vantages[side],
+            room,
         }
     }
 
@@ -230,12 +248,12 @@ impl Connection {
     }
 
     /// This side sends data for the first time.
-    fn open(&mut self, from: usize, at: Time, vantage: Vantage) {
-        let opened = self.handshake.done.unwrap_or(at);
+    fn open(&mut self, from: usize, passage: Passage) {
+        let opened = self.handshake.done.unwrap_or(passage.at);
         let full = self.mss_of(from);
         let side = &mut self.sides[from];
         let mut flow = Flow::new(opened, side.start, full, !self.is_quic);
-        flow.refresh(vantage);
+        flow.refresh(passage.vantage);
         side.flow = Some(Box::new(flow));
         self.take_handshake(from);
     }
