@@ -3,14 +3,14 @@
 use units::{Duration, Time};
 
 /// Packets of several queues are out of order by less than this. A clock that runs back further was set.
-const STEP: Duration = Duration::from_millis(100);
+const MAX_REORDERING: Duration = Duration::from_millis(100);
 
 /// A clock is hardly ever set more often. Times that still run back are those of several clocks.
-const MOST: u8 = 8;
+const MAX_STEPS: u8 = 8;
 
 /// Packets that were late, and not of a clock that was set, are fewer than this in a row: as many as one poll of a card's
 /// queue takes (Linux `NAPI_POLL_WEIGHT`).
-const FEW: u8 = 64;
+const MAX_LATE_PACKETS: u8 = 64;
 
 /// The latest step back, which may turn out to be late packets alone.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Clock {
             self.backward += 1;
             let back = latest.since(at);
             // A second step would hide that the first was late packets.
-            is_step = back > STEP && self.steps < MOST && self.step.is_none();
+            is_step = back > MAX_REORDERING && self.steps < MAX_STEPS && self.step.is_none();
             if is_step {
                 self.steps += 1;
                 self.set_back += 1;
@@ -62,7 +62,7 @@ impl Clock {
                     before: self.back,
                     size: back,
                     latest,
-                    left: FEW,
+                    left: MAX_LATE_PACKETS,
                 });
                 self.back = self.back + back;
                 at = latest;
@@ -81,7 +81,8 @@ impl Clock {
         let jump = self
             .latest
             .map_or(Duration::ZERO, |latest| (at + self.back).since(latest));
-        let has_returned = at + step.before + STEP >= step.latest && jump + STEP >= step.size;
+        let has_returned =
+            at + step.before + MAX_REORDERING >= step.latest && jump + MAX_REORDERING >= step.size;
         step.left -= 1;
         let is_over = step.left == 0;
         if has_returned {

@@ -4,12 +4,12 @@
 //! datagrams. [`mod@write`] goes the other way: it writes simulated packets as a capture.
 //!
 //! ```no_run
-//! use capture::packet::{self, Seen};
+//! use capture::packet::{self, Decoded};
 //! use capture::read::Frames;
 //!
 //! let mut frames = Frames::new(std::fs::File::open("capture.pcapng")?)?;
 //! while let Some(frame) = frames.next_frame()? {
-//!     if let Seen::Packet(packet) = packet::parse(&frame) {
+//!     if let Decoded::Packet(packet) = packet::parse(&frame) {
 //!         println!("{} → {}", packet.from, packet.to);
 //!     }
 //! }

@@ -1,6 +1,6 @@
 //! How long each limit held.
 //!
-//! Whether the bottleneck was busy while data departed shows only when the data are acknowledged. The time that goes to the
+//! A bottleneck that was busy while data departed shows only when the data are acknowledged. The time that goes to the
 //! path is therefore kept by the round of its departures, until that round is decided.
 
 use congestion::Duration;

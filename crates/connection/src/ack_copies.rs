@@ -13,8 +13,8 @@ use crate::memory::Room;
 
 /// The number of acknowledgements that are remembered: more than pass between a packet at one interface and at the next. The
 /// greater number is for captures in which data have copies, as from both ends.
-const FEW: usize = 8;
-const MOST: usize = 512;
+const MAX_ACKS: usize = 8;
+const MAX_ACKS_WITH_COPIES: usize = 512;
 
 /// The latest acknowledgements.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ pub struct AckCopies {
 }
 
 impl AckCopies {
-    /// Whether this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
+    /// True if this acknowledgement, in an IP packet with this identification, is a copy. `has_copies`: whether data were captured
     /// twice. Timestamps alone do not tell acknowledgements of the same millisecond apart, so they count only then.
     #[inline]
     pub fn is_copy(&mut self, id: u16, segment: &Segment, room: Room, has_copies: bool) -> bool {
@@ -40,8 +40,8 @@ impl AckCopies {
             return true;
         }
         let most = match room {
-            Room::Plenty if has_copies => MOST,
-            _ => FEW,
+            Room::Plenty if has_copies => MAX_ACKS_WITH_COPIES,
+            _ => MAX_ACKS,
         };
         while self.latest.len() >= most {
             self.latest.pop_front();

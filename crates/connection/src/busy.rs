@@ -18,10 +18,10 @@ use congestion::{Bytes, Duration, Rate, Time};
 use crate::evenly::Evenly;
 
 /// The time for which the bottleneck must have been busy.
-const LENGTH: Duration = Duration::from_millis(100);
+const MIN_BUSY_TIME: Duration = Duration::from_millis(100);
 
 /// The least time between marks, so that there are few.
-const SPACE: Duration = Duration::from_millis(6);
+const MIN_MARK_INTERVAL: Duration = Duration::from_millis(6);
 
 /// The data delivered at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +48,11 @@ impl Busy {
 
     /// There is a queue. Returns the bottleneck's recent rate if it has been busy for long enough.
     pub fn on_mark(&mut self, mark: Mark) -> Option<Rate> {
-        let is_far = |last: &Mark| mark.at.since(last.at) >= SPACE;
+        let is_far = |last: &Mark| mark.at.since(last.at) >= MIN_MARK_INTERVAL;
         if !self.marks.back().is_none_or(is_far) {
             return None;
         }
-        let is_long = |first: &Mark| mark.at.since(first.at) >= LENGTH;
+        let is_long = |first: &Mark| mark.at.since(first.at) >= MIN_BUSY_TIME;
         while self.marks.get(1).is_some_and(is_long) {
             self.marks.pop_front();
         }
@@ -76,16 +76,16 @@ impl Busy {
 }
 
 /// The most rates that a flow keeps.
-const MOST: usize = 64;
+const MAX_RATES: usize = 64;
 
 /// One rate in this many is greater than the bottleneck's, because the network or a busy machine had held acknowledgements
 /// back.
-const GREATER: usize = 10;
+const OUTLIER_DIVISOR: usize = 10;
 
 /// Rates of the bottleneck, evenly sampled.
 #[derive(Debug, Clone, Default)]
 pub struct Rates {
-    rates: Evenly<Rate, MOST>,
+    rates: Evenly<Rate, MAX_RATES>,
     /// The rate that a tenth of them exceeds, kept because every packet asks for it.
     believed: Option<Rate>,
 }
@@ -98,7 +98,7 @@ impl Rates {
         }
         let mut sorted = self.rates.kept().to_vec();
         sorted.sort_unstable();
-        let wrong = sorted.len().div_ceil(GREATER).min(sorted.len() / 2);
+        let wrong = sorted.len().div_ceil(OUTLIER_DIVISOR).min(sorted.len() / 2);
         self.believed = sorted.get(sorted.len() - 1 - wrong).copied();
     }
 
@@ -172,7 +172,7 @@ mod tests {
             };
             rates.add(Rate::from_bytes_per_sec(rate));
         }
-        assert!(rates.rates.kept().len() <= MOST);
+        assert!(rates.rates.kept().len() <= MAX_RATES);
         let rate = rates.get().map(Rate::bytes_per_sec);
         assert!(
             rate.is_some_and(|rate| (1_000..1_010).contains(&rate)),

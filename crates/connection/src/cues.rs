@@ -20,10 +20,10 @@ const PROMPT_TICKS: i32 = 1;
 const STALE_TICKS: i32 = 2;
 
 /// In this time, the clocks of two hosts drift apart by no more than a tick (100 ppm).
-const WINDOW: Duration = Duration::from_secs(10);
+const DRIFT_WINDOW: Duration = Duration::from_secs(10);
 
 /// A departure time further back than this is wrong: the clock does not count milliseconds, or it has drifted.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_CORRECTION: Duration = Duration::from_secs(1);
 
 /// The event that triggered a departure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Cues {
             echo: None,
             anchor: None,
             latest: Time::ZERO,
-            apart: WindowedMin::new(WINDOW),
+            apart: WindowedMin::new(DRIFT_WINDOW),
             first_apart: None,
         }
     }
@@ -86,7 +86,7 @@ impl Cues {
         self.heard = Some(value);
     }
 
-    /// What triggered new data, at the sender, and when they were built. `since_ack` is the time since the last
+    /// The event that triggered new data, at the sender, and when they were built. `since_ack` is the time since the last
     /// acknowledgement.
     #[inline]
     pub fn at_sender(&mut self, since_ack: Duration, stamps: Option<(u32, u32)>) -> (Cue, Built) {
@@ -163,7 +163,7 @@ impl Cues {
             .max(0)
             .unsigned_abs();
         let sent = since + Duration::from_millis(ticks.into());
-        if sent > at || at.since(sent) > LONGEST {
+        if sent > at || at.since(sent) > MAX_CORRECTION {
             self.anchor = Some((at, value));
             return at;
         }
@@ -258,7 +258,10 @@ mod tests {
         for ms in 0..5_000_u64 {
             let value = (ms / 10) as u32;
             let (sent, ..) = cues.far_from_sender(millis(ms), Some((value, 0)), None);
-            assert!(millis(ms).since(sent) <= LONGEST, "hundredths of a second");
+            assert!(
+                millis(ms).since(sent) <= MAX_CORRECTION,
+                "hundredths of a second"
+            );
         }
     }
 }

@@ -8,10 +8,10 @@ use units::{Bytes, Time};
 use crate::memory::Room;
 
 /// The most acknowledgements that are remembered. A clock of milliseconds makes no more timestamps than this in a second.
-const MOST: usize = 1024;
+const MAX_ACKS: usize = 1024;
 
 /// The same when memory is short.
-const FEW: usize = 16;
+const MAX_ACKS_WHEN_SHORT: usize = 16;
 
 /// An acknowledgement that passed the capture.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +56,8 @@ impl Echoes {
             }
         }
         let most = match room {
-            Room::Plenty => MOST,
-            Room::Little => FEW,
+            Room::Plenty => MAX_ACKS,
+            Room::Little => MAX_ACKS_WHEN_SHORT,
         };
         if self.passed.len() >= most {
             self.passed.pop_front();
@@ -78,7 +78,7 @@ impl Echoes {
 
     /// Keeps the latest few.
     pub fn thin(&mut self) {
-        let gone = self.passed.len().saturating_sub(FEW);
+        let gone = self.passed.len().saturating_sub(MAX_ACKS_WHEN_SHORT);
         self.passed.drain(..gone);
         self.passed.shrink_to_fit();
     }

@@ -1,10 +1,10 @@
-//! What CWR and ECE mean. With RFC 3168, CWR says that the sender has reduced its window. With Accurate ECN (RFC 9768), AE, CWR
+//! The meaning of CWR and ECE. With RFC 3168, CWR says that the sender has reduced its window. With Accurate ECN (RFC 9768), AE, CWR
 //! and ECE together count the marks that the sender has received as a receiver, and say nothing of its own window.
 
 use capture::packet::{Flags, Segment};
 use congestion::Bytes;
 
-/// What the flags mean in a connection.
+/// The meaning of the flags in a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Meaning {
     /// The handshake was not captured, or tells nothing.

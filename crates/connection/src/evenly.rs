@@ -3,19 +3,19 @@
 use crate::memory::reserve;
 
 /// The number of values that stay when memory is short.
-const LEAST: usize = 16;
+const MIN_KEPT: usize = 16;
 
-/// At most `MOST` values. When they are full, every second value is dropped, and half as many of the later ones are kept.
+/// At most `MAX` values. When they are full, every second value is dropped, and half as many of the later ones are kept.
 #[derive(Debug, Clone)]
-pub struct Evenly<T, const MOST: usize> {
+pub struct Evenly<T, const MAX: usize> {
     kept: Vec<T>,
     /// One value in this many is kept.
     stride: u32,
     left_out: u32,
 }
 
-impl<T, const MOST: usize> Default for Evenly<T, MOST> {
-    fn default() -> Evenly<T, MOST> {
+impl<T, const MAX: usize> Default for Evenly<T, MAX> {
+    fn default() -> Evenly<T, MAX> {
         Evenly {
             kept: Vec::new(),
             stride: 1,
@@ -24,7 +24,7 @@ impl<T, const MOST: usize> Default for Evenly<T, MOST> {
     }
 }
 
-impl<T, const MOST: usize> Evenly<T, MOST> {
+impl<T, const MAX: usize> Evenly<T, MAX> {
     /// Adds a value. Returns whether it is kept.
     pub fn add(&mut self, value: T) -> bool {
         self.left_out += 1;
@@ -32,7 +32,7 @@ impl<T, const MOST: usize> Evenly<T, MOST> {
             return false;
         }
         self.left_out = 0;
-        if self.kept.len() == MOST {
+        if self.kept.len() == MAX {
             self.halve();
         }
         reserve(&mut self.kept);
@@ -57,7 +57,7 @@ impl<T, const MOST: usize> Evenly<T, MOST> {
 
     /// Keeps few of them.
     pub fn thin(&mut self) {
-        while self.kept.len() > LEAST {
+        while self.kept.len() > MIN_KEPT {
             self.halve();
         }
         self.kept.shrink_to_fit();

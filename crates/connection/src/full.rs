@@ -5,25 +5,25 @@
 //! merged full packets into it.
 
 /// The number of contradicting segments that change a believed size.
-const ENOUGH: u8 = 4;
+const VOTES_OF_TOLD: u8 = 4;
 
 /// The same if no handshake told the size.
-const FEW: u8 = 1;
+const VOTES_OF_UNTOLD: u8 = 1;
 
 /// The most agreeing segments that are counted.
-const MOST: u8 = 16;
+const MAX_VOTES: u8 = 16;
 
 /// A shorter segment shows no limit of a path (RFC 791: every host accepts IP packets of 576 bytes).
-const LEAST: u64 = 500;
+const MIN_LIMIT_BYTES: u64 = 500;
 
 /// The smallest payload that a handshake can set: senders do not go below about this (Linux `TCP_MIN_SND_MSS` is 48).
-const SMALLEST: u64 = 64;
+const MIN_TOLD_BYTES: u64 = 64;
 
 /// If the handshake was not captured: the default (RFC 9293, section 3.7.1), the most that is taken for one packet, and the
 /// most for jumbo frames, where no smaller size divides the segments.
-const UNTOLD: u64 = 536;
-const MOST_UNTOLD: u64 = 1460;
-const JUMBO: u64 = 8960;
+const DEFAULT_BYTES: u64 = 536;
+const MAX_UNTOLD_BYTES: u64 = 1460;
+const MAX_JUMBO_BYTES: u64 = 8960;
 
 /// The payload of a full packet.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub struct Full {
     size: u64,
     /// The size that the handshake allows; 0 if it was not captured.
     told: u64,
-    /// Whether the size is known, from the handshake or from a segment without PSH.
+    /// True if the size is known, from the handshake or from a segment without PSH.
     is_known: bool,
     /// The number of recent segments that agreed.
     votes: u8,
@@ -42,12 +42,12 @@ pub struct Full {
 impl Full {
     /// `told` is the size that the handshake allows.
     pub fn new(told: Option<u64>) -> Full {
-        let told = told.map(|told| told.max(SMALLEST));
+        let told = told.map(|told| told.max(MIN_TOLD_BYTES));
         Full {
-            size: told.unwrap_or(UNTOLD),
+            size: told.unwrap_or(DEFAULT_BYTES),
             told: told.unwrap_or(0),
             is_known: told.is_some(),
-            votes: ENOUGH,
+            votes: VOTES_OF_TOLD,
             last: 0,
         }
     }
@@ -72,11 +72,11 @@ impl Full {
     #[inline]
     pub fn see(&mut self, len: u64, is_pushed: bool) {
         if len == self.size {
-            self.votes = (self.votes + 1).min(MOST);
+            self.votes = (self.votes + 1).min(MAX_VOTES);
             self.is_known |= !is_pushed;
-        } else if !is_pushed && len >= LEAST {
+        } else if !is_pushed && len >= MIN_LIMIT_BYTES {
             self.weigh(len);
-        } else if !self.is_known && len <= MOST_UNTOLD {
+        } else if !self.is_known && len <= MAX_UNTOLD_BYTES {
             self.size = self.size.max(len);
         }
     }
@@ -84,27 +84,32 @@ impl Full {
     fn weigh(&mut self, len: u64) {
         let last = std::mem::replace(&mut self.last, len);
         if self.is_known && len.is_multiple_of(self.size) {
-            self.votes = (self.votes + 1).min(MOST);
+            self.votes = (self.votes + 1).min(MAX_VOTES);
         } else if self.is_known && self.votes > 0 {
             self.votes -= 1;
         } else {
             let most = if self.told > 0 {
                 self.told
             } else {
-                MOST_UNTOLD
+                MAX_UNTOLD_BYTES
             };
-            let common = Some(common_divisor(len, last)).filter(|common| *common >= LEAST);
+            let common =
+                Some(common_divisor(len, last)).filter(|common| *common >= MIN_LIMIT_BYTES);
             let len = common.unwrap_or(len);
-            let mut parts = len.div_ceil(most)..=len / LEAST;
+            let mut parts = len.div_ceil(most)..=len / MIN_LIMIT_BYTES;
             let parts = parts.find(|parts| len.is_multiple_of(*parts));
             let else_size = match self.told {
-                0 if len <= JUMBO => len,
+                0 if len <= MAX_JUMBO_BYTES => len,
                 0 => self.size,
                 told => told,
             };
             self.size = parts.map_or(else_size, |parts| len / parts);
             self.is_known = true;
-            self.votes = if self.told > 0 { ENOUGH } else { FEW };
+            self.votes = if self.told > 0 {
+                VOTES_OF_TOLD
+            } else {
+                VOTES_OF_UNTOLD
+            };
         }
     }
 }
@@ -119,7 +124,7 @@ fn common_divisor(mut one: u64, mut other: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Full, SMALLEST};
+    use super::{Full, MIN_TOLD_BYTES};
 
     fn after(told: Option<u64>, segments: &[(u64, bool)]) -> u64 {
         let mut full = Full::new(told);
@@ -144,8 +149,8 @@ mod tests {
 
     #[test]
     fn nobody_sends_a_byte_at_a_time() {
-        assert_eq!(after(Some(1), &[]), SMALLEST);
-        assert_eq!(after(Some(0), &[(10, false)]), SMALLEST);
+        assert_eq!(after(Some(1), &[]), MIN_TOLD_BYTES);
+        assert_eq!(after(Some(0), &[(10, false)]), MIN_TOLD_BYTES);
     }
 
     #[test]

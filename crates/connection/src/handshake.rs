@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 /// A SYN that comes again this soon is a copy from another capture point: retransmissions wait for a second (RFC 6298,
 /// section 2).
-const SOON: Duration = Duration::from_millis(100);
+const COPY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The handshake of a connection, as far as it was captured.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +27,7 @@ impl Handshake {
     pub fn on_segment(&mut self, at: Time, segment: &Segment, is_client: bool) {
         let is_syn = segment.flags.has(Flags::SYN);
         let before = if is_client { self.syn } else { self.syn_ack };
-        if is_syn && before.is_some_and(|before| at.since(before) < SOON) {
+        if is_syn && before.is_some_and(|before| at.since(before) < COPY_TIMEOUT) {
             return;
         }
         match (is_client, is_syn) {
@@ -64,12 +64,12 @@ impl Handshake {
         }
     }
 
-    /// Whether the server has answered.
+    /// True if the server has answered.
     pub fn is_answered(&self) -> bool {
         self.syn_ack.is_some()
     }
 
-    /// Whether the handshake is complete.
+    /// True if the handshake is complete.
     pub fn is_done(&self) -> bool {
         self.done.is_some()
     }

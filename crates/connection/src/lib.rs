@@ -45,4 +45,4 @@ pub use rounds::{Round, Rounds};
 pub use series::Sample;
 
 /// The number of measurements that are needed to tell where the capture was taken.
-const ENOUGH: u64 = 4;
+const MIN_MEASUREMENTS: u64 = 4;

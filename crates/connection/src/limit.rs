@@ -1,9 +1,9 @@
-//! What limits a flow.
+//! The limits of a flow.
 
 use units::named;
 
 named! {
-    /// What limits a flow.
+    /// The limit of a flow.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Limit, "limit" {
         /// The application, or a send buffer that is too small.

@@ -1,4 +1,4 @@
-//! What limited a sender, and for how long.
+//! The limits of a sender, and for how long each held.
 //!
 //! The time between two departures of new data has one limit, decided by the state after the first departure. The
 //! application limits if it wrote no more: the segment was short and had PSH, or everything was acknowledged and nothing
@@ -27,16 +27,16 @@ use crate::cues::{Built, Cue};
 use crate::limit::Limit;
 
 /// The bursts that wait below TCP after it has sent all that it may.
-const BELOW: usize = 3;
+const BURSTS_BELOW_TCP: usize = 3;
 
 /// So many bursts must tell when they were built.
-const ENOUGH_BUILT: u64 = 30;
+const MIN_BUILT_BURSTS: u64 = 30;
 
 /// Without a scheduler, fewer than one burst in so many seems to be built early, because clocks are coarse.
-const FEW_BEFORE: u64 = 50;
+const MIN_BURSTS_PER_EARLY: u64 = 50;
 
 /// Departures no further apart than this are one burst.
-const BURST: Duration = Duration::from_micros(100);
+const MAX_BURST_GAP: Duration = Duration::from_micros(100);
 
 /// The state after a departure of new data.
 #[derive(Debug, Clone, Copy)]
@@ -45,13 +45,13 @@ pub struct Departure {
     pub at: Time,
     /// Payload.
     pub bytes: u64,
-    /// Whether the application had written no more.
+    /// True if the application had written no more.
     pub ends_write: bool,
-    /// Whether the receive window had no room for another segment.
+    /// True if the receive window had no room for another segment.
     pub is_window_full: bool,
-    /// Whether the data in flight are on a plateau, as with a send buffer that is too small.
+    /// True if the data in flight are on a plateau, as with a send buffer that is too small.
     pub is_steady: bool,
-    /// Whether a loss-based controller would still be in slow start after idle.
+    /// True if a loss-based controller would still be in slow start after idle.
     pub may_regrow: bool,
     /// The limit if none of these applies, and the bottleneck is busy.
     pub else_by: Limit,
@@ -68,16 +68,16 @@ pub struct Limits {
     ended: Option<Ended>,
     /// When the present round began.
     began: Time,
-    /// Whether the bottleneck was busy in the latest decided round.
+    /// True if the bottleneck was busy in the latest decided round.
     is_busy: bool,
     last: Departure,
     /// Since when everything has been acknowledged, if it still is.
     idle_since: Option<Time>,
     /// When a full window had room again.
     opened: Option<Time>,
-    /// Whether the sender has closed.
+    /// True if the sender has closed.
     is_closed: bool,
-    /// Whether data were sent again since the last departure of new data.
+    /// True if data were sent again since the last departure of new data.
     is_repairing: bool,
     /// The payload of the latest burst.
     burst: u64,
@@ -86,11 +86,11 @@ pub struct Limits {
     built_before: u64,
     /// The latest bursts that may have waited below TCP, oldest first: how long each took, and the limit if it did not
     /// wait.
-    below: [(Limit, Duration); BELOW],
+    below: [(Limit, Duration); BURSTS_BELOW_TCP],
     /// The length of the present train of packets, each as soon after the other as the path allows. Used where the events
     /// that triggered departures are unknown.
     train: Duration,
-    /// Whether it is longer than what is sent at once.
+    /// True if it is longer than what is sent at once.
     is_long: bool,
 }
 
@@ -107,7 +107,7 @@ struct Ended {
 pub struct Decided {
     /// When it began and when it ended.
     pub times: (Time, Time),
-    /// Whether the bottleneck was busy.
+    /// True if the bottleneck was busy.
     pub is_busy: bool,
 }
 
@@ -149,13 +149,13 @@ impl Limits {
             burst: 0,
             built_after: 0,
             built_before: 0,
-            below: [(Limit::SlowStart, Duration::ZERO); BELOW],
+            below: [(Limit::SlowStart, Duration::ZERO); BURSTS_BELOW_TCP],
             train: Duration::ZERO,
             is_long: false,
         }
     }
 
-    /// What has limited the flow since the last departure, as far as it is known at `now`.
+    /// The limit of the flow since the last departure, as far as it is known at `now`.
     fn present(&self, now: Time, cue: Cue, thresholds: &Thresholds) -> Limit {
         // A sender that may not send is not idle.
         let idle_since = match (self.idle_since, self.opened) {
@@ -177,7 +177,7 @@ impl Limits {
         }
     }
 
-    /// Whether a pacer delayed this departure. A full send buffer gets room only when an acknowledgement arrives, and a
+    /// True if a pacer delayed this departure. A full send buffer gets room only when an acknowledgement arrives, and a
     /// pacer is not much slower than the flow's average rate.
     fn is_paced(&self, now: Time, cue: Cue, pace: Rate) -> bool {
         let longest = pace.time_for(Bytes::new(self.burst)) * 2;
@@ -197,7 +197,7 @@ impl Limits {
             Cue::Unknown => self.add_of_train(by, span, thresholds),
             Cue::Answer | Cue::None => self.add_of_bursts(by, span, cue, built),
         }
-        if span > BURST {
+        if span > MAX_BURST_GAP {
             self.burst = 0;
         }
         self.burst += departure.bytes;
@@ -258,7 +258,7 @@ impl Limits {
 
     fn add_of_bursts(&mut self, by: Limit, span: Duration, cue: Cue, built: Built) {
         let is_held = matches!(by, Limit::Application | Limit::Receiver);
-        if span > BURST && !is_held {
+        if span > MAX_BURST_GAP && !is_held {
             self.built_after += u64::from(built == Built::After);
             self.built_before += u64::from(built == Built::Before);
         }
@@ -266,11 +266,11 @@ impl Limits {
             self.settle(Some(by));
         } else if cue == Cue::Answer {
             self.settle(None);
-        } else if span > BURST {
+        } else if span > MAX_BURST_GAP {
             let (oldest, took) = self.below[0];
             self.add(oldest, took);
             self.below.rotate_left(1);
-            self.below[BELOW - 1] = (by, span);
+            self.below[BURSTS_BELOW_TCP - 1] = (by, span);
             return;
         }
         self.add(by, span);
@@ -281,9 +281,10 @@ impl Limits {
         self.within_tcp.add(by, span);
     }
 
-    /// Whether nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
+    /// True if nothing waits below TCP. With a scheduler, single bursts do not wait there, either.
     pub fn is_paced_within_tcp(&self) -> bool {
-        self.built_after >= ENOUGH_BUILT && self.built_before * FEW_BEFORE < self.built_after
+        self.built_after >= MIN_BUILT_BURSTS
+            && self.built_before * MIN_BURSTS_PER_EARLY < self.built_after
     }
 
     /// Settles the latest bursts: they waited below TCP while `held_by` limited the flow, or they did not wait.
@@ -346,7 +347,7 @@ impl Limits {
         }
     }
 
-    /// Whether the last departure ended a write.
+    /// True if the last departure ended a write.
     pub fn has_ended_write(&self) -> bool {
         self.last.ends_write
     }

@@ -2,16 +2,16 @@
 //! samples, and those with the most samples lose the most. Counters stay exact.
 
 /// The bound for all connections, in bytes. The allocator's overhead and the rest of the program come on top.
-pub const MOST: usize = 272 << 20;
+pub const MAX_BYTES: usize = 272 << 20;
 
 /// Above the bound, connections are thinned out again after they have grown by one part in this many of it.
-const STEP: usize = 64;
+const STEP_DIVISOR: usize = 64;
 
 /// If thinning frees little, the step grows to one part in this many.
-const MOST_STEP: usize = 32;
+const MAX_STEP_DIVISOR: usize = 32;
 
 /// If thinning does not keep connections within the bound and one part in this many of it, some have to go.
-const EXCESS: usize = 4;
+const EXCESS_DIVISOR: usize = 4;
 
 /// The memory that is left for a connection's outstanding data and its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Memory {
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory::new(MOST)
+        Memory::new(MAX_BYTES)
     }
 }
 
@@ -60,7 +60,7 @@ impl Memory {
             most,
             held: 0,
             thin_at: most,
-            step: most / STEP,
+            step: most / STEP_DIVISOR,
         }
     }
 
@@ -97,15 +97,15 @@ impl Memory {
         self.held -= counted;
     }
 
-    /// Whether connections hold too much.
+    /// True if connections hold too much.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.held > self.thin_at
     }
 
-    /// Whether connections hold too much although they were thinned out.
+    /// True if connections hold too much although they were thinned out.
     pub fn is_overfull(&self) -> bool {
-        self.held > self.most + self.most / EXCESS
+        self.held > self.most + self.most / EXCESS_DIVISOR
     }
 
     /// Thins out all holders. If this frees less than has come since the last time, the next time comes later.
@@ -120,9 +120,9 @@ impl Memory {
         }
         let is_little = before.saturating_sub(self.held) < self.step;
         self.step = if is_little {
-            (self.step * 2).min(self.most / MOST_STEP)
+            (self.step * 2).min(self.most / MAX_STEP_DIVISOR)
         } else {
-            self.most / STEP
+            self.most / STEP_DIVISOR
         };
         self.wait();
     }

@@ -14,19 +14,19 @@ const BTL_BW_WINDOW: u64 = 10;
 
 /// The pipe is full after three rounds without growth, in which the delivery rate exceeds the best before by less than a
 /// quarter (paper, appendix, "Startup Behavior").
-const FULL_ROUNDS: u8 = 3;
+const FULL_PIPE_ROUNDS: u8 = 3;
 
 /// There is a queue if the RTT exceeds the least RTT by more than one part in this many of it, and also by the time that
 /// this many packets take.
-const CLEAR: u64 = 16;
-const PAIR: u64 = 2;
+const MIN_QUEUE_DIVISOR: u64 = 16;
+const PACKETS_OF_QUEUE: u64 = 2;
 
 /// A busy bottleneck delivers at least this part of its rate in every round. Some of the rest may be lost behind it.
-const BUSY: (u64, u64) = (9, 10);
+const MIN_BUSY_SHARE: (u64, u64) = (9, 10);
 
 /// The peak of single rounds may exceed the bottleneck's rate by this much, because of a few packets and a late
 /// acknowledgement.
-const FASTER: (u64, u64) = (7, 8);
+const MIN_BOTTLENECK_SHARE: (u64, u64) = (7, 8);
 
 /// The model of the path.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct Model {
     /// The peaks of the delivery rate.
     peaks: Peaks,
     busy: Busy,
-    /// Whether every RTT of the present round had a queue, if there was any RTT.
+    /// True if every RTT of the present round had a queue, if there was any RTT.
     has_stood: Option<bool>,
     /// The delivery rates while the bottleneck was busy.
     bottleneck: Rates,
@@ -51,7 +51,7 @@ pub struct Model {
     /// The least and the greatest RTT of the whole connection.
     pub rtt_min: Option<Duration>,
     pub rtt_max: Option<Duration>,
-    /// Whether a packet was lost. That ends the initial growth, too.
+    /// True if a packet was lost. That ends the initial growth, too.
     has_lost: bool,
     /// The means of the RTTs, and of the differences between consecutive RTTs.
     rtts: Mean,
@@ -146,12 +146,12 @@ impl Model {
         self.bdp = bdp.filter(|bdp| !bdp.is_zero());
     }
 
-    /// Whether the bottleneck was busy for a while at any time.
+    /// True if the bottleneck was busy for a while at any time.
     pub fn is_filled(&self) -> bool {
         self.is_filled
     }
 
-    /// Whether the flow has met a limit of the path: a loss, or a busy bottleneck.
+    /// True if the flow has met a limit of the path: a loss, or a busy bottleneck.
     #[inline]
     pub fn has_shown_path(&self) -> bool {
         self.has_lost || self.is_filled
@@ -160,7 +160,9 @@ impl Model {
     /// The bottleneck's rate. Rounds cannot be much faster. If they were, pauses of the sender were taken for a queue.
     fn bottleneck(&self) -> Option<Rate> {
         let single = self.peaks.get().bytes_per_sec();
-        let is_slowest = |rate: &Rate| rate.bytes_per_sec() >= single / FASTER.1 * FASTER.0;
+        let is_slowest = |rate: &Rate| {
+            rate.bytes_per_sec() >= single / MIN_BOTTLENECK_SHARE.1 * MIN_BOTTLENECK_SHARE.0
+        };
         self.bottleneck.get().filter(is_slowest)
     }
 
@@ -170,12 +172,12 @@ impl Model {
         self.bdp
     }
 
-    /// Whether the delivery rate has stopped growing.
+    /// True if the delivery rate has stopped growing.
     pub fn is_full(&self) -> bool {
-        self.full.rounds >= FULL_ROUNDS
+        self.full.rounds >= FULL_PIPE_ROUNDS
     }
 
-    /// Whether the initial growth is over: the delivery rate has stopped growing, or a packet was lost.
+    /// True if the initial growth is over: the delivery rate has stopped growing, or a packet was lost.
     pub fn is_grown(&self) -> bool {
         self.is_full() || self.has_lost
     }
@@ -185,7 +187,7 @@ impl Model {
         self.has_lost = true;
     }
 
-    /// Whether the present queue is at least three quarters of the longest.
+    /// True if the present queue is at least three quarters of the longest.
     pub fn is_queue_long(&self) -> bool {
         let (Some(least), Some(most), Some(last)) = (self.rtt_min, self.rtt_max, self.last_rtt)
         else {
@@ -239,8 +241,12 @@ impl Model {
         };
         // The least RTT may be the handshake's, whose packets have no serialization time. Two packets back to back are not
         // a queue.
-        let clear = least + (least / CLEAR).max(blur);
-        let pair = || self.peaks.get().time_for(Bytes::new(mss * PAIR));
+        let clear = least + (least / MIN_QUEUE_DIVISOR).max(blur);
+        let pair = || {
+            self.peaks
+                .get()
+                .time_for(Bytes::new(mss * PACKETS_OF_QUEUE))
+        };
         let is_queue = rtt > clear && rtt > clear + pair();
         self.has_stood = Some(is_queue && self.has_stood != Some(false));
         if !is_queue {
@@ -255,7 +261,7 @@ impl Model {
         self.busy.cut();
     }
 
-    /// Whether the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
+    /// True if the bottleneck was busy in the round trip before an acknowledgement: it delivered at its rate, or a queue never
     /// went away. `span` is the time that the delivery took. Without more than the BDP in flight, only the receiver delays
     /// acknowledgements so long.
     pub fn is_busy(&self, sample: &RateSample, span: Duration) -> bool {
@@ -264,7 +270,7 @@ impl Model {
         };
         // With its present share of the rate.
         let present = self.btl_bw().bytes_in(least_rtt);
-        let least = self.best.bytes_in(span).get() / BUSY.1 * BUSY.0;
+        let least = self.best.bytes_in(span).get() / MIN_BUSY_SHARE.1 * MIN_BUSY_SHARE.0;
         let has_queue = self.has_stood == Some(true) && sample.inflight_at_send > present;
         sample.delivered.get() >= least || has_queue
     }

@@ -4,20 +4,20 @@
 
 /// One number in so many may be missing without a loss: the retransmission of a tail was lost, or another connection has
 /// the number.
-const STRAYS: u64 = 100;
+const MIN_NUMBERS_PER_STRAY: u64 = 100;
 
 /// If one gap in so many is filled by another connection, the counter is shared. Two counters are equal by chance once in
 /// 65,536 gaps.
-const FEW_SHARED: u64 = 256;
+const MIN_GAPS_PER_SHARED: u64 = 256;
 
 /// A packet that is overtaken by no more than so many others fills a gap that is known.
-pub const LATE: u16 = 64;
+pub const MAX_OVERTAKING: u16 = 64;
 
 /// Retransmissions of a tail that may be lost, too: a sender doubles its timeout with each (RFC 6298, section 5.5), and gives up
 /// after these (Linux `tcp_retries2` allows 15, of which a minute has 8).
-const LOST_AGAIN: u64 = 8;
+const MAX_LOST_TAIL: u64 = 8;
 
-/// What a gap in the numbers is.
+/// The kind of a gap in the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// Lost packets: data are missing.
@@ -58,7 +58,7 @@ impl Numbers {
     pub fn on_segment(&mut self, number: u16, packets: u64, gap: Gap) {
         let step = self.step(number);
         if step < 0 {
-            let is_late = step.unsigned_abs() <= LATE;
+            let is_late = step.unsigned_abs() <= MAX_OVERTAKING;
             self.in_order += 2 * u64::from(is_late && self.missing > 0);
             self.missing -= i64::try_from(packets).unwrap_or(0);
         }
@@ -71,14 +71,14 @@ impl Numbers {
     pub fn on_no_data(&mut self, number: u16, gap: Gap) {
         let follows = self.after.replace(number.wrapping_add(1)) == Some(number);
         let step = self.step(number);
-        if follows || step < 0 || step.unsigned_abs() <= LATE {
+        if follows || step < 0 || step.unsigned_abs() <= MAX_OVERTAKING {
             self.pass(number, 1, gap);
         }
     }
 
-    /// Whether the number is one of the next that its sender gives.
+    /// True if the number is one of the next that its sender gives.
     pub fn continue_with(&self, number: u16) -> bool {
-        self.next.is_some() && (0..=LATE.cast_signed()).contains(&self.step(number))
+        self.next.is_some() && (0..=MAX_OVERTAKING.cast_signed()).contains(&self.step(number))
     }
 
     /// The number directly follows that of a packet of another connection, between the same hosts. If there is a gap before
@@ -114,8 +114,8 @@ impl Numbers {
             step => {
                 let numbers = u64::from(step.unsigned_abs());
                 match gap {
-                    Gap::Tail if numbers > LOST_AGAIN => {
-                        self.tail = Some((step.into(), self.packets + numbers - LOST_AGAIN));
+                    Gap::Tail if numbers > MAX_LOST_TAIL => {
+                        self.tail = Some((step.into(), self.packets + numbers - MAX_LOST_TAIL));
                     }
                     Gap::Tail | Gap::Loss => self.missing += i64::from(step),
                     Gap::Stray => self.stray += numbers,
@@ -131,8 +131,8 @@ impl Numbers {
     pub fn missing(&self) -> Option<u64> {
         let missing = u64::try_from(self.missing).unwrap_or(0);
         let are_in_order = self.in_order * 4 >= self.segments * 3;
-        let is_shared = self.shared > 0 && self.shared * FEW_SHARED >= self.gaps;
-        let are_alone = self.stray * STRAYS <= self.segments && !is_shared;
+        let is_shared = self.shared > 0 && self.shared * MIN_GAPS_PER_SHARED >= self.gaps;
+        let are_alone = self.stray * MIN_NUMBERS_PER_STRAY <= self.segments && !is_shared;
         (are_in_order && are_alone && missing <= self.packets).then_some(missing)
     }
 }

@@ -9,13 +9,13 @@ use congestion::Rate;
 use crate::memory::reserve;
 
 /// The length of a window in rounds.
-const WINDOW: u64 = 10;
+const WINDOW_ROUNDS: u64 = 10;
 
 /// One window in this many may be wrong.
-const SHARE: usize = 10;
+const OUTLIER_DIVISOR: usize = 10;
 
 /// The most windows that are kept, the fastest ones: there may be 100,000 flows.
-const MOST: usize = 64;
+const MAX_WINDOWS: usize = 64;
 
 /// The peak rates of windows.
 #[derive(Debug, Clone, Default)]
@@ -30,10 +30,10 @@ pub struct Peaks {
 
 impl Peaks {
     pub fn on_rate(&mut self, round: u64, rate: Rate) {
-        if round >= self.since + WINDOW {
+        if round >= self.since + WINDOW_ROUNDS {
             let place = self.greatest.partition_point(|one| *one > self.present);
-            if place < MOST {
-                self.greatest.truncate(MOST - 1);
+            if place < MAX_WINDOWS {
+                self.greatest.truncate(MAX_WINDOWS - 1);
                 reserve(&mut self.greatest);
                 self.greatest.insert(place, self.present);
             }
@@ -52,7 +52,7 @@ impl Peaks {
 
     /// The peak rate without outliers.
     pub fn get(&self) -> Rate {
-        let wrong = (self.windows / SHARE).min(MOST - 1);
+        let wrong = (self.windows / OUTLIER_DIVISOR).min(MAX_WINDOWS - 1);
         let kept = self.greatest.get(wrong).copied().unwrap_or_default();
         if wrong == 0 {
             kept.max(self.present)

@@ -8,14 +8,14 @@ use congestion::Bytes;
 
 /// The rounds of a plateau for each packet of slack. Reno's window grows by half a packet a round if every second packet is
 /// acknowledged.
-const ROUNDS: u64 = 4;
+const ROUNDS_PER_PACKET: u64 = 4;
 
 /// The plateau of the data in flight.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plateau {
     at: Bytes,
     rounds: u64,
-    /// Whether a write began in the present round of its own accord.
+    /// True if a write began in the present round of its own accord.
     has_write: bool,
 }
 
@@ -60,7 +60,7 @@ impl Plateau {
         self.at
     }
 
-    /// Whether the flow is on a plateau, and `flight` is near it. A sender that waits until a third of its send buffer is
+    /// True if the flow is on a plateau, and `flight` is near it. A sender that waits until a third of its send buffer is
     /// free has less in flight in between (Linux `sk_stream_is_writeable`).
     #[inline]
     pub fn has(&self, flight: Bytes, slack: Slack) -> bool {
@@ -68,7 +68,7 @@ impl Plateau {
     }
 
     fn is_found(&self, slack: Slack) -> bool {
-        self.rounds >= slack.packets * ROUNDS
+        self.rounds >= slack.packets * ROUNDS_PER_PACKET
     }
 }
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use crate::memory::shrink;
 
 /// The most ranges that are kept. Beyond it, the lowest ones are merged into one, this many at once.
-const MOST: usize = 4096;
-const LOWEST: usize = 512;
+const MAX_RANGES: usize = 4096;
+const MERGED_AT_ONCE: usize = 512;
 
 /// The same when memory is short.
-const FEW: usize = 8;
+const MAX_RANGES_WHEN_SHORT: usize = 8;
 
 /// Ranges that neither overlap nor touch, in order.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +46,8 @@ impl Ranges {
         } else {
             self.ranges.splice(first..last, [whole]);
         }
-        if self.ranges.len() > MOST {
-            self.merge(LOWEST);
+        if self.ranges.len() > MAX_RANGES {
+            self.merge(MERGED_AT_ONCE);
         }
     }
 
@@ -59,7 +59,7 @@ impl Ranges {
 
     /// Keeps the highest few ranges, and merges the others. Returns how many bytes are now in the set that were not before.
     pub fn thin(&mut self) -> u64 {
-        let lowest = self.ranges.len().saturating_sub(FEW);
+        let lowest = self.ranges.len().saturating_sub(MAX_RANGES_WHEN_SHORT);
         let gaps = self.ranges.windows(2).take(lowest);
         let added = gaps.map(|pair| pair[1].start - pair[0].end).sum();
         if lowest > 0 {
@@ -120,7 +120,7 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEW, LOWEST, MOST, Ranges};
+    use super::{MAX_RANGES, MAX_RANGES_WHEN_SHORT, MERGED_AT_ONCE, Ranges};
 
     #[test]
     fn only_what_is_new_is_told() {
@@ -148,14 +148,20 @@ mod tests {
             ranges.add(range * 2..range * 2 + 1, |part| {
                 new += part.end - part.start
             });
-            assert!(ranges.ranges.len() <= MOST);
+            assert!(ranges.ranges.len() <= MAX_RANGES);
         }
         assert_eq!((new, ranges.end()), (10_000, Some(19_999)));
-        assert!(ranges.ranges.len() > MOST - LOWEST);
+        assert!(ranges.ranges.len() > MAX_RANGES - MERGED_AT_ONCE);
         assert!(ranges.first_from(0) > Some(10_000));
-        let gaps = ranges.ranges.len() - FEW;
+        let gaps = ranges.ranges.len() - MAX_RANGES_WHEN_SHORT;
         assert_eq!(ranges.thin(), gaps as u64);
-        assert_eq!((ranges.ranges.len(), ranges.end()), (FEW, Some(19_999)));
-        assert_eq!(ranges.forget_before(19_999), 19_999 - (FEW as u64 - 1));
+        assert_eq!(
+            (ranges.ranges.len(), ranges.end()),
+            (MAX_RANGES_WHEN_SHORT, Some(19_999))
+        );
+        assert_eq!(
+            ranges.forget_before(19_999),
+            19_999 - (MAX_RANGES_WHEN_SHORT as u64 - 1)
+        );
     }
 }

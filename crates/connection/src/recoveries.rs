@@ -5,7 +5,7 @@ use congestion::Bytes;
 use crate::memory::reserve;
 
 /// The most recoveries that are remembered.
-const MOST: usize = 128;
+const MAX_CUTS: usize = 128;
 
 /// The data in flight before and after a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Recoveries {
     pub fn on_new_data(&mut self, inflight: Bytes) {
         if let Phase::Ending { before, is_timeout } = self.phase {
             self.phase = Phase::Open;
-            if !is_timeout && self.cuts.len() < MOST {
+            if !is_timeout && self.cuts.len() < MAX_CUTS {
                 reserve(&mut self.cuts);
                 self.cuts.push(Cut {
                     before,
@@ -112,7 +112,7 @@ impl Recoveries {
         }
     }
 
-    /// Whether a recovery is in progress.
+    /// True if a recovery is in progress.
     pub fn is_going_on(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The most retransmissions that are remembered. A D-SACK comes a round trip later.
-const MOST: usize = 4096;
+const MAX_REPEATS: usize = 4096;
 
 /// The same when memory is short.
-const FEW: usize = 64;
+const MAX_REPEATS_WHEN_SHORT: usize = 64;
 
 /// Retransmitted packets of one segment, either all needed or all spurious.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl Repeats {
     }
 
     fn bound(&mut self) {
-        while self.recent.len() > MOST {
+        while self.recent.len() > MAX_REPEATS {
             self.recent.pop_front();
         }
     }
@@ -93,7 +93,7 @@ impl Repeats {
 
     /// Keeps the latest few.
     pub fn thin(&mut self) {
-        let gone = self.recent.len().saturating_sub(FEW);
+        let gone = self.recent.len().saturating_sub(MAX_REPEATS_WHEN_SHORT);
         self.recent.drain(..gone);
         self.recent.shrink_to_fit();
     }
@@ -191,7 +191,7 @@ impl Again {
 
 #[cfg(test)]
 mod tests {
-    use super::{Again, MOST, Repeats};
+    use super::{Again, MAX_REPEATS, Repeats};
 
     /// Retransmits a segment of ten-byte packets in parts. Each part has its end, and whether it had arrived.
     fn repeat(repeats: &mut Repeats, start: u64, parts: &[(u64, bool)]) {
@@ -243,7 +243,11 @@ mod tests {
         for packet in 0..10_000 {
             repeats.on_duplicate(&(packet * 20..packet * 20 + 10));
         }
-        assert!(repeats.recent.len() <= MOST, "{}", repeats.recent.len());
+        assert!(
+            repeats.recent.len() <= MAX_REPEATS,
+            "{}",
+            repeats.recent.len()
+        );
         assert!(repeats.spurious <= repeats.packets);
     }
 }

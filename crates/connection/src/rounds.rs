@@ -5,10 +5,10 @@ use congestion::{Bytes, Time};
 use crate::memory::{Room, reserve};
 
 /// The most rounds that a flow keeps. Later rounds do not count for the guess.
-const MOST: usize = 4096;
+const MAX_ROUNDS: usize = 4096;
 
 /// The number of rounds that stay when memory is short: fewer would show nothing.
-const LEAST: usize = 32;
+const MIN_ROUNDS: usize = 32;
 
 /// A packet-timed round.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct Round {
     most: u32,
     /// The number of retransmissions, and of reductions of the window because of ECN marks.
     pub repeats: u16,
-    /// Whether the application or the receiver limited the flow.
+    /// True if the application or the receiver limited the flow.
     pub is_held: bool,
 }
 
@@ -54,7 +54,7 @@ impl Rounds {
         Rounds {
             done: Vec::new(),
             present: Round::new(at),
-            kept: MOST,
+            kept: MAX_ROUNDS,
         }
     }
 
@@ -104,9 +104,9 @@ impl Rounds {
 
     /// Keeps the first half of them, and no later ones. Returns whether that freed any.
     pub fn thin(&mut self) -> bool {
-        let is_more = self.done.len() > LEAST;
+        let is_more = self.done.len() > MIN_ROUNDS;
         if is_more {
-            self.kept = (self.done.len() / 2).max(LEAST);
+            self.kept = (self.done.len() / 2).max(MIN_ROUNDS);
             self.done.truncate(self.kept);
         }
         self.done.shrink_to_fit();

@@ -8,13 +8,13 @@ use congestion::{Duration, PacketState, Time};
 use crate::memory::shrink;
 
 /// The most outstanding pieces that a flow follows.
-pub const MOST: usize = 1 << 16;
+pub const MAX_PIECES: usize = 1 << 16;
 
 /// The same when memory is short.
-pub const FEW: usize = 8;
+pub const MAX_PIECES_WHEN_SHORT: usize = 8;
 
 /// Pieces are split or joined only if this moves no more pieces than this.
-const NEAR: usize = 1 << 10;
+const MAX_MOVED_PIECES: usize = 1 << 10;
 
 /// The state of a piece of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub struct Entry {
     pub next_rtt: u32,
     /// The number of retransmissions.
     pub repeats: u8,
-    /// Whether its retransmission counts as in flight although it is below the highest acknowledged byte.
+    /// True if its retransmission counts as in flight although it is below the highest acknowledged byte.
     pub is_repeat_out: bool,
-    /// Whether it was captured.
+    /// True if it was captured.
     pub is_captured: bool,
     /// Its state.
     pub status: Status,
@@ -92,7 +92,7 @@ impl Entry {
         self.len().div_ceil(full).max(1)
     }
 
-    /// Whether `next` can be joined to this piece: they differ in nothing that is asked for later.
+    /// True if `next` can be joined to this piece: they differ in nothing that is asked for later.
     #[inline]
     fn is_one_with(&self, next: &Entry, full: u64) -> bool {
         let (own, other) = (&self.state, &next.state);
@@ -138,7 +138,7 @@ impl Entry {
 pub struct Mark {
     /// The IP identification.
     pub id: u16,
-    /// Whether it counts packets. If not, it is 0.
+    /// True if it counts packets. If not, it is 0.
     pub is_numbered: bool,
     /// TSval.
     pub value: Option<u32>,
@@ -170,8 +170,8 @@ struct Gone {
 
 /// The number of acknowledged pieces that are remembered. Copies made by the network come soon. The greater number is for
 /// captures with copies, as from both ends.
-const FEW_GONE: usize = 16;
-const MOST_GONE: usize = 512;
+const MAX_GONE: usize = 16;
+const MAX_GONE_WITH_COPIES: usize = 512;
 
 /// The outstanding pieces in order, without gaps.
 #[derive(Debug, Clone, Default)]
@@ -283,7 +283,11 @@ impl Scoreboard {
 
     #[inline]
     fn remember(&mut self, taken: &Entry) {
-        let most = if self.has_copies { MOST_GONE } else { FEW_GONE };
+        let most = if self.has_copies {
+            MAX_GONE_WITH_COPIES
+        } else {
+            MAX_GONE
+        };
         if self.gone.len() >= most {
             self.gone.pop_front();
         }
@@ -331,9 +335,9 @@ impl Scoreboard {
         }
     }
 
-    /// Whether it is cheap to insert or remove a piece at this index.
+    /// True if it is cheap to insert or remove a piece at this index.
     fn is_near(&self, place: usize) -> bool {
-        place.min(self.entries.len() - place) <= NEAR
+        place.min(self.entries.len() - place) <= MAX_MOVED_PIECES
     }
 
     /// The bytes that did not pass, and were not retransmitted.
@@ -362,7 +366,7 @@ impl Scoreboard {
     /// Splits the piece that contains `position`.
     fn cut(&mut self, position: u64, full: u64) {
         let place = self.entries.partition_point(|entry| entry.end <= position);
-        if self.entries.len() >= MOST || !self.is_near(place) {
+        if self.entries.len() >= MAX_PIECES || !self.is_near(place) {
             return;
         }
         let Some(entry) = self.entries.get_mut(place) else {
@@ -463,12 +467,12 @@ mod tests {
         for byte in 0..1 << 19 {
             sack(&mut ranges, byte * 2 + 1..byte * 2 + 2);
         }
-        assert!(ranges.len() <= MOST, "{}", ranges.len());
+        assert!(ranges.len() <= MAX_PIECES, "{}", ranges.len());
         // Far from both ends of many pieces, nothing is split: a piece that was acknowledged in part counts as not
         // acknowledged.
-        let mut many = board(3 * NEAR as u64, 10);
-        let middle = 15 * NEAR as u64;
+        let mut many = board(3 * MAX_MOVED_PIECES as u64, 10);
+        let middle = 15 * MAX_MOVED_PIECES as u64;
         assert_eq!(sack(&mut many, middle + 5..middle + 25), 10);
-        assert_eq!(many.len(), 3 * NEAR);
+        assert_eq!(many.len(), 3 * MAX_MOVED_PIECES);
     }
 }

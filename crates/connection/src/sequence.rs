@@ -41,7 +41,7 @@ impl Positions {
         position
     }
 
-    /// Whether any number was seen.
+    /// True if any number was seen.
     pub fn is_known(&self) -> bool {
         self.near.is_some()
     }

@@ -8,13 +8,13 @@ use crate::limits::Decided;
 use crate::memory::reserve;
 
 /// The first step.
-const STEP: Duration = Duration::from_millis(1);
+const FIRST_STEP: Duration = Duration::from_millis(1);
 
 /// The most samples that a flow keeps.
-const MOST: usize = 4096;
+const MAX_SAMPLES: usize = 4096;
 
 /// The number of samples that stay when memory is short.
-const LEAST: usize = 4;
+const MIN_SAMPLES: usize = 4;
 
 /// A flow at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -50,12 +50,12 @@ impl Series {
     pub fn new() -> Series {
         Series {
             samples: Vec::new(),
-            step: STEP,
+            step: FIRST_STEP,
             next: Time::ZERO,
         }
     }
 
-    /// Whether a sample is due.
+    /// True if a sample is due.
     #[inline]
     pub fn is_due(&self, at: Time) -> bool {
         at >= self.next
@@ -65,12 +65,12 @@ impl Series {
         self.next = sample.at + self.step;
         reserve(&mut self.samples);
         self.samples.push(sample);
-        if self.samples.len() >= MOST {
+        if self.samples.len() >= MAX_SAMPLES {
             self.halve();
         }
     }
 
-    /// What limited the flow in this round is decided.
+    /// The limit of the flow in this round is decided.
     pub fn decide(&mut self, decided: Decided) {
         let (began, ended) = decided.times;
         let latest = self.samples.iter_mut().rev();
@@ -102,7 +102,7 @@ impl Series {
 
     /// Keeps half of them. Returns whether that freed any.
     pub fn thin(&mut self) -> bool {
-        let is_more = self.samples.len() > LEAST;
+        let is_more = self.samples.len() > MIN_SAMPLES;
         if is_more {
             self.halve();
         }

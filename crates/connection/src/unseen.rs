@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The number of holes that are remembered. Data are hardly ever recorded later than these.
-const MOST: usize = 256;
+const MAX_HOLES: usize = 256;
 
 /// The latest holes.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ impl Unseen {
         match self.holes.back_mut() {
             Some(last) if last.end == hole.start => last.end = hole.end,
             _ => {
-                if self.holes.len() == MOST {
+                if self.holes.len() == MAX_HOLES {
                     self.holes.pop_front();
                 }
                 self.holes.push_back(hole);
@@ -48,7 +48,7 @@ impl Unseen {
         if taken > 0 {
             self.holes.retain(|hole| !hole.is_empty());
             self.holes
-                .extend(behind.filter(|_| self.holes.len() < MOST));
+                .extend(behind.filter(|_| self.holes.len() < MAX_HOLES));
         }
         taken
     }
@@ -76,6 +76,6 @@ mod tests {
         for hole in 0..1_000 {
             unseen.add(hole * 10..hole * 10 + 5);
         }
-        assert_eq!(unseen.take(&(0..10_000)), 5 * MOST as u64);
+        assert_eq!(unseen.take(&(0..10_000)), 5 * MAX_HOLES as u64);
     }
 }

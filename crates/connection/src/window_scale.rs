@@ -5,10 +5,10 @@
 //! reaches the window's edge again and again.
 
 /// The number of acknowledgements in a row whose window's edge must be reached.
-const ENOUGH: u8 = 8;
+const MIN_EDGES_MET: u8 = 8;
 
 /// The greatest window scale (RFC 7323, section 2.3).
-const MOST: u8 = 14;
+const MAX_SCALE: u8 = 14;
 
 /// The estimate of the scale.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,7 +38,7 @@ impl WindowScale {
         };
         let edge = |scale: u8| ack + (u64::from(window) << scale);
         // A window that has shrunk tells nothing.
-        if window == 0 || edge(MOST) < end {
+        if window == 0 || edge(MAX_SCALE) < end {
             return;
         }
         while edge(self.least) < end {
@@ -53,7 +53,7 @@ impl WindowScale {
 
     /// The scale, if the window's edge was reached often enough.
     pub fn scale(&self) -> Option<u8> {
-        (self.met >= ENOUGH).then_some(self.least)
+        (self.met >= MIN_EDGES_MET).then_some(self.least)
     }
 }
 

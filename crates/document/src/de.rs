@@ -31,9 +31,9 @@ pub const REST: &str = "*";
 pub(super) const UNNAMED: [&str; 3] = ["", "[]", "{}"];
 
 /// The most bytes of a file in TOML.
-pub const LARGEST: u64 = 16 << 20;
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// What `parse` makes of a file's text. What that names is relative to the file's directory, which `parse` is told.
+/// Reads a file and gives its text to `parse`, with the directory that names in the text are relative to.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub fn load<T>(
     parse: impl FnOnce(&str, &Path) -> Result<T, DocumentError>,
 ) -> Result<T, DocumentError> {
     let read = File::open(file).map_err(TextError::from);
-    let read = read.and_then(|file| text::read(file, LARGEST));
+    let read = read.and_then(|file| text::read(file, MAX_FILE_BYTES));
     let text = read.map_err(|error| {
         DocumentError::new("", format!("cannot read {}: {error}", file.display()))
     })?;
@@ -139,7 +139,7 @@ impl<'v> IntoDeserializer<'_, Fault> for &'v Node {
 pub struct Wrong {
     /// The field, relative to what is being read.
     pub field: String,
-    /// What is wrong with it, and the fix.
+    /// The reason, and the fix.
     pub reason: String,
 }
 
@@ -176,9 +176,9 @@ pub struct Fault {
 enum Cause {
     /// All there is to say.
     Whole(Reason),
-    /// What follows the value.
+    /// The words after the value.
     OfValue(String),
-    /// What follows the value in quotes and a colon.
+    /// The words after the value in quotes and a colon.
     OfText(String),
     /// The list's name is part of it.
     NoList,
@@ -444,7 +444,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// Whether a field's name has a meaning to this reader.
+/// Tells whether a field's name has a meaning to this reader.
 fn is_ours(key: &str) -> bool {
     key == REST || key.contains('.') || UNNAMED.contains(&key)
 }

@@ -5,11 +5,11 @@ use std::fmt;
 
 use units::{ConfigError, nearest};
 
-/// What precedes an example of a table.
+/// The words before an example of a table.
 pub(crate) const TABLE: &str = "a table such as ";
 
-/// Errors show so many characters of a value, and of a key.
-const MOST_SHOWN: usize = 60;
+/// The most characters of a value, and of a key, that an error shows.
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// A document, or one of its fields, makes no sense.
 ///
@@ -20,12 +20,12 @@ pub struct DocumentError {
     pub line: Option<usize>,
     /// The field, such as `path.rate`; empty if it is about the text as a whole.
     pub field: String,
-    /// What is wrong with it, and the fix.
+    /// The reason, and the fix.
     pub reason: Reason,
 }
 
 impl DocumentError {
-    /// What is wrong with a field.
+    /// An error of this field, without a line.
     pub fn new(field: impl Into<String>, reason: impl Into<Reason>) -> DocumentError {
         DocumentError {
             line: None,
@@ -36,7 +36,7 @@ impl DocumentError {
 
     /// The field as people are shown it: in one line, and no longer than one.
     pub fn place(&self) -> String {
-        match self.field.char_indices().nth(3 * MOST_SHOWN) {
+        match self.field.char_indices().nth(3 * MAX_SHOWN_CHARS) {
             Some((end, _)) => plain(self.field.get(..end).unwrap_or_default()) + "…",
             None => plain(&self.field),
         }
@@ -77,7 +77,7 @@ impl From<ConfigError> for DocumentError {
     }
 }
 
-/// What is wrong with a field, and the fix. Its parts are typed, since an option, a file and Python's keywords write the same
+/// The reason for an error, and the fix. Its parts are typed, since an option, a file and Python's keywords write the same
 /// field in different ways.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reason(Vec<Part>);
@@ -93,7 +93,7 @@ pub enum Part {
     Field(String),
     /// The field that was probably meant. Unlike [`Part::Field`], it is relative to what the error's field is relative to.
     Meant(String),
-    /// What would be right, as a table in TOML.
+    /// A valid example, as a table in TOML.
     Table(String),
 }
 
@@ -185,14 +185,14 @@ fn plain(text: &str) -> String {
 
 /// The beginning of a text that is too long for a line that a person reads.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MOST_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
         None => text.into(),
     }
 }
 
-/// What other programs and papers call some keys.
-const OTHER_NAMES: [(&str, &[&str]); 7] = [
+/// The names of some keys in other programs and papers.
+const SYNONYMS: [(&str, &[&str]); 7] = [
     (
         "rate",
         &["bandwidth", "bw", "capacity", "speed", "throughput"],
@@ -211,7 +211,7 @@ const OTHER_NAMES: [(&str, &[&str]); 7] = [
 /// The one of `known` that `key` was probably meant to be: one that means the same, or else one that is near.
 pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = key.to_lowercase().replace('-', "_");
-    let others = |of: &str| OTHER_NAMES.iter().find(|(name, _)| *name == of);
+    let others = |of: &str| SYNONYMS.iter().find(|(name, _)| *name == of);
     let means = |of: &&&str| others(of).is_some_and(|(_, others)| others.contains(&&*plain));
     known
         .iter()
@@ -220,7 +220,7 @@ pub fn key_meant<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
         .or_else(|| nearest(key, known))
 }
 
-/// What is wrong with a key that is none of `known`.
+/// The reason against a key that is none of `known`.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
     match key_meant(key, known) {
         Some(meant) => unknown_for(meant),
@@ -228,7 +228,7 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> Reason {
     }
 }
 
-/// What is wrong with a key that was probably meant to be this field.
+/// The reason against a key that was probably meant to be this field.
 pub fn unknown_for(meant: impl Into<String>) -> Reason {
     let reason = Reason::from("unknown key; did you mean `");
     reason.meant(meant).words("`?")

@@ -19,9 +19,9 @@ pub enum Node {
 /// One `key = value`.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What it is called.
+    /// Its name.
     pub key: String,
-    /// What it says.
+    /// Its value.
     pub value: Node,
     /// The line of the text, counted from one; `None` for options.
     pub line: Option<usize>,

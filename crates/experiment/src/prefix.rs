@@ -1,47 +1,40 @@
 //! A network: the addresses with a common prefix.
 
 use std::fmt;
-use std::iter;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::str::FromStr;
+
+use ipnet::{IpNet, IpSubnets, Ipv4Subnets, Ipv6Subnets};
 
 /// The addresses whose first `length` bits are equal: `192.0.2.0/24`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Prefix {
-    address: IpAddr,
-    length: u8,
-}
+pub struct Prefix(IpNet);
 
 impl Prefix {
     /// The network of this length around an address. A length that is too great gives the address itself.
     pub fn around(address: IpAddr, length: u8) -> Prefix {
-        let length = length.min(bits(address));
-        let address = match address {
-            IpAddr::V4(address) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
-                Ipv4Addr::from_bits(address.to_bits() & mask).into()
-            }
-            IpAddr::V6(address) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
-                Ipv6Addr::from_bits(address.to_bits() & mask).into()
-            }
-        };
-        Prefix { address, length }
+        let whole = IpNet::from(address);
+        Prefix(IpNet::new(address, length).map_or(whole, |network| network.trunc()))
     }
 
     /// Whether the network contains the address.
     pub fn has(&self, address: IpAddr) -> bool {
-        address.is_ipv4() == self.address.is_ipv4() && Prefix::around(address, self.length) == *self
+        self.0.contains(&address)
     }
 
     /// The prefix length.
     pub fn length(&self) -> u8 {
-        self.length
+        self.0.prefix_len()
     }
 
     /// The first address.
     pub fn first(&self) -> IpAddr {
-        self.address
+        self.0.network()
+    }
+
+    /// The last address.
+    pub fn last(&self) -> IpAddr {
+        self.0.broadcast()
     }
 
     /// Whether all of its addresses are private (RFC 1918, RFC 4193), link-local or of the host itself.
@@ -55,109 +48,39 @@ impl Prefix {
         is_private(self.first()) && is_private(self.last())
     }
 
-    /// The last address.
-    pub fn last(&self) -> IpAddr {
-        match self.address {
-            IpAddr::V4(address) => {
-                let host = u32::MAX.checked_shr(self.length.into()).unwrap_or(0);
-                Ipv4Addr::from_bits(address.to_bits() | host).into()
-            }
-            IpAddr::V6(address) => {
-                let host = u128::MAX.checked_shr(self.length.into()).unwrap_or(0);
-                Ipv6Addr::from_bits(address.to_bits() | host).into()
-            }
-        }
-    }
-}
-
-impl Prefix {
     /// The fewest networks that cover exactly the addresses from `first` to `last`. Empty if the two have different
     /// versions, or `last` is before `first`.
     pub fn of_range(first: IpAddr, last: IpAddr) -> Vec<Prefix> {
-        let number = |address: IpAddr| match address {
-            IpAddr::V4(address) => u128::from(address.to_bits()),
-            IpAddr::V6(address) => address.to_bits(),
+        let networks = match (first, last) {
+            (IpAddr::V4(first), IpAddr::V4(last)) => {
+                IpSubnets::V4(Ipv4Subnets::new(first, last, 0))
+            }
+            (IpAddr::V6(first), IpAddr::V6(last)) => {
+                IpSubnets::V6(Ipv6Subnets::new(first, last, 0))
+            }
+            _ => return Vec::new(),
         };
-        let mut all = Vec::new();
-        if first.is_ipv4() != last.is_ipv4() || first > last {
-            return all;
-        }
-        let width = u32::from(bits(first));
-        let (mut at, end) = (number(first), number(last));
-        loop {
-            // The largest network that starts here and does not go beyond the end.
-            let mut size = at.trailing_zeros().min(width);
-            let further = |size: u32| u128::MAX.checked_shr(128 - size).unwrap_or(0);
-            while further(size) > end - at {
-                size -= 1;
-            }
-            #[expect(clippy::cast_possible_truncation, reason = "of IPv4, and of 32 bits")]
-            let address = match first {
-                IpAddr::V4(_) => IpAddr::from(Ipv4Addr::from_bits(at as u32)),
-                IpAddr::V6(_) => Ipv6Addr::from_bits(at).into(),
-            };
-            all.push(Prefix {
-                address,
-                #[expect(clippy::cast_possible_truncation, reason = "128 at most")]
-                length: (width - size) as u8,
-            });
-            let last = at + further(size);
-            if last == end {
-                return all;
-            }
-            at = last + 1;
-        }
+        networks.map(Prefix).collect()
     }
-}
 
-impl Prefix {
     /// Its parts of this length, in order. If the network is not larger than that, the network itself.
     pub fn parts(self, length: u8) -> impl Iterator<Item = Prefix> {
-        let first = Prefix::around(self.first(), length.max(self.length));
-        let end = self.last();
-        iter::successors(Some(first), move |part| {
-            let at = next(part.last()).filter(|at| *at <= end)?;
-            Some(Prefix::around(at, part.length))
-        })
+        let length = length.clamp(self.length(), self.0.max_prefix_len());
+        self.0.subnets(length).into_iter().flatten().map(Prefix)
     }
 
     /// The fewest networks that together cover exactly the addresses of these networks.
-    pub fn fewest(mut all: Vec<Prefix>) -> Vec<Prefix> {
-        all.sort_unstable();
-        let mut ranges: Vec<(IpAddr, IpAddr)> = Vec::new();
-        for prefix in all {
-            let (first, last) = (prefix.first(), prefix.last());
-            match ranges.last_mut() {
-                Some((_, end)) if first <= *end || next(*end) == Some(first) => {
-                    *end = last.max(*end);
-                }
-                _ => ranges.push((first, last)),
-            }
-        }
-        let ranges = ranges.into_iter();
-        ranges
-            .flat_map(|(first, last)| Prefix::of_range(first, last))
-            .collect()
+    pub fn fewest(all: Vec<Prefix>) -> Vec<Prefix> {
+        let all = all.into_iter().map(|prefix| prefix.0).collect();
+        IpNet::aggregate(&all).into_iter().map(Prefix).collect()
     }
-}
-
-/// The next address of the same version.
-fn next(address: IpAddr) -> Option<IpAddr> {
-    match address {
-        IpAddr::V4(of) => Some(Ipv4Addr::from_bits(of.to_bits().checked_add(1)?).into()),
-        IpAddr::V6(of) => Some(Ipv6Addr::from_bits(of.to_bits().checked_add(1)?).into()),
-    }
-}
-
-fn bits(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 32 } else { 128 }
 }
 
 units::as_text!(Prefix);
 
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.length)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -170,7 +93,7 @@ impl FromStr for Prefix {
         let (address, length) = text.split_once('/').unwrap_or((text, ""));
         let expected = || "expected an address or a prefix such as 192.0.2.0/24 or 2001:db8::/32";
         let address: IpAddr = address.parse().map_err(|_| expected())?;
-        let most = bits(address);
+        let most = IpNet::from(address).max_prefix_len();
         let length = if length.is_empty() && !text.contains('/') {
             Ok(most)
         } else {
@@ -190,6 +113,8 @@ impl FromStr for Prefix {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
     use super::*;
 
     fn prefix(text: &str) -> Prefix {

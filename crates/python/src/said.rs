@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use document::DocumentError;
-use document::de::LARGEST;
+use document::de::MAX_FILE_BYTES;
 use document::tree::{Entry, Node};
 use files::regular;
 use pyo3::exceptions::{PyOSError, PyTypeError};
@@ -67,7 +67,7 @@ impl Reader {
         }
         let fix = "give a dict, TOML, or the path of a file";
         let file: PathBuf = said.extract().map_err(|_| wrong_type(name, said, fix))?;
-        let text = said.py().detach(|| regular::text(&file, LARGEST));
+        let text = said.py().detach(|| regular::text(&file, MAX_FILE_BYTES));
         let text = text.map_err(|error| match error {
             TextError::Read(error) => error::of_file(&file, &error),
             error => PyOSError::new_err(format!("{}: {error}", file.display())),

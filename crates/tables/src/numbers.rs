@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use units::Bytes;
 
-/// The end of the year 9999, beyond which no year has four digits.
-const LATEST: u64 = 253_402_300_799;
+/// The end of the year 9999, in seconds since 1970. No later year has four digits.
+const MAX_UNIX_S: u64 = 253_402_300_799;
 
 /// A rate in bits per second: `18.6 Mbit/s`.
 pub fn bits_per_sec(rate: f64) -> String {
@@ -34,7 +34,7 @@ pub fn span(millis: f64) -> String {
 
 /// A time since 1970 as the calendar's time: `2026-11-28 04:00`, with seconds if it has any.
 pub fn utc(unix_s: u64) -> String {
-    let time = UNIX_EPOCH + Duration::from_secs(unix_s.min(LATEST));
+    let time = UNIX_EPOCH + Duration::from_secs(unix_s.min(MAX_UNIX_S));
     let text = humantime::format_rfc3339_seconds(time).to_string();
     let text = text.replace('T', " ");
     let text = text.trim_end_matches('Z');
@@ -65,12 +65,12 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{end}")
 }
 
-/// What may not be known.
+/// A value, or a dash if it is not known.
 pub fn known<T>(value: Option<T>, text: fn(T) -> String) -> String {
     value.map_or("–".to_owned(), text)
 }
 
-/// What was sent again, in percent of what was sent, if both are known and something was.
+/// Retransmissions in percent of the packets sent, or a dash if either is unknown or nothing was sent.
 pub fn resent(sent: Option<u64>, again: Option<u64>) -> String {
     let sent = sent.filter(|sent| *sent > 0);
     let share = again
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What reports print can be typed: it is read as the value that was printed, to its three digits.
+        /// A printed number can be typed: it is read as the value that was printed, to its three digits.
         #[test]
         fn what_is_printed_can_be_typed(value in 1_u64..1 << 62, shift in 0_u32..62, share in 0.0..1.0_f64) {
             let value = (value >> shift).max(1);

@@ -1,6 +1,6 @@
 //! Checks for the fuzz targets: properties that hold for any input.
 
-use capture::packet::{self, Body, Seen};
+use capture::packet::{self, Body, Decoded};
 use capture::quic::delays::Delays;
 use capture::quic::frames;
 use capture::quic::hello::Pieces;
@@ -28,14 +28,14 @@ pub fn packets(bytes: &[u8]) {
 }
 
 /// A packet in a frame of this length.
-fn check(seen: Seen<'_>, frame: usize) {
+fn check(seen: Decoded<'_>, frame: usize) {
     match seen {
-        Seen::Packet(packet) => {
+        Decoded::Packet(packet) => {
             if let Body::Udp { len, payload } = packet.body {
                 assert!(payload.len() <= frame.min(len as usize));
             }
         }
-        Seen::Several(packets) => {
+        Decoded::Several(packets) => {
             let count = packets.map(|one| check(one, frame)).count();
             assert!(count <= frame);
         }

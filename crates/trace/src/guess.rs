@@ -23,15 +23,15 @@ units::named! {
 }
 
 /// With fewer rounds, there is no guess.
-const LEAST_ROUNDS: usize = 20;
+const MIN_ROUNDS: usize = 20;
 
 /// The probability that is spread evenly over all controllers: another controller or another network may show the same
 /// signs.
 const DOUBT: f64 = 0.03;
 
 /// The bounds on the weight of ProbeRTT. Other flows and losses can hide a ProbeRTT, or look like one.
-const LEAST_PROBES: f64 = -3.0;
-const MOST_PROBES: f64 = 5.0;
+const MIN_PROBES_WEIGHT: f64 = -3.0;
+const MAX_PROBES_WEIGHT: f64 = 5.0;
 
 /// The most likely controller, and the reasons.
 #[derive(Debug, Clone, Serialize)]
@@ -55,7 +55,7 @@ struct Evidence {
 impl Guess {
     /// The guess that follows from these signs. `None` if there are too few signs.
     pub fn of(signs: &Signs) -> Option<Guess> {
-        if signs.rounds < LEAST_ROUNDS {
+        if signs.rounds < MIN_ROUNDS {
             return None;
         }
         let mut evidence: Vec<Evidence> = [
@@ -110,7 +110,7 @@ fn probes(signs: &Signs) -> Option<Evidence> {
         return None;
     }
     let [ten_weight, five_weight] =
-        [ten, five].map(|one| one.weight().clamp(LEAST_PROBES, MOST_PROBES));
+        [ten, five].map(|one| one.weight().clamp(MIN_PROBES_WEIGHT, MAX_PROBES_WEIGHT));
     let often = match signs.probes.dips {
         1 => "once".to_owned(),
         dips => format!("{dips} times"),
@@ -239,7 +239,7 @@ mod tests {
 
     fn unknown() -> Signs {
         Signs {
-            rounds: LEAST_ROUNDS,
+            rounds: MIN_ROUNDS,
             probes: Probes::of(&[]),
             cuts: 0,
             cut_share: f64::NAN,

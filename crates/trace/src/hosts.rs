@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use capture::packet::Packet;
 
 /// Pairs of hosts that are remembered, and the bits of their places. Pairs with the same place forget each other.
-const BITS: u32 = 10;
+const INDEX_BITS: u32 = 10;
 
 /// Spreads addresses over the places (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+const HASH_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Latest {
@@ -29,7 +29,7 @@ pub struct Hosts {
 impl Default for Hosts {
     fn default() -> Hosts {
         Hosts {
-            latest: vec![Latest::default(); 1 << BITS].into(),
+            latest: vec![Latest::default(); 1 << INDEX_BITS].into(),
         }
     }
 }
@@ -43,7 +43,7 @@ impl Hosts {
             return false;
         };
         let hosts = u64::from(from.to_bits()) << 32 | u64::from(to.to_bits());
-        let place = usize::try_from(hosts.wrapping_mul(GOLDEN) >> (u64::BITS - BITS));
+        let place = usize::try_from(hosts.wrapping_mul(HASH_FACTOR) >> (u64::BITS - INDEX_BITS));
         let Some(latest) = place.ok().and_then(|place| self.latest.get_mut(place)) else {
             return false;
         };

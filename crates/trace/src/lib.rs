@@ -41,8 +41,8 @@ pub use probes::{Probes, Schedule};
 pub use scenario::Direction;
 pub use signs::Signs;
 pub use summary::{
-    Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy, Place, RttSummary,
-    Spread, Summary, Timeline,
+    CapturePoint, Causes, ConnectionSummary, FlowSummary, FlowTimeline, KnownPath, LimitedBy,
+    RttSummary, Spread, Summary, Timeline,
 };
-pub use table::MOST as MOST_CONNECTIONS;
+pub use table::MAX_CONNECTIONS;
 pub use trace::{Counts, Trace};

@@ -8,29 +8,29 @@ use units::{Duration, Time};
 use crate::median::median;
 
 /// The level before a dip is the median of this many rounds.
-const BEFORE: usize = 8;
+const ROUNDS_BEFORE: usize = 8;
 
 /// A dip from fewer packets than this cannot be seen.
-const LEAST_BEFORE: f64 = 6.0;
+const MIN_PACKETS_BEFORE: f64 = 6.0;
 
 /// A dip goes below this share of the level before.
-const DOWN: f64 = 0.6;
+const MAX_SHARE_DOWN: f64 = 0.6;
 
 /// After a dip, the data in flight returns to this share of the level before.
-const BACK: f64 = 0.75;
+const MIN_SHARE_BACK: f64 = 0.75;
 
 /// A dip returns within this time: 200 ms, and the rounds before and after. If rounds are long, it returns within four
 /// rounds.
-const SOON: Duration = Duration::from_millis(1_200);
-const SOON_ROUNDS: usize = 4;
+const MAX_DIP: Duration = Duration::from_millis(1_200);
+const MAX_DIP_OF_LONG_ROUNDS: usize = 4;
 
 /// The most rounds that a dip may take.
-const MOST_ROUNDS: usize = 400;
+const MAX_DIP_ROUNDS: usize = 400;
 
-/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `DEEP` of the level
+/// The depth of BBRv1's dip, in packets: four, and one more that was on its way. A dip below `MAX_SHARE_DEEP` of the level
 /// before, half of what BBRv3 keeps, counts too.
-const FOUR: f64 = 5.0;
-const DEEP: f64 = 0.25;
+const BBR1_DIP_PACKETS: f64 = 5.0;
+const MAX_SHARE_DEEP: f64 = 0.25;
 
 /// The time between the starts of two dips, in seconds: from the interval less a round, to the interval with the dip's
 /// own length.
@@ -160,13 +160,13 @@ struct Dip {
 
 impl Dip {
     fn is_deep(&self) -> bool {
-        self.least <= FOUR || self.least < DEEP * self.before
+        self.least <= BBR1_DIP_PACKETS || self.least < MAX_SHARE_DEEP * self.before
     }
 }
 
 fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
     let mut dips: Vec<Dip> = Vec::new();
-    for (index, (at, most)) in rounds.iter().enumerate().skip(BEFORE) {
+    for (index, (at, most)) in rounds.iter().enumerate().skip(ROUNDS_BEFORE) {
         // A lower round belongs to the same dip.
         if let Some(dip) = dips.last_mut()
             && at.since(dip.at) < Duration::from_secs(1)
@@ -175,14 +175,18 @@ fn dips(rounds: &[(Time, f64)]) -> Vec<Dip> {
             continue;
         }
         let packets = |(_, most): &(Time, f64)| *most;
-        let before: Vec<f64> = rounds[index - BEFORE..index].iter().map(packets).collect();
+        let before: Vec<f64> = rounds[index - ROUNDS_BEFORE..index]
+            .iter()
+            .map(packets)
+            .collect();
         let before = median(&before);
-        let after = rounds[index + 1..].iter().take(MOST_ROUNDS).enumerate();
-        let mut soon =
-            after.take_while(|(later, (then, _))| *later < SOON_ROUNDS || then.since(*at) <= SOON);
-        if before >= LEAST_BEFORE
-            && *most <= DOWN * before
-            && soon.any(|(_, (_, most))| *most >= BACK * before)
+        let after = rounds[index + 1..].iter().take(MAX_DIP_ROUNDS).enumerate();
+        let mut soon = after.take_while(|(later, (then, _))| {
+            *later < MAX_DIP_OF_LONG_ROUNDS || then.since(*at) <= MAX_DIP
+        });
+        if before >= MIN_PACKETS_BEFORE
+            && *most <= MAX_SHARE_DOWN * before
+            && soon.any(|(_, (_, most))| *most >= MIN_SHARE_BACK * before)
         {
             dips.push(Dip {
                 at: *at,

@@ -1,10 +1,10 @@
 //! The path of a connection, as a scenario.
 
-use crate::summary::{BURST, FlowSummary, KnownPath, Summary};
+use crate::summary::{FlowSummary, KnownPath, POLICER_BURST, Summary};
 
-/// What a sender may send before the path has answered, in bytes (RFC 6928). A direction with no more payload shows nothing
+/// The bytes that a sender may send before the path has answered (RFC 6928). A direction with no more payload shows nothing
 /// of the path's rate.
-const INITIAL_WINDOW: u64 = 14_600;
+const INITIAL_WINDOW_BYTES: u64 = 14_600;
 
 /// A direction of a connection whose path is known.
 #[derive(Debug, Clone, Copy)]
@@ -17,12 +17,12 @@ pub struct Direction<'s> {
 }
 
 impl FlowSummary {
-    /// Whether it has no more payload than a sender sends before the path has answered: it shows nothing of the path's rate.
+    /// True if it has no more payload than a sender sends before the path has answered: it shows nothing of the path's rate.
     pub fn is_brief(&self) -> bool {
-        self.sent_bytes <= INITIAL_WINDOW
+        self.sent_bytes <= INITIAL_WINDOW_BYTES
     }
 
-    /// What is unknown, so that its path is; nothing if all of it is known.
+    /// The unknown part of the path, so that all of it is unknown; `None` if all parts are known.
     pub fn lacks(&self) -> Option<&'static str> {
         match self {
             _ if self.rtprop_ms.is_none() => Some("RTprop"),
@@ -77,7 +77,7 @@ impl<'s> Direction<'s> {
         }
         if let Some(rate) = path.policed {
             text += "# A burst that suits most policers.\n";
-            text += &format!("policer = {{ rate = \"{rate}\", burst = \"{BURST}\" }}\n");
+            text += &format!("policer = {{ rate = \"{rate}\", burst = \"{POLICER_BURST}\" }}\n");
         }
         let guess = self.flow.controller.as_ref();
         let controller = guess.map_or("cubic", |guess| guess.controller);
@@ -102,7 +102,7 @@ impl<'s> Direction<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, INITIAL_WINDOW};
+    use super::{Direction, INITIAL_WINDOW_BYTES};
     use crate::{Summary, Trace};
 
     fn most(summary: &Summary) -> Option<Direction<'_>> {
@@ -125,7 +125,7 @@ mod tests {
         let mut upload = summary.connections[0].clone();
         upload.id = 1;
         let mut answer = upload.flows[0].clone();
-        (answer.from, answer.sent_bytes) = ("answer".to_owned(), INITIAL_WINDOW);
+        (answer.from, answer.sent_bytes) = ("answer".to_owned(), INITIAL_WINDOW_BYTES);
         upload.flows[0].path = None;
         upload.flows[0].sent_bytes += 1;
         upload.flows.push(answer);

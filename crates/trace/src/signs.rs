@@ -10,10 +10,10 @@ use crate::probes::Probes;
 const FIRST_ROUNDS: usize = 8;
 
 /// With a smaller window, in packets, the size of a cut cannot be told.
-const LEAST_CUT: f64 = 3.5;
+const MIN_CUT_PACKETS: f64 = 3.5;
 
 /// A smaller change, in packets, is due to the timing of acknowledgements.
-const NOISE: f64 = 1.5;
+const NOISE_PACKETS: f64 = 1.5;
 
 /// The signs by which controllers are told apart. An unknown value is NaN.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Signs {
         let steps: Vec<f64> = clean(later)
             .map(|[_, (_, second), (_, third)]| packets(third) - packets(second))
             .collect();
-        let shrinks = steps.iter().filter(|step| **step < -NOISE).count();
+        let shrinks = steps.iter().filter(|step| **step < -NOISE_PACKETS).count();
         let course = rounds.iter().map(|(_, one)| (one.at, packets(one)));
         let course: Vec<(Time, f64)> = course.collect();
         let cuts = if is_at_sender {
@@ -106,7 +106,7 @@ fn cuts_of_recoveries(flow: &Flow, mss: f64) -> Vec<f64> {
     let cuts = flow.recovery.recoveries.cuts().iter();
     let shares = cuts.filter_map(|cut| {
         let (before, after) = (cut.before.get() as f64, cut.after.get() as f64);
-        (before > LEAST_CUT * mss).then(|| after / before)
+        (before > MIN_CUT_PACKETS * mss).then(|| after / before)
     });
     shares.collect()
 }
@@ -131,7 +131,7 @@ fn cuts_of_rounds(rounds: &[Numbered], packets: impl Fn(&Round) -> f64) -> Vec<f
             }
             (false, false) if has_lost => {
                 if let Some(before) = before.take()
-                    && before > LEAST_CUT
+                    && before > MIN_CUT_PACKETS
                 {
                     cuts.push(packets(second) / before);
                 }

@@ -9,13 +9,13 @@ use units::Duration;
 use crate::hosts::Hosts;
 
 /// The most connections that are kept, closed ones included.
-pub const MOST: usize = 100_000;
+pub const MAX_CONNECTIONS: usize = 100_000;
 
 /// When there are too many connections, one in this many is dropped: those with the least payload.
-const SHARE: usize = 10;
+const DROP_DIVISOR: usize = 10;
 
 /// A connection is closed after this long without a packet, because NATs forget it then (RFC 5382, section 5).
-const SILENCE: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2 * 3600 + 4 * 60);
 
 /// The ends of a connection, sorted.
 type Key = [Endpoint; 2];
@@ -96,7 +96,7 @@ impl Table {
     #[inline]
     fn turn(&mut self, place: usize, packet: &Packet<'_>, segment: &Segment) -> Turn {
         match self.connections.get_mut(place).and_then(Option::as_mut) {
-            Some(connection) if packet.at.since(connection.last) <= SILENCE => {
+            Some(connection) if packet.at.since(connection.last) <= IDLE_TIMEOUT => {
                 connection.turn(packet, segment)
             }
             _ => Turn::New,
@@ -120,7 +120,7 @@ impl Table {
 
     /// Adds a connection that has no further packets, or whose ends are told by the caller. Returns its index.
     pub fn keep(&mut self, connection: Box<Connection>, memory: &mut Memory) -> usize {
-        if self.connections.len() - self.free.len() >= MOST {
+        if self.connections.len() - self.free.len() >= MAX_CONNECTIONS {
             self.make_room(memory);
         }
         let connection = Some(connection);
@@ -143,7 +143,7 @@ impl Table {
         let mut all: Vec<_> = places
             .filter_map(|(place, connection)| Some((weight(connection.as_deref()?), place)))
             .collect();
-        let gone = all.len().div_ceil(SHARE);
+        let gone = all.len().div_ceil(DROP_DIVISOR);
         if gone < all.len() {
             all.select_nth_unstable(gone);
         }

@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::sync::{Arc, PoisonError};
 
 use capture::clock::Clock;
-use capture::packet::{self, Body, Seen, Tunnel, Unread};
+use capture::packet::{self, Body, Decoded, Tunnel, Unread};
 use capture::quic::KeyLogError;
 use capture::read::{End, Frame, Frames, Opened, Pieces, ReadError, Wanted, Windows, plain};
 use connection::Connection;
@@ -17,7 +17,7 @@ use crate::quic::{self, QuicConnection};
 use crate::table::Table;
 
 /// So often connections are dropped at once if they hold too much memory.
-const MOST_DROPS: usize = 4;
+const MAX_DROPS: usize = 4;
 
 /// Counts of what was read.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -209,11 +209,11 @@ impl Trace {
     }
 
     #[inline]
-    fn on_frame(&mut self, seen: Seen<'_>) {
+    fn on_frame(&mut self, seen: Decoded<'_>) {
         let counts = &mut self.counts;
         counts.packets += 1;
         match seen {
-            Seen::Packet(packet) => {
+            Decoded::Packet(packet) => {
                 match &packet.body {
                     Body::Tcp(segment) => {
                         counts.tcp += 1;
@@ -232,18 +232,18 @@ impl Trace {
                     self.thin();
                 }
             }
-            Seen::Fragment => counts.fragments += 1,
-            Seen::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
-            Seen::Other(unread) => {
+            Decoded::Fragment => counts.fragments += 1,
+            Decoded::Opaque(tunnel) => *counts.opaque.entry(Tunnel::name(tunnel)).or_default() += 1,
+            Decoded::Other(unread) => {
                 counts.other += 1;
                 *counts.others.entry(unread).or_default() += 1;
             }
-            Seen::Several(packets) => {
+            Decoded::Several(packets) => {
                 counts.packets -= 1;
                 packets.for_each(|seen| self.on_frame(seen));
             }
-            Seen::Short => counts.short += 1,
-            Seen::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,
+            Decoded::Short => counts.short += 1,
+            Decoded::UnknownLink(link) => *counts.unknown_links.entry(link).or_default() += 1,
         }
     }
 
@@ -262,7 +262,7 @@ impl Trace {
         let mut all: Vec<&mut dyn Holder> = tcp.chain(quic).collect();
         self.memory.thin(&mut all);
         if self.memory.is_overfull() {
-            for _ in 0..MOST_DROPS {
+            for _ in 0..MAX_DROPS {
                 if self.memory.room() == Room::Little {
                     self.table.make_room(&mut self.memory);
                 }

@@ -1,6 +1,6 @@
 //! Several packets in one frame of IEEE 802.11 (A-MSDU, section 9.3.2.2).
 
-use super::Seen;
+use super::Decoded;
 use super::bytes::half;
 use super::link::Walk;
 
@@ -26,13 +26,13 @@ impl<'f> Aggregate<'f> {
 }
 
 impl<'f> Iterator for Aggregate<'f> {
-    type Item = Seen<'f>;
+    type Item = Decoded<'f>;
 
-    fn next(&mut self) -> Option<Seen<'f>> {
+    fn next(&mut self) -> Option<Decoded<'f>> {
         let before = self.len.checked_sub(HEADER)?;
         let Some(len) = half(self.rest, HEADER - 2) else {
             self.len = 0;
-            return Some(Seen::Short);
+            return Some(Decoded::Short);
         };
         let len = usize::from(len);
         let inner = self.rest.get(HEADER..).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bytes::{half, word};
 use super::link::Walk;
-use super::{Body, Endpoint, Packet, Seen, Segment, Unread, tunnel};
+use super::{Body, Decoded, Endpoint, Packet, Segment, Unread, tunnel};
 
 /// "Congestion experienced" (RFC 3168, section 5).
 const CE: u8 = 3;
@@ -50,18 +50,18 @@ pub struct Header {
     is_later_fragment: bool,
 }
 
-pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Decoded<'f> {
     let parsed = match data.first().map(|first| first >> 4) {
         Some(4) => v4(&walk, data),
         Some(6) => v6(&walk, data),
-        Some(_) => return Seen::Other(Unread::NotIp),
-        None => return Seen::Short,
+        Some(_) => return Decoded::Other(Unread::NotIp),
+        None => return Decoded::Short,
     };
     let Some((header, payload, payload_len)) = parsed else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     if header.is_later_fragment {
-        return Seen::Fragment;
+        return Decoded::Fragment;
     }
     match header.protocol {
         protocol::TCP => tcp(&walk, &header, payload, payload_len),
@@ -70,7 +70,7 @@ pub fn parse<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     }
 }
 
-/// Whether these data, whose first nibble is 4 or 6, are surely an IP packet: IPv4 has the right checksum; IPv6, which has none,
+/// True if these data, whose first nibble is 4 or 6, are surely an IP packet: IPv4 has the right checksum; IPv6, which has none,
 /// ends where the frame ends.
 pub fn is_sound(walk: &Walk<'_>, data: &[u8]) -> bool {
     /// A frame check sequence, which some captures have.
@@ -93,7 +93,7 @@ pub fn is_sound(walk: &Walk<'_>, data: &[u8]) -> bool {
     }
 }
 
-/// Whether these data may be an IP packet: its lengths fit what was on the wire.
+/// True if these data may be an IP packet: its lengths fit what was on the wire.
 pub fn is_plausible(walk: &Walk<'_>, data: &[u8]) -> bool {
     extent(walk, data).is_some()
 }
@@ -115,14 +115,17 @@ fn extent(walk: &Walk<'_>, data: &[u8]) -> Option<(usize, u32)> {
 }
 
 /// The longest packet that a kernel builds before it splits it (Linux `GSO_MAX_SIZE`).
-const LONGEST: u32 = 8 * u16::MAX as u32;
+const MAX_PACKET_BYTES: u32 = 8 * u16::MAX as u32;
 
 /// The length of a packet whose header has none: a kernel that splits the packet later leaves the field empty (RFC 2675,
 /// "Big TCP").
 fn whole(walk: &Walk<'_>, data: &[u8]) -> u32 {
     let before = walk.frame.data.len().saturating_sub(data.len());
     let before = u32::try_from(before).unwrap_or(u32::MAX);
-    walk.frame.wire_len.saturating_sub(before).min(LONGEST)
+    walk.frame
+        .wire_len
+        .saturating_sub(before)
+        .min(MAX_PACKET_BYTES)
 }
 
 fn v4<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {
@@ -185,7 +188,7 @@ fn v6<'f>(walk: &Walk<'f>, data: &'f [u8]) -> Option<(Header, &'f [u8], u32)> {
 }
 
 impl Header {
-    /// Whether an extension header follows that may be anywhere. Behind the header of a later fragment are data.
+    /// True if an extension header follows that may be anywhere. Behind the header of a later fragment are data.
     #[inline]
     fn has_extension(&self) -> bool {
         use protocol::*;
@@ -220,8 +223,8 @@ fn cut(data: &[u8], len: u32) -> &[u8] {
     data.get(..len as usize).unwrap_or(data)
 }
 
-fn packet<'f>(walk: &Walk<'f>, header: &Header, ports: (u16, u16), body: Body<'f>) -> Seen<'f> {
-    Seen::Packet(Packet {
+fn packet<'f>(walk: &Walk<'f>, header: &Header, ports: (u16, u16), body: Body<'f>) -> Decoded<'f> {
+    Decoded::Packet(Packet {
         at: walk.frame.at,
         from: Endpoint {
             address: header.from,
@@ -239,18 +242,18 @@ fn packet<'f>(walk: &Walk<'f>, header: &Header, ports: (u16, u16), body: Body<'f
     })
 }
 
-fn tcp<'f>(walk: &Walk<'f>, header: &Header, data: &'f [u8], len: u32) -> Seen<'f> {
+fn tcp<'f>(walk: &Walk<'f>, header: &Header, data: &'f [u8], len: u32) -> Decoded<'f> {
     let (Some(from), Some(to), Some(segment)) =
         (half(data, 0), half(data, 2), Segment::parse(data, len))
     else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     packet(walk, header, (from, to), Body::Tcp(segment))
 }
 
-fn udp<'f>(walk: Walk<'f>, header: &Header, data: &'f [u8]) -> Seen<'f> {
+fn udp<'f>(walk: Walk<'f>, header: &Header, data: &'f [u8]) -> Decoded<'f> {
     let (Some(from), Some(to), Some(len)) = (half(data, 0), half(data, 2), half(data, 4)) else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     let payload = data.get(8..).unwrap_or_default();
     if let Some(seen) = tunnel::of_ports(walk, (from, to), payload) {

@@ -1,7 +1,7 @@
 //! The headers before IP.
 
 use super::bytes::{half, word};
-use super::{Seen, Tunnel, Unread, ip, tunnel, wireless};
+use super::{Decoded, Tunnel, Unread, ip, tunnel, wireless};
 use crate::read::Frame;
 
 /// Link types (<https://www.tcpdump.org/linktypes.html>).
@@ -68,15 +68,15 @@ pub mod ether_type {
 }
 
 /// The most tags and labels on a packet.
-const MOST_TAGS: usize = 16;
+const MAX_TAGS: usize = 16;
 
 /// LLC and SNAP before an EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
 
 /// The deepest nesting of packets.
-const DEEPEST: u8 = 4;
+const MAX_NESTED_PACKETS: u8 = 4;
 
-pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
+pub fn parse<'f>(frame: &Frame<'f>) -> Decoded<'f> {
     let walk = Walk {
         frame: *frame,
         tunnel: None,
@@ -100,10 +100,10 @@ impl<'f> Walk<'f> {
     pub fn within(
         mut self,
         tunnel: Option<Tunnel>,
-        inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
-    ) -> Seen<'f> {
-        if self.depth >= DEEPEST {
-            return Seen::Other(Unread::TooDeep);
+        inside: impl FnOnce(Walk<'f>) -> Decoded<'f>,
+    ) -> Decoded<'f> {
+        if self.depth >= MAX_NESTED_PACKETS {
+            return Decoded::Other(Unread::TooDeep);
         }
         self.depth += 1;
         self.tunnel = tunnel.or(self.tunnel);
@@ -111,7 +111,7 @@ impl<'f> Walk<'f> {
     }
 
     /// A frame of this link type.
-    fn link(self, link: u32, data: &'f [u8]) -> Seen<'f> {
+    fn link(self, link: u32, data: &'f [u8]) -> Decoded<'f> {
         use link_type::*;
         let behind = |bytes: usize| data.get(bytes..).unwrap_or_default();
         match link {
@@ -158,31 +158,31 @@ impl<'f> Walk<'f> {
                 word(data, 4),
                 data,
             ),
-            other => Seen::UnknownLink(other),
+            other => Decoded::UnknownLink(other),
         }
     }
 
     /// A frame behind a header that has this length and tells the link type as a little-endian number.
-    fn described(self, len: Option<u32>, link: Option<u32>, data: &'f [u8]) -> Seen<'f> {
+    fn described(self, len: Option<u32>, link: Option<u32>, data: &'f [u8]) -> Decoded<'f> {
         let (Some(len), Some(link)) = (len, link.map(u32::swap_bytes)) else {
-            return Seen::Short;
+            return Decoded::Short;
         };
         let inner = data.get(len as usize..).unwrap_or_default();
         self.within(None, |walk| walk.link(link, inner))
     }
 
     /// An Ethernet frame.
-    pub fn ethernet(self, data: &'f [u8]) -> Seen<'f> {
+    pub fn ethernet(self, data: &'f [u8]) -> Decoded<'f> {
         self.typed(half(data, 12), data.get(14..).unwrap_or_default())
     }
 
     /// Decodes data by their EtherType.
-    pub fn typed(self, kind: Option<u16>, data: &'f [u8]) -> Seen<'f> {
+    pub fn typed(self, kind: Option<u16>, data: &'f [u8]) -> Decoded<'f> {
         use ether_type::*;
         let (Some(mut kind), mut data) = (kind, data) else {
-            return Seen::Short;
+            return Decoded::Short;
         };
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAGS {
             // The offset of the next EtherType; data follow it.
             let next = match kind {
                 IPV4 | IPV6 => return self.ip(data),
@@ -200,46 +200,46 @@ impl<'f> Walk<'f> {
                 SERVICE_HEADER => return self.service_header(data),
                 // The encryption bits, and whether eight bytes name the channel (IEEE 802.1AE, section 9.5).
                 MACSEC => match data.first() {
-                    Some(head) if head & 0x0c != 0 => return Seen::Opaque(Tunnel::MacSec),
+                    Some(head) if head & 0x0c != 0 => return Decoded::Opaque(Tunnel::MacSec),
                     Some(head) => 6 + usize::from(head & 0x20 != 0) * 8,
-                    None => return Seen::Short,
+                    None => return Decoded::Short,
                 },
                 VN_TAG => 4,
                 E_TAG | SWITCH_PORT => 6,
                 // A length as in IEEE 802.3: LLC follows, and perhaps SNAP with an EtherType (RFC 1042).
                 length if length < 0x600 && data.starts_with(&SNAP) => 6,
-                length if length < 0x600 => return Seen::Other(Unread::Llc),
-                _ => return Seen::Other(Unread::EtherType(kind)),
+                length if length < 0x600 => return Decoded::Other(Unread::Llc),
+                _ => return Decoded::Other(Unread::EtherType(kind)),
             };
             let Some(found) = half(data, next) else {
-                return Seen::Short;
+                return Decoded::Short;
             };
             (kind, data) = (found, &data[next + 2..]);
         }
-        Seen::Other(Unread::TooDeep)
+        Decoded::Other(Unread::TooDeep)
     }
 
     /// LLC and SNAP with an EtherType (RFC 1042), or IP directly behind LLC (RFC 2684, section 5.2).
-    pub fn logical_link(self, data: &'f [u8]) -> Seen<'f> {
+    pub fn logical_link(self, data: &'f [u8]) -> Decoded<'f> {
         match data {
             [0xfe, 0xfe, 3, 0xcc, rest @ ..] => self.ip(rest),
-            [] => Seen::Short,
+            [] => Decoded::Short,
             // As behind a length.
             _ => self.typed(Some(0), data),
         }
     }
 
     /// An Ethernet frame in a tunnel.
-    fn inside(self, tunnel: Tunnel, frame: Option<&'f [u8]>) -> Seen<'f> {
+    fn inside(self, tunnel: Tunnel, frame: Option<&'f [u8]>) -> Decoded<'f> {
         self.within(Some(tunnel), |walk| {
             walk.ethernet(frame.unwrap_or_default())
         })
     }
 
     /// A network service header (RFC 8300, section 2.2): its length in units of four bytes, and the protocol behind it.
-    pub fn service_header(self, data: &'f [u8]) -> Seen<'f> {
+    pub fn service_header(self, data: &'f [u8]) -> Decoded<'f> {
         let [_, words, _, next, ..] = *data else {
-            return Seen::Short;
+            return Decoded::Short;
         };
         let inner = data
             .get(usize::from(words & 0x3f) * 4..)
@@ -248,7 +248,7 @@ impl<'f> Walk<'f> {
     }
 
     /// The protocol behind a network service header (RFC 8300, section 11.2.5) or a VXLAN-GPE header.
-    pub fn next_protocol(self, next: u8, data: &'f [u8]) -> Seen<'f> {
+    pub fn next_protocol(self, next: u8, data: &'f [u8]) -> Decoded<'f> {
         use ether_type::*;
         let kind = match next {
             1 => IPV4,
@@ -256,13 +256,13 @@ impl<'f> Walk<'f> {
             3 => return self.ethernet(data),
             4 => SERVICE_HEADER,
             5 => MPLS,
-            _ => return Seen::Other(Unread::NotIp),
+            _ => return Decoded::Other(Unread::NotIp),
         };
         self.typed(Some(kind), data)
     }
 
     /// Attributes of a packet that Linux netfilter logged (LINKTYPE_NFLOG). They have the byte order of the capturing machine.
-    fn netfilter(self, data: &'f [u8]) -> Seen<'f> {
+    fn netfilter(self, data: &'f [u8]) -> Decoded<'f> {
         const PAYLOAD: u16 = 9;
         let orders: [fn([u8; 2]) -> u16; 2] = [u16::from_le_bytes, u16::from_be_bytes];
         for order in orders {
@@ -278,16 +278,16 @@ impl<'f> Walk<'f> {
                 rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
             }
         }
-        Seen::Short
+        Decoded::Short
     }
 
     /// MPLS labels (RFC 3032). Behind the last one is IP, or an Ethernet frame, before which there may be a control word (RFC
     /// 4448). Without one, the first nibble of a MAC address may be 4 or 6, as that of IP is (RFC 8469, section 3).
-    pub fn mpls(self, mut data: &'f [u8]) -> Seen<'f> {
+    pub fn mpls(self, mut data: &'f [u8]) -> Decoded<'f> {
         const BOTTOM: u32 = 1 << 8;
-        for _ in 0..MOST_TAGS {
+        for _ in 0..MAX_TAGS {
             let Some(label) = word(data, 0) else {
-                return Seen::Short;
+                return Decoded::Short;
             };
             data = &data[4..];
             if label & BOTTOM != 0 {
@@ -295,35 +295,35 @@ impl<'f> Walk<'f> {
                     Some(4 | 6) if ip::is_sound(&self, data) => return self.ip(data),
                     Some(0) => tunnel::frame_at(data, &[4, 0]).or(data.get(4..)),
                     Some(_) => tunnel::frame_at(data, &[0]),
-                    None => return Seen::Short,
+                    None => return Decoded::Short,
                 };
                 return match frame {
                     Some(_) => self.inside(Tunnel::Pseudowire, frame),
                     None if ip::is_plausible(&self, data) => self.ip(data),
-                    None => Seen::Other(Unread::Mpls),
+                    None => Decoded::Other(Unread::Mpls),
                 };
             }
         }
-        Seen::Other(Unread::TooDeep)
+        Decoded::Other(Unread::TooDeep)
     }
 
     /// PPP, with or without address and control fields (RFC 1661, RFC 1662). The protocol may have one byte.
-    pub fn ppp(self, data: &'f [u8]) -> Seen<'f> {
+    pub fn ppp(self, data: &'f [u8]) -> Decoded<'f> {
         let data = data.strip_prefix(&[0xff, 3]).unwrap_or(data);
         let (protocol, data) = match data {
             [first, rest @ ..] if first & 1 == 1 => (u16::from(*first), rest),
             [first, second, rest @ ..] => (u16::from_be_bytes([*first, *second]), rest),
-            _ => return Seen::Short,
+            _ => return Decoded::Short,
         };
         match protocol {
             0x21 | 0x57 => self.ip(data),
             0x281 => self.mpls(data),
-            _ => Seen::Other(Unread::PppProtocol(protocol)),
+            _ => Decoded::Other(Unread::PppProtocol(protocol)),
         }
     }
 
     /// IPv4 or IPv6.
-    pub fn ip(self, data: &'f [u8]) -> Seen<'f> {
+    pub fn ip(self, data: &'f [u8]) -> Decoded<'f> {
         ip::parse(self, data)
     }
 }
@@ -354,8 +354,8 @@ mod tests {
             data: &data,
         };
         match packet::parse(&frame) {
-            Seen::Packet(_) => "packet",
-            Seen::Other(Unread::TooDeep) => "too deep",
+            Decoded::Packet(_) => "packet",
+            Decoded::Other(Unread::TooDeep) => "too deep",
             _ => "something else",
         }
     }
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(seen(&gre, &bridged, 100_000), "too deep");
     }
 
-    /// What carried the packet behind a label, if there is one.
+    /// The carrier of the packet behind a label, if there is one.
     fn behind_label(payload: &[u8]) -> Result<Option<Tunnel>, bool> {
         let data = [&[0; 12], &[0x88, 0x47, 0, 0, 1, 64][..], payload].concat();
         let frame = Frame {
@@ -384,8 +384,8 @@ mod tests {
             data: &data,
         };
         match packet::parse(&frame) {
-            Seen::Packet(packet) => Ok(packet.tunnel),
-            other => Err(matches!(other, Seen::Other(Unread::Mpls))),
+            Decoded::Packet(packet) => Ok(packet.tunnel),
+            other => Err(matches!(other, Decoded::Other(Unread::Mpls))),
         }
     }
 

@@ -53,7 +53,7 @@ pub struct Packet<'f> {
     pub ip_len: u32,
     /// The IPv4 identification that its sender gave it (RFC 6864); 0 if there is none.
     pub id: u16,
-    /// Whether the network has marked it "congestion experienced" (RFC 3168).
+    /// True if the network has marked it "congestion experienced" (RFC 3168).
     pub is_marked: bool,
     /// The innermost tunnel that carried it.
     pub tunnel: Option<Tunnel>,
@@ -77,7 +77,7 @@ pub enum Body<'f> {
 
 /// The result of decoding a frame.
 #[derive(Debug, Clone, Copy)]
-pub enum Seen<'f> {
+pub enum Decoded<'f> {
     /// A packet with TCP or UDP.
     Packet(Packet<'f>),
     /// A fragment of an IP packet other than the first. Its connection is unknown.
@@ -95,6 +95,6 @@ pub enum Seen<'f> {
 }
 
 /// Decodes a frame.
-pub fn parse<'f>(frame: &Frame<'f>) -> Seen<'f> {
+pub fn parse<'f>(frame: &Frame<'f>) -> Decoded<'f> {
     link::parse(frame)
 }

@@ -46,13 +46,13 @@ pub struct Segment {
     pub mss: Option<u16>,
     /// The window scale option of a SYN.
     pub window_scale: Option<u8>,
-    /// Whether a SYN has the SACK-permitted option.
+    /// True if a SYN has the SACK-permitted option.
     pub is_sack_permitted: bool,
-    /// Whether its options were not captured completely. An option that is absent here may still have been sent.
+    /// True if its options were not captured completely. An option that is absent here may still have been sent.
     pub is_cut: bool,
-    /// Whether it has the option of Accurate ECN (RFC 9768, section 3.2.3).
+    /// True if it has the option of Accurate ECN (RFC 9768, section 3.2.3).
     pub has_accurate_ecn: bool,
-    /// Whether an option has an impossible length. Its receiver reads no option behind it, either.
+    /// True if an option has an impossible length. Its receiver reads no option behind it, either.
     pub is_damaged: bool,
 }
 
@@ -89,7 +89,7 @@ impl Flags {
         Flags(self.0 | flags.0)
     }
 
-    /// Whether all of `flags` are set.
+    /// True if all of `flags` are set.
     #[inline]
     pub const fn has(self, flags: Flags) -> bool {
         self.0 & flags.0 == flags.0

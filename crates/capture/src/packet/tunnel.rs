@@ -3,7 +3,7 @@
 use super::bytes::{half, word};
 use super::ip::protocol::*;
 use super::link::{Walk, ether_type};
-use super::{Seen, Unread};
+use super::{Decoded, Unread};
 
 /// The GRE protocol types of mirrored frames: one for ERSPAN types I and II, one for type III.
 const ERSPAN: u16 = 0x88be;
@@ -64,28 +64,28 @@ units::named! {
 }
 
 /// Decodes the payload of an IP protocol other than TCP and UDP.
-pub fn enter<'f>(walk: Walk<'f>, protocol: u8, data: &'f [u8]) -> Seen<'f> {
+pub fn enter<'f>(walk: Walk<'f>, protocol: u8, data: &'f [u8]) -> Decoded<'f> {
     match protocol {
         IPV4 => within(walk, Tunnel::Ipip, |walk| walk.ip(data)),
         IPV6 => within(walk, Tunnel::Ip6, |walk| walk.ip(data)),
         GRE => within(walk, Tunnel::Gre, |walk| gre(walk, data)),
-        ESP => Seen::Opaque(Tunnel::Esp),
+        ESP => Decoded::Opaque(Tunnel::Esp),
         ETHER_IP => within(walk, Tunnel::EtherIp, |walk| {
             walk.ethernet(data.get(2..).unwrap_or_default())
         }),
         MPLS => within(walk, Tunnel::Mpls, |walk| walk.mpls(data)),
         // A session of number 0 is control (RFC 3931, section 4.1.1).
         L2TP => match word(data, 0) {
-            Some(0) => Seen::Other(Unread::IpProtocol(protocol)),
+            Some(0) => Decoded::Other(Unread::IpProtocol(protocol)),
             Some(_) => within(walk, Tunnel::L2tp, |walk| pseudowire(walk, &data[4..])),
-            None => Seen::Short,
+            None => Decoded::Short,
         },
-        _ => Seen::Other(Unread::IpProtocol(protocol)),
+        _ => Decoded::Other(Unread::IpProtocol(protocol)),
     }
 }
 
 /// Decodes the payload of a datagram between these ports, if one of them is a tunnel's port.
-pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> Option<Seen<'f>> {
+pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> Option<Decoded<'f>> {
     let version = data.first()? >> 4;
     match to {
         // Linux uses 8472 by default.
@@ -113,12 +113,12 @@ pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> O
         37_008 => tzsp(walk, data),
         _ if [from, to].contains(&L2TP_PORT) => l2tp(walk, data),
         _ if [from, to].contains(&WIREGUARD) => {
-            matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Seen::Opaque(Tunnel::WireGuard))
+            matches!(data, [1..=4, 0, 0, 0, ..]).then_some(Decoded::Opaque(Tunnel::WireGuard))
         }
         _ if [from, to].contains(&NAT_TRAVERSAL) => match data {
             // IKE, or a keepalive.
             [0, 0, 0, 0, ..] | [_] | [] => None,
-            _ => Some(Seen::Opaque(Tunnel::Esp)),
+            _ => Some(Decoded::Opaque(Tunnel::Esp)),
         },
         _ => None,
     }
@@ -127,14 +127,14 @@ pub fn of_ports<'f>(walk: Walk<'f>, (from, to): (u16, u16), data: &'f [u8]) -> O
 fn within<'f>(
     walk: Walk<'f>,
     tunnel: Tunnel,
-    inside: impl FnOnce(Walk<'f>) -> Seen<'f>,
-) -> Seen<'f> {
+    inside: impl FnOnce(Walk<'f>) -> Decoded<'f>,
+) -> Decoded<'f> {
     walk.within(Some(tunnel), inside)
 }
 
-fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Decoded<'f> {
     let Some(flags) = half(data, 0) else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     // Checksum, key and sequence number take four bytes each. Versions above 0 have another format.
     let optional = [0x8000, 0x2000, 0x1000].map(|flag| usize::from(flags & flag != 0) * 4);
@@ -145,11 +145,11 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
         // Without a payload, it is an acknowledgement alone.
         return match inner {
             Some(inner) if optional[0] > 0 => walk.ppp(inner),
-            _ => Seen::Other(Unread::IpProtocol(GRE)),
+            _ => Decoded::Other(Unread::IpProtocol(GRE)),
         };
     }
     if flags & 7 != 0 {
-        return Seen::Opaque(Tunnel::Gre);
+        return Decoded::Opaque(Tunnel::Gre);
     }
     let from = 4 + optional.iter().sum::<usize>();
     let inner = data.get(from..).unwrap_or_default();
@@ -159,7 +159,7 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
         Some(ERSPAN) => 8,
         Some(ERSPAN_3) => match inner.get(11) {
             Some(last) => 12 + usize::from(last & 1) * 8,
-            None => return Seen::Short,
+            None => return Decoded::Short,
         },
         kind => return walk.typed(kind, inner),
     };
@@ -168,7 +168,7 @@ fn gre<'f>(mut walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
 }
 
 /// A user packet ("G-PDU"). All other messages are signalling.
-fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
+fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Decoded<'f>> {
     let (flags, kind) = (data.first()?, data.get(1)?);
     if flags >> 5 != 1 || *kind != 0xff {
         return None;
@@ -194,7 +194,7 @@ fn gtp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
 
 /// A data message of L2TP: PPP in version 2 (RFC 2661, section 3.1), and Ethernet in version 3 over UDP (RFC 3931, section
 /// 4.1.2). All other messages are control.
-fn l2tp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
+fn l2tp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Decoded<'f>> {
     const CONTROL: u16 = 0x8000;
     const LENGTH: u16 = 0x4000;
     const SEQUENCE: u16 = 0x0800;
@@ -223,10 +223,10 @@ fn l2tp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
 
 /// An Ethernet frame of L2TPv3. Only the ends know how long the cookie before it is (0, 4 or 8 bytes), and whether a sublayer of
 /// four bytes is used (RFC 3931, section 4.1). The EtherType and the IP version behind it show where it begins.
-fn pseudowire<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+fn pseudowire<'f>(walk: Walk<'f>, data: &'f [u8]) -> Decoded<'f> {
     match frame_at(data, &[4, 0, 8, 12]) {
         Some(frame) => walk.ethernet(frame),
-        None => Seen::Opaque(Tunnel::L2tp),
+        None => Decoded::Opaque(Tunnel::L2tp),
     }
 }
 
@@ -243,7 +243,7 @@ pub fn frame_at<'f>(data: &'f [u8], places: &[usize]) -> Option<&'f [u8]> {
 }
 
 /// A received or sent Ethernet frame behind TZSP's header and its tags. Other messages are signalling.
-fn tzsp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Seen<'f>> {
+fn tzsp<'f>(walk: Walk<'f>, data: &'f [u8]) -> Option<Decoded<'f>> {
     let [1, 0 | 1, 0, 1, tags @ ..] = data else {
         return None;
     };

@@ -26,7 +26,7 @@ pub enum Unread {
 }
 
 impl Unread {
-    /// Whether such packets only serve the network itself. Others may carry connections.
+    /// True if such packets only serve the network itself. Others may carry connections.
     pub fn is_control(self) -> bool {
         match self {
             Unread::EtherType(kind) => find(ETHER_TYPES, kind).is_some_and(|(_, control)| control),

@@ -2,7 +2,7 @@
 
 use super::bytes::half;
 use super::link::Walk;
-use super::{Aggregate, Seen, Tunnel, Unread};
+use super::{Aggregate, Decoded, Tunnel, Unread};
 
 /// Bits of the frame control field (IEEE 802.11, section 9.2.4.1). The first byte has the type and the subtype.
 const TYPE: u8 = 0x0c;
@@ -18,9 +18,9 @@ const HT_CONTROL: u8 = 0x80;
 const AGGREGATE: u8 = 0x80;
 
 /// A frame behind a radiotap header (<https://www.radiotap.org>), whose numbers are little-endian.
-pub fn radiotap<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
+pub fn radiotap<'f>(walk: Walk<'f>, data: &'f [u8]) -> Decoded<'f> {
     let Some(len) = half(data, 2).map(u16::swap_bytes) else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     let header = data.get(..len.into()).unwrap_or(data);
     frame(
@@ -30,7 +30,7 @@ pub fn radiotap<'f>(walk: Walk<'f>, data: &'f [u8]) -> Seen<'f> {
     )
 }
 
-/// Whether the frame's header is padded to a multiple of four bytes: a bit of the field "flags", before which there may be a
+/// True if the frame's header is padded to a multiple of four bytes: a bit of the field "flags", before which there may be a
 /// timestamp.
 fn is_padded(header: &[u8]) -> bool {
     let words = header.get(4..).unwrap_or_default().as_chunks::<4>().0;
@@ -47,12 +47,12 @@ fn is_padded(header: &[u8]) -> bool {
 }
 
 /// A frame that begins with its frame control field.
-pub fn frame<'f>(walk: Walk<'f>, data: &'f [u8], is_padded: bool) -> Seen<'f> {
+pub fn frame<'f>(walk: Walk<'f>, data: &'f [u8], is_padded: bool) -> Decoded<'f> {
     let [control, flags, ..] = *data else {
-        return Seen::Short;
+        return Decoded::Short;
     };
     if control & TYPE != DATA || control & NO_DATA != 0 {
-        return Seen::Other(Unread::WirelessControl);
+        return Decoded::Other(Unread::WirelessControl);
     }
     let mut len = 24;
     if flags & TO_DISTRIBUTION != 0 && flags & FROM_DISTRIBUTION != 0 {
@@ -63,10 +63,10 @@ pub fn frame<'f>(walk: Walk<'f>, data: &'f [u8], is_padded: bool) -> Seen<'f> {
         len += if flags & HT_CONTROL != 0 { 6 } else { 2 };
     }
     if flags & PROTECTED != 0 {
-        return Seen::Opaque(Tunnel::WirelessEncryption);
+        return Decoded::Opaque(Tunnel::WirelessEncryption);
     }
     let is_aggregate = match qos.map(|qos| data.get(qos)) {
-        Some(None) => return Seen::Short,
+        Some(None) => return Decoded::Short,
         Some(Some(qos)) => qos & AGGREGATE != 0,
         None => false,
     };
@@ -75,7 +75,7 @@ pub fn frame<'f>(walk: Walk<'f>, data: &'f [u8], is_padded: bool) -> Seen<'f> {
     }
     let data = data.get(len..).unwrap_or_default();
     if is_aggregate {
-        Seen::Several(Aggregate::new(walk, data))
+        Decoded::Several(Aggregate::new(walk, data))
     } else {
         walk.logical_link(data)
     }

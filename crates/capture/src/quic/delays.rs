@@ -5,12 +5,12 @@ use units::Duration;
 use super::wire::Reader;
 
 /// The identifiers of the parameters.
-const EXPONENT: u64 = 0x0a;
-const LONGEST: u64 = 0x0b;
+const ACK_DELAY_EXPONENT: u64 = 0x0a;
+const MAX_ACK_DELAY: u64 = 0x0b;
 
 /// Greater exponents are invalid, and so are delays of this length or longer.
-const MOST_EXPONENT: u8 = 20;
-const TOO_LONG_MS: u64 = 1 << 14;
+const MAX_EXPONENT: u8 = 20;
+const INVALID_DELAY_MS: u64 = 1 << 14;
 
 /// An end's parameters of ACK delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +40,12 @@ impl Delays {
         };
         while let Some((kind, value)) = parameter(&mut reader) {
             match kind {
-                EXPONENT => {
+                ACK_DELAY_EXPONENT => {
                     let exponent = value.and_then(|value| u8::try_from(value).ok());
-                    let exponent = exponent.filter(|exponent| *exponent <= MOST_EXPONENT);
+                    let exponent = exponent.filter(|exponent| *exponent <= MAX_EXPONENT);
                     delays.exponent = exponent.unwrap_or(delays.exponent);
                 }
-                LONGEST => delays.set_longest(value),
+                MAX_ACK_DELAY => delays.set_longest(value),
                 _ => {}
             }
         }
@@ -54,7 +54,7 @@ impl Delays {
 
     /// Sets the maximum in milliseconds, if the value is valid.
     pub fn set_longest(&mut self, ms: Option<u64>) {
-        if let Some(ms) = ms.filter(|ms| *ms < TOO_LONG_MS) {
+        if let Some(ms) = ms.filter(|ms| *ms < INVALID_DELAY_MS) {
             self.longest = Duration::from_millis(ms);
         }
     }

@@ -3,7 +3,7 @@
 use super::wire::{Id, Reader};
 
 /// The most ranges of one ACK frame that are read.
-const MOST_RANGES: usize = 1024;
+const MAX_RANGES: usize = 1024;
 
 /// A frame, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +157,7 @@ pub fn ack(reader: &mut Reader<'_>, has_ecn: bool, exponent: u8) -> Option<Frame
     for _ in 0..more {
         last = first.checked_sub(reader.number()?)?.checked_sub(2)?;
         first = last.checked_sub(reader.number()?)?;
-        if ranges.len() < MOST_RANGES {
+        if ranges.len() < MAX_RANGES {
             ranges.push((first, last));
         }
     }

@@ -5,13 +5,13 @@ use super::frames;
 use super::wire::Reader;
 
 /// The longest ClientHello that is read.
-const MOST: usize = 1 << 14;
+const MAX_HELLO_BYTES: usize = 1 << 14;
 
 /// The longest server name (RFC 1035, section 2.3.4).
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// The most protocols that are kept.
-const MOST_PROTOCOLS: usize = 16;
+const MAX_PROTOCOLS: usize = 16;
 
 /// The ClientHello's bytes, in pieces that may come in any order.
 #[derive(Debug, Clone, Default)]
@@ -76,7 +76,10 @@ impl Pieces {
     }
 
     fn put(&mut self, from: usize, piece: &[u8]) {
-        let Some(to) = from.checked_add(piece.len()).filter(|to| *to <= MOST) else {
+        let Some(to) = from
+            .checked_add(piece.len())
+            .filter(|to| *to <= MAX_HELLO_BYTES)
+        else {
             return;
         };
         if self.bytes.len() < to {
@@ -130,12 +133,12 @@ fn parse(message: &[u8]) -> Option<ClientHello> {
                 body.skip(3)?;
                 let len = body.half()?;
                 let name = body.bytes(len.into())?;
-                hello.server_name = text(&name[..name.len().min(LONGEST_NAME)]);
+                hello.server_name = text(&name[..name.len().min(MAX_NAME_BYTES)]);
             }
             // application_layer_protocol_negotiation (RFC 7301, section 3.1).
             16 => {
                 body.skip(2)?;
-                while body.has_more() && hello.protocols.len() < MOST_PROTOCOLS {
+                while body.has_more() && hello.protocols.len() < MAX_PROTOCOLS {
                     let len = body.byte()?;
                     hello.protocols.extend(text(body.bytes(len.into())?));
                 }
@@ -158,7 +161,7 @@ fn text(bytes: &[u8]) -> Option<String> {
 mod tests {
     use units::Duration;
 
-    use super::{ClientHello, LONGEST_NAME, MOST, MOST_PROTOCOLS, Pieces};
+    use super::{ClientHello, MAX_HELLO_BYTES, MAX_NAME_BYTES, MAX_PROTOCOLS, Pieces};
 
     /// A ClientHello with a `max_ack_delay` of 50 ms.
     fn hello(name: &[u8], protocols: usize) -> Vec<u8> {
@@ -226,8 +229,11 @@ mod tests {
     fn names_and_protocols_are_no_more_than_there_can_be() {
         let message = hello(&[b'a'; 12_000], 1_000);
         let whole = Pieces::default().add(&frame(0, &message)).expect("whole");
-        assert_eq!(whole.server_name.map(|name| name.len()), Some(LONGEST_NAME));
-        assert_eq!(whole.protocols.len(), MOST_PROTOCOLS);
+        assert_eq!(
+            whole.server_name.map(|name| name.len()),
+            Some(MAX_NAME_BYTES)
+        );
+        assert_eq!(whole.protocols.len(), MAX_PROTOCOLS);
     }
 
     /// A sender that splits the message into pieces of one byte must not use up memory.
@@ -235,9 +241,16 @@ mod tests {
     fn many_pieces_take_no_more_than_one() {
         let mut pieces = Pieces::default();
         for _ in 0..16 {
-            let frames: Vec<u8> = (0..MOST).rev().flat_map(|at| frame(at, b"x")).collect();
+            let frames: Vec<u8> = (0..MAX_HELLO_BYTES)
+                .rev()
+                .flat_map(|at| frame(at, b"x"))
+                .collect();
             assert_eq!(pieces.add(&frames), None);
         }
-        assert!(pieces.held() <= 4 * MOST, "{} bytes", pieces.held());
+        assert!(
+            pieces.held() <= 4 * MAX_HELLO_BYTES,
+            "{} bytes",
+            pieces.held()
+        );
     }
 }

@@ -6,16 +6,16 @@ use hashbrown::HashMap;
 use text::{Lines, TextError};
 
 /// The most connections whose secrets are kept.
-const MOST: usize = 1 << 20;
+const MAX_CONNECTIONS: usize = 1 << 20;
 
 /// The same for the key logs in captures, which come from strangers.
-const MOST_CAPTURED: usize = 1 << 16;
+const MAX_CAPTURED_CONNECTIONS: usize = 1 << 16;
 
 /// The lengths of a secret: those of the hashes in QUIC's cipher suites (RFC 8446, section 7.1).
-const LENGTHS: [usize; 2] = [32, 48];
+const SECRET_BYTES: [usize; 2] = [32, 48];
 
 /// The longest line that is read.
-const LONGEST: usize = 1024;
+const MAX_LINE_BYTES: usize = 1024;
 
 /// Why a key log cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -49,14 +49,14 @@ impl KeyLog {
     /// # Errors
     /// The log cannot be read, or has no usable secret.
     pub fn read(&mut self, source: impl Read) -> Result<(), KeyLogError> {
-        let mut lines = Lines::new(BufReader::new(source), LONGEST);
+        let mut lines = Lines::new(BufReader::new(source), MAX_LINE_BYTES);
         let mut found = false;
         while let Some(line) = lines.next_line()? {
             let Some(secret) = line.ok().and_then(Secret::parse) else {
                 continue;
             };
             found = true;
-            if let Some(place) = self.place(&secret, MOST) {
+            if let Some(place) = self.place(&secret, MAX_CONNECTIONS) {
                 *place = Some(secret.value);
             }
         }
@@ -69,10 +69,10 @@ impl KeyLog {
 
     /// Adds the key log in a capture. It need not have a usable secret, and replaces none.
     pub(crate) fn add_captured(&mut self, log: &[u8]) {
-        let mut lines = Lines::new(log, LONGEST);
+        let mut lines = Lines::new(log, MAX_LINE_BYTES);
         while let Ok(Some(line)) = lines.next_line() {
             if let Some(secret) = line.ok().and_then(Secret::parse)
-                && let Some(place) = self.place(&secret, MOST_CAPTURED)
+                && let Some(place) = self.place(&secret, MAX_CAPTURED_CONNECTIONS)
             {
                 place.get_or_insert(secret.value);
             }
@@ -85,7 +85,7 @@ impl KeyLog {
         has_room.then(|| &mut self.secrets.entry(secret.random).or_default()[secret.side])
     }
 
-    /// Whether there are no secrets.
+    /// True if there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
     }
@@ -115,7 +115,7 @@ impl Secret {
         };
         let random = hexadecimal(words.next()?)?.try_into().ok()?;
         let value = hexadecimal(words.next()?)?;
-        LENGTHS.contains(&value.len()).then_some(Secret {
+        SECRET_BYTES.contains(&value.len()).then_some(Secret {
             random,
             side,
             value,

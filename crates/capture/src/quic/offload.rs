@@ -8,26 +8,26 @@
 use super::wire::{Header, Id, Version};
 
 /// The longest payload of a datagram in an Ethernet packet of 1500 bytes.
-const ORDINARY: u32 = 1500 - 20 - 8;
+const ORDINARY_BYTES: u32 = 1500 - 20 - 8;
 
 /// Every path of QUIC carries datagrams of this payload (RFC 9000, section 14), so a bulk sender does not send shorter ones.
-const LEAST: u32 = 1200;
+const MIN_BULK_BYTES: u32 = 1200;
 
 /// The shortest packet (RFC 9000, section 10.3).
-const SHORTEST: u32 = 21;
+const MIN_PACKET_BYTES: u32 = 21;
 
 /// The most datagrams that are joined (Linux `UDP_MAX_SEGMENTS`).
-const MOST: u32 = 128;
+const MAX_JOINED: u32 = 128;
 
 /// The bytes of a connection ID that no other bytes equal by chance.
-const ENOUGH_OF_ID: usize = 4;
+const MIN_TELLING_ID_BYTES: usize = 4;
 
 /// The headers without connection IDs that no other bytes look like by chance. Each has a probability of a quarter.
-const ENOUGH_HEADERS: u32 = 3;
+const MIN_TELLING_HEADERS: u32 = 3;
 
 /// The most lengths that are tried with the keys for one packet, and the most packets for which this may fail.
-const MOST_TRIALS: usize = 512;
-const MOST_FAILURES: u8 = 16;
+const MAX_TRIALS: usize = 512;
+const MAX_FAILURES: u8 = 16;
 
 /// How a captured payload is divided into datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Joined<'d> {
     pub id_len: Option<usize>,
 }
 
-/// What a datagram of the same connection begins with.
+/// The first bytes of a datagram of the same connection.
 #[derive(Debug, Clone, Copy)]
 struct Start<'d> {
     version: Option<Version>,
@@ -68,7 +68,7 @@ impl<'d> Joined<'d> {
                 (Some(long.version), id)
             }
             Header::Short(_) => {
-                let len = self.id_len.unwrap_or(ENOUGH_OF_ID);
+                let len = self.id_len.unwrap_or(MIN_TELLING_ID_BYTES);
                 (None, self.data.get(1..1 + len))
             }
         };
@@ -80,7 +80,7 @@ impl<'d> Joined<'d> {
 
     /// The number of captured headers at multiples of this length; `None` if one of them is none of the connection's.
     fn fits(&self, start: &Start<'_>, size: u32) -> Option<u32> {
-        if !(SHORTEST..self.len).contains(&size) || self.len.div_ceil(size) > MOST {
+        if !(MIN_PACKET_BYTES..self.len).contains(&size) || self.len.div_ceil(size) > MAX_JOINED {
             return None;
         }
         let mut headers = 0;
@@ -106,8 +106,8 @@ impl<'d> Joined<'d> {
         }
         // Packets with long headers may share a datagram.
         let least = match self.header {
-            Header::Long(..) => LEAST,
-            Header::Short(_) => SHORTEST,
+            Header::Long(..) => MIN_BULK_BYTES,
+            Header::Short(_) => MIN_PACKET_BYTES,
         };
         let mut lengths = least..self.len.min(self.captured());
         let comes_again = |size: &u32| self.fits(start, *size).is_some_and(|headers| headers > 0);
@@ -117,7 +117,7 @@ impl<'d> Joined<'d> {
 
 impl Start<'_> {
     fn is_strong(&self) -> bool {
-        self.id.len() >= ENOUGH_OF_ID
+        self.id.len() >= MIN_TELLING_ID_BYTES
     }
 
     fn is_like(&self, data: &[u8]) -> bool {
@@ -150,7 +150,7 @@ pub struct Lengths {
     longest: u32,
     /// The latest length of a truncated packet that is a little longer than joined datagrams.
     odd: Option<u32>,
-    /// Whether connection IDs have shown a length, although their own is unknown.
+    /// True if connection IDs have shown a length, although their own is unknown.
     has_ids: bool,
     /// The packets for which keys showed no length, and those of them that are no longer than other datagrams.
     failures: u8,
@@ -190,7 +190,7 @@ impl Lengths {
                 .map_or(Division::Whole, Division::Into);
         }
         match opens {
-            Some(opens) if self.short_failures < MOST_FAILURES && one.captured() == one.len => {
+            Some(opens) if self.short_failures < MAX_FAILURES && one.captured() == one.len => {
                 let found = self.by_keys(one, &start, opens);
                 self.short_failures += u8::from(found.is_none());
                 found.unwrap_or(Division::Whole)
@@ -219,7 +219,7 @@ impl Lengths {
             _ => start,
         };
         match opens {
-            Some(opens) if self.failures < MOST_FAILURES && one.captured() == one.len => {
+            Some(opens) if self.failures < MAX_FAILURES && one.captured() == one.len => {
                 let found = self.by_keys(one, &start, opens);
                 self.failures += u8::from(found.is_none());
                 found.unwrap_or_else(|| self.by_headers(one, &start))
@@ -239,10 +239,12 @@ impl Lengths {
             return Some(Division::Whole);
         }
         let known = [self.joined, Some(self.longest)].into_iter().flatten();
-        let likely = known.chain(LEAST..one.len).chain(SHORTEST..LEAST);
+        let likely = known
+            .chain(MIN_BULK_BYTES..one.len)
+            .chain(MIN_PACKET_BYTES..MIN_BULK_BYTES);
         let fitting = likely.filter(|size| one.fits(start, *size).is_some());
         fitting
-            .take(MOST_TRIALS)
+            .take(MAX_TRIALS)
             .find(|size| one.data.get(..*size as usize).is_some_and(&mut *opens))
             .map(Division::Into)
     }
@@ -253,24 +255,25 @@ impl Lengths {
         if let Some(joined) = self.joined {
             match one.fits(start, joined) {
                 // Datagrams have become longer.
-                None if one.len <= ORDINARY => self.joined = None,
+                None if one.len <= ORDINARY_BYTES => self.joined = None,
                 None | Some(0) => {}
                 Some(_) => return Division::Into(joined),
             }
         }
-        if one.len <= ORDINARY || one.captured() <= LEAST {
+        if one.len <= ORDINARY_BYTES || one.captured() <= MIN_BULK_BYTES {
             return self.by_length(one);
         }
         let is_sure = |size: u32| {
             let headers = headers(size);
-            headers >= ENOUGH_HEADERS || headers > 0 && one.len.is_multiple_of(size)
+            headers >= MIN_TELLING_HEADERS || headers > 0 && one.len.is_multiple_of(size)
         };
-        if self.longest >= LEAST && is_sure(self.longest) {
+        if self.longest >= MIN_BULK_BYTES && is_sure(self.longest) {
             return Division::Into(self.longest);
         }
-        let mut fitting = (LEAST..one.len.min(ORDINARY + 1)).filter(|size| headers(*size) > 0);
+        let mut fitting =
+            (MIN_BULK_BYTES..one.len.min(ORDINARY_BYTES + 1)).filter(|size| headers(*size) > 0);
         match (fitting.next(), fitting.next()) {
-            (Some(size), None) if headers(size) >= ENOUGH_HEADERS => Division::Into(size),
+            (Some(size), None) if headers(size) >= MIN_TELLING_HEADERS => Division::Into(size),
             (Some(_), _) => Division::Unknown,
             (None, _) => self.by_length(one),
         }
@@ -282,8 +285,10 @@ impl Lengths {
         if one.captured() == one.len {
             return Division::Whole;
         }
-        let joined = self.joined.filter(|size| one.len.div_ceil(*size) <= MOST);
-        if one.len <= ORDINARY.max(self.longest) {
+        let joined = self
+            .joined
+            .filter(|size| one.len.div_ceil(*size) <= MAX_JOINED);
+        if one.len <= ORDINARY_BYTES.max(self.longest) {
             // A length that comes again is that of datagrams which have become longer, and not of two that are joined.
             let is_known = one.len == self.longest || self.odd.replace(one.len) == Some(one.len);
             return match joined {
@@ -292,9 +297,9 @@ impl Lengths {
             };
         }
         let is_multiple = |size: &u32| {
-            (LEAST..=ORDINARY).contains(size)
+            (MIN_BULK_BYTES..=ORDINARY_BYTES).contains(size)
                 && one.len.is_multiple_of(*size)
-                && one.len / size <= MOST
+                && one.len / size <= MAX_JOINED
         };
         let mut known = [self.joined, Some(self.longest)].into_iter().flatten();
         match known.find(is_multiple).or(joined) {
@@ -352,7 +357,7 @@ mod tests {
             }
         }
 
-        /// What is found of these datagrams if at most `captured` bytes of them are captured. With `keys`, they open.
+        /// The division that is found of these datagrams if at most `captured` bytes of them are captured. With `keys`, they open.
         fn sends(&mut self, lengths: &[usize], captured: usize, has_keys: bool) -> Division {
             self.seed += 1;
             let data = joined(self.id, lengths, self.seed);
@@ -451,7 +456,7 @@ mod tests {
             lengths.divide(&one, Some(&mut opens));
         }
         assert!(
-            tried <= (MOST_TRIALS + 1) * 2 * usize::from(MOST_FAILURES),
+            tried <= (MAX_TRIALS + 1) * 2 * usize::from(MAX_FAILURES),
             "{tried}"
         );
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::packet::word;
 
 /// The longest connection ID (RFC 9000, section 17.2).
-const LONGEST_ID: usize = 20;
+const MAX_ID_BYTES: usize = 20;
 
 /// The fixed bit. All QUIC packets have it, unless the ends agree to grease it. Then the bit is random (RFC 9287).
 const FIXED: u8 = 0x40;
@@ -24,7 +24,7 @@ impl Version {
     /// RFC 9369.
     pub const V2: Version = Version(0x6b33_43cf);
 
-    /// Whether packets of this version can be decoded.
+    /// True if packets of this version can be decoded.
     fn is_known(self) -> bool {
         matches!(self, Version::V1 | Version::V2) || self.is_draft()
     }
@@ -50,7 +50,7 @@ impl fmt::Display for Version {
 /// A connection ID.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Id {
-    bytes: [u8; LONGEST_ID],
+    bytes: [u8; MAX_ID_BYTES],
     len: u8,
 }
 
@@ -75,7 +75,7 @@ impl Id {
         self.len.into()
     }
 
-    /// Whether it has no bytes.
+    /// True if it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -125,7 +125,7 @@ pub struct Long<'d> {
     pub packet: &'d [u8],
     /// The offset of the packet number.
     pub number_at: usize,
-    /// Whether `packet` is complete.
+    /// True if `packet` is complete.
     pub is_whole: bool,
 }
 
@@ -175,7 +175,7 @@ impl<'d> Header<'d> {
         Some(Header::Short(Short { first }))
     }
 
-    /// Whether the header has the fixed bit. A packet without this bit is QUIC only if its connection is known.
+    /// True if the header has the fixed bit. A packet without this bit is QUIC only if its connection is known.
     pub fn has_fixed_bit(&self) -> bool {
         let first = match self {
             Header::Long(long, _) => long.packet.first().copied().unwrap_or_default(),
@@ -240,7 +240,7 @@ pub struct Reader<'d> {
 }
 
 impl<'d> Reader<'d> {
-    /// Whether there are more bytes.
+    /// True if there are more bytes.
     pub fn has_more(&self) -> bool {
         self.at < self.data.len()
     }

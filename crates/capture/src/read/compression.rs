@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::windows::{LARGEST_WINDOW, Window, Windows};
+use super::windows::{MAX_WINDOW_BYTES, Window, Windows};
 
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -13,7 +13,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The first bytes of a Zstandard frame (RFC 8878, section 3.1.1).
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether this is the start of a skippable frame (RFC 8878, section 3.1.2).
+/// True if this is the start of a skippable frame (RFC 8878, section 3.1.2).
 fn is_skippable(start: &[u8]) -> bool {
     matches!(start, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
@@ -48,7 +48,7 @@ pub fn plain<'r>(mut source: impl Read + 'r, windows: &Windows) -> io::Result<Bo
 /// A file of consecutive Zstandard frames.
 struct Zstd<R: Read> {
     frame: Option<StreamingDecoder<Blocks<R>, FrameDecoder>>,
-    /// What was read of the frame, and the size of its window.
+    /// The part of the frame that was read, and the size of its window.
     read: u64,
     size: u64,
     window: Window,
@@ -92,7 +92,7 @@ struct Blocks<R> {
     source: R,
     /// The bytes that can be read.
     ready: Cursor<Vec<u8>>,
-    /// Whether the frame's checksum follows its blocks.
+    /// True if the frame's checksum follows its blocks.
     has_checksum: bool,
     is_last: bool,
     is_cut: bool,
@@ -220,8 +220,8 @@ impl<R: Read> Read for Blocks<R> {
 /// The memory that a window of this size takes: the decoder doubles its buffer.
 fn fitting(window: u64) -> io::Result<u64> {
     let memory = window.max(1).checked_next_power_of_two();
-    memory.filter(|memory| *memory <= LARGEST_WINDOW).ok_or_else(|| {
-        let most = LARGEST_WINDOW >> 20;
+    memory.filter(|memory| *memory <= MAX_WINDOW_BYTES).ok_or_else(|| {
+        let most = MAX_WINDOW_BYTES >> 20;
         io::Error::other(format!(
             "its zstd window takes more than {most} MiB; decompress it: zstd -dc --long=31 FILE | fullpipe trace -"
         ))
@@ -237,7 +237,7 @@ fn cut(error: io::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::read::input::Input;
-    use crate::read::windows::MOST;
+    use crate::read::windows::MAX_OPEN_BYTES;
 
     /// A frame with this descriptor and these fields of its header, and blocks of 128 KiB of the same byte.
     fn frame(descriptor: u8, fields: &[u8], blocks: u32) -> Vec<u8> {
@@ -296,7 +296,7 @@ mod tests {
         // Without `--long=31`: 128 MiB.
         let (whole, taken) = read(&frame(0, &[17 << 3], 2_000));
         assert_eq!(whole.expect("it fits"), 2_000 << 17);
-        assert!(taken < MOST * 2, "{taken}");
+        assert!(taken < MAX_OPEN_BYTES * 2, "{taken}");
     }
 
     #[test]

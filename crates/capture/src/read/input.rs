@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use super::windows::{CHUNK, LONGEST, Window, Windows};
+use super::windows::{CHUNK_BYTES, MAX_RECORD_BYTES, Window, Windows};
 
 /// A buffer that is longer than this is for a long record. It counts with those of the other files, and does not stay.
-const LONG: usize = 1 << 20;
+const MAX_KEPT_BUFFER_BYTES: usize = 1 << 20;
 
 /// A stream, and its part that was read but not consumed.
 pub struct Input<'r> {
@@ -16,7 +16,7 @@ pub struct Input<'r> {
     end: usize,
     /// The number of bytes that were consumed.
     taken: u64,
-    /// Whether the compressed stream ended early.
+    /// True if the compressed stream ended early.
     is_cut: bool,
 }
 
@@ -70,14 +70,14 @@ impl<'r> Input<'r> {
     /// Reads until the window has at least `bytes`. Returns `false` if the stream ends before that, or `bytes` is more than
     /// any record needs.
     pub fn want(&mut self, bytes: usize) -> io::Result<bool> {
-        if bytes > LONGEST {
+        if bytes > MAX_RECORD_BYTES {
             return Ok(false);
         }
         while self.end - self.start < bytes {
-            if self.buffer.len() - self.end < CHUNK {
+            if self.buffer.len() - self.end < CHUNK_BYTES {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
-                let room = bytes.max(self.end).saturating_add(CHUNK);
+                let room = bytes.max(self.end).saturating_add(CHUNK_BYTES);
                 self.fit(room)?;
             }
             match self.source.read(&mut self.buffer[self.end..]) {
@@ -96,10 +96,14 @@ impl<'r> Input<'r> {
 
     /// Makes the buffer at least so long.
     fn fit(&mut self, room: usize) -> io::Result<()> {
-        if (room..=LONG.max(room)).contains(&self.buffer.len()) {
+        if (room..=MAX_KEPT_BUFFER_BYTES.max(room)).contains(&self.buffer.len()) {
             return Ok(());
         }
-        self.window.set(if room > LONG { room as u64 } else { 0 })?;
+        self.window.set(if room > MAX_KEPT_BUFFER_BYTES {
+            room as u64
+        } else {
+            0
+        })?;
         self.buffer.truncate(room);
         self.buffer.shrink_to_fit();
         self.buffer.reserve_exact(room - self.buffer.len());
@@ -107,7 +111,7 @@ impl<'r> Input<'r> {
         Ok(())
     }
 
-    /// Whether the compressed stream ended early, as when the compressing program was killed.
+    /// True if the compressed stream ended early, as when the compressing program was killed.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -128,15 +132,17 @@ mod tests {
         let windows = Windows::default();
         let long = || {
             let mut input = Input::new(Box::new(io::repeat(0)), &windows);
-            let read = input.want(LONGEST);
+            let read = input.want(MAX_RECORD_BYTES);
             (input, read)
         };
         let mut some: Vec<_> = (0..8).map(|_| long()).collect();
         assert!(some.iter().all(|(_, read)| matches!(read, Ok(true))));
         assert!(long().1.is_err());
         for (input, _) in &mut some {
-            assert!(input.skip(LONGEST + 2 * CHUNK).unwrap() && input.want(1).unwrap());
-            assert!(input.buffer.capacity() <= LONG);
+            assert!(
+                input.skip(MAX_RECORD_BYTES + 2 * CHUNK_BYTES).unwrap() && input.want(1).unwrap()
+            );
+            assert!(input.buffer.capacity() <= MAX_KEPT_BUFFER_BYTES);
         }
         assert!(long().1.is_ok());
     }

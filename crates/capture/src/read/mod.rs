@@ -85,7 +85,7 @@ enum Format {
     Pcapng(pcapng::Section),
 }
 
-/// What a format finds at the start of the buffer.
+/// The record that a format finds at the start of the buffer.
 enum Step {
     /// A packet.
     Packet(Found),

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::windows::LONGEST;
+use super::windows::MAX_RECORD_BYTES;
 use super::{Found, ReadError, Step};
 use crate::packet::word;
 
@@ -77,7 +77,7 @@ impl Header {
         };
         let (captured, wire_len) = (word(8) as usize, word(12));
         let record = captured.saturating_add(self.record);
-        if record > LONGEST {
+        if record > MAX_RECORD_BYTES {
             return Step::Damaged;
         }
         if data.len() < record {

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use super::windows::LONGEST;
+use super::windows::MAX_RECORD_BYTES;
 use super::{Found, Step};
 
 /// The block type of a section header, the same in both byte orders.
@@ -23,7 +23,7 @@ const TLS_KEY_LOG: u32 = 0x544c_534b;
 const BIG_ENDIAN: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
 
 /// The most interfaces of a section.
-const MOST_INTERFACES: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 
 const BILLION: u64 = 1_000_000_000;
 
@@ -82,7 +82,7 @@ impl Section {
             self.untimed += u64::from(kind == SIMPLE_PACKET);
             return Step::Skip(length);
         }
-        if length > LONGEST {
+        if length > MAX_RECORD_BYTES {
             // Packets do not depend on secrets.
             return match kind {
                 SECRETS => Step::Skip(length),
@@ -166,7 +166,7 @@ impl Section {
             }
             options = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
         }
-        if self.interfaces.len() >= MOST_INTERFACES {
+        if self.interfaces.len() >= MAX_INTERFACES {
             return Step::Damaged;
         }
         self.interfaces.push(interface);

@@ -12,7 +12,7 @@ use super::{End, Frame, Frames, ReadError};
 pub struct Opened<'s> {
     /// Its contents, from the start.
     pub source: Box<dyn Read + 's>,
-    /// Whether it can be opened again with the same contents; a pipe cannot.
+    /// True if it can be opened again with the same contents; a pipe cannot.
     pub is_lasting: bool,
 }
 
@@ -20,7 +20,7 @@ pub struct Opened<'s> {
 pub struct Wanted<'s, R> {
     /// The stream.
     pub source: R,
-    /// Whether the caller wants more.
+    /// True if the caller wants more.
     pub goes_on: &'s dyn Fn() -> bool,
 }
 

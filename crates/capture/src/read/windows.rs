@@ -5,20 +5,20 @@ use std::io;
 use std::rc::Rc;
 
 /// The bytes that are read at once.
-pub const CHUNK: usize = 1 << 18;
+pub const CHUNK_BYTES: usize = 1 << 18;
 
 /// The longest record.
-pub const LONGEST: usize = 1 << 24;
+pub const MAX_RECORD_BYTES: usize = 1 << 24;
 
 /// The longest buffer: a record, and what was read with its end.
-const LONGEST_BUFFER: usize = LONGEST + CHUNK;
+const MAX_BUFFER_BYTES: usize = MAX_RECORD_BYTES + CHUNK_BYTES;
 
 /// The largest window of a file: that of `zstd --long=27`.
-pub const LARGEST_WINDOW: u64 = 128 << 20;
+pub const MAX_WINDOW_BYTES: u64 = 128 << 20;
 
 /// The most memory for the windows of all files that are open at once, and for their long records. One file has room for
 /// both.
-pub const MOST: u64 = LARGEST_WINDOW + LONGEST_BUFFER as u64;
+pub const MAX_OPEN_BYTES: u64 = MAX_WINDOW_BYTES + MAX_BUFFER_BYTES as u64;
 
 /// The memory for the windows and the long records of the open files.
 #[derive(Debug, Clone, Default)]
@@ -48,8 +48,8 @@ impl Window {
         let all = self.all.0.get() - self.own + own;
         self.all.0.set(all);
         self.own = own;
-        if all > MOST {
-            let [own, most] = [own, MOST].map(|bytes| bytes.div_ceil(1 << 20));
+        if all > MAX_OPEN_BYTES {
+            let [own, most] = [own, MAX_OPEN_BYTES].map(|bytes| bytes.div_ceil(1 << 20));
             let name = self.name;
             return Err(io::Error::other(format!(
                 "its {name} takes {own} MiB or more, and those of all files of the same time more than {most} MiB; give fewer \

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use document::de::LARGEST;
+use document::de::MAX_FILE_BYTES;
 use lab::Cancel;
 use program::command_line;
 use program::failure::Failure;
@@ -175,7 +175,7 @@ pub fn read(
 /// Why this file is no capture, with the command that takes it, if there is one.
 fn no_capture(file: &Path) -> String {
     // A pipe has been read, and would be waited for.
-    let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= LARGEST);
+    let is_small = fs::metadata(file).is_ok_and(|of| of.is_file() && of.len() <= MAX_FILE_BYTES);
     let text = is_small.then(|| fs::read_to_string(file).ok()).flatten();
     let other = text.and_then(|text| other_file::told(&text, "trace"));
     other.unwrap_or_else(|| {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use document::de::LARGEST;
+use document::de::MAX_FILE_BYTES;
 use program::failure::Failure;
 use program::output;
 use text::TextError;
@@ -94,7 +94,7 @@ fn read_text(mut from: impl Read) -> Result<String, Unread> {
     if let Some(what) = other_file::no_text(&first) {
         return Err(Unread::Other(what));
     }
-    text::read(first.chain(from), LARGEST).map_err(Unread::Text)
+    text::read(first.chain(from), MAX_FILE_BYTES).map_err(Unread::Text)
 }
 
 /// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.

@@ -1,6 +1,7 @@
 //! What documents say about the house is true: its rooms and arrows, and the paths that they name.
 
 mod circles;
+mod floors;
 mod modules;
 mod parts;
 mod paths;

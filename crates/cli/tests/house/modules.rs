@@ -300,7 +300,9 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
         };
         let is_use = item.iter().any(|token| is(token, "use"));
         item.push(token);
-        if is_end && !(is_use && !is(item.last().expect("a token"), ";")) {
+        // The braces of a `use` do not end it.
+        let is_over = !is_use || item.last().is_some_and(|token| is(token, ";"));
+        if is_end && is_over {
             if std::mem::take(&mut is_off) {
                 items.pop();
             }
@@ -393,4 +395,56 @@ fn read_use(tree: &[TokenTree], before: &mut Names, found: &mut impl FnMut(Names
     let alias = alias.or_else(|| before.last().cloned());
     found(before.clone(), alias);
     before.truncate(begin);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use super::*;
+
+    const FILES: [(&str, &str); 5] = [
+        (
+            "lib.rs",
+            "mod a; mod b; pub use b::B; #[cfg(test)] mod tests;",
+        ),
+        (
+            "a.rs",
+            "use crate::B; #[cfg(test)] use crate::b::c::d; pub fn f(c: B) -> B { c }",
+        ),
+        (
+            "b/mod.rs",
+            "pub mod c; mod e { pub use super::c::d as g; } pub struct B; fn h() { e::g() }",
+        ),
+        (
+            "b/c.rs",
+            "use super::B; struct S { b: B, #[cfg(test)] a: crate::a::T, x: u8 } pub fn d() { vec![crate::a::f(B)]; }",
+        ),
+        ("tests.rs", "use crate::a::f;"),
+    ];
+
+    #[test]
+    fn arrows_lead_to_definitions() {
+        let root = env::temp_dir().join(format!("fullpipe-modules-{}", process::id()));
+        fs::create_dir_all(root.join("b")).expect("a directory");
+        for (name, text) in FILES {
+            fs::write(root.join(name), text).expect("a file");
+        }
+        let arrows = arrows(&root.join("lib.rs"));
+        fs::remove_dir_all(&root).expect("the directory");
+        let all = arrows
+            .iter()
+            .flat_map(|(from, to)| to.iter().map(move |to| [from, to]));
+        let all =
+            all.map(|both| both.map(|file| file.strip_prefix(&root).expect("inside").to_owned()));
+        let told = [
+            ["a.rs", "b/mod.rs"],
+            ["b/c.rs", "a.rs"],
+            ["b/mod.rs", "b/c.rs"],
+        ];
+        assert_eq!(
+            all.collect::<Vec<_>>(),
+            told.map(|both| both.map(PathBuf::from))
+        );
+    }
 }

@@ -7,10 +7,10 @@ use toml::Table;
 
 use crate::{root, text};
 
-type Arrows = BTreeMap<String, BTreeSet<String>>;
+pub type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates of the workspace, and which of them each one depends on, in this table of its manifest.
-fn manifests(table: &str) -> Arrows {
+pub fn manifests(table: &str) -> Arrows {
     let crates = fs::read_dir(root().join("crates")).expect("crates");
     let read = crates.map(|entry| {
         let directory = entry.expect("an entry").path();

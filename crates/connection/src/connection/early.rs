@@ -11,15 +11,15 @@ use std::collections::VecDeque;
 use capture::packet::{Body, Flags, Packet, Segment};
 use units::{Duration, Time};
 
-use super::{Connection, Side, WINDOW};
+use super::{Connection, MAX_DISTANCE, Side};
 use crate::memory::Room;
 
 /// The most packets of a connection that wait. A poll of one queue of a card takes no more (Linux `NAPI_POLL_WEIGHT`).
-const MOST: usize = 64;
+const MAX_HELD: usize = 64;
 
 /// The longest time that they wait. A processor polls its cards for two ticks at most, which is 8 ms with 250 ticks per
 /// second (Linux `netdev_budget_usecs`).
-const LONGEST: Duration = Duration::from_millis(10);
+const HOLD_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// A packet that waits.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ struct Held {
 #[derive(Debug, Clone, Default)]
 pub struct Early {
     held: VecDeque<Held>,
-    /// What the first one still lacks, in sequence numbers.
+    /// The number of sequence numbers that the first one still lacks.
     lacking: u32,
     /// For each sender, the latest acknowledgement that waited in vain. Neither it nor an earlier one waits again.
     in_vain: [Option<u32>; 2],
@@ -80,7 +80,7 @@ impl Connection {
             segment: *segment,
         };
         let is_in_vain = |first: &Held, waiting: usize| {
-            one.at.since(first.at) > LONGEST || waiting >= MOST || room == Room::Little
+            one.at.since(first.at) > HOLD_TIMEOUT || waiting >= MAX_HELD || room == Room::Little
         };
         while let Some(early) = &mut self.early
             && let Some(first) = early.held.front()
@@ -181,7 +181,7 @@ impl Connection {
     #[cold]
     fn lacks_of(&self, peer: &Side, from: usize, segment: &Segment) -> u32 {
         let in_vain = self.early.as_ref().and_then(|early| early.in_vain[from]);
-        if in_vain.is_some_and(|ack| ack.wrapping_sub(segment.ack) < WINDOW) {
+        if in_vain.is_some_and(|ack| ack.wrapping_sub(segment.ack) < MAX_DISTANCE) {
             return 0;
         }
         if peer.segments == 0 {
@@ -193,7 +193,7 @@ impl Connection {
         }
         let lacking = told(segment, peer).map(|(from, to)| peer.not_captured(from, to));
         let lacking = lacking[0].saturating_add(lacking[1]);
-        if lacking > WINDOW { 0 } else { lacking }
+        if lacking > MAX_DISTANCE { 0 } else { lacking }
     }
 
     /// How many of the sequence numbers that `first` acknowledges and that were not captured are in this packet.

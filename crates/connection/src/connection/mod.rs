@@ -16,13 +16,13 @@ use early::Early;
 pub use next::Turn;
 
 /// The capture is at an end if less than one part in this many of the round trip is on that end's side.
-const NEAR: u64 = 10;
+const NEAR_END_DIVISOR: u64 = 10;
 
 /// The sequence numbers of a sender's RST and FIN are within this many bytes of those that it has sent.
-const FAR: u32 = 1 << 24;
+const MAX_CLOSE_DISTANCE: u32 = 1 << 24;
 
 /// The sequence numbers of its other segments are within this many bytes of those that are outstanding.
-const WINDOW: u32 = 1 << 20;
+const MAX_DISTANCE: u32 = 1 << 20;
 
 /// One end of a connection, as a sender.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub struct Side {
     has_sent_syn: bool,
     /// The sequence number after its latest segment that was near those before.
     after: Option<u32>,
-    /// Whether the options of its SYN were not captured completely.
+    /// True if the options of its SYN were not captured completely.
     is_cut: bool,
     has_timestamps: bool,
     /// Its data. `None` before the first.
@@ -61,11 +61,11 @@ pub struct Connection {
     pub tunnel: Option<Tunnel>,
     /// The ends that have sent FIN or RST, as bits.
     fins: u8,
-    /// What CWR and ECE mean.
+    /// The meaning of CWR and ECE.
     ecn: ecn::Meaning,
-    /// Whether it was reset.
+    /// True if it was reset.
     pub is_reset: bool,
-    /// Whether it is a QUIC connection whose packets were decrypted.
+    /// True if it is a QUIC connection whose packets were decrypted.
     pub is_quic: bool,
     /// A connection between the same ends that may have begun.
     next: Option<Box<Connection>>,
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Whether this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
+    /// True if this SYN begins another connection between the same ends: this connection was closed, or the SYN has another
     /// sequence number.
     fn is_over_at(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         if !segment.flags.has(Flags::SYN) {
@@ -136,17 +136,17 @@ impl Connection {
         }
     }
 
-    /// Whether the capture shows only a handshake so far.
+    /// True if the capture shows only a handshake so far.
     fn is_young(&self) -> bool {
         !self.handshake.is_done() && self.sides.iter().all(|side| side.flow.is_none())
     }
 
-    /// Whether it is closed: both ends have sent FIN, or one has sent RST.
+    /// True if it is closed: both ends have sent FIN, or one has sent RST.
     fn is_closed(&self) -> bool {
         self.fins == 3 || self.is_reset
     }
 
-    /// Whether this side has sent FIN.
+    /// True if this side has sent FIN.
     fn has_closed(&self, side: usize) -> bool {
         self.fins >> side & 1 == 1
     }
@@ -158,7 +158,7 @@ impl Connection {
         self.last = at;
         self.segments += 1;
         let side = &self.sides[from];
-        let is_near = side.after.is_none() || side.is_near(segment.seq, FAR);
+        let is_near = side.after.is_none() || side.is_near(segment.seq, MAX_CLOSE_DISTANCE);
         if segment.flags.has(Flags::RST) {
             self.is_reset |= is_near;
             return;
@@ -174,39 +174,13 @@ impl Connection {
         }
         self.ecn.on_segment(segment);
         self.sides[from].on_segment(segment, is_near);
-        let mut has_moved = false;
         // The acknowledgement comes first: the sender had processed it before it sent the data.
-        if segment.flags.has(Flags::ACK)
-            && !segment.flags.has(Flags::SYN)
-            && self.sides[1 - from].flow.is_some()
-        {
-            let scale = self.scale_of(from);
-            let passage = Passage {
-                at,
-                vantage: self.vantages[1 - from],
-                room,
-            };
-            if let Some(flow) = &mut self.sides[1 - from].flow {
-                has_moved = flow.on_ack(passage, segment, packet.id, scale);
-            }
-        }
+        let is_ack = segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::SYN);
+        let mut has_moved = is_ack && self.take_ack(from, packet, segment, room);
         if segment.len > 0 {
-            let vantage = self.vantages[from];
-            if self.sides[from].flow.is_none() {
-                self.open(from, at, vantage);
-            }
-            if let Some(flow) = &mut self.sides[from].flow {
-                let headers = packet.ip_len.saturating_sub(segment.len).into();
-                let ip = IpPacket {
-                    headers,
-                    id: packet.id,
-                    is_marked: packet.is_marked,
-                };
-                let passage = Passage { at, vantage, room };
-                has_moved |= flow.on_data(passage, segment, ip, self.ecn);
-            }
+            has_moved |= self.take_data(from, packet, segment, room);
         } else if let Some(flow) = &mut self.sides[from].flow
-            && (self.is_quic || flow.is_near(segment.seq, WINDOW.into()))
+            && (self.is_quic || flow.is_near(segment.seq, MAX_DISTANCE.into()))
         {
             flow.on_no_data(packet.id);
         }
@@ -215,6 +189,50 @@ impl Connection {
         }
         if segment.flags.has(Flags::FIN) && is_near {
             self.close(from, segment);
+        }
+    }
+
+    /// Takes in an acknowledgement from this side. Returns whether round-trip times have changed.
+    fn take_ack(
+        &mut self,
+        from: usize,
+        packet: &Packet<'_>,
+        segment: &Segment,
+        room: Room,
+    ) -> bool {
+        let scale = self.scale_of(from);
+        let passage = self.passage(1 - from, room);
+        let flow = self.sides[1 - from].flow.as_deref_mut();
+        flow.is_some_and(|flow| flow.on_ack(passage, segment, packet.id, scale))
+    }
+
+    /// Takes in data of this side. Returns whether round-trip times have changed.
+    fn take_data(
+        &mut self,
+        from: usize,
+        packet: &Packet<'_>,
+        segment: &Segment,
+        room: Room,
+    ) -> bool {
+        let passage = self.passage(from, room);
+        if self.sides[from].flow.is_none() {
+            self.open(from, passage);
+        }
+        let ip = IpPacket {
+            headers: packet.ip_len.saturating_sub(segment.len).into(),
+            id: packet.id,
+            is_marked: packet.is_marked,
+        };
+        let flow = self.sides[from].flow.as_deref_mut();
+        flow.is_some_and(|flow| flow.on_data(passage, segment, ip, self.ecn))
+    }
+
+    /// The present packet, for the data of this side.
+    fn passage(&self, side: usize, room: Room) -> Passage {
+        Passage {
+            at: self.last,
+            vantage: self.vantages[side],
+            room,
         }
     }
 
@@ -230,12 +248,12 @@ impl Connection {
     }
 
     /// This side sends data for the first time.
-    fn open(&mut self, from: usize, at: Time, vantage: Vantage) {
-        let opened = self.handshake.done.unwrap_or(at);
+    fn open(&mut self, from: usize, passage: Passage) {
+        let opened = self.handshake.done.unwrap_or(passage.at);
         let full = self.mss_of(from);
         let side = &mut self.sides[from];
         let mut flow = Flow::new(opened, side.start, full, !self.is_quic);
-        flow.refresh(vantage);
+        flow.refresh(passage.vantage);
         side.flow = Some(Box::new(flow));
         self.take_handshake(from);
     }
@@ -293,7 +311,7 @@ impl Connection {
         }
     }
 
-    /// Whether its memory must be counted again: after each of its first packets, then after every sixteenth, and while packets
+    /// True if its memory must be counted again: after each of its first packets, then after every sixteenth, and while packets
     /// wait.
     #[inline]
     pub fn is_to_be_counted(&self) -> bool {
@@ -328,7 +346,7 @@ impl Connection {
         own.filter(|_| one.window_scale.is_some() && other.window_scale.is_some())
     }
 
-    /// Whether the capture tells when the receive window limits this side's data.
+    /// True if the capture tells when the receive window limits this side's data.
     fn knows_window(&self, side: usize) -> bool {
         let is_known = self.is_quic || self.scale_of(1 - side).is_some();
         is_known || self.vantages[side] == Vantage::Sender
@@ -364,7 +382,7 @@ impl Connection {
     fn vantage(&self, side: usize) -> Vantage {
         let (near, far) = self.halves(side);
         match near.zip(far) {
-            Some((near, far)) if near * NEAR <= near + far => Vantage::Sender,
+            Some((near, far)) if near * NEAR_END_DIVISOR <= near + far => Vantage::Sender,
             _ => Vantage::Elsewhere,
         }
     }
@@ -385,17 +403,18 @@ impl Connection {
         let near = least(least(handshake[side], self.measured[side]), near);
         // An upper bound says where the capture was taken only if it is short.
         let bound = flow.and_then(Flow::nearest_bound);
-        let bound = bound.filter(|near| far.is_some_and(|far| *near * NEAR <= *near + far));
+        let bound =
+            bound.filter(|near| far.is_some_and(|far| *near * NEAR_END_DIVISOR <= *near + far));
         (least(near, bound), far)
     }
 
-    /// Whether nothing tells what this side's sender knew when it sent. Away from the sender, TCP's timestamps tell it;
+    /// True if nothing tells what this side's sender knew when it sent. Away from the sender, TCP's timestamps tell it;
     /// QUIC has none.
     pub fn is_blind(&self, side: usize, is_at_sender: bool) -> bool {
         !is_at_sender && (self.is_quic || !self.sides[side].has_timestamps)
     }
 
-    /// Whether this side's segments have timestamps.
+    /// True if this side's segments have timestamps.
     pub fn has_timestamps(&self, side: usize) -> bool {
         self.sides[side].has_timestamps
     }
@@ -454,7 +473,7 @@ impl Side {
         }
     }
 
-    /// Whether a sequence number is within so many bytes of those that it has sent.
+    /// True if a sequence number is within so many bytes of those that it has sent.
     fn is_near(&self, number: u32, bytes: u32) -> bool {
         let away = |after: u32| number.wrapping_sub(after).cast_signed().unsigned_abs();
         let flow = self.flow.as_deref();

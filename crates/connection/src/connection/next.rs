@@ -5,11 +5,11 @@
 use capture::packet::{Flags, Packet, Segment};
 use units::Duration;
 
-use super::{Connection, WINDOW};
+use super::{Connection, MAX_DISTANCE};
 use crate::memory::Room;
 
 /// A SYN is forgotten this long after it was last sent. Linux sends it again after 32 s at most (`tcp_syn_retries`).
-const PATIENCE: Duration = Duration::from_secs(60);
+const SYN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The connection that a segment belongs to.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Connection {
     #[cold]
     fn turn_at_syn(&mut self, packet: &Packet<'_>, segment: &Segment) -> Turn {
         let next = self.next.take();
-        if let Some(mut next) = next.filter(|next| packet.at.since(next.last) < PATIENCE) {
+        if let Some(mut next) = next.filter(|next| packet.at.since(next.last) < SYN_TIMEOUT) {
             if next.has_syn(packet, segment) {
                 next.on_packet(packet, segment, Room::Little);
                 self.next = Some(next);
@@ -51,7 +51,7 @@ impl Connection {
         if !self.is_over_at(packet, segment) {
             return Turn::Same;
         }
-        let was_attempt = self.is_young() && packet.at.since(self.last) >= PATIENCE;
+        let was_attempt = self.is_young() && packet.at.since(self.last) >= SYN_TIMEOUT;
         if self.is_closed() || was_attempt {
             self.next = None;
             return Turn::New;
@@ -62,13 +62,13 @@ impl Connection {
         Turn::Held
     }
 
-    /// Whether this is the SYN that its sender has sent before.
+    /// True if this is the SYN that its sender has sent before.
     fn has_syn(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         let side = &self.sides[self.side_of(packet)];
         segment.flags.has(Flags::SYN) && side.start == Some(segment.seq.wrapping_add(1))
     }
 
-    /// Whether the segment continues or answers the SYN of this connection.
+    /// True if the segment continues or answers the SYN of this connection.
     fn is_confirmed_by(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         let from = self.side_of(packet);
         let [own, other] = [from, 1 - from].map(|side| self.sides[side].start);
@@ -77,7 +77,7 @@ impl Connection {
         continues && !segment.flags.has(Flags::SYN) || answers && segment.flags.has(Flags::ACK)
     }
 
-    /// Whether the segment may be of this connection, which is open.
+    /// True if the segment may be of this connection, which is open.
     fn explains(&self, packet: &Packet<'_>, segment: &Segment) -> bool {
         let from = self.side_of(packet);
         let is_open = !self.is_closed() && !self.is_young() && !segment.flags.has(Flags::SYN);
@@ -85,16 +85,16 @@ impl Connection {
         is_open && (acks || self.has_number(from, segment.seq))
     }
 
-    /// Whether a number may be one of this side's. Behind its FIN, it has none: Linux begins the next connection between the
+    /// True if a number may be one of this side's. Behind its FIN, it has none: Linux begins the next connection between the
     /// same ends 65,537 bytes further (`tcp_twsk_unique`).
     fn has_number(&self, side: usize, number: u32) -> bool {
         let of = &self.sides[side];
         let is_behind = |after: u32| number.wrapping_sub(after.wrapping_add(1)).cast_signed() > 0;
         let is_over = self.has_closed(side) && of.after.is_some_and(is_behind);
-        of.is_near(number, WINDOW) && !is_over
+        of.is_near(number, MAX_DISTANCE) && !is_over
     }
 
-    /// Whether a segment of the handshake may acknowledge the other side's SYN. QUIC's handshake has no numbers.
+    /// True if a segment of the handshake may acknowledge the other side's SYN. QUIC's handshake has no numbers.
     pub(super) fn may_answer(&self, from: usize, segment: &Segment) -> bool {
         let start = self.sides[1 - from].start;
         let is_told = segment.flags.has(Flags::ACK) && !self.is_quic;
@@ -106,7 +106,7 @@ impl Connection {
     }
 }
 
-/// Whether a number is soon after the first one of a connection.
+/// True if a number is soon after the first one of a connection.
 fn follows(number: u32, start: u32) -> bool {
-    number.wrapping_sub(start) < WINDOW
+    number.wrapping_sub(start) < MAX_DISTANCE
 }

@@ -24,7 +24,7 @@ pub struct Acks {
     newest: Option<u32>,
     /// The latest one, if it is of data that were not captured, and how often it has come.
     pub claimed: Option<(u64, u8)>,
-    /// Whether any SACK blocks were captured, and whether any may have been cut off.
+    /// True if any SACK blocks were captured; true if any may have been cut off.
     has_sacks: bool,
     is_any_cut: bool,
     /// When the latest one passed.
@@ -50,7 +50,7 @@ impl Acks {
         }
     }
 
-    /// Whether an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
+    /// True if an acknowledgement comes from the receiver. One of data that were not captured may come from anybody. If it is
     /// of much more than what is outstanding, it needs a second one, a little higher, or has to come three times. `mss` is the
     /// payload of a full packet.
     pub fn is_believed(&mut self, ack: u64, stream: &Stream, mss: u64) -> bool {
@@ -66,7 +66,7 @@ impl Acks {
         is_higher || times >= BELIEVED_AT_REPEAT || ack - stream.end <= few
     }
 
-    /// Whether an acknowledgement has an older timestamp than an earlier one: it was overtaken, or it is a copy.
+    /// True if an acknowledgement has an older timestamp than an earlier one: it was overtaken, or it is a copy.
     #[inline]
     pub fn is_old(&mut self, stamps: Option<(u32, u32)>) -> bool {
         let Some((value, _)) = stamps else {
@@ -87,7 +87,7 @@ impl Acks {
         self.has_sacks |= segment.sack_count > 0;
     }
 
-    /// Whether SACK blocks tell when data behind a hole arrive.
+    /// True if SACK blocks tell when data behind a hole arrive.
     #[inline]
     pub fn show_arrivals(&self) -> bool {
         self.has_sacks && !self.is_any_cut

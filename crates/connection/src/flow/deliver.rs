@@ -1,4 +1,4 @@
-//! What an acknowledgement shows of the path.
+//! Acknowledgements show the path.
 
 use congestion::sampling::Sampler;
 use congestion::{Bytes, Duration, RateSample, Time};
@@ -123,7 +123,7 @@ impl Flow {
 pub(super) struct News {
     pub at: Time,
     pub highest_before: u64,
-    /// What was sent before this position has no RTT.
+    /// Data before this position have no RTT.
     pub untimed: u64,
     /// When the newest acknowledged packet was sent.
     pub sent: Time,
@@ -136,7 +136,7 @@ pub(super) struct News {
     /// The RTT of the newest acknowledged packet that was sent only once.
     pub rtt: Option<Duration>,
     pub bytes: u64,
-    /// Whether some of them arrived earlier than this acknowledgement tells.
+    /// True if some of them arrived earlier than this acknowledgement tells.
     pub is_late: bool,
     /// TSecr.
     pub echo: Option<u32>,

@@ -73,7 +73,7 @@ impl Flow {
         self.round_trips.far != far
     }
 
-    /// Whether an acknowledgement comes from the receiver.
+    /// True if an acknowledgement comes from the receiver.
     fn is_believed(&mut self, ack: u64) -> bool {
         if ack <= self.stream.end || self.window.probed == Some(ack) {
             self.acks.claimed = None;
@@ -112,7 +112,7 @@ impl Flow {
         }
     }
 
-    /// Whether all that a segment acknowledges is certain to have been captured.
+    /// True if all that a segment acknowledges is certain to have been captured.
     #[inline]
     pub(crate) fn has_captured(&self, segment: &Segment) -> bool {
         let is_all_there = self.outstanding.scoreboard.missing() == 0 && segment.sack_count == 0;
@@ -294,7 +294,7 @@ impl Flow {
     }
 }
 
-/// Whether the acknowledgement follows the retransmission by less than the minimum RTT. It then acknowledges the
+/// True if the acknowledgement follows the retransmission by less than the minimum RTT. It then acknowledges the
 /// original packet (RFC 8985, section 6.2, step 2).
 fn is_too_soon(entry: &Entry, at: Time, least: Option<Duration>) -> bool {
     let is_sooner = |least| at.since(entry.state.sent_time) < least;

@@ -23,7 +23,7 @@ pub struct Identifications {
     pub numbers: Numbers,
     /// When data were last missing.
     last_missing: Option<Time>,
-    /// Whether data were acknowledged and not captured since the latest packet with data.
+    /// True if data were acknowledged and not captured since the latest packet with data.
     pub has_missed: bool,
 }
 
@@ -52,7 +52,7 @@ impl Identifications {
         }
     }
 
-    /// What a gap in the numbers is. If data are missing, it is a loss. If the tail of all data was lost before the capture, its
+    /// The kind of a gap in the numbers. If data are missing, it is a loss. If the tail of all data was lost before the capture, its
     /// retransmission follows the data before without a hole, after a time without data (`is_silent`) or soon after other losses.
     /// Data that were acknowledged and not captured have numbers, too.
     #[inline]
@@ -76,7 +76,7 @@ impl Identifications {
         }
     }
 
-    /// Whether a packet is a copy of one that passed `age` before, `known`. A copy has the same timestamp and the same IP
+    /// True if a packet is a copy of one that passed `age` before, `known`. A copy has the same timestamp and the same IP
     /// identification, or comes too soon for a retransmission. A packet with another identification is another packet, even if
     /// it comes soon, unless a device on the way has changed the identification. `least` is the least RTT.
     pub fn is_copy(&self, mark: Mark, known: Mark, age: Duration, least: Option<Duration>) -> bool {

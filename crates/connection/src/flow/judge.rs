@@ -1,4 +1,4 @@
-//! What limits a flow, judged at each departure of new data.
+//! The limit of a flow, judged at each departure of new data.
 
 use congestion::{Bytes, Duration, Rate, Time};
 
@@ -17,13 +17,13 @@ const MIN_SILENCE: Duration = Duration::from_millis(2);
 #[derive(Debug, Clone)]
 pub struct Judge {
     pub limits: Limits,
-    /// What timestamps tell of departures, if they come from a clock.
+    /// The events that triggered departures, as timestamps tell them, if they come from a clock.
     pub cues: Option<Cues>,
     /// The thresholds by which departures are judged.
     thresholds: Thresholds,
     pub plateau: Plateau,
     pub restart: Restart,
-    /// What limited the flow until the latest departure.
+    /// The limit of the flow until the latest departure.
     pub present: Limit,
 }
 

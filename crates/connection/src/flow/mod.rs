@@ -40,7 +40,7 @@ use stream::Stream;
 pub use recovery::Recovery;
 
 /// Nothing tells copies from retransmissions. If one packet in this many is either, the capture may be of both ends.
-const UNTOLD: u64 = 5;
+const MIN_PACKETS_PER_UNTOLD: u64 = 5;
 
 /// Where the capture was taken, as far as that is known while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub struct IpPacket {
     pub headers: u64,
     /// The IP identification.
     pub id: u16,
-    /// Whether the network has marked it "congestion experienced".
+    /// True if the network has marked it "congestion experienced".
     pub is_marked: bool,
 }
 
@@ -230,12 +230,12 @@ impl Flow {
         self.round_trips.nearest_bound()
     }
 
-    /// Whether copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
+    /// True if copies can be told from retransmissions: by their timestamp or IP identification, or because there are too
     /// few of either.
     pub fn tells_copies(&self, has_timestamps: bool) -> bool {
         let either = self.totals.copies + self.recovery.repeats.packets;
         let all = self.totals.packets + self.totals.copies;
-        has_timestamps || self.ids.are_used || either * UNTOLD < all
+        has_timestamps || self.ids.are_used || either * MIN_PACKETS_PER_UNTOLD < all
     }
 
     /// The payload of a full packet.
@@ -248,7 +248,7 @@ impl Flow {
         self.full.packets(len).max(1)
     }
 
-    /// Whether a sequence number is within so many bytes of what is outstanding.
+    /// True if a sequence number is within so many bytes of what is outstanding.
     pub(crate) fn is_near(&self, number: u32, bytes: u64) -> bool {
         self.stream.is_near(number, bytes)
     }
@@ -274,7 +274,7 @@ impl Flow {
                 break;
             }
         }
-        self.shorten(scoreboard::FEW.max(most / size_of::<Entry>()));
+        self.shorten(scoreboard::MAX_PIECES_WHEN_SHORT.max(most / size_of::<Entry>()));
         self.outstanding.thin();
         self.sender.echoes.thin();
         self.acks.copies.thin();
@@ -315,7 +315,7 @@ impl Flow {
         self.outstanding.highest(self.stream.una)
     }
 
-    /// Whether data below the highest acknowledged byte are not acknowledged.
+    /// True if data below the highest acknowledged byte are not acknowledged.
     fn has_hole(&self) -> bool {
         self.highest() > self.stream.una
     }

@@ -9,7 +9,7 @@ use super::stream::Stream;
 pub struct ReceiveWindow {
     /// Its end.
     pub edge: Option<u64>,
-    /// Whether the handshake told its scale.
+    /// True if the handshake told its scale.
     is_sure: bool,
     /// An estimate of the scale, for captures without the handshake.
     estimate: WindowScale,
@@ -50,18 +50,18 @@ impl ReceiveWindow {
         (self.edge, self.closed_at, self.probed) = (None, None, None);
     }
 
-    /// Whether data may end here.
+    /// True if data may end here.
     pub fn has_room(&self, end: u64) -> bool {
         self.edge.is_none_or(|edge| end <= edge)
     }
 
-    /// Whether data end behind the window. Their sender may know of more room, if its acknowledgement was not captured.
+    /// True if data end behind the window. Their sender may know of more room, if its acknowledgement was not captured.
     #[inline]
     pub fn is_exceeded(&self, end: u64) -> bool {
         self.is_sure && !self.has_room(end)
     }
 
-    /// Whether a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
+    /// True if a segment of one byte only asks for an answer: it is a keepalive, whose byte is acknowledged (RFC 9293,
     /// section 3.8.4), or a probe of a zero window (section 3.8.6.1).
     pub fn is_probe(&self, seq: u64, stream: &Stream) -> bool {
         let is_alive = stream.unacked() == 0 && seq + 1 == stream.una;

@@ -10,7 +10,7 @@ use super::recovery::Recovery;
 use super::sender::Sender;
 use super::{Flow, Passage, Totals, Vantage};
 use crate::losses::Loss;
-use crate::numbers::LATE;
+use crate::numbers::MAX_OVERTAKING;
 use crate::repeats::Again;
 use crate::scoreboard::{Entry, Mark, Status};
 use crate::unseen::Unseen;
@@ -32,14 +32,14 @@ struct Resent<'f> {
     /// The estimate of RTprop, and the latest RTT.
     rt_prop: Option<Duration>,
     last_rtt: Option<Duration>,
-    /// Whether the numbers of packets count them.
+    /// True if the numbers of packets count them.
     are_counted: bool,
     /// The end of the highest acknowledged byte, the bytes in flight, and those delivered.
     highest: u64,
     flight: Bytes,
     delivered: u64,
     again: Again,
-    /// Whether any of it is a retransmission, and whether it fills a hole.
+    /// True if any of it is a retransmission; true if it fills a hole.
     is_repeat: bool,
     is_fill: bool,
     recovery: &'f mut Recovery,
@@ -271,14 +271,14 @@ impl Resent<'_> {
         self.mark.later((entry.seq - self.start) / self.full)
     }
 
-    /// Whether a segment that fills a hole was only reordered: its identification (if identifications count packets) or its
+    /// True if a segment that fills a hole was only reordered: its identification (if identifications count packets) or its
     /// timestamp says that it was sent no later than the data that passed before it, or it comes too soon for the receiver to
     /// have asked for it.
     fn is_late(&self, hole: &Entry) -> bool {
         let age = self.passage.at.since(hole.state.sent_time);
         let is_soon = self.rt_prop.is_some_and(|rtt| age < rtt * 3 / 4);
         let order = self.mark.id.wrapping_sub(hole.mark.id).cast_signed();
-        if self.are_counted && hole.mark.id != 0 && order.unsigned_abs() <= LATE {
+        if self.are_counted && hole.mark.id != 0 && order.unsigned_abs() <= MAX_OVERTAKING {
             return order < 0;
         }
         match self.mark.value.zip(hole.repeat_value) {

@@ -2,7 +2,7 @@
 
 use congestion::Duration;
 
-use crate::ENOUGH;
+use crate::MIN_MEASUREMENTS;
 
 /// A least time, and the number of measurements.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,12 +19,12 @@ impl Least {
         if is_least {
             self.span = Some(span);
         }
-        is_least || self.count <= ENOUGH
+        is_least || self.count <= MIN_MEASUREMENTS
     }
 
     /// The least time, if it was measured often enough to tell where the capture was taken.
     fn sure(&self) -> Option<Duration> {
-        self.span.filter(|_| self.count >= ENOUGH)
+        self.span.filter(|_| self.count >= MIN_MEASUREMENTS)
     }
 }
 

@@ -110,7 +110,7 @@ impl Flow {
         self.judge.limits.skip(at);
     }
 
-    /// What a gap in the numbers is.
+    /// The kind of a gap in the numbers.
     fn gap(&mut self, at: Time, follows_hole: bool, vantage: Vantage) -> Gap {
         let is_missing = follows_hole || self.has_hole();
         let rtt = self.model.rtt_mean().or(self.round_trips.far);
@@ -129,7 +129,7 @@ impl Flow {
         self.ids.numbers.on_no_data(id, gap);
     }
 
-    /// Whether a packet is a copy of one that passed before.
+    /// True if a packet is a copy of one that passed before.
     fn is_copy(&self, at: Time, seq: u64, mark: Mark) -> bool {
         let passed = self.outstanding.scoreboard.passed(seq, self.full.size());
         passed.is_some_and(|(sent, known)| {
@@ -138,7 +138,7 @@ impl Flow {
         })
     }
 
-    /// Whether a FIN with this sequence number is the end of the data.
+    /// True if a FIN with this sequence number is the end of the data.
     pub(crate) fn ends_at(&self, number: u32) -> bool {
         self.stream.ends_at(number)
     }
@@ -239,7 +239,7 @@ impl Flow {
         }
     }
 
-    /// Whether the data in flight are on a plateau that is not the path's.
+    /// True if the data in flight are on a plateau that is not the path's.
     fn is_steady(&self, flight: Bytes, vantage: Vantage) -> bool {
         // Without the handshake, a standing queue may hide in the least RTT. QUIC has no handshake here.
         let is_path_known = self.round_trips.handshake.is_some() || self.judge.cues.is_none();
@@ -302,8 +302,8 @@ impl Flow {
     /// Follows new data up to `end`.
     fn push(&mut self, passage: Passage, end: u64, mark: Mark) {
         let most = match passage.room {
-            Room::Plenty => scoreboard::MOST,
-            Room::Little => scoreboard::FEW,
+            Room::Plenty => scoreboard::MAX_PIECES,
+            Room::Little => scoreboard::MAX_PIECES_WHEN_SHORT,
         };
         self.shorten(most - 1);
         let out = if self.stream.unacked() == 0 {

@@ -1,4 +1,4 @@
-//! What a flow's sender knew when it sent, as the timestamps that it echoes tell.
+//! The acknowledgements that a flow's sender knew when it sent, as the timestamps that it echoes tell.
 
 use congestion::{Bytes, PacketState, Time};
 
@@ -41,7 +41,7 @@ impl Sender {
     }
 }
 
-/// Whether nothing was outstanding before this packet.
+/// True if nothing was outstanding before this packet.
 pub fn begins_again(state: &PacketState) -> bool {
     state.first_sent_time == state.delivered_time
 }

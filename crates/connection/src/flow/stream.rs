@@ -12,7 +12,7 @@ pub struct Stream {
     positions: Positions,
     /// The position of the first byte.
     base: u64,
-    /// Whether a SYN told it.
+    /// True if a SYN told it.
     has_start: bool,
     /// Everything before this position is acknowledged.
     pub una: u64,
@@ -43,7 +43,7 @@ impl Stream {
         }
     }
 
-    /// Whether any sequence number of it is known.
+    /// True if any sequence number of it is known.
     pub fn is_known(&self) -> bool {
         self.positions.is_known()
     }
@@ -93,7 +93,7 @@ impl Stream {
         self.fin = Some(self.position(number));
     }
 
-    /// Whether data follow a segment from far away directly. If not, they are themselves from far away.
+    /// True if data follow a segment from far away directly. If not, they are themselves from far away.
     pub fn follows_stray(&mut self, first: u32, len: u32) -> bool {
         self.stray.replace(first.wrapping_add(len)) == Some(first)
     }
@@ -116,20 +116,20 @@ impl Stream {
         self.end - self.una
     }
 
-    /// Whether a position is further from the end of the data than any window allows.
+    /// True if a position is further from the end of the data than any window allows.
     #[inline]
     pub fn is_far(&self, position: u64) -> bool {
         position.abs_diff(self.end) > MAX_JUMP
     }
 
-    /// Whether data that end here are before the first byte that the SYN told, although nothing was acknowledged yet: the SYN
+    /// True if data that end here are before the first byte that the SYN told, although nothing was acknowledged yet: the SYN
     /// may come from elsewhere.
     #[inline]
     pub fn is_before_start(&self, end: u64) -> bool {
         self.has_start && self.una == self.base && end < self.base
     }
 
-    /// Whether a sequence number is within so many bytes of what is outstanding. Without acknowledgements, nothing tells
+    /// True if a sequence number is within so many bytes of what is outstanding. Without acknowledgements, nothing tells
     /// what is.
     pub fn is_near(&self, number: u32, bytes: u64) -> bool {
         let position = self.position(number);
@@ -137,7 +137,7 @@ impl Stream {
         position + bytes > first && position < self.end + bytes
     }
 
-    /// Whether its sender has closed with a FIN that has this sequence number, because no data are behind it. The receiver
+    /// True if its sender has closed with a FIN that has this sequence number, because no data are behind it. The receiver
     /// may have acknowledged it before.
     pub fn ends_at(&self, number: u32) -> bool {
         self.position(number) + 1 >= self.end

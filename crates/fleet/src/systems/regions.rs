@@ -97,8 +97,8 @@ impl Regions {
     }
 
     /// The region of a client that is recorded as an address or as a network. A pseudonym has none.
-    pub fn of_client(&self, client: &str) -> Option<&str> {
-        Some(self.of_network(client.parse().ok()?)?)
+    pub fn of_client(&self, client: &str) -> Option<&Arc<str>> {
+        self.of_network(client.parse().ok()?)
     }
 
     /// The region that has all of a network.

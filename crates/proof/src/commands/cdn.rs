@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
-use document::de::LARGEST;
+use document::de::MAX_FILE_BYTES;
 use files::regular;
 use lab::EngineKind;
 use linux::command::Init;
@@ -86,7 +86,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         LabError::Cancelled => Failure::interrupted("nothing is kept"),
         error => Failure::failed(error),
     };
-    let text = regular::text(&options.file, LARGEST)
+    let text = regular::text(&options.file, MAX_FILE_BYTES)
         .map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
     let spec = Spec::parse(&text, options.file.parent().unwrap_or(Path::new("")));
     let mut spec = spec.map_err(|error| wrong(error.into()))?;

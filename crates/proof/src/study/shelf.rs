@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
-use document::de::LARGEST;
+use document::de::MAX_FILE_BYTES;
 use files::regular;
 use text::TextError;
 use units::hint;
@@ -141,10 +141,11 @@ impl Shelf {
             }
             Shelf::Directory(directory) => {
                 let path = directory.join(file);
-                let text = regular::text(&path, LARGEST).map_err(|source| ShelfError::File {
-                    path: path.clone(),
-                    source,
-                })?;
+                let text =
+                    regular::text(&path, MAX_FILE_BYTES).map_err(|source| ShelfError::File {
+                        path: path.clone(),
+                        source,
+                    })?;
                 (path.display().to_string(), text, directory.clone())
             }
         };

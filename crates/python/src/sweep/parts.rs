@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use files::{Readers, regular};
 use record::Summary;
 use tables::Column;
-use tables::parquet::each_row;
+use tables::parquet;
 
 /// The directory of the files, among a sweep's results.
 pub const DIRECTORY: &str = "parts";
@@ -56,7 +56,7 @@ pub fn write_part(directory: &Path, rows: &[Row]) -> io::Result<PathBuf> {
     ];
     let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_string())];
     let mut file = Vec::new();
-    tables::parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
+    parquet::write(&mut file, &columns, 0..rows.len(), &about).map_err(io::Error::other)?;
     files::write(&path, &file, Readers::Everybody).map_err(|error| error.source)?;
     Ok(path)
 }
@@ -110,8 +110,7 @@ fn is_ours(path: &Path) -> bool {
 
 /// The rows of a file. Nothing if [`write_part`] did not write it.
 fn read(file: File) -> Option<Vec<(String, Summary)>> {
-    let mut rows = Vec::new();
-    let read = each_row(file, |cells| {
+    let read = parquet::rows(file, |cells| {
         let text = |name| cells.text(name).map(str::to_owned);
         let row = Row {
             key: text("key")?,
@@ -120,8 +119,7 @@ fn read(file: File) -> Option<Vec<(String, Summary)>> {
         };
         let is_whole = cells.text("check")? == row.check();
         let summary = serde_json::from_str(&row.summary).ok();
-        rows.push((row.key, summary.filter(|_| is_whole)?));
-        Some(())
+        Some((row.key, summary.filter(|_| is_whole)?))
     });
-    read.ok().map(|()| rows)
+    read.ok()
 }

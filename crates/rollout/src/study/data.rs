@@ -9,15 +9,16 @@ use experiment::carryover::{Carryover, When};
 use experiment::plan::Kept;
 use experiment::verdict::Reach;
 use experiment::{Gathered, Group, Key, Measured, Observation, Scope, Timeline, Unit};
-use files::regular;
-use tables::parquet::{ReadError, Row, each_row};
 use units::Duration;
 
-use super::groups::{FirstHandshakes, Known, is_in_force, network_of};
+use super::columns::{Recorded, read_file};
+use super::groups::FirstHandshakes;
 use super::join::{Join, Joined, Life, Sent, timed};
 use super::log::Format;
 use super::lookup::Lookup;
-use super::place::{Missing, OBJECTS, Place, PlaceError, START};
+use super::object::ObjectRow;
+use super::place::{Missing, Place, PlaceError};
+use super::row::Row;
 use fleet::files::files;
 
 /// Why data cannot be read.
@@ -126,6 +127,23 @@ struct Latest {
 }
 
 impl Latest {
+    /// The state in a row of a study with units of this kind.
+    fn of(row: &Row, unit: Unit) -> Latest {
+        Latest {
+            is_evaluated: row.is_evaluated,
+            has_ended: row.has_ended,
+            life: Life {
+                set_up: row.set_up_unix_s,
+                last: row.unix_s,
+                has_ended: row.has_ended,
+            },
+            end: row.end,
+            is_in_force: row.is_in_force(),
+            handshake: row.handshake_rtt,
+            observation: row.observation(row.known().groups(unit)),
+        }
+    }
+
     fn progress(&self) -> (bool, u64) {
         (self.has_ended, self.observation.acknowledged)
     }
@@ -230,22 +248,15 @@ pub(super) fn seen(place: &Place, left_out: &mut Vec<LeftOut>) -> Measured {
         return measured;
     }
     let unit = place.plan.unit;
-    let mut none = Lookup::default();
-    each_file(place, START, left_out, |cells| {
-        let (_, mut latest) = connection(cells, 0)?;
-        latest.observation.groups = known(cells, &mut none).groups(unit);
-        if latest.is_evaluated && latest.has_ended {
-            measured.add(&latest.observation);
+    each_row(place, left_out, |row: Row| {
+        if row.is_evaluated && row.has_ended {
+            measured.add(&row.observation(row.known().groups(unit)));
         }
-        Some(())
     });
-    each_file(place, OBJECTS, left_out, |cells| {
-        let (_, mut observation) = object(cells, 0)?;
-        observation.groups = known(cells, &mut none).groups(unit);
-        if cells.whole("evaluated")? != 0 {
-            measured.add(&observation);
+    each_row(place, left_out, |row: ObjectRow| {
+        if row.is_evaluated {
+            measured.add(&row.observation(row.known().groups(unit)));
         }
-        Some(())
     });
     measured
 }
@@ -258,9 +269,10 @@ fn connections(
 ) -> HashMap<Connection, Latest> {
     let mut connections: HashMap<Connection, Latest> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
-        each_file(one, START, left_out, |cells| {
-            let (connection, mut latest) = connection(cells, number)?;
-            latest.observation.groups = known(cells, lookup).groups(one.plan.unit);
+        each_row(one, left_out, |mut row: Row| {
+            lookup.replace(row.client.as_deref(), &mut row.system, &mut row.region);
+            let connection = (number, row.sitting, row.connection);
+            let mut latest = Latest::of(&row, one.plan.unit);
             // The number of acknowledged bytes only grows. The calendar's time may be set back, so it cannot order the
             // rows.
             let earlier = connections.get(&connection);
@@ -271,7 +283,6 @@ fn connections(
             if earlier.is_none_or(|earlier| earlier.progress() <= latest.progress()) {
                 connections.insert(connection, latest);
             }
-            Some(())
         });
     }
     connections
@@ -309,12 +320,12 @@ fn each(
     let mut join = joined(places, &connections, logs)?;
     let mut sent: HashMap<Connection, Vec<Sent>> = HashMap::new();
     for (number, one) in places.iter().enumerate() {
-        each_file(one, OBJECTS, left_out, |cells| {
-            let (connection, mut observation) = object(cells, number)?;
-            observation.groups = known(cells, lookup).groups(unit);
-            observation
-                .groups
-                .extend(first.group((number, observation.unit)));
+        each_row(one, left_out, |mut row: ObjectRow| {
+            lookup.replace(row.client.as_deref(), &mut row.system, &mut row.region);
+            let connection = (number, row.sitting, row.connection);
+            let mut groups = row.known().groups(unit);
+            groups.extend(first.group((number, row.unit)));
+            let observation = row.observation(groups);
             // The connection's sizes and times are those of its objects, even while the connection is open.
             let mut carrier = connections.get_mut(&connection);
             if let Some(carrier) = &mut carrier {
@@ -323,8 +334,8 @@ fn each(
             let when = When {
                 machine: number,
                 set_up: carrier.map(|carrier| carrier.life.set_up),
-                begun: cells.real("begun_unix_s")?,
-                is_evaluated: cells.whole("evaluated")? != 0,
+                begun: row.begun_unix_s,
+                is_evaluated: row.is_evaluated,
             };
             if join.answers.contains_key(&connection) {
                 sent.entry(connection).or_default().push(Sent {
@@ -336,7 +347,6 @@ fn each(
             } else {
                 take(&observation, &when);
             }
-            Some(())
         });
     }
     // The order is always the same, because sums of fractions depend on it.
@@ -464,109 +474,18 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!(ends, [Ok(one), Ok(other)] if one == other)
 }
 
-/// Gives `take` each row of a place's files of one kind, oldest file first.
-fn each_file(
-    place: &Place,
-    start: &str,
-    left_out: &mut Vec<LeftOut>,
-    mut take: impl FnMut(&Row<'_>) -> Option<()>,
-) {
-    for (path, _) in files(place.directory(), start) {
-        let file = regular::open(&path).map_err(ReadError::from);
-        if let Err(error) = file.and_then(|file| each_row(file, &mut take)) {
-            let why = format!("it is damaged: {error}");
-            left_out.push(LeftOut { path, why });
+/// Gives `take` each row of a place's files of one kind, oldest file first. It gets no rows of a file that cannot be read
+/// to its end.
+fn each_row<R: Recorded>(place: &Place, left_out: &mut Vec<LeftOut>, mut take: impl FnMut(R)) {
+    for (path, _) in files(place.directory(), R::START) {
+        match read_file(&path) {
+            Ok(rows) => rows.into_iter().for_each(&mut take),
+            Err(error) => {
+                let why = format!("it is damaged: {error}");
+                left_out.push(LeftOut { path, why });
+            }
         }
     }
-}
-
-/// What is known of the client in a row, without its handshake.
-fn known<'c>(cells: &'c Row<'_>, lookup: &'c mut Lookup) -> Known<'c> {
-    let client = cells.text("client");
-    let network = client.and_then(network_of);
-    let recorded = cells
-        .whole("as_number")
-        .and_then(|number| number.try_into().ok());
-    let system = match &mut lookup.systems {
-        Some(systems) => network.and_then(|network| systems.of_network(network)),
-        None => recorded,
-    };
-    let region = match &lookup.regions {
-        Some(regions) => client.and_then(|client| regions.of_client(client)),
-        None => cells.text("region"),
-    };
-    Known {
-        client,
-        system,
-        region,
-        handshake: None,
-    }
-}
-
-/// A word in hexadecimal. `None` if the cell has none.
-fn word(cells: &Row<'_>, name: &str) -> Option<u64> {
-    u64::from_str_radix(cells.text(name)?, 16).ok()
-}
-
-/// A duration in milliseconds. `None` if the cell has none.
-fn millis(cells: &Row<'_>, name: &str) -> Option<Duration> {
-    Some(Duration::from_secs_f64(cells.real(name)? / 1000.0))
-}
-
-/// The connection in a row; nothing if the row has no valid connection.
-fn connection(cells: &Row<'_>, number: usize) -> Option<(Connection, Latest)> {
-    let has_objects = cells.whole("objects").is_some_and(|count| count > 0);
-    let has_ended = cells.whole("ended")? != 0;
-    let latest = Latest {
-        is_evaluated: cells.whole("evaluated")? != 0,
-        has_ended,
-        life: Life {
-            set_up: cells.real("set_up_unix_s")?,
-            last: cells.real("unix_s")?,
-            has_ended,
-        },
-        end: word(cells, "client_end"),
-        is_in_force: is_in_force(
-            cells.text("assigned").unwrap_or_default(),
-            cells.text("controller"),
-        ),
-        handshake: millis(cells, "handshake_rtt_ms"),
-        observation: Observation {
-            scope: if has_objects {
-                Scope::Carrier
-            } else {
-                Scope::Connection
-            },
-            unit: word(cells, "unit")?,
-            arm: usize::try_from(cells.whole("arm")?).ok()?,
-            acknowledged: cells.whole("acknowledged_bytes")?,
-            busy: Duration::from_secs_f64(cells.real("busy_s")?),
-            packets: cells.whole("sent_packets")?,
-            resent: cells.whole("retransmitted_packets")?,
-            rtt: millis(cells, "median_rtt_ms").or_else(|| millis(cells, "srtt_ms")),
-            groups: Vec::new(),
-        },
-    };
-    let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
-    Some((connection, latest))
-}
-
-/// The object in a row; nothing if the row has no valid object.
-fn object(cells: &Row<'_>, number: usize) -> Option<(Connection, Observation)> {
-    let is_whole = cells.whole("whole")? != 0;
-    let observation = Observation {
-        scope: if is_whole { Scope::Object } else { Scope::Part },
-        unit: word(cells, "unit")?,
-        arm: usize::try_from(cells.whole("arm")?).ok()?,
-        acknowledged: cells.whole("bytes")?,
-        busy: Duration::from_secs_f64(cells.real("busy_s")?),
-        packets: cells.whole("sent_packets")?,
-        resent: cells.whole("retransmitted_packets")?,
-        rtt: None,
-        groups: Vec::new(),
-    };
-    let connection = (number, cells.whole("sitting")?, cells.whole("connection")?);
-    Some((connection, observation))
 }
 
 #[cfg(test)]

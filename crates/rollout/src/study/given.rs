@@ -11,7 +11,7 @@ use super::groups::Known;
 use super::object::ObjectRow;
 use super::place::Place;
 use super::row::{Maker, Now, Row};
-use super::running::{files_of, missing_of, observation, observation_of_object};
+use super::running::{files_of, missing_of};
 use fleet::Moment;
 use fleet::files::{Files, RecordError};
 use fleet::systems::Systems;
@@ -65,10 +65,10 @@ pub fn observations<'g>(
             ..Known::default()
         };
         let groups = known.groups(unit);
-        let mut all = vec![observation(&row, groups.clone())];
+        let mut all = vec![row.observation(groups.clone())];
         all.extend(given.objects.iter().map(|object| {
             let row = maker.object(object, BEGIN);
-            observation_of_object(&row, groups.clone())
+            row.observation(groups.clone())
         }));
         all
     })
@@ -116,15 +116,17 @@ impl Recording {
         let steered = &given.connection.steered;
         let is_evaluated = self.place.plan.is_evaluated(steered.set_up);
         let systems = self.systems.as_mut();
-        let system = systems.and_then(|systems| systems.of_address(steered.client));
+        let system = systems
+            .and_then(|systems| systems.of_address(steered.client))
+            .map(|system| system.number);
         let row = Row {
             is_evaluated,
-            system: system.clone(),
+            system,
             ..self.maker.ended(&given.connection, BEGIN)
         };
         let objects = given.objects.iter().map(|object| ObjectRow {
             is_evaluated,
-            system: system.clone(),
+            system,
             ..self.maker.object(object, BEGIN)
         });
         self.files.add(Moment::default(), [row])?;

@@ -119,29 +119,36 @@ impl super::Row {
         is_in_force(&self.assigned, self.controller.as_deref())
     }
 
+    /// What is known of its client, without its handshake.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known {
+            client: self.client.as_deref(),
+            system: self.system,
+            region: self.region.as_deref(),
+            handshake: None,
+        }
+    }
+
     /// Its groups. A study that runs does not know the first connections of its units.
     pub(super) fn groups(&self, unit: Unit) -> Vec<String> {
         let is_own = unit == Unit::Connection;
         Known {
-            client: self.client.as_deref(),
-            system: self.system.as_ref().map(|system| system.number),
-            region: self.region.as_deref(),
             handshake: self.handshake_rtt.filter(|_| is_own),
+            ..self.known()
         }
         .groups(unit)
     }
 }
 
 impl super::ObjectRow {
-    /// Its groups, as far as they are known without its connection.
-    pub(super) fn groups(&self, unit: Unit) -> Vec<String> {
+    /// What is known of its client, without its connection.
+    pub(super) fn known(&self) -> Known<'_> {
         Known {
             client: self.client.as_deref(),
-            system: self.system.as_ref().map(|system| system.number),
+            system: self.system,
             region: self.region.as_deref(),
             handshake: None,
         }
-        .groups(unit)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod assigner;
 mod calendar;
+mod columns;
 mod data;
 mod error;
 mod given;

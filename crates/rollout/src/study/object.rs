@@ -1,20 +1,17 @@
 //! What is recorded of an object: a part of the data that a connection sent.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::BufWriter;
 use std::sync::Arc;
 
+use experiment::{Observation, Scope};
 use kernel::ToldObject;
-use tables::Column;
-use tables::parquet::{WriteError, write};
 use units::Duration;
 
-use super::row::{Maker, Now, word};
-use fleet::systems::System;
+use super::columns::{Column, Recorded, columns};
+use super::place::OBJECTS;
+use super::row::{Maker, Now};
 
 /// An object of a study.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObjectRow {
     /// The sitting of its connection, as in [`Row`](super::Row).
     pub sitting: u64,
@@ -33,9 +30,9 @@ pub struct ObjectRow {
     /// The local port.
     pub port: u16,
     /// The client, as far as the plan keeps it.
-    pub client: Option<String>,
-    /// The client's autonomous system.
-    pub system: Option<Arc<System>>,
+    pub client: Option<Arc<str>>,
+    /// The number of the client's autonomous system.
+    pub system: Option<u32>,
     /// The client's region, if the user has named it.
     pub region: Option<Arc<str>>,
     /// When its first packet was sent, in seconds since 1970.
@@ -77,42 +74,46 @@ impl Maker {
     }
 }
 
-fn columns<'r>() -> Vec<Column<'r, &'r ObjectRow>> {
-    vec![
-        Column::whole("sitting", |row: &&ObjectRow| Some(row.sitting)),
-        Column::whole("connection", |row: &&ObjectRow| Some(row.connection)),
-        Column::whole("object", |row: &&ObjectRow| Some(row.object)),
-        Column::text("unit", |row: &&ObjectRow| Some(word(row.unit))),
-        Column::whole("arm", |row: &&ObjectRow| Some(row.arm as u64)),
-        Column::text("assigned", |row: &&'r ObjectRow| {
-            Some(Cow::Borrowed(&*row.assigned))
-        }),
-        Column::whole("evaluated", |row: &&ObjectRow| {
-            Some(row.is_evaluated.into())
-        }),
-        Column::whole("port", |row: &&ObjectRow| Some(row.port.into())),
-        Column::text("client", |row: &&'r ObjectRow| {
-            Some(Cow::Borrowed(row.client.as_deref()?))
-        }),
-        Column::whole("as_number", |row: &&ObjectRow| {
-            Some(row.system.as_ref()?.number.into())
-        }),
-        Column::text("region", |row: &&'r ObjectRow| {
-            Some(Cow::Borrowed(row.region.as_deref()?))
-        }),
-        Column::real("begun_unix_s", |row: &&ObjectRow| Some(row.begun_unix_s)),
-        Column::real("busy_s", |row: &&ObjectRow| Some(row.busy.as_secs_f64())),
-        Column::whole("bytes", |row: &&ObjectRow| Some(row.bytes)),
-        Column::whole("sent_packets", |row: &&ObjectRow| Some(row.packets)),
-        Column::whole("retransmitted_packets", |row: &&ObjectRow| Some(row.resent)),
-        Column::whole("whole", |row: &&ObjectRow| Some(row.is_whole.into())),
-    ]
+impl Recorded for ObjectRow {
+    const START: &'static str = OBJECTS;
+    const COLUMNS: &'static [Column<ObjectRow>] = columns!(ObjectRow {
+        "sitting": Whole sitting needed,
+        "connection": Whole connection needed,
+        "object": Whole object,
+        "unit": Word unit needed,
+        "arm": Whole arm needed,
+        "assigned": Text assigned,
+        "evaluated": Whole is_evaluated needed,
+        "port": Whole port,
+        "client": Text client,
+        "as_number": Whole system,
+        "region": Text region,
+        "begun_unix_s": Real begun_unix_s needed,
+        "busy_s": Seconds busy needed,
+        "bytes": Whole bytes needed,
+        "sent_packets": Whole packets needed,
+        "retransmitted_packets": Whole resent needed,
+        "whole": Whole is_whole needed,
+    });
 }
 
-pub(super) fn write_objects(
-    to: &mut BufWriter<&File>,
-    rows: &[ObjectRow],
-) -> Result<(), WriteError> {
-    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
-    write(to, &columns(), rows, &about)
+impl ObjectRow {
+    /// The object as it is evaluated.
+    pub(super) fn observation(&self, groups: Vec<String>) -> Observation {
+        Observation {
+            scope: if self.is_whole {
+                Scope::Object
+            } else {
+                Scope::Part
+            },
+            unit: self.unit,
+            arm: self.arm,
+            acknowledged: self.bytes,
+            busy: self.busy,
+            packets: self.packets,
+            resent: self.resent,
+            rtt: None,
+            groups,
+        }
+    }
 }

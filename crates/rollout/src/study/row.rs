@@ -1,25 +1,20 @@
 //! What is recorded of one connection, at its end or while it is open.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::BufWriter;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use experiment::plan::Kept;
-use experiment::{Key, Prefix};
+use experiment::{Key, Observation, Prefix, Scope};
 use kernel::{EndedConnection, SteeredConnection};
 use linux::diag::{EndedSocket, SocketState, TcpInfo};
-use tables::Column;
-use tables::parquet::{WriteError, write};
 use units::Duration;
 
-use super::place::Place;
+use super::columns::{Column, Recorded, columns};
+use super::place::{Place, START};
 use fleet::connection::{acknowledged, retransmitted};
-use fleet::systems::System;
 
 /// A connection of a study.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     /// The sitting of the study.
     pub sitting: u64,
@@ -42,15 +37,15 @@ pub struct Row {
     /// The local port.
     pub port: u16,
     /// The client, as far as the plan keeps it.
-    pub client: Option<String>,
+    pub client: Option<Arc<str>>,
     /// A keyed hash of the client's address and port, if the plan keeps it.
     pub end: Option<u64>,
-    /// The client's autonomous system.
-    pub system: Option<Arc<System>>,
+    /// The number of the client's autonomous system.
+    pub system: Option<u32>,
     /// The client's region, if the user has named it.
     pub region: Option<Arc<str>>,
     /// Its actual controller. At the end of a connection in a study by route, it is not known.
-    pub controller: Option<String>,
+    pub controller: Option<Arc<str>>,
     /// Payload acknowledged, in bytes.
     pub acknowledged: u64,
     /// Data packets sent, including retransmissions.
@@ -69,8 +64,8 @@ pub struct Row {
     pub median_rtt: Option<Duration>,
     /// The number of its objects. Known at the end only.
     pub objects: Option<u64>,
-    /// The best recent sample of the delivery rate, in bytes per second.
-    pub delivery_rate: Option<u64>,
+    /// The best recent sample of the delivery rate, in bits per second.
+    pub delivery_rate_bps: Option<u64>,
     /// How long there was data to send, or unacknowledged data.
     pub busy: Duration,
     /// The part of `busy` in which the peer's receive window was full.
@@ -117,11 +112,11 @@ impl Maker {
     }
 
     /// What the plan keeps of an address.
-    pub fn client(&self, address: IpAddr) -> Option<String> {
+    pub fn client(&self, address: IpAddr) -> Option<Arc<str>> {
         match self.kept {
-            Kept::Full => Some(address.to_string()),
-            Kept::Prefix => Some(network(address).to_string()),
-            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address))),
+            Kept::Full => Some(address.to_string().into()),
+            Kept::Prefix => Some(network(address).to_string().into()),
+            Kept::Hashed => Some(format!("{:016x}", self.key.pseudonym(address)).into()),
             Kept::None => None,
         }
     }
@@ -154,7 +149,7 @@ impl Maker {
             min_rtt: None,
             median_rtt: None,
             objects: None,
-            delivery_rate: None,
+            delivery_rate_bps: None,
             busy: Duration::ZERO,
             rwnd_limited: Duration::ZERO,
             sndbuf_limited: Duration::ZERO,
@@ -166,7 +161,7 @@ impl Maker {
         Row {
             has_ended: true,
             unix_s: now.unix_s(of.ended),
-            controller: of.controller.map(|name| name.to_string()),
+            controller: of.controller.map(|name| name.as_str().into()),
             acknowledged: of.acknowledged,
             packets: of.packets,
             resent: of.resent,
@@ -175,7 +170,7 @@ impl Maker {
             min_rtt: of.min_rtt,
             median_rtt: of.median_rtt,
             objects: Some(of.objects),
-            delivery_rate: of.delivery_rate,
+            delivery_rate_bps: of.delivery_rate.map(bits),
             busy: of.busy,
             rwnd_limited: of.rwnd_limited,
             sndbuf_limited: of.sndbuf_limited,
@@ -186,7 +181,7 @@ impl Maker {
     /// The row of an open connection.
     pub fn open(&self, of: &SteeredConnection, socket: &SocketState, now: Now) -> Row {
         Row {
-            controller: Some(socket.controller.as_str().to_owned()),
+            controller: Some(socket.controller.as_str().into()),
             ..self.seen(of, socket.cookie, &socket.info, now)
         }
     }
@@ -207,7 +202,7 @@ impl Maker {
             resent: retransmitted(info),
             rtt: Some(info.rtt).filter(|rtt| !rtt.is_zero()),
             min_rtt: info.min_rtt,
-            delivery_rate: Some(rate).filter(|&rate| rate > 0),
+            delivery_rate_bps: Some(rate).filter(|&rate| rate > 0).map(bits),
             busy: info.busy_time,
             rwnd_limited: info.rwnd_limited,
             sndbuf_limited: info.sndbuf_limited,
@@ -216,71 +211,70 @@ impl Maker {
     }
 }
 
+/// A rate in bits per second.
+fn bits(bytes_per_second: u64) -> u64 {
+    bytes_per_second.saturating_mul(8)
+}
+
 /// The network of an address, for the evaluation by groups.
 pub(super) fn network(address: IpAddr) -> Prefix {
     Prefix::around(address, if address.is_ipv4() { 24 } else { 48 })
 }
 
-/// Draws are written as text: they use all 64 bits, and Parquet's integers are signed.
-pub(super) fn word(draw: u64) -> Cow<'static, str> {
-    Cow::Owned(format!("{draw:016x}"))
+impl Recorded for Row {
+    const START: &'static str = START;
+    const COLUMNS: &'static [Column<Row>] = columns!(Row {
+        "sitting": Whole sitting needed,
+        "connection": Whole connection needed,
+        "unit": Word unit needed,
+        "arm": Whole arm needed,
+        "assigned": Text assigned,
+        "evaluated": Whole is_evaluated needed,
+        "ended": Whole has_ended needed,
+        "set_up_unix_s": Real set_up_unix_s needed,
+        "unix_s": Real unix_s needed,
+        "port": Whole port,
+        "client": Text client,
+        "client_end": Word end,
+        "as_number": Whole system,
+        "region": Text region,
+        "controller": Text controller,
+        "acknowledged_bytes": Whole acknowledged needed,
+        "sent_packets": Whole packets needed,
+        "retransmitted_packets": Whole resent needed,
+        "lost_packets": Whole lost,
+        "handshake_rtt_ms": Millis handshake_rtt,
+        "srtt_ms": Millis rtt,
+        "min_rtt_ms": Millis min_rtt,
+        "median_rtt_ms": Millis median_rtt,
+        "objects": Whole objects,
+        "delivery_rate_bps": Whole delivery_rate_bps,
+        "busy_s": Seconds busy needed,
+        "rwnd_limited_s": Seconds rwnd_limited,
+        "sndbuf_limited_s": Seconds sndbuf_limited,
+    });
 }
 
-fn columns<'r>() -> Vec<Column<'r, &'r Row>> {
-    let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
-    vec![
-        Column::whole("sitting", |row: &&Row| Some(row.sitting)),
-        Column::whole("connection", |row: &&Row| Some(row.connection)),
-        Column::text("unit", |row: &&Row| Some(word(row.unit))),
-        Column::whole("arm", |row: &&Row| Some(row.arm as u64)),
-        Column::text("assigned", |row: &&'r Row| {
-            Some(Cow::Borrowed(&*row.assigned))
-        }),
-        Column::whole("evaluated", |row: &&Row| Some(row.is_evaluated.into())),
-        Column::whole("ended", |row: &&Row| Some(row.has_ended.into())),
-        Column::real("set_up_unix_s", |row: &&Row| Some(row.set_up_unix_s)),
-        Column::real("unix_s", |row: &&Row| Some(row.unix_s)),
-        Column::whole("port", |row: &&Row| Some(row.port.into())),
-        Column::text("client", |row: &&'r Row| {
-            Some(Cow::Borrowed(row.client.as_deref()?))
-        }),
-        Column::text("client_end", |row: &&Row| Some(word(row.end?))),
-        Column::whole("as_number", |row: &&Row| {
-            Some(row.system.as_ref()?.number.into())
-        }),
-        Column::text("region", |row: &&'r Row| {
-            Some(Cow::Borrowed(row.region.as_deref()?))
-        }),
-        Column::text("controller", |row: &&'r Row| {
-            Some(Cow::Borrowed(row.controller.as_deref()?))
-        }),
-        Column::whole("acknowledged_bytes", |row: &&Row| Some(row.acknowledged)),
-        Column::whole("sent_packets", |row: &&Row| Some(row.packets)),
-        Column::whole("retransmitted_packets", |row: &&Row| Some(row.resent)),
-        Column::whole("lost_packets", |row: &&Row| row.lost),
-        Column::real("handshake_rtt_ms", move |row: &&Row| {
-            millis(row.handshake_rtt)
-        }),
-        Column::real("srtt_ms", move |row: &&Row| millis(row.rtt)),
-        Column::real("min_rtt_ms", move |row: &&Row| millis(row.min_rtt)),
-        Column::real("median_rtt_ms", move |row: &&Row| millis(row.median_rtt)),
-        Column::whole("objects", |row: &&Row| row.objects),
-        Column::whole("delivery_rate_bps", |row: &&Row| {
-            Some(row.delivery_rate?.saturating_mul(8))
-        }),
-        Column::real("busy_s", |row: &&Row| Some(row.busy.as_secs_f64())),
-        Column::real("rwnd_limited_s", |row: &&Row| {
-            Some(row.rwnd_limited.as_secs_f64())
-        }),
-        Column::real("sndbuf_limited_s", |row: &&Row| {
-            Some(row.sndbuf_limited.as_secs_f64())
-        }),
-    ]
-}
-
-pub(super) fn write_rows(to: &mut BufWriter<&File>, rows: &[Row]) -> Result<(), WriteError> {
-    let about = [("fullpipe.version", env!("CARGO_PKG_VERSION").to_owned())];
-    write(to, &columns(), rows, &about)
+impl Row {
+    /// The connection as it is evaluated. If it has objects, the objects have the sizes and times.
+    pub(super) fn observation(&self, groups: Vec<String>) -> Observation {
+        let has_objects = self.objects.is_some_and(|count| count > 0);
+        Observation {
+            scope: if has_objects {
+                Scope::Carrier
+            } else {
+                Scope::Connection
+            },
+            unit: self.unit,
+            arm: self.arm,
+            acknowledged: self.acknowledged,
+            busy: self.busy,
+            packets: self.packets,
+            resent: self.resent,
+            rtt: self.median_rtt.or(self.rtt),
+            groups,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -318,7 +312,7 @@ pub(super) mod tests {
     pub fn row(connection: u64, controller: Option<&str>) -> Row {
         let (maker, of, now) = example();
         Row {
-            controller: controller.map(str::to_owned),
+            controller: controller.map(Arc::from),
             ..maker.row(&of, connection, now)
         }
     }

@@ -1,34 +1,35 @@
 //! A running study.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use document::DocumentError;
 use experiment::force::{CAUSES, InForce};
-use experiment::{Measured, Observation, Plan, Scope, guard};
+use experiment::{Measured, Plan, guard};
 use kernel::{SteeringCounts, since_boot};
 use linux::command::Init;
 use units::{Bytes, Duration};
 
 use super::assigner::{Assigner, Heard};
 use super::calendar::Calendar;
+use super::columns::{Recorded, write};
 use super::data::seen;
 use super::error::StudyError;
 use super::group::ControlGroup;
 use super::lock::{Claim, Held};
 use super::lookup::Lookup;
 use super::noted::Noted;
-use super::object::{ObjectRow, write_objects};
-use super::place::{Missing, OBJECTS, Place, START};
+use super::object::ObjectRow;
+use super::place::{Missing, Place};
 use super::program::Program;
 use super::route::{self, Routed};
-use super::row::{Maker, Now, Row, write_rows};
+use super::row::{Maker, Now, Row};
 use super::told::Told;
 use crate::controllers::offered;
 use crate::interfaces;
 use fleet::Moment;
 use fleet::files::{Files, HELD, LEAST, RecordError};
-use fleet::systems::System;
 
 /// How often the open connections are looked at.
 const LOOK: Duration = Duration::from_secs(30);
@@ -277,7 +278,7 @@ impl Study {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
                 let groups = row.groups(self.place.plan.unit);
-                self.measured.add(&observation(&row, groups));
+                self.measured.add(&row.observation(groups));
             }
             self.noted.ended(&row, &mut self.place.about.in_force);
             rows.push(row);
@@ -286,8 +287,8 @@ impl Study {
         for (of, mut row) in heard.objects {
             (row.is_evaluated, row.system, row.region) = self.beside(of.client, of.set_up);
             if row.is_evaluated {
-                let groups = row.groups(self.place.plan.unit);
-                self.measured.add(&observation_of_object(&row, groups));
+                let groups = row.known().groups(self.place.plan.unit);
+                self.measured.add(&row.observation(groups));
             }
             objects.push(row);
         }
@@ -321,7 +322,7 @@ impl Study {
         &mut self,
         client: std::net::IpAddr,
         set_up: Duration,
-    ) -> (bool, Option<Arc<System>>, Option<Arc<str>>) {
+    ) -> (bool, Option<u32>, Option<Arc<str>>) {
         let (system, region) = self.lookup.of(client);
         let is_evaluated = self.place.plan.is_evaluated(self.boot + set_up);
         (is_evaluated, system, region)
@@ -380,9 +381,12 @@ pub(super) fn files_of(
 ) -> Result<(Files<Row>, Files<ObjectRow>), StudyError> {
     let half = Bytes::new(keep.get() / 2);
     let directory = place.directory();
-    let files = Files::new(directory, START, half, write_rows).map_err(little)?;
-    let objects = Files::new(directory, OBJECTS, half, write_objects).map_err(little)?;
-    Ok((files, objects))
+    Ok((rows_in(directory, half)?, rows_in(directory, half)?))
+}
+
+/// The files of one kind of rows in a directory.
+pub(super) fn rows_in<R: Recorded>(directory: &Path, keep: Bytes) -> Result<Files<R>, StudyError> {
+    Files::new(directory, R::START, keep, write).map_err(little)
 }
 
 /// The rows that are missing in these files.
@@ -412,44 +416,5 @@ fn little(error: RecordError) -> StudyError {
     match error {
         RecordError::Little => StudyError::Little,
         error => error.into(),
-    }
-}
-
-/// A row as it is evaluated. If the connection has objects, the objects have the sizes and times.
-pub(super) fn observation(row: &Row, groups: Vec<String>) -> Observation {
-    let has_objects = row.objects.is_some_and(|count| count > 0);
-    Observation {
-        scope: if has_objects {
-            Scope::Carrier
-        } else {
-            Scope::Connection
-        },
-        unit: row.unit,
-        arm: row.arm,
-        acknowledged: row.acknowledged,
-        busy: row.busy,
-        packets: row.packets,
-        resent: row.resent,
-        rtt: row.median_rtt.or(row.rtt),
-        groups,
-    }
-}
-
-/// An object as it is evaluated.
-pub(super) fn observation_of_object(row: &ObjectRow, groups: Vec<String>) -> Observation {
-    Observation {
-        scope: if row.is_whole {
-            Scope::Object
-        } else {
-            Scope::Part
-        },
-        unit: row.unit,
-        arm: row.arm,
-        acknowledged: row.bytes,
-        busy: row.busy,
-        packets: row.packets,
-        resent: row.resent,
-        rtt: None,
-        groups,
     }
 }

@@ -161,7 +161,7 @@ impl Sweep {
                 let name: String =
                     de::read(&name).map_err(|error| numbered(error.within("scenario")))?;
                 let file = directory.join(name);
-                let text = regular::text(&file, de::LARGEST).map_err(|error| {
+                let text = regular::text(&file, de::MAX_FILE_BYTES).map_err(|error| {
                     let reason = format!("cannot read {}: {error}", file.display());
                     SweepError::Text(numbered(DocumentError::new("scenario", reason)))
                 })?;

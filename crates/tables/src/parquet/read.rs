@@ -66,13 +66,15 @@ impl Row<'_> {
     }
 }
 
-/// Gives each row of a file to `take`, which returns nothing if the row is not what it should be. If the file cannot be read
-/// to its end, `take` gets no rows.
+/// The rows of a file, all or none. `make` makes each of its cells, or returns nothing if they are not what they should be.
 ///
 /// # Errors
 ///
-/// The file cannot be read, is damaged, claims too many rows, or `take` refuses one.
-pub fn each_row(file: File, mut take: impl FnMut(&Row<'_>) -> Option<()>) -> Result<(), ReadError> {
+/// The file cannot be read, is damaged, claims too many rows, or `make` refuses one.
+pub fn rows<T>(
+    file: File,
+    mut make: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Result<Vec<T>, ReadError> {
     let reader = SerializedFileReader::new(file)?;
     if reader.metadata().file_metadata().num_rows() > MAX_ROWS {
         return Err(ReadError::Rows);
@@ -89,17 +91,17 @@ pub fn each_row(file: File, mut take: impl FnMut(&Row<'_>) -> Option<()>) -> Res
     if !groups.all(|group| group.columns().iter().all(is_somewhere)) {
         return Err(ReadError::Damaged);
     }
-    // The file is read twice, and not kept in memory: the rows of a small file may be large.
-    let end_to_end = || reader.get_row_iter(None)?.try_for_each(|row| row.map(drop));
+    let read = || {
+        let all = reader.get_row_iter(None)?.map(|row| {
+            let row = row?;
+            let named = row.get_column_iter();
+            let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
+            make(&Row(cells)).ok_or(ReadError::Columns)
+        });
+        all.collect()
+    };
     // The library panics on some damaged files.
-    quietly(end_to_end).ok_or(ReadError::Damaged)??;
-    for row in reader.get_row_iter(None)? {
-        let row = row?;
-        let named = row.get_column_iter();
-        let cells = named.map(|(name, field)| (name.as_str(), field)).collect();
-        take(&Row(cells)).ok_or(ReadError::Columns)?;
-    }
-    Ok(())
+    quietly(read).ok_or(ReadError::Damaged)?
 }
 
 /// The number of rows that a file claims to have. `None` if it is no Parquet file.
@@ -109,7 +111,7 @@ pub fn row_count(file: File) -> Option<u64> {
 }
 
 thread_local! {
-    /// Whether a panic of this thread is expected, and caught.
+    /// A panic of this thread is expected, and caught.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -144,13 +146,8 @@ mod tests {
         let columns = [Column::whole("number", |row: &u64| Some(*row))];
         write(&mut file, &columns, 0..200_000, &[]).expect("room");
         assert_eq!(row_count(file.try_clone().expect("a file")), Some(200_000));
-        let mut sum = 0;
-        let read = each_row(file, |row| {
-            sum += row.whole("number")?;
-            Some(())
-        });
-        read.expect("a file of rows");
-        assert_eq!(sum, 199_999 * 200_000 / 2);
+        let numbers = rows(file, |row| row.whole("number")).expect("a file of rows");
+        assert!(numbers.into_iter().eq(0..200_000));
     }
 
     #[test]
@@ -159,11 +156,11 @@ mod tests {
         let columns = [Column::real("number", |row: &f64| Some(*row))];
         write(&mut file, &columns, [1.5], &[]).expect("room");
         let again = file.try_clone().expect("a file");
-        let refused = each_row(again, |row| row.whole("number").map(drop));
+        let refused = rows(again, |row| row.whole("number"));
         assert!(matches!(refused, Err(ReadError::Columns)), "{refused:?}");
         file.rewind().expect("a file");
         file.write_all(&[7; 64]).expect("room");
         file.set_len(64).expect("a file");
-        assert!(each_row(file, |_| Some(())).is_err());
+        assert!(rows(file, |_| Some(())).is_err());
     }
 }

@@ -13,8 +13,8 @@ use parquet::schema::types::Type;
 
 use crate::column::{Cells, Column, Kind, Value};
 
-/// Rows that are held and written at once: a row group, of some tens of megabytes.
-const GROUP: usize = 1 << 17;
+/// The rows of a row group, which are held and written at once: some tens of megabytes.
+const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// Why a table could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ pub fn write<R, W: Write + Send>(
     let mut file = SerializedFileWriter::new(to, schema, Arc::new(properties))?;
     let mut rows = rows.into_iter();
     loop {
-        let group: Vec<R> = rows.by_ref().take(GROUP).collect();
+        let group: Vec<R> = rows.by_ref().take(ROWS_PER_GROUP).collect();
         if group.is_empty() {
             break;
         }

@@ -20,13 +20,13 @@ use super::loss_bits::LossBits;
 use super::spin::Spin;
 
 /// The time over which a peak rate is measured.
-const PEAK: Duration = Duration::from_millis(100);
+const PEAK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The most Initial packets of a client that are decrypted.
-const MOST_INITIALS: u8 = 16;
+const MAX_INITIALS: u8 = 16;
 
 /// When a client's Initial packet comes this long after the first one, it is a retransmission.
-const PATIENCE: Duration = Duration::from_millis(100);
+const RETRANSMISSION_TIME: Duration = Duration::from_millis(100);
 
 /// One direction.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +57,7 @@ pub struct Way {
 
 impl Way {
     fn on_datagram(&mut self, packet: &Packet<'_>, len: u32, is_one: bool) {
-        if packet.at.since(self.since) >= PEAK {
+        if packet.at.since(self.since) >= PEAK_INTERVAL {
             self.since = packet.at;
             self.present = 0;
         }
@@ -97,7 +97,7 @@ struct Datagram<'d> {
     packet: Packet<'d>,
     len: u32,
     data: &'d [u8],
-    /// Whether it certainly is one alone.
+    /// True if it certainly is one alone.
     is_one: bool,
     room: Room,
 }
@@ -169,7 +169,7 @@ pub struct QuicConnection {
     pub last: Time,
     /// Its handshake.
     pub handshake: Handshake,
-    /// Whether the server sent a Retry.
+    /// True if the server sent a Retry.
     pub is_retried: bool,
     /// Packets with 0-RTT data.
     pub zero_rtt: u64,
@@ -226,7 +226,7 @@ impl QuicConnection {
         self.ways.iter().map(|way| way.bytes).sum()
     }
 
-    /// Whether this packet begins another connection between the same ends: a client chooses one ID for all its packets with
+    /// True if this packet begins another connection between the same ends: a client chooses one ID for all its packets with
     /// long headers (RFC 9000, section 7.2). Clients without IDs have one connection at a time.
     pub fn is_another(&self, packet: &Packet<'_>, long: &Long<'_>) -> bool {
         let is_of_client = long.kind == Kind::Initial && packet.from == self.present[0];
@@ -317,7 +317,7 @@ impl QuicConnection {
             is_one,
             room,
         } = *one;
-        let is_copy = if data.len() < copies::LEAST {
+        let is_copy = if data.len() < copies::MIN_PACKET_BYTES {
             is_before_copy
         } else {
             self.copies.is_one(packet.id, data, room)
@@ -362,7 +362,7 @@ impl QuicConnection {
             self.is_retried = true;
             self.opening = Opening::Hello(None);
         }
-        let is_before = packet.at.since(self.first) < PATIENCE;
+        let is_before = packet.at.since(self.first) < RETRANSMISSION_TIME;
         let flags = match (side, long.kind) {
             (0, Kind::Initial) if is_first => Some(Flags::SYN),
             // Another part of the ClientHello, or a retransmission.
@@ -399,7 +399,7 @@ impl QuicConnection {
             return;
         };
         self.initials += 1;
-        if self.initials > MOST_INITIALS || !long.is_whole {
+        if self.initials > MAX_INITIALS || !long.is_whole {
             self.opening = Opening::Closed;
             return;
         }

@@ -8,16 +8,16 @@ use connection::memory::Room;
 use hashbrown::{DefaultHashBuilder, HashSet};
 
 /// The number of datagrams in each of the two generations that are remembered, more than are on their way at once.
-const GENERATION: usize = 1024;
+const MAX_GENERATION: usize = 1024;
 
 /// The same when memory is short.
-const FEW: usize = 16;
+const MAX_GENERATION_WHEN_SHORT: usize = 16;
 
 /// A shorter datagram cannot be a QUIC packet (RFC 9000, section 10.3).
-pub const LEAST: usize = 21;
+pub const MIN_PACKET_BYTES: usize = 21;
 
 /// The bytes of a datagram that are compared.
-const MOST: usize = 64;
+const MAX_COMPARED_BYTES: usize = 64;
 
 /// The recent datagrams.
 #[derive(Debug, Default)]
@@ -28,19 +28,19 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Whether this datagram, in an IP packet with this identification, is a copy.
+    /// True if this datagram, in an IP packet with this identification, is a copy.
     #[inline]
     pub fn is_one(&mut self, id: u16, data: &[u8], room: Room) -> bool {
         let mut hasher = self.hash.build_hasher();
-        hasher.write(&data[..data.len().min(MOST)]);
+        hasher.write(&data[..data.len().min(MAX_COMPARED_BYTES)]);
         hasher.write_u16(id);
         let print = hasher.finish();
         if self.before.contains(&print) || !self.present.insert(print) {
             return true;
         }
         let most = match room {
-            Room::Plenty => GENERATION,
-            Room::Little => FEW,
+            Room::Plenty => MAX_GENERATION,
+            Room::Little => MAX_GENERATION_WHEN_SHORT,
         };
         if self.present.len() >= most {
             self.before = std::mem::take(&mut self.present);

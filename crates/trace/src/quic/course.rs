@@ -17,25 +17,25 @@ use hashbrown::HashMap;
 use units::{Duration, Time};
 
 /// The most packets of a side that wait for an acknowledgement, and the most pieces of its streams.
-const MOST: usize = 1 << 14;
+const MAX_PACKETS: usize = 1 << 14;
 
 /// The same when memory is short.
-const FEW: usize = 1 << 6;
+const MAX_PACKETS_WHEN_SHORT: usize = 1 << 6;
 
 /// The most places of one packet. Each becomes a TCP segment. The data beyond count as not captured.
-const MOST_OF_PACKET: usize = 64;
+const MAX_PLACES_OF_PACKET: usize = 64;
 
 /// The most places of all packets of a side that wait for an acknowledgement.
-const MOST_PLACES: usize = 1 << 16;
+const MAX_PLACES: usize = 1 << 16;
 
 /// The most ACK frames of one packet that are read. A sender needs only one.
-const MOST_ACKS: usize = 4;
+const MAX_ACKS_OF_PACKET: usize = 4;
 
 /// The first sequence number after the SYN.
 const START: u64 = 1;
 
 /// A packet is full if it is at most this much shorter than the longest packet.
-const SLACK: u32 = 64;
+const FULL_PACKET_SLACK_BYTES: u32 = 64;
 
 /// The state of one side as a sender.
 #[derive(Debug, Default)]
@@ -166,7 +166,7 @@ impl Course {
     pub fn thin(&mut self, most: usize) {
         self.tcp.thin(most);
         for side in [0, 1] {
-            self.shorten(side, FEW);
+            self.shorten(side, MAX_PACKETS_WHEN_SHORT);
             self.sides[side].shrink();
         }
     }
@@ -189,7 +189,7 @@ impl Course {
             match frame {
                 Frame::Ack { ranges, delay_us } => {
                     acks += 1;
-                    if acks <= MOST_ACKS {
+                    if acks <= MAX_ACKS_OF_PACKET {
                         self.on_ack(&packet, opened.side, ranges, *delay_us, room);
                     }
                     continue;
@@ -219,8 +219,8 @@ impl Course {
         };
         self.sides[opened.side].keep(opened.number, sent);
         let most = match room {
-            Room::Plenty => MOST,
-            Room::Little => FEW,
+            Room::Plenty => MAX_PACKETS,
+            Room::Little => MAX_PACKETS_WHEN_SHORT,
         };
         self.shorten(opened.side, most);
     }
@@ -235,7 +235,7 @@ impl Course {
         let near = self.tcp.halves(opened.side).0.unwrap_or_default();
         let [side, other] = pair(&mut self.sides, opened.side);
         side.longest = side.longest.max(opened.len);
-        let is_short = opened.len.saturating_add(SLACK) < side.longest;
+        let is_short = opened.len.saturating_add(FULL_PACKET_SLACK_BYTES) < side.longest;
         // The acknowledgements that the sender knew of: those that passed at least one round trip from the capture to the
         // sender earlier.
         while let Some((at, count)) = other.acks.front()
@@ -296,7 +296,7 @@ impl Course {
             return;
         }
         own.ack_count = own.ack_count.wrapping_add(1);
-        if own.acks.len() >= MOST {
+        if own.acks.len() >= MAX_PACKETS {
             own.acks.pop_front();
         }
         own.acks.push_back((packet.at, own.ack_count));
@@ -344,10 +344,10 @@ impl Side {
 
     /// Frees spare capacity, and forgets the pieces of which nothing is outstanding.
     fn shrink(&mut self) {
-        self.forget_pieces(FEW);
+        self.forget_pieces(MAX_PACKETS_WHEN_SHORT);
         self.streams.shrink_to_fit();
         self.sent.shrink_to_fit();
-        let gone = self.acks.len().saturating_sub(FEW);
+        let gone = self.acks.len().saturating_sub(MAX_PACKETS_WHEN_SHORT);
         self.acks.drain(..gone);
         self.acks.shrink_to_fit();
         self.arrived.thin();
@@ -372,17 +372,17 @@ impl Side {
         let Some(to) = offset.checked_add(len).filter(|_| len > 0) else {
             return;
         };
-        if places.len() >= MOST_OF_PACKET {
+        if places.len() >= MAX_PLACES_OF_PACKET {
             return;
         }
-        if self.pieces > MOST {
-            self.forget_pieces(MOST / 2);
+        if self.pieces > MAX_PACKETS {
+            self.forget_pieces(MAX_PACKETS / 2);
         }
         let pieces = self.streams.entry(id).or_default();
         let known = pieces.last().map_or(offset, |last| last.offset + last.len);
         let first = pieces.partition_point(|piece| piece.offset + piece.len <= offset);
         for piece in &pieces[first..] {
-            if piece.offset >= to || places.len() >= MOST_OF_PACKET {
+            if piece.offset >= to || places.len() >= MAX_PLACES_OF_PACKET {
                 break;
             }
             let (from, to) = (offset.max(piece.offset), to.min(piece.offset + piece.len));
@@ -434,7 +434,7 @@ impl Side {
             return;
         };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        if index > self.sent.len() + MOST {
+        if index > self.sent.len() + MAX_PACKETS {
             // More packet numbers were skipped than any sender would.
             self.shorten(0);
             self.first = number;
@@ -458,7 +458,7 @@ impl Side {
     /// them. Returns how many packets with data those are.
     fn shorten(&mut self, most: usize) -> u64 {
         let mut with_data = 0;
-        while self.sent.len() > most || self.places > MOST_PLACES {
+        while self.sent.len() > most || self.places > MAX_PLACES {
             let Some(gone) = self.sent.pop_front() else {
                 break;
             };

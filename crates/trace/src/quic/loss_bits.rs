@@ -5,13 +5,13 @@
 //! Most connections do not use these bits. Header protection then makes them random, with blocks of one or two packets.
 
 /// The packets in a sender's block (the draft, "Q Run Length").
-const BLOCK: u64 = 64;
+const BLOCK_PACKETS: u64 = 64;
 
 /// The fewest packets in a run that counts as a block. Shorter runs come from reordering at an edge.
-const SHORTEST: u64 = BLOCK / 4;
+const MIN_BLOCK_PACKETS: u64 = BLOCK_PACKETS / 4;
 
 /// The number of whole blocks that prove that the bit is used.
-const ENOUGH: u64 = 3;
+const MIN_BLOCKS: u64 = 3;
 
 /// The loss bits of one direction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +35,7 @@ impl LossBits {
             return;
         }
         // The first block may have begun before the capture.
-        if self.runs > 1 && self.run >= SHORTEST {
+        if self.runs > 1 && self.run >= MIN_BLOCK_PACKETS {
             self.blocks += 1;
             self.in_blocks += self.run;
         }
@@ -46,9 +46,9 @@ impl LossBits {
     /// The shares of packets that were lost before the capture, and that their sender declared lost. `None` if the bits are
     /// not used.
     pub fn losses(&self) -> Option<(f64, f64)> {
-        let is_used = self.blocks >= ENOUGH && self.runs * SHORTEST < self.packets;
+        let is_used = self.blocks >= MIN_BLOCKS && self.runs * MIN_BLOCK_PACKETS < self.packets;
         is_used.then(|| {
-            let sent = (self.blocks * BLOCK) as f64;
+            let sent = (self.blocks * BLOCK_PACKETS) as f64;
             let before = 1.0 - self.in_blocks as f64 / sent;
             let reported = self.reported as f64 / self.packets as f64;
             (before.max(0.0), reported)
@@ -66,7 +66,7 @@ mod tests {
         for number in 0..64_000_u64 {
             // One packet in fifty is lost before the capture, and another one in a hundred behind it.
             if number % 50 != 7 {
-                bits.on_packet(number / BLOCK % 2 == 1, number % 100 < 3);
+                bits.on_packet(number / BLOCK_PACKETS % 2 == 1, number % 100 < 3);
             }
         }
         let (before, reported) = bits.losses().expect("used");

@@ -21,36 +21,36 @@ use units::{Bytes, Duration, Time};
 use super::course::{Course, Opened};
 
 /// The longest log in one JSON text, which is in memory as a whole.
-const LONGEST: u64 = 256 << 20;
+const MAX_LOG_BYTES: u64 = 256 << 20;
 
 /// The longest event that is parsed. A longer item is ignored. No more of a log than this is parsed at once.
-const LONGEST_EVENT: usize = 1 << 20;
+const MAX_EVENT_BYTES: usize = 1 << 20;
 
 /// The most connections of one log that are read.
-const MOST_TRACES: usize = 4096;
+const MAX_TRACES: usize = 4096;
 
 /// The most ranges of one acknowledgement that are read.
-const MOST_RANGES: usize = 1024;
+const MAX_RANGES: usize = 1024;
 
 /// The longest frame: a frame is within one packet.
-const LONGEST_FRAME: u64 = u16::MAX as u64;
+const MAX_FRAME_BYTES: u64 = u16::MAX as u64;
 
 /// The last packet number (RFC 9000, section 12.3).
 const MAX_PACKET_NUMBER: u64 = (1 << 62) - 1;
 
 /// The deepest nesting of brackets in a log.
-const DEEPEST: usize = 64;
+const MAX_NESTING: usize = 64;
 
 /// The separator before each text of a sequence (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
 
 /// The headers of UDP and IPv4.
-const HEADERS: u32 = 28;
+const HEADER_BYTES: u32 = 28;
 
 /// The shortest text that says something: an event, or the header of a sequence.
-const SHORTEST: usize = r#"{"name":"","time":0}"#.len();
+const MIN_TEXT_BYTES: usize = r#"{"name":"","time":0}"#.len();
 
-/// Whether a file with these first bytes may be a log. One in UTF-16 is told when it is read.
+/// True if a file with these first bytes may be a log. One in UTF-16 is told when it is read.
 pub fn is_one(start: &[u8]) -> bool {
     let text = start.strip_prefix(text::MARK).unwrap_or(start);
     text::is_utf_16(start)
@@ -118,7 +118,7 @@ fn each<'t>(list: Option<&'t RawValue>, most: usize, see: impl FnMut(&'t str) ->
 
 /// Parses a value; null if it is too long or invalid.
 fn value(text: &str) -> Value {
-    let is_short = text.len() <= LONGEST_EVENT;
+    let is_short = text.len() <= MAX_EVENT_BYTES;
     let value = is_short.then(|| serde_json::from_str(text).ok()).flatten();
     value.unwrap_or_default()
 }
@@ -126,7 +126,7 @@ fn value(text: &str) -> Value {
 /// A log while it is read.
 #[derive(Default)]
 struct Log {
-    /// Whether the server wrote it. Without a vantage point, the first packet decides: a client sends it.
+    /// True if the server wrote it. Without a vantage point, the first packet decides: a client sends it.
     is_server: Option<bool>,
     is_delta: bool,
     origin_ms: f64,
@@ -151,12 +151,12 @@ pub fn read(
     goes_on: &dyn Fn() -> bool,
 ) -> Result<(Vec<Connection>, bool), ReadError> {
     let mut text = Vec::new();
-    let mut is_cut = match source.take(LONGEST).read_to_end(&mut text) {
+    let mut is_cut = match source.take(MAX_LOG_BYTES).read_to_end(&mut text) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
         read => read.map(|_| false)?,
     };
-    if text.len() as u64 >= LONGEST {
-        let most = Bytes::new(LONGEST);
+    if text.len() as u64 >= MAX_LOG_BYTES {
+        let most = Bytes::new(MAX_LOG_BYTES);
         return Err(ReadError::Qlog(format!("it is longer than {most}; cut it")));
     }
     if text::is_utf_16(&text) {
@@ -170,7 +170,7 @@ pub fn read(
     text.truncate(end.map_or(0, |end| end + 1));
     let mut connections = Vec::new();
     let mut all = |whole: Whole<'_>| {
-        each(whole.traces, MOST_TRACES, |trace| {
+        each(whole.traces, MAX_TRACES, |trace| {
             connections.extend(Log::of(trace, memory, goes_on));
             goes_on()
         });
@@ -219,7 +219,7 @@ fn mend(mut text: Vec<u8>) -> Vec<u8> {
         match byte {
             b'"' => (is_text, begin) = (true, place + 1),
             b'{' | b'[' => {
-                if open.len() >= DEEPEST {
+                if open.len() >= MAX_NESTING {
                     break;
                 }
                 open.push((*byte, text.get(name.clone()) == Some(&b"events"[..])));
@@ -264,7 +264,7 @@ fn sequence(
         }
     };
     // An error of the parser takes longer than short texts are worth: a log may have a hundred million of them.
-    let says_something = |text: &&[u8]| text.len() >= SHORTEST;
+    let says_something = |text: &&[u8]| text.len() >= MIN_TEXT_BYTES;
     let parts = text.split(|byte| *byte == SEPARATOR);
     for part in parts.filter(says_something).take_while(|_| goes_on()) {
         let whole = parsed(part);
@@ -297,7 +297,7 @@ impl Log {
             "reference_time": part(trace.reference_time),
         }));
         each(trace.events, usize::MAX, |event| {
-            if event.len() >= SHORTEST {
+            if event.len() >= MIN_TEXT_BYTES {
                 log.event(&value(event), memory);
             }
             goes_on()
@@ -367,7 +367,7 @@ impl Log {
             at: Time::ZERO + Duration::from_nanos(nanos),
             from: ends[side],
             to: ends[1 - side],
-            ip_len: len.saturating_add(HEADERS),
+            ip_len: len.saturating_add(HEADER_BYTES),
             id: 0,
             is_marked: false,
             tunnel: None,
@@ -459,7 +459,7 @@ fn frame(value: &Value) -> Option<Frame> {
             ranges.sort_unstable_by_key(|range| u64::MAX - range.1);
             // A packet number that is listed twice arrived once.
             ranges.dedup_by(|next, before| next.1 >= before.0);
-            ranges.truncate(MOST_RANGES);
+            ranges.truncate(MAX_RANGES);
             let delay_ms = value["ack_delay"].as_f64().unwrap_or(0.0).max(0.0);
             Frame::Ack {
                 ranges,
@@ -471,7 +471,7 @@ fn frame(value: &Value) -> Option<Frame> {
             offset: number("offset")?,
             len: number("length")
                 .or(value["raw"]["length"].as_u64())
-                .filter(|len| *len <= LONGEST_FRAME)?,
+                .filter(|len| *len <= MAX_FRAME_BYTES)?,
         },
         "max_data" => number("maximum").map_or(Frame::Other, Frame::MaxData),
         "reset_stream" => number("stream_id").map_or(Frame::Other, Frame::Reset),

@@ -8,16 +8,16 @@ use units::{Duration, Time};
 
 /// The most samples that are kept. When they are full, every second one is dropped, and half as many of the later ones are
 /// kept.
-const MOST: usize = 512;
+const MAX_SAMPLES: usize = 512;
 
 /// The number of samples that stay when memory is short.
-const LEAST: usize = 16;
+const MIN_SAMPLES: usize = 16;
 
 /// An edge that follows another within less than one part in this many of the round trip is due to reordering.
-const SOONEST: u64 = 4;
+const REORDERING_DIVISOR: u64 = 4;
 
 /// With fewer samples, the round trip is unknown.
-const ENOUGH: u64 = 2;
+const MIN_TELLING_SAMPLES: u64 = 2;
 
 /// The bit of one direction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,7 +79,7 @@ impl Spin {
         let edge = self.ways[side].edge;
         if let Some(edge) = edge {
             let span = at.since(edge);
-            let least = handshake.or(self.mean).unwrap_or_default() / SOONEST;
+            let least = handshake.or(self.mean).unwrap_or_default() / REORDERING_DIVISOR;
             if span < least {
                 self.rejected += 1;
                 return;
@@ -105,7 +105,7 @@ impl Spin {
             reserve(&mut self.samples);
             self.samples.push(span);
         }
-        if self.samples.len() >= MOST {
+        if self.samples.len() >= MAX_SAMPLES {
             self.halve();
         }
     }
@@ -126,7 +126,7 @@ impl Spin {
 
     /// Reduces the samples to this many bytes, or to few.
     pub fn thin(&mut self, most: usize) {
-        while self.samples.len() > LEAST.max(most / size_of::<Duration>()) {
+        while self.samples.len() > MIN_SAMPLES.max(most / size_of::<Duration>()) {
             self.halve();
         }
         self.samples.shrink_to_fit();
@@ -138,7 +138,7 @@ impl Spin {
         let flips: u64 = self.ways.iter().map(|way| way.flips).sum();
         let packets: u64 = self.ways.iter().map(|way| way.packets).sum();
         let is_random = self.rejected > self.accepted * 2 || packets > 64 && flips * 3 > packets;
-        if self.accepted < ENOUGH || is_random {
+        if self.accepted < MIN_TELLING_SAMPLES || is_random {
             return None;
         }
         let mut sorted = self.samples.clone();

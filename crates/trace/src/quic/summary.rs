@@ -5,7 +5,7 @@ use units::{Duration, Time};
 
 use super::connection::{QuicConnection, Way};
 use super::spin::Shown;
-use crate::summary::{FASTEST, RttSummary};
+use crate::summary::{MAX_RATE_BPS, RttSummary};
 
 /// A QUIC connection as a capture shows it without keys.
 #[derive(Debug, Clone, Serialize)]
@@ -32,7 +32,7 @@ pub struct QuicSummary {
     pub server_id: Option<String>,
     /// How often the client's address has changed.
     pub migrations: u64,
-    /// Whether the server sent a Retry.
+    /// True if the server sent a Retry.
     pub is_retried: bool,
     /// Packets with 0-RTT data.
     pub zero_rtt_packets: u64,
@@ -150,7 +150,7 @@ impl QuicFlow {
             largest_bytes: way.largest,
             rate_bps: (!life.is_zero())
                 .then(|| rate.bits_per_sec())
-                .filter(|rate| *rate <= FASTEST),
+                .filter(|rate| *rate <= MAX_RATE_BPS),
             peak_bps: way.peak_bps(),
             marked: way.marked,
             losses: way

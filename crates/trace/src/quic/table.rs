@@ -12,16 +12,16 @@ use hashbrown::{HashMap, HashSet};
 use super::connection::QuicConnection;
 
 /// The most connections that are kept.
-const MOST: usize = 100_000;
+const MAX_CONNECTIONS: usize = 100_000;
 
 /// The most connection IDs that are kept.
-const MOST_IDS: usize = 4 * MOST;
+const MAX_IDS: usize = 4 * MAX_CONNECTIONS;
 
 /// The bytes of a connection ID that no other bytes equal by chance.
-const ENOUGH_OF_ID: usize = 4;
+const MIN_TELLING_ID_BYTES: usize = 4;
 
 /// The port of HTTP/3. It identifies QUIC if only short headers were captured.
-const PORT: u16 = 443;
+const HTTP3_PORT: u16 = 443;
 
 #[derive(Default)]
 pub struct Table {
@@ -85,7 +85,7 @@ impl Table {
         let ids = connection.on_datagram(packet, len, data, header, &self.secrets, room);
         memory.count(connection);
         for (id, side) in ids {
-            if self.ids.len() < MOST_IDS {
+            if self.ids.len() < MAX_IDS {
                 self.lengths |= 1 << id.len();
                 self.ids.insert(id, (place, side));
             }
@@ -124,12 +124,13 @@ impl Table {
     fn by_id(&self, data: &[u8], header: &Header<'_>) -> Option<(usize, usize)> {
         match header {
             Header::Long(long, _) => {
-                let known = |id: Id| Some(id).filter(|id| id.len() >= ENOUGH_OF_ID);
+                let known = |id: Id| Some(id).filter(|id| id.len() >= MIN_TELLING_ID_BYTES);
                 let of = |id: Id| known(id).and_then(|id| self.ids.get(&id).copied());
                 of(long.to).or_else(|| of(long.from).map(|(place, side)| (place, 1 - side)))
             }
             Header::Short(_) => {
-                let lengths = (ENOUGH_OF_ID..=20).filter(|length| self.lengths >> length & 1 != 0);
+                let lengths =
+                    (MIN_TELLING_ID_BYTES..=20).filter(|length| self.lengths >> length & 1 != 0);
                 let mut known = lengths.filter_map(|length| {
                     let id = Id::new(data.get(1..=length)?)?;
                     self.ids.get(&id).copied()
@@ -169,12 +170,12 @@ impl Table {
         }
         let is_new = match header {
             Header::Long(long, _) => long.kind == Kind::Initial,
-            Header::Short(_) => packet.from.port == PORT || packet.to.port == PORT,
+            Header::Short(_) => packet.from.port == HTTP3_PORT || packet.to.port == HTTP3_PORT,
         };
         if !is_new || !header.has_fixed_bit() {
             return None;
         }
-        if self.connections.len() >= MOST {
+        if self.connections.len() >= MAX_CONNECTIONS {
             self.left_out += 1;
             return None;
         }

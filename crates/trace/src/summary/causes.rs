@@ -9,29 +9,29 @@ use connection::{Loss, Sample};
 use units::Duration;
 
 /// The queue is at its longest from this share of the queue at losses …
-const LONG: f64 = 0.85;
+const FULL_QUEUE_SHARE: f64 = 0.85;
 
 /// … or within this many packets of it.
-const PACKETS: f64 = 1.5;
+const FULL_QUEUE_PACKETS: f64 = 1.5;
 
 /// A queue below one part in this many of RTprop is no queue.
-const SHALLOW: u64 = 8;
+const MIN_QUEUE_DIVISOR: u64 = 8;
 
 /// The share of losses that may have met a queue that seemed longer than the buffer.
-const TOO_LONG: f64 = 0.05;
+const MAX_SHARE_BEYOND_BUFFER: f64 = 0.05;
 
 /// Random losses exceed their expected number by more than this many standard deviations once in some hundred flows.
-const ACCIDENT: f64 = 3.0;
+const MAX_DEVIATIONS: f64 = 3.0;
 
 /// The share of a buffer's drops that may seem to have met a shorter queue. Away from the sender, the next packet's RTT is
 /// known only from timestamps.
-const MISJUDGED: f64 = 0.1;
+const MAX_SHARE_MISJUDGED: f64 = 0.1;
 
 /// If no more than this share of the losses met a shorter queue, none was random.
-const STRAY: f64 = 0.02;
+const MAX_SHARE_STRAY: f64 = 0.02;
 
 /// The factor by which a count of losses may be wrong, as counts of retransmissions are.
-const MISCOUNTED: f64 = 1.2;
+const MAX_MISCOUNT: f64 = 1.2;
 
 /// The causes of losses on a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,19 +74,19 @@ impl Causes {
             .filter_map(|loss| Some((queue(loss.rtt()?), f64::from(loss.packets))));
         let mut met: Vec<(f64, f64)> = met.collect();
         met.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        let Some(longest) = below(&met, 1.0 - TOO_LONG) else {
+        let Some(longest) = below(&met, 1.0 - MAX_SHARE_BEYOND_BUFFER) else {
             // The queue at the losses is unknown.
             return Causes::by_chance(0.0, lost, packets);
         };
         let Counted {
             rtt_min, packet, ..
         } = counted;
-        if longest < (*rtt_min / SHALLOW).as_secs_f64() {
+        if longest < (*rtt_min / MIN_QUEUE_DIVISOR).as_secs_f64() {
             // The queue is too short to tell when it is at its longest.
             return Causes::by_chance(0.0, lost, packets);
         }
         let packet = packet.as_secs_f64();
-        let long = (longest * LONG).min(longest - packet * PACKETS);
+        let long = (longest * FULL_QUEUE_SHARE).min(longest - packet * FULL_QUEUE_PACKETS);
         let (of_lost, of_sent) = (
             share_from(&met, long),
             share_from(&sent(samples, queue), long),
@@ -94,22 +94,26 @@ impl Causes {
         let (at_long, by_chance) = (lost * of_lost, lost * of_sent);
         let deviation = (by_chance * (1.0 - of_sent) + 1.0).sqrt();
         let short = lost - at_long;
-        if at_long - by_chance < ACCIDENT * deviation {
-            let least = if of_lost > 1.0 - MISJUDGED { 0.0 } else { lost };
+        if at_long - by_chance < MAX_DEVIATIONS * deviation {
+            let least = if of_lost > 1.0 - MAX_SHARE_MISJUDGED {
+                0.0
+            } else {
+                lost
+            };
             return Causes::by_chance(least, lost, packets);
         }
         let first = met.partition_point(|(queue, _)| *queue < long);
         let full =
             below(&met[first..], 0.5).map(|queue| Duration::from_nanos((queue * 1e9) as u64));
-        if short <= lost * STRAY {
+        if short <= lost * MAX_SHARE_STRAY {
             return Causes {
                 full,
                 ..Causes::NONE
             };
         }
-        let at_risk = packets * (1.0 - of_sent).max(MISJUDGED);
-        let mut causes = Causes::by_chance(short - lost * MISJUDGED, short, at_risk);
-        if short <= lost * MISJUDGED {
+        let at_risk = packets * (1.0 - of_sent).max(MAX_SHARE_MISJUDGED);
+        let mut causes = Causes::by_chance(short - lost * MAX_SHARE_MISJUDGED, short, at_risk);
+        if short <= lost * MAX_SHARE_MISJUDGED {
             causes.random[1] = 0.0;
         }
         causes.full = full;
@@ -119,8 +123,8 @@ impl Causes {
     /// `lost` of `packets` were lost at random, but perhaps only `least`.
     fn by_chance(least: f64, lost: f64, packets: f64) -> Causes {
         let accident = |lost: f64| 2.0 * lost.max(0.0).sqrt();
-        let fewest = (least - accident(least)).max(0.0) / MISCOUNTED;
-        let most = (lost + accident(lost) + 2.0) * MISCOUNTED;
+        let fewest = (least - accident(least)).max(0.0) / MAX_MISCOUNT;
+        let most = (lost + accident(lost) + 2.0) * MAX_MISCOUNT;
         Causes {
             random: [fewest, lost, most].map(|lost| (lost / packets).min(1.0)),
             full: None,

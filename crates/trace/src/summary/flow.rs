@@ -4,24 +4,24 @@ use connection::{Connection, Flow, Limit, Sample, Shares};
 use serde::Serialize;
 use units::{Bytes, Duration, Rate};
 
+use super::capture_point::CapturePoint;
 use super::causes::{Causes, Counted};
 use super::known::{KnownPath, rounded};
-use super::place::Place;
 use super::policer::policer;
 use crate::guess::Guess;
 use crate::signs::Signs;
 
 /// The fastest rate of a link, in bit/s. A faster one is an error of clocks, or forged.
-pub const FASTEST: u64 = 10_000_000_000_000;
+pub const MAX_RATE_BPS: u64 = 10_000_000_000_000;
 
 /// The shortest RTprop. A capture's clock cannot tell a shorter one from 0.
-const SHORTEST: Duration = Duration::from_micros(1);
+const MIN_RTPROP: Duration = Duration::from_micros(1);
 
 /// The smallest BDP of a path, in bytes. A smaller one comes from accidental rates and times.
-const SMALLEST_BDP: u64 = 10;
+const MIN_BDP_BYTES: u64 = 10;
 
 /// The smallest buffer of a path, in bytes: two of the longest packets that the Internet carries everywhere.
-const SMALLEST_BUFFER: f64 = 3_000.0;
+const MIN_BUFFER_BYTES: f64 = 3_000.0;
 
 /// The data of one direction.
 #[derive(Debug, Clone, Serialize)]
@@ -61,7 +61,7 @@ pub struct FlowSummary {
     pub btl_bw_bps: Option<u64>,
     /// The same as a rate of IP packets.
     pub btl_bw_ip_bps: Option<u64>,
-    /// Whether the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
+    /// True if the flow filled the pipe. If not, the bottleneck may be faster than BtlBw.
     pub is_pipe_filled: bool,
     /// The data in flight, over the samples.
     pub inflight_bytes: Option<Spread>,
@@ -93,7 +93,7 @@ pub struct FlowSummary {
     pub recoveries: u64,
     /// Recoveries that began with a timeout.
     pub timeouts: u64,
-    /// What limited the flow, as shares of the time.
+    /// The limits of the flow, as shares of the time.
     pub limited_by: Option<LimitedBy>,
     /// The rate of a policer, if there is a sign of one.
     pub policer_bps: Option<u64>,
@@ -131,7 +131,7 @@ pub struct RttSummary {
     pub max: f64,
 }
 
-/// What limited a flow, as shares of the time from the end of its handshake to its last packet.
+/// The limits of a flow, as shares of the time from the end of its handshake to its last packet.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct LimitedBy {
     /// The application, or its send buffer.
@@ -154,7 +154,7 @@ pub struct LimitedBy {
 impl FlowSummary {
     /// Where the capture was taken, in words.
     pub fn captured(&self) -> &'static str {
-        self.place.parse().unwrap_or(Place::Unknown).words()
+        self.place.parse().unwrap_or(CapturePoint::Unknown).words()
     }
 
     /// The summary of this side's data, if it had any.
@@ -162,13 +162,13 @@ impl FlowSummary {
         let flow = connection.sides[side].flow.as_deref()?;
         let totals = &flow.totals;
         let (near, far) = connection.halves(side);
-        let place = Place::of(connection, side);
+        let place = CapturePoint::of(connection, side);
         let life = connection.last.since(connection.first);
         let samples = flow.samples();
         let rtprop = match (flow.model.rtt_min, flow.far()) {
             // For QUIC, the place of the capture becomes known late: at first, the ends' computing time in the handshake
             // hides it.
-            (Some(least), Some(far)) if connection.is_quic && place == Place::Sender => {
+            (Some(least), Some(far)) if connection.is_quic && place == CapturePoint::Sender => {
                 Some(least.min(far))
             }
             // An acknowledgement is seen at one end and its data at the other, if both ends were captured.
@@ -179,11 +179,12 @@ impl FlowSummary {
             (least, _) => least,
         };
         let btl_bw = Some(flow.model.btl_bw_max());
-        let btl_bw = btl_bw.filter(|rate| !rate.is_zero() && with_headers(*rate, flow) <= FASTEST);
+        let btl_bw =
+            btl_bw.filter(|rate| !rate.is_zero() && with_headers(*rate, flow) <= MAX_RATE_BPS);
         let millis = |span: Option<Duration>| span.map(Duration::as_millis_f64);
         let [from, to] = [side, 1 - side].map(|end| connection.ends[end].to_string());
         let is_heard = totals.acks > 0;
-        let is_known = place != Place::Unknown && is_heard;
+        let is_known = place != CapturePoint::Unknown && is_heard;
         let course = (samples, flow.rounds.done());
         let policed = rtprop
             .and_then(|least| policer(flow.recovery.losses.kept(), course, least, flow.mss()));
@@ -201,7 +202,7 @@ impl FlowSummary {
             delivered_bytes: totals.delivered,
             goodput_bps: (is_heard && !life.is_zero())
                 .then(|| rate(totals.delivered, life).bits_per_sec())
-                .filter(|rate| *rate <= FASTEST),
+                .filter(|rate| *rate <= MAX_RATE_BPS),
             rtprop_ms: millis(rtprop),
             rtt_ms: rtts(flow),
             jitter_ms: millis(flow.model.jitter()),
@@ -234,12 +235,12 @@ impl FlowSummary {
                 .and_then(|shares| LimitedBy::of(&shares)),
             policer_bps: policed
                 .map(Rate::bits_per_sec)
-                .filter(|rate| *rate <= FASTEST),
+                .filter(|rate| *rate <= MAX_RATE_BPS),
             ack_aggregation_bytes: flow.aggregation(),
-            controller: Guess::of(&Signs::of(flow, place == Place::Sender)),
+            controller: Guess::of(&Signs::of(flow, place == CapturePoint::Sender)),
             path: None,
         };
-        if connection.is_blind(side, place == Place::Sender) {
+        if connection.is_blind(side, place == CapturePoint::Sender) {
             summary.hide(connection);
         }
         summary.path = summary.known_path(flow, policed.is_some());
@@ -264,7 +265,7 @@ impl FlowSummary {
     }
 
     fn known_path(&self, flow: &Flow, is_policed: bool) -> Option<KnownPath> {
-        let shortest = SHORTEST.as_millis_f64();
+        let shortest = MIN_RTPROP.as_millis_f64();
         let rtprop = self.rtprop_ms.filter(|rtprop| *rtprop >= shortest)?;
         let rate = |bps: u64| Rate::from_bits_per_sec(rounded(bps));
         let packet = flow.model.btl_bw_max().time_for(Bytes::new(flow.mss()));
@@ -284,8 +285,8 @@ impl FlowSummary {
         let queue = causes.full.map_or(longest, Duration::as_millis_f64);
         let own = rate(self.btl_bw_ip_bps?);
         let rtt = Duration::from_micros(rounded((rtprop * 1e3) as u64));
-        let bdp = Some(own.bytes_in(rtt).get()).filter(|bdp| *bdp >= SMALLEST_BDP)?;
-        let smallest = SMALLEST_BUFFER / bdp as f64;
+        let bdp = Some(own.bytes_in(rtt).get()).filter(|bdp| *bdp >= MIN_BDP_BYTES)?;
+        let smallest = MIN_BUFFER_BYTES / bdp as f64;
         Some(KnownPath {
             rate: own,
             rate_of_all: own,

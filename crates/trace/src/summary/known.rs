@@ -6,18 +6,18 @@ use units::{Duration, Rate};
 use super::causes::Causes;
 
 /// A burst size that suits most policers.
-pub const BURST: &str = "100kb";
+pub const POLICER_BURST: &str = "100kb";
 
 /// Without an upper bound, a rate may be this many times what was measured.
-const UNBOUNDED: u64 = 100;
+const MAX_RATE_FACTOR: u64 = 100;
 
 /// Without an upper bound, a buffer may be this many times the longest queue or the BDP.
-const LONGER: f64 = 8.0;
+const MAX_BUFFER_FACTOR: f64 = 8.0;
 
 /// The uncertainty of a full buffer: the least and the greatest share of it, and a number of packets.
-const SHORTEST: f64 = 0.9;
-const LONGEST: f64 = 1.15;
-const PACKETS: f64 = 2.0;
+const MIN_BUFFER_SHARE: f64 = 0.9;
+const MAX_BUFFER_SHARE: f64 = 1.15;
+const BUFFER_PACKETS: f64 = 2.0;
 
 /// The path of a flow that shows both RTprop and BtlBw. Serializes as ranges.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct KnownPath {
     pub smallest: f64,
     /// The causes of losses.
     pub causes: Causes,
-    /// Whether the flow filled the pipe. If not, the bottleneck may be faster.
+    /// True if the flow filled the pipe. If not, the bottleneck may be faster.
     pub is_pipe_filled: bool,
     /// The rate of a policer, if there is a sign of one.
     pub policed: Option<Rate>,
@@ -48,7 +48,7 @@ impl KnownPath {
         self.causes.random[1]
     }
 
-    /// Whether a full buffer dropped packets, which shows its size.
+    /// True if a full buffer dropped packets, which shows its size.
     pub fn is_buffer_known(&self) -> bool {
         self.causes.full.is_some()
     }
@@ -61,16 +61,19 @@ impl KnownPath {
         let most = if self.is_pipe_filled {
             three_digits(self.rate_of_all.max(self.rate), 103)
         } else {
-            three_digits(self.rate, 100 * UNBOUNDED)
+            three_digits(self.rate, 100 * MAX_RATE_FACTOR)
         };
         let (rtt, buffer) = (self.rtt, self.buffer);
         let upper_rtt = Duration::from_nanos(rtt.as_nanos() / 100 * 102);
         // Without drops, the queue never filled the buffer.
         let [shortest, longest] = if self.is_buffer_known() {
-            let slack = self.packet * PACKETS;
-            [buffer * SHORTEST - slack, buffer * LONGEST + slack]
+            let slack = self.packet * BUFFER_PACKETS;
+            [
+                buffer * MIN_BUFFER_SHARE - slack,
+                buffer * MAX_BUFFER_SHARE + slack,
+            ]
         } else {
-            [buffer, buffer.max(1.0) * LONGER]
+            [buffer, buffer.max(1.0) * MAX_BUFFER_FACTOR]
         };
         let shortest = shortest.max(buffer / 2.0).max(self.smallest);
         let longest = longest.max(shortest);
@@ -85,7 +88,7 @@ impl KnownPath {
         }
         if let Some(rate) = self.policed {
             ranges.push(("policer.rate", rate.to_string()));
-            ranges.push(("policer.burst", BURST.to_owned()));
+            ranges.push(("policer.burst", POLICER_BURST.to_owned()));
         }
         ranges
     }

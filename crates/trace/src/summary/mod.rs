@@ -1,9 +1,9 @@
 //! The results of captures, in numbers.
 
+mod capture_point;
 mod causes;
 mod flow;
 mod known;
-mod place;
 mod policer;
 mod timeline;
 mod together;
@@ -15,12 +15,12 @@ use units::{Duration, Time};
 use crate::quic::{QuicConnection, QuicSummary};
 use crate::trace::{Counts, Trace};
 
+pub use capture_point::CapturePoint;
 pub use causes::Causes;
-pub(crate) use flow::FASTEST;
+pub(crate) use flow::MAX_RATE_BPS;
 pub use flow::{FlowSummary, LimitedBy, RttSummary, Spread};
-pub(crate) use known::BURST;
 pub use known::KnownPath;
-pub use place::Place;
+pub(crate) use known::POLICER_BURST;
 pub use timeline::{FlowTimeline, Timeline};
 
 /// The results of captures.
@@ -28,7 +28,7 @@ pub use timeline::{FlowTimeline, Timeline};
 pub struct Summary {
     /// When the first packet of a connection passed, in seconds from the Unix epoch.
     pub start_s: Option<f64>,
-    /// What was read.
+    /// Counts of the packets that were read.
     pub read: Counts,
     /// Connections that were dropped because there were too many: those with the least payload.
     pub evicted: u64,
@@ -57,7 +57,7 @@ pub struct ConnectionSummary {
     pub handshake_ms: Option<f64>,
     /// The innermost tunnel that carried it.
     pub tunnel: Option<&'static str>,
-    /// Whether it was reset.
+    /// True if it was reset.
     pub is_reset: bool,
     /// The directions with data, the one with the most first.
     pub flows: Vec<FlowSummary>,

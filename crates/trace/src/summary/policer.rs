@@ -8,32 +8,32 @@ use connection::{Loss, Round, Sample};
 use units::{Duration, Rate, Time};
 
 /// A queue below one part in this many of RTprop is short.
-const SHORT: u64 = 4;
+const MIN_QUEUE_DIVISOR: u64 = 4;
 
 /// The fewest times at which packets were lost.
-const TIMES: usize = 4;
+const MIN_LOSS_TIMES: usize = 4;
 
 /// Before the first loss, the flow exceeded the policed rate by this factor …
-const FASTER: f64 = 1.3;
+const MIN_EXCESS: f64 = 1.3;
 
 /// … for this many round trips.
-const ROUNDS: u64 = 2;
+const EXCESS_ROUND_TRIPS: u64 = 2;
 
 /// From a loss to the next, tokens gained and tokens spent are equal: up to this share of the most tokens in between …
-const BALANCE: f64 = 0.3;
+const MAX_IMBALANCE_OF_TOKENS: f64 = 0.3;
 
 /// … or up to this share of the bytes delivered in between …
-const EVEN: f64 = 0.04;
+const MAX_IMBALANCE_OF_BYTES: f64 = 0.04;
 
 /// … and up to this many packets.
-const PACKETS: u64 = 4;
+const MAX_IMBALANCE_PACKETS: u64 = 4;
 
 /// The fewest packets between two losses, on average. With fewer, tokens balance by accident.
-const BETWEEN: f64 = 50.0;
+const MIN_PACKETS_BETWEEN: f64 = 50.0;
 
 /// An application that writes at a steady rate sends the same between any two losses. So nothing is told if it or the
 /// receiver limited the flow for more than one part in this many of the time.
-const HELD: u64 = 5;
+const HELD_DIVISOR: u64 = 5;
 
 /// The rate of a policer, in payload, if there is a sign of one.
 pub fn policer(
@@ -52,7 +52,7 @@ pub fn policer(
         }
         latest = Some(loss.at);
     }
-    if times.len() < TIMES || !are_without_queue(losses, rtt_min) {
+    if times.len() < MIN_LOSS_TIMES || !are_without_queue(losses, rtt_min) {
         return None;
     }
     let (first, last) = (times.first()?, times.last()?);
@@ -60,11 +60,16 @@ pub fn policer(
     if span < rtt_min * 16 || last.1 <= first.1 {
         return None;
     }
-    if held(rounds, first.0, last.0) > span / HELD {
+    if held(rounds, first.0, last.0) > span / HELD_DIVISOR {
         return None;
     }
     let rate = (last.1 - first.1) as f64 / span.as_secs_f64();
-    if !was_faster(samples, rate * FASTER, rtt_min * ROUNDS, first_of_all.at) {
+    if !was_faster(
+        samples,
+        rate * MIN_EXCESS,
+        rtt_min * EXCESS_ROUND_TRIPS,
+        first_of_all.at,
+    ) {
         return None;
     }
     let tokens = |at: Time, passed: u64| {
@@ -80,11 +85,11 @@ pub fn policer(
             most = most.max(tokens(sample.at, sample.delivered.get()) - before.max(after));
             place += 1;
         }
-        let slack = (PACKETS * mss) as f64;
+        let slack = (MAX_IMBALANCE_PACKETS * mss) as f64;
         balances.push((((after - before).abs() - slack).max(0.0), most));
     }
     let between = rate * span.as_secs_f64() / (times.len() - 1) as f64;
-    if between < BETWEEN * mss as f64 {
+    if between < MIN_PACKETS_BETWEEN * mss as f64 {
         return None;
     }
     let middle = |values: &mut Vec<f64>| {
@@ -96,7 +101,8 @@ pub fn policer(
     };
     let mut off: Vec<f64> = balances.iter().map(|(off, _)| *off).collect();
     let mut held: Vec<f64> = balances.iter().map(|(_, held)| *held).collect();
-    let allowed = (middle(&mut held) * BALANCE).max(between * EVEN);
+    let allowed =
+        (middle(&mut held) * MAX_IMBALANCE_OF_TOKENS).max(between * MAX_IMBALANCE_OF_BYTES);
     let is_balanced = middle(&mut off) <= allowed;
     is_balanced.then(|| Rate::from_bytes_per_sec(rate as u64))
 }
@@ -105,7 +111,7 @@ fn are_without_queue(losses: &[Loss], rtt_min: Duration) -> bool {
     let mut rtts: Vec<Duration> = losses.iter().filter_map(Loss::rtt).collect();
     rtts.sort_unstable();
     let middle = rtts.get(rtts.len() / 2);
-    middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / SHORT)
+    middle.is_some_and(|rtt| *rtt <= rtt_min + rtt_min / MIN_QUEUE_DIVISOR)
 }
 
 /// For how long the application or the receiver limited the flow between two moments, to a round.
@@ -117,7 +123,7 @@ fn held(rounds: &[Round], from: Time, to: Time) -> Duration {
     })
 }
 
-/// Whether the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
+/// True if the delivery rate before `until` exceeded `rate`, in bytes per second, for this long.
 fn was_faster(samples: &[Sample], rate: f64, span: Duration, until: Time) -> bool {
     let mut first = 0;
     let samples = samples

@@ -4,7 +4,7 @@ use capture::packet::Endpoint;
 use connection::{Connection, Flow, Sample};
 use units::{Bytes, Time};
 
-use super::Place;
+use super::CapturePoint;
 
 /// A connection over time, for plots and tables of samples.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ impl Timeline {
     pub(super) fn of(connection: Connection) -> Timeline {
         let first = connection.first;
         let is_blind = [0, 1].map(|side| {
-            let place = Place::of(&connection, side);
-            connection.is_blind(side, place == Place::Sender)
+            let place = CapturePoint::of(&connection, side);
+            connection.is_blind(side, place == CapturePoint::Sender)
         });
         let sides = connection.sides.into_iter().zip(connection.ends);
         let flows = sides.zip(is_blind);

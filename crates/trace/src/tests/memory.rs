@@ -193,7 +193,7 @@ fn connections_of_logs_are_bounded() {
         trace.read(log.as_bytes(), &|| true).expect("a qlog");
     }
     let (connections, _, evicted) = trace.into_connections();
-    assert!(connections.len() <= crate::MOST_CONNECTIONS);
+    assert!(connections.len() <= crate::MAX_CONNECTIONS);
     assert_eq!(connections.len() as u64 + evicted, 25 * 4_096);
 }
 

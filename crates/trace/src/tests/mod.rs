@@ -181,7 +181,7 @@ fn over_ip(protocol: u8, head: &[u8]) -> Vec<u8> {
     [&ip[..], head].concat()
 }
 
-/// What is before IPv4, with the link type, in the formats of tunnels, switches, wireless networks and capturing programs.
+/// The headers before IPv4, with the link type, in the formats of tunnels, switches, wireless networks and capturing programs.
 fn wrappings() -> Vec<(u32, Vec<u8>)> {
     let addresses = [2_u8; 12];
     let ethernet = [&addresses[..], &[8, 0]].concat();
@@ -636,7 +636,7 @@ fn what_is_no_capture_is_answered_in_a_line() {
     }
 }
 
-/// What is damaged below is read as it is.
+/// The captures that are damaged below are readable undamaged.
 #[test]
 fn seeds_are_read() {
     let logged = summary(&sequence());
@@ -694,7 +694,7 @@ fn connections_are_bounded_and_the_small_ones_go() {
             .expect("a vector takes everything");
     }
     let summary = summary(&writer.finish().expect("a vector takes everything"));
-    assert!(summary.connections.len() <= crate::MOST_CONNECTIONS);
+    assert!(summary.connections.len() <= crate::MAX_CONNECTIONS);
     assert_eq!(summary.connections.len() as u64 + summary.evicted, 120_000);
     let with_data = summary
         .connections

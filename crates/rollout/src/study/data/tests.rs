@@ -9,12 +9,10 @@ use kernel::{EndedConnection, ToldObject};
 use units::{Bytes, Duration};
 
 use super::super::given::{Given, Recording};
-use super::super::object::{ObjectRow, write_objects};
-use super::super::row::{Row as Written, write_rows};
-use super::super::running::observation;
+use super::super::row::Row as Written;
+use super::super::running::rows_in;
 use super::*;
 use fleet::Moment;
-use fleet::files::Files;
 use fleet::systems::Regions;
 
 const PLAN: &str = "name = \"a\"\ncgroup = \"a\"\nunit = \"prefix\"\nduration = \"1h\"\nconnections = { listen = [80] }\n\
@@ -32,7 +30,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         set_up_unix_s: 1.0,
         unix_s: 2.0,
         port: 80,
-        client: Some("192.0.2.7".to_owned()),
+        client: Some("192.0.2.7".into()),
         end: None,
         system: None,
         region: None,
@@ -46,7 +44,7 @@ fn row(connection: u64, of: &Observation) -> Written {
         min_rtt: None,
         median_rtt: None,
         objects: None,
-        delivery_rate: None,
+        delivery_rate_bps: None,
         busy: of.busy,
         rwnd_limited: Duration::ZERO,
         sndbuf_limited: Duration::ZERO,
@@ -57,7 +55,7 @@ fn write(directory: &Path, rows: Vec<Written>) {
     let plan = experiment::Plan::parse(PLAN).unwrap();
     Place::make(directory, PLAN, &plan, 0.0).unwrap();
     let keep = Bytes::new(100_000_000);
-    let mut files = Files::new(directory, START, keep, write_rows).unwrap();
+    let mut files = rows_in(directory, keep).unwrap();
     files.add(Moment::default(), rows).unwrap();
     files.save().unwrap();
 }
@@ -87,7 +85,7 @@ fn object(connection: u64, number: u64, of: &Observation) -> ObjectRow {
 
 fn write_rows_of_objects(directory: &Path, rows: Vec<ObjectRow>) {
     let keep = Bytes::new(100_000_000);
-    let mut files = Files::new(directory, OBJECTS, keep, write_objects).unwrap();
+    let mut files = rows_in(directory, keep).unwrap();
     files.add(Moment::default(), rows).unwrap();
     files.save().unwrap();
 }
@@ -186,7 +184,7 @@ fn what_was_written_is_evaluated_as_if_it_had_never_been_on_a_disk() {
     let mut gathered = Gathered::new(&["cubic", "reno"], &[0.5, 0.5]);
     let group = || vec!["192.0.2.0/24".to_owned()];
     rows.iter()
-        .for_each(|row| gathered.add(&observation(row, group())));
+        .for_each(|row| gathered.add(&row.observation(group())));
     write(directory.path(), rows);
     let read = read(&[directory.path()], Vec::new(), &mut Lookup::default()).unwrap();
     assert_eq!((read.place.plan.name.as_str(), read.joined), ("a", None));
@@ -258,7 +256,7 @@ fn what_had_to_go_is_counted_and_the_verdict_says_so() {
         (0..7).map(|number| row(number, of)).collect(),
     );
     write_rows_of_objects(directory.path(), vec![object(1, 1, of), object(1, 2, of)]);
-    for start in [START, OBJECTS] {
+    for start in [Row::START, ObjectRow::START] {
         enlarge(&files(directory.path(), start)[0].0);
     }
     let given = Given {
@@ -451,7 +449,7 @@ fn what_is_damaged_is_named_and_left_out() {
     let directory = tempfile::tempdir().unwrap();
     let of = &model()[0];
     write(directory.path(), vec![row(1, of)]);
-    let whole = files(directory.path(), START).remove(0).0;
+    let whole = files(directory.path(), Row::START).remove(0).0;
     let bytes = std::fs::read(&whole).unwrap();
     let damaged = [
         ("study-1700000000000.parquet", b"PAR1".to_vec()),
@@ -535,7 +533,7 @@ fn clients_are_grouped_by_the_region_that_was_recorded_or_is_given() {
     let directory = tempfile::tempdir().unwrap();
     let study = Model::new(Units::Prefixes(600), 0.0).study(3);
     let rows = (0..).zip(&study).map(|(number, of)| Written {
-        client: Some(format!("10.{}.0.0/24", of.unit % 3)),
+        client: Some(format!("10.{}.0.0/24", of.unit % 3).into()),
         region: Some(Arc::from(["north", "south"][of.unit as usize % 2])),
         ..row(number, of)
     });
@@ -587,7 +585,7 @@ fn clients_are_grouped_by_system_network_and_rtt_from_what_is_stored() {
     let directory = tempfile::tempdir().unwrap();
     let study = Model::new(Units::Prefixes(900), 0.0).study(3);
     let rows = (0..).zip(&study).map(|(number, of)| Written {
-        client: Some(format!("10.{}.{}.0/24", of.unit % 2, of.unit % 250)),
+        client: Some(format!("10.{}.{}.0/24", of.unit % 2, of.unit % 250).into()),
         // The first connection of each unit comes first.
         set_up_unix_s: number as f64,
         handshake_rtt: Some(Duration::from_millis(5 + 100 * (of.unit % 3))),
@@ -624,7 +622,7 @@ fn an_arm_that_was_not_in_force_has_no_verdict() {
     let study = Model::new(Units::Prefixes(600), 0.5).study(3);
     let rows = (0..).zip(&study).map(|(number, of)| Written {
         assigned: Arc::from(["cubic", "reno"][of.arm]),
-        controller: Some("cubic".to_owned()),
+        controller: Some("cubic".into()),
         ..row(number, of)
     });
     write(directory.path(), rows.collect());
@@ -677,7 +675,7 @@ fn a_washout_is_seen_since_the_switch_and_nowhere_else() {
         });
     }
     let keep = Bytes::new(100_000_000);
-    let mut files = Files::new(directory.path(), START, keep, write_rows).unwrap();
+    let mut files = rows_in(directory.path(), keep).unwrap();
     files.add(Moment::default(), rows).unwrap();
     files.save().unwrap();
     write_rows_of_objects(directory.path(), objects);
