@@ -147,7 +147,12 @@ mod tests {
 
     #[test]
     fn the_interval_is_students_as_in_tables() {
-        for (rivals, count, t) in [(1, 2, 12.706), (5, 3, 9.925), (1, 12, 2.201), (5, 8, 3.4995)] {
+        for (rivals, count, t) in [
+            (1, 2, 12.706),
+            (5, 3, 9.925),
+            (1, 12, 2.201),
+            (5, 8, 3.4995),
+        ] {
             let logs: Vec<f64> = (0..count).map(f64::from).collect();
             let found = half_width(&logs, rivals).unwrap();
             let expected = t * deviation(&logs).unwrap() / f64::from(count).sqrt();
