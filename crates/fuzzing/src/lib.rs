@@ -1,6 +1,6 @@
 //! A short, seeded fuzzing run as an ordinary test.
 //!
-//! A fuzz target is a function that takes any bytes, and panics if something does not hold for them that must. It is in a
+//! A fuzz target is a function that takes arbitrary bytes and panics if they violate a required property. It is in a
 //! module `fuzz` of the crate whose format it tries, which is there for tests and for fuzzers only
 //! (`cfg(any(test, fuzzing))`), so that it reaches what is private. Two call it: the crate's own test, by [`run`], and
 //! a program in `fuzz/fuzz_targets`, which libFuzzer guides by coverage for as long as one likes. `fuzz/README.md` says how

@@ -8,7 +8,7 @@ use std::io;
 pub enum Error {
     /// The cargo feature `load` is off.
     #[error(
-        "this fullpipe was built without programs for the kernel; build it with --features kernel, which takes clang, libelf \
+        "this build has no programs for the kernel; build with --features kernel, which takes clang, libelf \
          and zlib"
     )]
     NotBuilt,

@@ -71,7 +71,7 @@ pub struct Options {
     /// Accept measurements of this engine from an older or newer fullpipe, after a change that does not affect them
     #[arg(long, value_name = "ENGINE")]
     reuse: Vec<EngineKind>,
-    /// Also keep the record of each run, as run --out does
+    /// Also keep the record of each run, as `fullpipe run --out` does
     #[arg(long)]
     records: bool,
     /// Replace the table in this document, between `<!-- calibrate: begin -->` and `<!-- calibrate: end -->`

@@ -30,13 +30,13 @@ pub const INIT: &str = "init-of-a-command";
 /// Study a small CDN whose true effects are known, and compare them with the results of the study
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each client network is simulated with each controller, so that the truth is known: what the other controller would have been for \
-the same clients. What the study would have recorded is in DIR/study, and `fullpipe study report DIR/study` evaluates it as any \
-study. DIR/policy.toml is what `fullpipe steer learn DIR/study` makes of it, and DIR/systems.txt has the networks of its systems.
+Each client network is simulated with each controller, so that the truth is known: what the other controller would have achieved \
+for the same clients. What the study would have recorded is in DIR/study, and `fullpipe study report DIR/study` evaluates it like \
+any other study. DIR/policy.toml is what `fullpipe steer learn DIR/study` makes of it, and DIR/systems.txt has the networks of its systems.
 
 With --engine linux, nginx serves and curl fetches over emulated paths, in real time: with each controller, while a study runs, and with \
 its policy in force. If the machine does not keep up, a line says so and no number is shown. It takes root, nginx, curl, and a \
-fullpipe-proof that was built with --features kernel.
+fullpipe-proof that was built for it: cargo build --release -p fullpipe-proof --features kernel (docs/kernel.md).
 
 Examples:
   fullpipe-proof cdn scenarios/cdn.toml --out cdn

@@ -33,8 +33,8 @@ const JSON: &str = "claims.json";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
-claim holds, except those that are known to differ. Below the table stands the cause of each of them, or that none is established; \
-the last line counts both. In real time, a run is judged if its path was on \
+claim holds, except those that are known to differ. Below the table, each of these has its cause or the words "no cause is established". \
+The last line counts both kinds. In real time, a run is judged if its path was on \
 time; senders and receivers that wait for a processor are not noticed, so let the machine do nothing else. docs/claims.md says how to read it and how to add a claim; \
 docs/results/claims.md has the last results.")]
 pub struct Options {
@@ -46,7 +46,7 @@ pub struct Options {
     /// Print only the judgements on stdout, as JSON
     #[arg(long, conflicts_with = "list")]
     json: bool,
-    /// Write the judgements as JSON into this directory, and the record of each run, as run --out does
+    /// Write the judgements as JSON into this directory, and the record of each run, as `fullpipe run --out` does
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the results in this document, between `<!-- claims: begin -->` and `<!-- claims: end -->`; with an engine

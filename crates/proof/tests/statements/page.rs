@@ -24,8 +24,8 @@ pub fn page(table: &Table, claims: &Claims, failed: &Failed) -> String {
 const HEAD: &str = "# Statements
 
 What four publications state about BBR, statement by statement and in our own words; what implements each, and what
-shows it. Each claim links to its [results](results/claims.md), which have the numbers. Beside what it expects stand the
-measure, the band and at which points, as the [table of claims](../scenarios/claims/claims.toml) has them.
+shows it. Each claim links to its [results](results/claims.md), which have the numbers. Each expectation shows its measure,
+its band and its points, as in the [table of claims](../scenarios/claims/claims.toml).
 
 | state | meaning |
 | --- | --- |
@@ -34,8 +34,9 @@ measure, the band and at which points, as the [table of claims](../scenarios/cla
 | differs | it was measured and is not so; the cause is beside it, and with its numbers in the claim |
 | not shown | nothing here shows it; why is beside it |
 
-Beside what a claim expects stands whether that *differs*, with its cause or the words that none is established, or **FAILS**,
-with nothing known of it; on some engines, or on all that can show it.
+An expectation that does not hold is marked *differs* if this is known, and **FAILS** if it is not. The results of a claim that
+differs have the cause, or say that no cause is established. The mark names the engines that it holds for; without a name,
+it holds for all that can show the claim.
 
 Where engines differ, the simulator counts, and the claim names the engines on which it differs. Most publications are of
 2016: a statement is shown if BBR of that time shows it. A row in *italics* asks the same of something that the publication
