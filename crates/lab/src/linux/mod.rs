@@ -77,6 +77,11 @@ impl Linux {
     pub fn new() -> Linux {
         Linux
     }
+
+    /// True if this build has Fullpipe's own controllers for the kernel: the cargo feature `load` is on.
+    pub const fn has_own_controllers() -> bool {
+        cfg!(feature = "load")
+    }
 }
 
 impl Engine for Linux {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use lab::{Cancel, EngineKind};
+use lab::{Cancel, EngineKind, Linux};
 use program::awake_option::AwakeOption;
 use program::command_line;
 use program::failure::Failure;
@@ -52,7 +52,7 @@ pub struct Options {
     )]
     engines: Vec<EngineKind>,
     /// Judge Fullpipe's controller in the kernel instead: bbr1 against Linux's own bbr, in separate cases; bbr3 against
-    /// the simulator's bbr3, in the cases for bbr1
+    /// the simulator's bbr3, in the cases for bbr1. It takes root and a build with --features kernel
     #[arg(long, value_name = "CONTROLLER", conflicts_with = "engines")]
     kernel: Option<InKernel>,
     /// Directory with the files of cases [default: the built-in cases]
@@ -122,6 +122,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let calibration = calibration(options)?;
     if options.list {
         return list(&calibration);
+    }
+    if options.kernel.is_some() && !Linux::has_own_controllers() {
+        return Err(Failure::usage(
+            "--kernel: this fullpipe-proof has no programs for the kernel; in a clone, build it with clang, libelf and zlib: \
+             cargo build --release -p fullpipe-proof --features kernel",
+        ));
     }
     let marks = options.kernel.map_or(calibrate::MARKS, InKernel::marks);
     let document = Document::asked(options.document.as_deref(), marks)?;

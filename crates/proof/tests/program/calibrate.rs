@@ -194,6 +194,17 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
         refused(arguments, code, parts);
         assert!(!Path::new(&out).exists(), "{options:?}");
     }
+    if !lab::Linux::has_own_controllers() {
+        refused(
+            ["calibrate", "--kernel", "bbr3", "--quick", "--out", &out],
+            2,
+            &[
+                "--kernel: ",
+                "cargo build --release -p fullpipe-proof --features kernel",
+            ],
+        );
+        assert!(!Path::new(&out).exists());
+    }
     for (set, parts) in [
         (
             SET.replace("axes", "axis"),
