@@ -1,4 +1,5 @@
-//! Scenario × engine → record.
+//! The engines, which run scenarios: in virtual time, over real QUIC, or over the kernel's TCP. Each gives a record of the same
+//! form, so that their results can be compared.
 //!
 //! - A [`Scenario`](scenario::Scenario) describes the path and its senders: plain data.
 //! - An [`Engine`] runs it: [`Sim`] with packets in virtual time, [`Quic`] with real UDP packets and our controllers,

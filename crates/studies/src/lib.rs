@@ -1,6 +1,7 @@
-//! Experiments of many scenarios.
+//! Experiments that consist of many runs: races, sweeps, probes, advice and diagnoses. The module [`runs`] plans, executes, stores
+//! and monitors the runs of all but races.
 //!
-//! A [`race`] transfers the same payload over the same path with each controller. Everything else makes [`runs`]. A
+//! A [`race`] transfers the same payload over the same path with each controller. A
 //! [`sweep`] runs a scenario at every point of a grid. A [`probe`] repeatedly sends the same number of bytes over open
 //! connections. [`advise`] chooses a controller for a path that is known in part; [`diagnose`] takes that path from a
 //! capture.

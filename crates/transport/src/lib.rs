@@ -1,5 +1,6 @@
-//! The sending and receiving host of "Making Linux TCP Fast" (Netdev 1.2, 2016), as pure state machines: times and
-//! segments in, segments and timers out. No clock, no I/O, no allocation per packet.
+//! TCP's sending and receiving hosts for simulations: loss detection, retransmission timers, applications, and the packet
+//! scheduler of the host. They follow "Making Linux TCP Fast" (Netdev 1.2, 2016), and are pure state machines: times and segments
+//! in, segments and timers out. No clock, no I/O, no allocation per packet.
 //!
 //! A [`Sender`](sender::Sender) and a [`Receiver`](receiver::Receiver) are the two ends of a connection. An
 //! [`App`](app::App) provides the data, and a [`Scheduler`](scheduler::Scheduler) releases bursts from their host.
