@@ -13,6 +13,7 @@ use tables::numbers::{bits_per_sec, count, span};
 use units::Duration;
 
 use crate::files::stream;
+use crate::options::other_file;
 
 /// The most bytes that are read, as of a scenario's `trace`.
 const MAX_BYTES: u64 = 1 << 28;
@@ -113,7 +114,11 @@ fn read(
 ) -> Result<(Trace, Option<&'static str>), Failure> {
     let opened = stream::open(file, cancel);
     let opened = opened.map_err(|error| wrong(file, error))?;
-    let text = text::read(opened.source, MAX_BYTES).map_err(|error| wrong(file, error))?;
+    let (other, all) = other_file::begin(opened.source).map_err(|error| wrong(file, error))?;
+    if let Some(what) = other {
+        return Err(wrong(file, what));
+    }
+    let text = text::read(all, MAX_BYTES).map_err(|error| wrong(file, error))?;
     if cancel.is_cancelled() {
         return Err(Failure::interrupted("the trace was not read to its end"));
     }

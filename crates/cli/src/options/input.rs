@@ -11,7 +11,7 @@ use program::failure::Failure;
 use program::output;
 use text::TextError;
 
-use crate::options::other_file::{self, FIRST};
+use crate::options::other_file;
 
 /// The most characters of a reason that are printed.
 const LONGEST: usize = 500;
@@ -87,14 +87,12 @@ enum Unread {
     Other(String),
 }
 
-fn read_text(mut from: impl Read) -> Result<String, Unread> {
-    let mut first = Vec::new();
-    let read = from.by_ref().take(FIRST as u64).read_to_end(&mut first);
-    read.map_err(|error| Unread::Text(error.into()))?;
-    if let Some(what) = other_file::no_text(&first) {
-        return Err(Unread::Other(what));
+fn read_text(from: impl Read) -> Result<String, Unread> {
+    match other_file::begin(from) {
+        Ok((Some(what), _)) => Err(Unread::Other(what)),
+        Ok((None, all)) => text::read(all, MAX_FILE_BYTES).map_err(Unread::Text),
+        Err(error) => Err(Unread::Text(error.into())),
     }
-    text::read(first.chain(from), MAX_FILE_BYTES).map_err(Unread::Text)
 }
 
 /// Whether it is a named pipe, which may wait for a writer for ever. The pipe of a shell's `<(…)` has its writer.

@@ -1,9 +1,11 @@
 //! Files that belong to another command. Those in TOML are told by their keys, and captures by their first bytes.
 
+use std::io::{self, Cursor, Read};
+
 use document::tree::Node;
 
 /// So many bytes tell what a file is.
-pub const FIRST: usize = 4;
+const FIRST: usize = 4;
 
 /// The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng (its Section Header Block
 /// reads the same in both).
@@ -20,7 +22,10 @@ const COMPRESSED: [(&[u8], &str); 2] =
     [(&[0x1f, 0x8b], "gzip"), (&[0x28, 0xb5, 0x2f, 0xfd], "zstd")];
 
 /// Keys that only the files of one command have, what such a file is, and the command.
-const FILES: [(&[&str], &str, &str); 5] = [
+type Kind = (&'static [&'static str], &'static str, &'static str);
+
+/// The files of `fullpipe`.
+const FILES: [Kind; 5] = [
     (&["arm", "guard"], "the plan of a study", "study"),
     (&["rule"], "a policy", "steer"),
     (
@@ -30,6 +35,19 @@ const FILES: [(&[&str], &str, &str); 5] = [
     ),
     (&["scenario"], "a sweep", "sweep"),
     (&["flow"], "a scenario", "run"),
+];
+
+/// The files of `fullpipe-proof`. They also have keys of sweeps and of plans of studies, but none of scenarios.
+const OF_PROOF: [Kind; 5] = [
+    (&["claim"], "the table of claims", "claims --scenarios DIR"),
+    (&["case"], "a set of cases", "calibrate --scenarios DIR"),
+    (&["caption"], "the study of a figure", "figures"),
+    (
+        &["access"],
+        "a population of access networks",
+        "figures paper-9 --scenarios DIR",
+    ),
+    (&["traffic", "network"], "a small CDN", "cdn"),
 ];
 
 /// What the text is, and the command for it: `is a sweep; use fullpipe sweep`. Nothing if it may be a file of `own`, or of no
@@ -61,11 +79,14 @@ pub fn told(text: &str, own: &str) -> Option<String> {
     let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&&*entry.key));
     // Advice is on the path of a scenario.
     let own = if own == "advise" { "run" } else { own };
-    let is_own = |(keys, _, command): &&(&[&str], &str, &str)| *command == own && has(keys);
-    if FILES.iter().any(|file| is_own(&file)) {
-        return None;
+    let find = |files: &'static [Kind]| files.iter().find(|(keys, ..)| has(keys));
+    let mut all = FILES.iter();
+    let is_own = all.any(|(keys, _, command)| *command == own && has(keys));
+    let of_proof = find(&OF_PROOF).filter(|_| !(is_own && own == "run"));
+    if let Some((_, what, command)) = of_proof {
+        return Some(format!("is {what}; use `fullpipe-proof {command}`"));
     }
-    let (_, what, command) = FILES.iter().find(|(keys, ..)| has(keys))?;
+    let (_, what, command) = find(&FILES).filter(|_| !is_own)?;
     Some(format!("is {what}; use `fullpipe {command}`"))
 }
 
@@ -82,6 +103,13 @@ fn is_rates(text: &str) -> bool {
         .next()
         .is_some_and(|row| is_row(row) || row.contains(','));
     begins && rows.next().is_some_and(is_row)
+}
+
+/// Reads the first bytes. Returns [what the file is](no_text), if it is no text, and a reader of all its bytes.
+pub fn begin(mut from: impl Read) -> io::Result<(Option<String>, impl Read)> {
+    let mut first = Vec::new();
+    from.by_ref().take(FIRST as u64).read_to_end(&mut first)?;
+    Ok((no_text(&first), Cursor::new(first).chain(from)))
 }
 
 /// What a file that begins with these bytes is, and the command for it, if it is no text.
@@ -131,6 +159,22 @@ mod tests {
                 "run",
                 Some("is the plan of a study; use `fullpipe study`"),
             ),
+            (
+                "[[arm]]\n[[traffic]]\n[[network]]\n",
+                "study",
+                Some("is a small CDN; use `fullpipe-proof cdn`"),
+            ),
+            (
+                "case = \"x\"\n[scenario]\n",
+                "sweep",
+                Some("is a set of cases; use `fullpipe-proof calibrate --scenarios DIR`"),
+            ),
+            (
+                "[[claim]]\nid = \"x\"\n",
+                "run",
+                Some("is the table of claims; use `fullpipe-proof claims --scenarios DIR`"),
+            ),
+            ("network = 1\n[[flow]]\n", "run", None),
             ("colour = \"red\"", "run", None),
             ("no TOML", "run", None),
             (

@@ -3,28 +3,51 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use clap::{Command, Subcommand};
 use experiment::policy::MOST_NETWORKS;
 use files::regular;
 use fleet::{Prefix, Systems, SystemsError};
+
+use crate::options::other_file;
 
 /// The most bytes of the text of a policy or a plan. Parsing it takes many times as much memory.
 const LARGEST: u64 = 4 << 20;
 
 /// Reads the text of a policy or a plan.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let bytes = read_bytes(path)?;
+    let bytes = read_beginning(path)?;
+    if let Some(what) = other_file::no_text(&bytes) {
+        return Err(io::Error::other(what));
+    }
+    check_length(&bytes)?;
     let text = text::decode(&bytes).map(str::to_owned);
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
 /// Reads the file of a policy or a plan, whatever it has.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = read_beginning(path)?;
+    check_length(&bytes)?;
+    Ok(bytes)
+}
+
+/// At most one byte more than a policy or a plan may have.
+fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     regular::open(path)?
         .take(LARGEST + 1)
         .read_to_end(&mut bytes)?;
-    check_length(&bytes)?;
     Ok(bytes)
+}
+
+/// The advice for a file that does not exist: `what` it has to be, or one of these subcommands, which was misspelt.
+pub fn advice<S: Subcommand>(what: &str) -> String {
+    let command = S::augment_subcommands(Command::new("any"));
+    let all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    format!(
+        "give the file of {what}, or a subcommand: {}",
+        all.join(", ")
+    )
 }
 
 /// Whether a policy's text is no longer than the maximum.

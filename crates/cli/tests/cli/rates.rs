@@ -78,6 +78,8 @@ fn a_file_is_written_whole_or_not_at_all() {
         &["--out", "there is no directory"],
     );
     refused(["rates", &at("nothing")], 2, &["nothing: No such file"]);
+    fs::write(&table, b"\x0a\x0d\x0d\x0a\xff").expect("written");
+    refused(["rates", &table], 2, &["is a capture; use"]);
 }
 
 #[test]

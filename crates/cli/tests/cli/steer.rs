@@ -13,6 +13,18 @@ pub const POLICY: &str = "cgroup = \"no/such/group\"\n[[rule]]\nname = \"far\"\n
     prefix = [\"192.0.2.0/24\"]\ncontroller = \"reno\"\nevidence = \"a study\"\n";
 
 #[test]
+fn a_misspelt_subcommand_is_told() {
+    refused(
+        ["steer", "lear"],
+        2,
+        &[
+            "lear: ",
+            "give the file of a policy, or a subcommand: learn, why, rollback, stop",
+        ],
+    );
+}
+
+#[test]
 fn a_policy_explains_itself() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("policy.toml");

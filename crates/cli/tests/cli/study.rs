@@ -41,6 +41,17 @@ fn a_plan_that_makes_no_sense_is_named_with_its_line() {
         2,
         &["no-such-plan.toml"],
     );
+    refused(
+        ["study", "lab"],
+        2,
+        &[
+            "lab: ",
+            "give the file of a plan, or a subcommand: report, stop",
+        ],
+    );
+    let capture = [b"\x0a\x0d\x0d\x0a".as_slice(), &[0; 5 << 20]].concat();
+    fs::write(&file, capture).expect("a capture");
+    refused(["study", name, "--out", "never"], 2, &["is a capture; use"]);
     fs::write(&file, "#".repeat((4 << 20) + 1)).expect("a plan");
     refused(["study", name, "--out", "never"], 2, &["4 MiB", name]);
     refused(["study"], 2, &["--out"]);

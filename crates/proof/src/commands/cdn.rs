@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cdn::{Found, LabError, Laboratory, Live, POLICY, STUDY, Spec, tables};
 use clap::Args;
 use document::de::MAX_FILE_BYTES;
+use document::tree::Node;
 use files::regular;
 use lab::EngineKind;
 use linux::command::Init;
@@ -89,7 +90,12 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let text = regular::text(&options.file, MAX_FILE_BYTES)
         .map_err(|error| Failure::usage(format_args!("cannot read {name}: {error}")))?;
     let spec = Spec::parse(&text, options.file.parent().unwrap_or(Path::new("")));
-    let mut spec = spec.map_err(|error| wrong(error.into()))?;
+    let mut spec = spec.map_err(|error| {
+        if is_scenario(&text) {
+            return Failure::usage(format_args!("{name}: is a scenario; use `fullpipe run`"));
+        }
+        wrong(error.into())
+    })?;
     spec.seed = options.seed.unwrap_or(spec.seed);
     let document = Document::asked(options.document.as_deref(), tables::marks(options.engine))?;
     let found = match options.engine {
@@ -112,6 +118,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// True if a text has the flows of a scenario.
+fn is_scenario(text: &str) -> bool {
+    Node::from_toml(text).is_ok_and(|entries| entries.iter().any(|entry| entry.key == "flow"))
 }
 
 /// The directory for the results cannot be used.

@@ -57,6 +57,12 @@ fn an_experiment_is_compared_with_the_truth() {
         2,
         &["cdn.toml", "lines", "50"],
     );
+    fs::write(path("cdn.toml"), "[[flow]]\ncontroller = \"bbr1\"\n").expect("a scenario");
+    refused(
+        ["cdn", &file, "--out", &other],
+        2,
+        &["cdn.toml: is a scenario; use `fullpipe run`"],
+    );
     let nofile = proof(["cdn", "nofile", "--out", &other]).assert();
     nofile
         .code(2)

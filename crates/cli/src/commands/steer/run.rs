@@ -25,8 +25,9 @@ use units::{Duration, Ratio};
 use super::super::live_controllers::{kernel_is_able, through, unix_s};
 use super::super::watch;
 use super::pace::Pace;
-use super::{read_with, tell_of_explorers};
+use super::{Action, read_with, tell_of_explorers};
 use crate::options::address::local_or_named;
+use crate::options::plan_file::advice;
 
 /// The interval at which the lease is renewed and ended connections are read. The kernel holds 20,000 ended connections
 /// in between.
@@ -76,6 +77,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             "give the policy's file: fullpipe steer POLICY.toml",
         ));
     };
+    if matches!(file.try_exists(), Ok(false)) {
+        return Err(Failure::usage(format_args!(
+            "{}: there is no such file; {}",
+            file.display(),
+            advice::<Action>("a policy")
+        )));
+    }
     let systems = options.systems.as_deref();
     // SIGHUP would end the command. Reading many networks takes seconds.
     let again = Arc::new(AtomicBool::new(false));

@@ -12,8 +12,9 @@ use document::tree::Node;
 use program::failure::Failure;
 use serde::{Serialize, Serializer};
 
+use super::Action;
 use crate::options::other_file;
-use crate::options::plan_file::read_text;
+use crate::options::plan_file::{advice, read_text};
 
 /// The fields of a plan that options can give. A seed would be in the list of processes, so no option gives it.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize)]
@@ -195,11 +196,9 @@ fn is_arm(file: &Path) -> bool {
 /// The plan cannot be read. A misspelt subcommand is taken for the file of a plan.
 fn unread(file: &Path, error: &io::Error) -> Failure {
     let advice = match error.kind() {
-        io::ErrorKind::InvalidData => "; give a plan in TOML",
-        io::ErrorKind::NotFound => {
-            "; give the file of a plan, or a subcommand: report, simulate, lab, stop"
-        }
-        _ => "",
+        io::ErrorKind::InvalidData => "; give a plan in TOML".to_owned(),
+        io::ErrorKind::NotFound => format!("; {}", advice::<Action>("a plan")),
+        _ => String::new(),
     };
     Failure::usage(format_args!("{}: {error}{advice}", file.display()))
 }

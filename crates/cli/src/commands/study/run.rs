@@ -53,7 +53,12 @@ pub struct Options {
 /// Runs a study until its time is over, a guard breaks, or the user or the system ends the command.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let missing = given::missing(options.plan.as_deref(), &options.given);
-    let Some(out) = options.out.as_ref().filter(|_| missing.is_empty()) else {
+    // A plan that cannot be read is told first: its name may be a misspelt subcommand.
+    let source = missing
+        .is_empty()
+        .then(|| Source::read(options.plan.as_deref(), &options.given))
+        .transpose()?;
+    let (Some(source), Some(out)) = (source, &options.out) else {
         let out = options.out.is_none().then_some("--out DIR");
         let missing: Vec<&str> = missing.into_iter().chain(out).collect();
         return Err(Failure::usage(format_args!(
@@ -61,7 +66,6 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             missing.join(", ")
         )));
     };
-    let source = Source::read(options.plan.as_deref(), &options.given)?;
     let wrong = |error| Failure::usage(source.wrong(&error));
     let mut plan = Plan::parse(&source.text).map_err(wrong)?;
     plan.place_list(|list| networks(source.path(), list))
