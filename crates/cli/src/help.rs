@@ -3,13 +3,14 @@
 use clap::Command;
 
 /// The commands by what people want.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Try controllers", &["race", "run", "sweep"]),
-    ("Choose one", &["advise", "diagnose", "probe"]),
+    ("Choose a controller", &["advise", "diagnose", "probe"]),
     ("Experiment on a server", &["study", "steer", "kernel"]),
     ("Move files", &["send", "recv"]),
     ("Put a path under traffic", &["emulate", "shell"]),
-    ("Look", &["watch", "trace", "rates", "doctor"]),
+    ("Observe connections", &["watch", "trace"]),
+    ("Tools", &["rates", "doctor"]),
 ];
 
 /// The template of the help for these commands.
@@ -29,12 +30,14 @@ pub fn template(commands: &Command) -> String {
             );
         }
     }
-    text + "\nOptions:\n{options}\n\n'fullpipe COMMAND --help' explains a command."
+    text + "\nOptions:\n{options}\n\n'fullpipe COMMAND --help' explains a command.\n\
+            A second program, fullpipe-proof, checks Fullpipe's results (docs/claims.md)."
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Subcommand;
+    use program::other_program;
 
     use super::*;
 
@@ -47,6 +50,11 @@ mod tests {
         grouped.sort_unstable();
         all.sort_unstable();
         assert_eq!(grouped, all);
+        let (name, known) = other_program::FULLPIPE;
+        assert_eq!(name, "fullpipe");
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        assert_eq!(known, all);
         let long = |line: &&str| line.chars().count() > 80;
         assert_eq!(template(&commands).lines().find(long), None);
     }

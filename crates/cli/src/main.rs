@@ -1,4 +1,5 @@
-//! The `fullpipe` command: arguments in, exit code out.
+//! The program `fullpipe`, which runs, measures and compares congestion controllers. Its commands try them in scenarios, study
+//! and steer the connections of servers, move files, put emulated paths under traffic, and read captures.
 
 mod commands;
 mod files;

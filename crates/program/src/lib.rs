@@ -12,6 +12,7 @@ pub mod command_line;
 pub mod failure;
 pub mod human;
 pub mod interrupt;
+pub mod other_program;
 pub mod output;
 mod process;
 pub mod results_directory;

@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use units::{Duration, Ratio};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{other_program, output};
 
 /// Prints the requested help or version. Turns any other message into a one-line [`Failure`]. `option_meant` gets the
 /// command and an unknown option of it without `--`, and says what was probably meant.
@@ -35,12 +35,15 @@ pub fn answer(
 /// Options that take several values, with commas between.
 const OF_LISTS: [&str; 3] = ["--controllers", "--engines", "--qlog"];
 
-/// What was probably meant by an argument that is unknown, if it is known from elsewhere: an option, or the next of several
-/// values.
+/// What was probably meant by an argument that is unknown, if it is known from elsewhere: an option, the next of several
+/// values, or a command of the other program.
 fn meant(
     error: &clap::Error,
     option_meant: impl Fn(&str, &str) -> Option<String>,
 ) -> Option<String> {
+    if let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) {
+        return other_program::told(unknown);
+    }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };

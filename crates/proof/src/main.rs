@@ -1,4 +1,5 @@
-//! The `fullpipe-proof` command: arguments in, exit code out.
+//! The program `fullpipe-proof`, which measures again what Fullpipe says about BBR and about itself. Its commands judge claims,
+//! draw figures, compare engines, and study a small CDN and the intervals of experiments.
 
 mod commands;
 mod files;
@@ -14,7 +15,14 @@ use commands::{calibrate, cdn, claims, figures, intervals};
 
 /// Measure again what Fullpipe says about BBR and about itself
 #[derive(Debug, Parser)]
-#[command(name = "fullpipe-proof", version, arg_required_else_help = true)]
+#[command(
+    name = "fullpipe-proof",
+    version,
+    arg_required_else_help = true,
+    after_help = "\
+'fullpipe-proof COMMAND --help' explains a command.
+The other program, fullpipe, runs and compares controllers."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -48,4 +56,22 @@ fn main() -> ExitCode {
         |_, _| None,
         |Arguments { command }| command.run().map(|()| ExitCode::SUCCESS),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use program::other_program;
+
+    use super::*;
+
+    #[test]
+    fn the_other_program_knows_the_commands() {
+        let command = Arguments::command();
+        let all: Vec<&str> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        assert_eq!((command.get_name(), &*all), other_program::PROOF);
+    }
 }

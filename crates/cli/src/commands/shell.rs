@@ -46,7 +46,7 @@ pub struct Options {
     direction: Direction,
     /// Run this program on the far side with sh -c, from before COMMAND starts until it has ended; its stdout goes to
     /// stderr
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "PROGRAM")]
     serve: Option<OsString>,
     /// Start COMMAND when a program listens on this TCP or UDP port of the far side [default: any port]
     #[arg(long, value_name = "PORT", requires = "serve")]
@@ -68,11 +68,12 @@ pub struct Options {
     /// Print only errors
     #[arg(long)]
     quiet: bool,
-    #[command(flatten)]
-    path: PathOptions,
     /// Program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
+    // After all other options: their heading would be that of these options.
+    #[command(flatten)]
+    path: PathOptions,
 }
 
 /// The first argument with which this program starts itself as the first process of a command.

@@ -180,6 +180,13 @@ fn each_command_explains_its_options() {
 fn arguments_that_make_no_sense_get_one_line() {
     refused(["walk"], 2, &["'walk'", "fullpipe --help"]);
     refused(
+        ["claims"],
+        2,
+        &[
+            "claims is a command of fullpipe-proof; in a clone: cargo run --release -p fullpipe-proof -- claims",
+        ],
+    );
+    refused(
         ["race", "--controlers", "bbr1"],
         2,
         &["--controlers", "'--controllers'", "fullpipe race --help"],

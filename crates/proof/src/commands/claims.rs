@@ -33,7 +33,7 @@ const JSON: &str = "claims.json";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The command ends with a table: what was published, what was measured, and whether that holds. The exit code is 0 if every \
-claim holds, except those that are known to differ. Below the table, each of these has its cause or the words "no cause is established". \
+claim holds, except those that are known to differ. Below the table, each of these has its cause or the words \"no cause is established\". \
 The last line counts both kinds. In real time, a run is judged if its path was on \
 time; senders and receivers that wait for a processor are not noticed, so let the machine do nothing else. docs/claims.md says how to read it and how to add a claim; \
 docs/results/claims.md has the last results.")]

@@ -18,7 +18,7 @@ use crate::options::engines::Engines;
 /// How studies are run.
 #[derive(Debug, Args)]
 pub struct StudyOptions {
-    /// Engines: sim, quic, linux, or all; each measures the claims or figures that it can show
+    /// Engines: sim, quic, linux, or all; each runs only what it can show
     #[arg(
         long,
         value_name = "ENGINE",

@@ -47,3 +47,12 @@ fn options_may_stand_between_names() {
 fn a_negative_number_is_a_wrong_value() {
     refused(["calibrate", "--repeats", "-1"], 2, &["'-1'", "--repeats"]);
 }
+
+#[test]
+fn a_command_of_the_other_program_is_told() {
+    refused(
+        ["race"],
+        2,
+        &["race is a command of fullpipe: fullpipe race"],
+    );
+}
