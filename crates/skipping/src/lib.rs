@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::thread;
 
-/// The variable that names the file.
-const FILE: &str = "FULLPIPE_SKIPPED";
+/// The environment variable that names the file.
+pub const FILE: &str = "FULLPIPE_SKIPPED";
 
 /// Says what is not checked here and why, in the words of `format!`: `skip!("relay over IPv6: no loopback: {error}")`.
 ///
