@@ -79,7 +79,10 @@ fn rerun(command: &mut Command) {
         String::from_utf8_lossy(&output.stderr),
     );
     eprint!("{complained}");
-    for skip in complained.lines().filter(|line| line.starts_with("SKIPPED")) {
+    for skip in complained
+        .lines()
+        .filter(|line| line.starts_with("SKIPPED"))
+    {
         skipping::skip!("of another user: {skip}");
     }
     assert!(output.status.success(), "{told}\n{complained}");
