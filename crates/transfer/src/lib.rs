@@ -1,7 +1,7 @@
 //! Files over QUIC, from one machine to another, that arrive whole and verified or not at all.
 //!
-//! [`Receiver::bind`] makes a [`Ticket`]; [`send()`] takes it. For Unix: what is safe of a directory that others write to rests
-//! on its calls.
+//! [`Receiver::bind`] makes a [`Ticket`]; [`send()`] takes it. For Unix only: the protection of a directory that
+//! others can write to depends on Unix system calls.
 //!
 //! # What it protects against
 //!
